@@ -13,16 +13,15 @@ use engram_store::{Reader, Seen, Store};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
-pub(crate) use engram_gateway::unknown;
-
 use crate::{
-    Engine, World,
+    Engine, World, budgets,
     context::Context,
-    decide::{Plan, Planned},
+    decide::{self, Plan, Planned},
     evidence::screen_text,
     names::{Taken, named, refuse_ours},
     project,
 };
+pub(crate) use engram_gateway::unknown;
 
 /// Most agents that are listed.
 const LISTED: usize = 200;
@@ -186,168 +185,171 @@ pub(crate) fn digest_of(token: &str) -> String {
     hex::encode(Sha256::digest(token))
 }
 
-impl Context<'_> {
-    /// Opens an agent: a child of its parent, in the parent's run, or a root. One that is known gets a new
-    /// token, in place of the one before.
-    pub(crate) fn open_one(&self, ask: &Opening) -> Result<AgentOpened, Refusal> {
-        let parent = match self.caller {
-            Caller::User => ask.parent.clone(),
-            // An agent opens its own.
-            Caller::Agent(agent) => Some(ask.parent.clone().unwrap_or_else(|| agent.clone())),
+/// Opens an agent: a child of its parent, in the parent's run, or a root. One that is known gets a new
+/// token, in place of the one before.
+pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, Refusal> {
+    let parent = match cx.caller {
+        Caller::User => ask.parent.clone(),
+        // An agent opens its own.
+        Caller::Agent(agent) => Some(ask.parent.clone().unwrap_or_else(|| agent.clone())),
+    };
+    if let (Caller::Agent(agent), Some(parent)) = (cx.caller, &parent)
+        && agent != parent
+    {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "an agent may open only its own children",
+            "Leave the parent out: the agent that you open is your child.",
+        ));
+    }
+    let name = word("the agent's name", &ask.name)?;
+    if name.is_empty() {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            "an agent needs a name",
+            "Name it after what it does: programmer-1.",
+        ));
+    }
+    refuse_ours("the agent's name", &name)?;
+    let role = word("the role", ask.role.as_deref().unwrap_or_default())?;
+    if !role.is_empty() {
+        refuse_ours("the role", &role)?;
+    }
+    let topics = Topics {
+        read: topics("read", &ask.read)?,
+        write: topics("write", &ask.write)?,
+    };
+    let ground = cx.ground(true)?;
+    let (token, run, turn) = (
+        cx.engine.world.secret(),
+        RunId(cx.engine.world.id()),
+        cx.engine.world.id().to_string(),
+    );
+    let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
+    let caller = cx.agent()?;
+    let (agent, _) = decide::decide(cx, &ground, |it, _| {
+        decide::admit(cx, it)?;
+        let known = |id: &AgentId| match caller.filter(|caller| caller.handle == *id) {
+            // It may call for the first time.
+            Some(caller) => Some(caller.clone()),
+            None => in_project(it, ground.project, id).ok().flatten(),
         };
-        if let (Caller::Agent(agent), Some(parent)) = (self.caller, &parent)
-            && agent != parent
-        {
-            return Err(Refusal::new(
-                Code::ScopeDenied,
-                "an agent may open only its own children",
-                "Leave the parent out: the agent that you open is your child.",
-            ));
-        }
-        let name = word("the agent's name", &ask.name)?;
-        if name.is_empty() {
-            return Err(Refusal::new(
-                Code::SchemaInvalid,
-                "an agent needs a name",
-                "Name it after what it does: programmer-1.",
-            ));
-        }
-        refuse_ours("the agent's name", &name)?;
-        let role = word("the role", ask.role.as_deref().unwrap_or_default())?;
+        let kin = |id: &AgentId| known(id).map(kin_of);
+        let handle = handle_of(it, ground.project, &name)?;
+        may_open(&handle, parent.as_ref(), kin)?;
+        let above = parent.as_ref().and_then(known);
+        let before = known(&handle);
+        let fresh = Agent {
+            handle,
+            label: plain(&name),
+            role: None,
+            parent: parent.clone(),
+            run: above.as_ref().map_or(run, |it| it.run),
+            project: ground.project,
+            topics: Topics::default(),
+            turn: turn.clone(),
+            last_call: now,
+        };
+        let mut agent = before.unwrap_or(fresh);
         if !role.is_empty() {
-            refuse_ours("the role", &role)?;
+            agent.role = Some(role.clone());
         }
-        let topics = Topics {
-            read: topics("read", &ask.read)?,
-            write: topics("write", &ask.write)?,
+        let asked = match topics.are_all() {
+            true => &agent.topics,
+            false => &topics,
         };
-        let ground = self.ground(true)?;
-        let (token, run, turn) = (
-            self.engine.world.secret(),
-            RunId(self.engine.world.id()),
-            self.engine.world.id().to_string(),
-        );
-        let (now, by) = (self.engine.world.now(), self.speaker(None)?);
-        let caller = self.agent()?;
-        let (agent, _) = self.decide(&ground, |it, _| {
-            self.admit(it)?;
-            let known = |id: &AgentId| match caller.filter(|caller| caller.handle == *id) {
-                // It may call for the first time.
-                Some(caller) => Some(caller.clone()),
-                None => in_project(it, ground.project, id).ok().flatten(),
-            };
-            let kin = |id: &AgentId| known(id).map(kin_of);
-            let handle = handle_of(it, ground.project, &name)?;
-            may_open(&handle, parent.as_ref(), kin)?;
-            let above = parent.as_ref().and_then(known);
-            let before = known(&handle);
-            let fresh = Agent {
-                handle,
-                label: plain(&name),
-                role: None,
-                parent: parent.clone(),
-                run: above.as_ref().map_or(run, |it| it.run),
-                project: ground.project,
-                topics: Topics::default(),
-                turn: turn.clone(),
-                last_call: now,
-            };
-            let mut agent = before.unwrap_or(fresh);
-            if !role.is_empty() {
-                agent.role = Some(role.clone());
-            }
-            let asked = match topics.are_all() {
-                true => &agent.topics,
-                false => &topics,
-            };
-            agent.topics = within(asked, above.as_ref(), self.caller)?;
-            let opened = Opened {
-                agent: agent.clone(),
-                token: digest_of(&token),
-            };
-            Ok(Plan {
-                entries: vec![Planned {
-                    due: None,
-                    operation: Operation::Opened(Box::new(opened)),
-                    by: by.clone(),
-                    shareable: false,
-                }],
-                answer: agent,
-            })
-        })?;
-        Ok(AgentOpened {
-            agent: agent.handle,
-            token: Secret(token),
-            run: agent.run,
-            role: agent.role,
-            parent: agent.parent,
-        })
-    }
-
-    /// Refuses a handle that nobody issued here: only a dereference registers one.
-    pub(crate) fn known_caller(&self) -> Result<(), Refusal> {
-        let Caller::Agent(handle) = self.caller else {
-            return Ok(());
+        agent.topics = within(asked, above.as_ref(), cx.caller)?;
+        let opened = Opened {
+            agent: agent.clone(),
+            token: digest_of(&token),
         };
-        let store = &self.engine.store;
-        let is_known = self.engine.agents.lock().contains_key(handle)
-            || store.read::<_, Refusal>(|it| Ok(it.agent(handle)?.is_some()))?;
-        match is_known {
-            true => Ok(()),
-            false => Err(unknown(handle)),
-        }
-    }
-
-    /// The agents of this project, most recent call first.
-    pub(crate) fn who_called(&self) -> Result<AgentsReply, Refusal> {
-        let project = match self.known_project()? {
-            Some(project) => project,
-            None => project::of_home(&self.engine.store),
-        };
-        self.engine.store.read::<_, Refusal>(|it| {
-            let agents = it.agents_of(project, LISTED)?;
-            let more = it
-                .count_agents(project)?
-                .saturating_sub(agents.len() as u64);
-            let taken = Taken::of(it, project)?;
-            let agents = agents.into_iter().map(|seen| self.told(it, seen, &taken));
-            let agents = agents.collect::<Result<_, Refusal>>()?;
-            Ok(AgentsReply { agents, more })
+        Ok(Plan {
+            entries: vec![Planned {
+                due: None,
+                operation: Operation::Opened(Box::new(opened)),
+                by: by.clone(),
+                shareable: false,
+            }],
+            answer: agent,
         })
-    }
+    })?;
+    Ok(AgentOpened {
+        agent: agent.handle,
+        token: Secret(token),
+        run: agent.run,
+        role: agent.role,
+        parent: agent.parent,
+    })
+}
 
-    fn told(&self, reader: &Reader<'_>, it: Seen, taken: &Taken) -> Result<AgentStatus, Refusal> {
-        let limits = &self.engine.config.limits.deref;
-        let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
-        let last_call = it.agent.last_call;
-        let spent = self.spent_by(reader, it.agent.clone(), taken)?;
-        Ok(AgentStatus {
-            name: spent.label,
-            role: it.agent.role,
-            parent: it.agent.parent,
-            started_by: it.parent.as_deref().map(named),
-            run: it.agent.run,
-            turn: it.agent.turn.clone(),
-            topics: it.agent.topics,
-            first_seen: it.first,
-            last_call,
-            did: it.did,
-            stored: it.stored,
-            budget: Budget {
-                turn: spent.turn,
-                repo_spans: spent.repo_spans,
-                artifact_sections: spent.artifact_sections,
-                sam_items: spent.sam_items,
-                tokens: spent.tokens,
-            },
-            inline_tokens: spent.inline_tokens,
-            grants: spent.grants,
-            refusals: spent.refusals,
-            // A turn may be configured never to end.
-            until: last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
-            handle: it.agent.handle,
-        })
+/// Refuses a handle that nobody issued here: only a dereference registers one.
+pub(crate) fn known_caller(cx: &Context<'_>) -> Result<(), Refusal> {
+    let Caller::Agent(handle) = cx.caller else {
+        return Ok(());
+    };
+    let store = &cx.engine.store;
+    let is_known = cx.engine.agents.lock().contains_key(handle)
+        || store.read::<_, Refusal>(|it| Ok(it.agent(handle)?.is_some()))?;
+    match is_known {
+        true => Ok(()),
+        false => Err(unknown(handle)),
     }
+}
+
+/// The agents of this project, most recent call first.
+pub(crate) fn who_called(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
+    let project = match cx.known_project()? {
+        Some(project) => project,
+        None => project::of_home(&cx.engine.store),
+    };
+    cx.engine.store.read::<_, Refusal>(|it| {
+        let agents = it.agents_of(project, LISTED)?;
+        let more = it
+            .count_agents(project)?
+            .saturating_sub(agents.len() as u64);
+        let taken = Taken::of(it, project)?;
+        let agents = agents.into_iter().map(|seen| told(cx, it, seen, &taken));
+        let agents = agents.collect::<Result<_, Refusal>>()?;
+        Ok(AgentsReply { agents, more })
+    })
+}
+
+fn told(
+    cx: &Context<'_>,
+    reader: &Reader<'_>,
+    it: Seen,
+    taken: &Taken,
+) -> Result<AgentStatus, Refusal> {
+    let limits = &cx.engine.config.limits.deref;
+    let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
+    let last_call = it.agent.last_call;
+    let spent = budgets::spent_by(cx, reader, it.agent.clone(), taken)?;
+    Ok(AgentStatus {
+        name: spent.label,
+        role: it.agent.role,
+        parent: it.agent.parent,
+        started_by: it.parent.as_deref().map(named),
+        run: it.agent.run,
+        turn: it.agent.turn.clone(),
+        topics: it.agent.topics,
+        first_seen: it.first,
+        last_call,
+        did: it.did,
+        stored: it.stored,
+        budget: Budget {
+            turn: spent.turn,
+            repo_spans: spent.repo_spans,
+            artifact_sections: spent.artifact_sections,
+            sam_items: spent.sam_items,
+            tokens: spent.tokens,
+        },
+        inline_tokens: spent.inline_tokens,
+        grants: spent.grants,
+        refusals: spent.refusals,
+        // A turn may be configured never to end.
+        until: last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
+        handle: it.agent.handle,
+    })
 }
 
 /// An agent without a parent, in a run of its own.

@@ -11,210 +11,219 @@ use engram_model::{
     SourceView, Standing, StatusReply, Turned, Unpinning, ValidReply, WhichRequests,
 };
 
-use crate::{context::Context, put::Occasion};
+use crate::{
+    agents, anchor, brief, budgets, close, conflicts,
+    context::Context,
+    deref, grants, hooks, lineage, message, metrics, note, project, promote,
+    put::{self, Occasion},
+    query, read, sample, send, served, settle, status,
+};
 
 type Answer<T> = Result<T, Refusal>;
 
-impl Answers for Context<'_> {
+/// What answers a request, in its context.
+pub(crate) struct Answering<'c>(pub(crate) &'c Context<'c>);
+
+impl Answers for Answering<'_> {
     fn put(&self, draft: Box<Draft>) -> Answer<PutReply> {
-        self.put_claim(*draft, None, Occasion::Said)
+        put::put_claim(self.0, *draft, None, Occasion::Said)
     }
 
     fn commit(&self, commit: Box<Commit>) -> Answer<PutReply> {
-        self.commit_claim(*commit)
+        put::commit_claim(self.0, *commit)
     }
 
     fn get(&self, id: EngramId) -> Answer<Box<Engram>> {
-        self.record(id).map(Box::new)
+        read::record(self.0, id).map(Box::new)
     }
 
     fn log(&self, id: EngramId) -> Answer<Vec<Entry>> {
-        self.log_of(id)
+        read::log_of(self.0, id)
     }
 
     fn restore(&self, id: EngramId) -> Answer<PutReply> {
-        self.restore_version(id)
+        lineage::restore_version(self.0, id)
     }
 
     fn forget(&self, id: EngramId) -> Answer<ForgetReply> {
-        self.forget_claim(id)
+        close::forget_claim(self.0, id)
     }
 
     fn redact(&self, id: EngramId) -> Answer<ForgetReply> {
-        self.erase(id)
+        close::erase(self.0, id)
     }
 
     fn promote(&self, promote: Promote) -> Answer<PromoteReply> {
-        self.promote_claim(&promote)
+        promote::promote_claim(self.0, &promote)
     }
 
     fn query(&self, query: Query) -> Answer<QueryReply> {
-        self.search(&query)
+        query::search(self.0, &query)
     }
 
     fn deref(&self, deref: Deref) -> Answer<Box<Dereferenced>> {
-        self.fetch(deref).map(Box::new)
+        deref::fetch(self.0, deref).map(Box::new)
     }
 
     fn note(&self, note: Note) -> Answer<NoteReply> {
-        self.note_event(&note)
+        note::note_event(self.0, &note)
     }
 
     fn feed(&self, feed: Feed) -> Answer<FeedPage> {
-        self.page(&feed)
+        read::page(self.0, &feed)
     }
 
     fn facets(&self, filter: Filter) -> Answer<Box<Facets>> {
-        self.count(&filter).map(Box::new)
+        read::count(self.0, &filter).map(Box::new)
     }
 
     fn source(&self, view: SourceView) -> Answer<Box<SourceReply>> {
-        self.view_source(view).map(Box::new)
+        read::view_source(self.0, view).map(Box::new)
     }
 
     fn line(&self, view: LineView) -> Answer<LineReply> {
-        self.view_line(view)
+        read::view_line(self.0, view)
     }
 
     fn check_pointers(&self, check: Check) -> Answer<CheckReply> {
-        self.check(&check)
+        anchor::check(self.0, &check)
     }
 
     fn repin(&self, id: EngramId) -> Answer<PutReply> {
-        self.point_at_now(id)
+        anchor::point_at_now(self.0, id)
     }
 
     fn reverify(&self, id: EngramId) -> Answer<PutReply> {
-        self.ask_again(id)
+        anchor::ask_again(self.0, id)
     }
 
     fn load_sample(&self) -> Answer<SampleReply> {
-        self.store_sample()
+        sample::store_sample(self.0)
     }
 
     fn remove_sample(&self) -> Answer<SampleReply> {
-        self.forget_sample()
+        sample::forget_sample(self.0)
     }
 
     fn standing(&self, pointer: PointerInput) -> Answer<Box<Standing>> {
-        self.view(pointer, engram_pointers::standing).map(Box::new)
+        read::view(self.0, pointer, engram_pointers::standing).map(Box::new)
     }
 
     fn track(&self, pointer: PointerInput) -> Answer<Box<CheckedPointer>> {
-        self.track_pointer(pointer).map(Box::new)
+        anchor::track_pointer(self.0, pointer).map(Box::new)
     }
 
     fn blame(&self, pointer: PointerInput) -> Answer<Blame> {
-        self.view(pointer, engram_pointers::blame)
+        read::view(self.0, pointer, engram_pointers::blame)
     }
 
     fn adopt(&self, how: Adoption) -> Answer<Box<StatusReply>> {
-        self.settle_project(how)
+        project::settle_project(self.0, how)
     }
 
     fn conflicts(&self, filter: ConflictFilter) -> Answer<ConflictsReply> {
-        let reply = self.list_conflicts(&filter)?;
-        self.note_sides(&reply.conflicts)?;
+        let reply = conflicts::list_conflicts(self.0, &filter)?;
+        served::note_sides(self.0, &reply.conflicts)?;
         Ok(reply)
     }
 
     fn conflict(&self, id: ConflictId) -> Answer<Box<Conflict>> {
-        let conflict = self.one_conflict(id)?;
-        self.note_sides(std::slice::from_ref(&conflict))?;
+        let conflict = conflicts::one_conflict(self.0, id)?;
+        served::note_sides(self.0, std::slice::from_ref(&conflict))?;
         Ok(conflict)
     }
 
     fn gate(&self, check: GateCheck) -> Answer<GateReply> {
-        self.gate_of(check)
+        conflicts::gate_of(self.0, check)
     }
 
     fn resolve(&self, resolve: Box<Resolve>) -> Answer<ResolveReply> {
-        self.settle_conflict(*resolve)
+        settle::settle_conflict(self.0, *resolve)
     }
 
     fn allow(&self, allow: Allow) -> Answer<Box<Conflict>> {
-        self.allow_conflict(allow)
+        settle::allow_conflict(self.0, allow)
     }
 
     fn status(&self) -> Answer<Box<StatusReply>> {
-        self.where_things_stand().map(Box::new)
+        status::where_things_stand(self.0).map(Box::new)
     }
 
     fn agents(&self) -> Answer<Box<AgentsReply>> {
-        self.who_called().map(Box::new)
+        agents::who_called(self.0).map(Box::new)
     }
 
     fn open_agent(&self, opening: Opening) -> Answer<AgentOpened> {
-        self.open_one(&opening)
+        agents::open_one(self.0, &opening)
     }
 
     fn next_turn(&self, next: NextTurn) -> Answer<Turned> {
-        self.begin_turn(&next)
+        budgets::begin_turn(self.0, &next)
     }
 
     fn budget(&self, of: BudgetOf) -> Answer<Box<BudgetsReply>> {
-        self.budgets(&of).map(Box::new)
+        budgets::budgets(self.0, &of).map(Box::new)
     }
 
     fn metrics(&self) -> Answer<MetricsReply> {
-        self.measure()
+        metrics::measure(self.0)
     }
 
     fn issue_grant(&self, wanted: GrantWanted) -> Answer<GrantIssued> {
-        self.grant(wanted)
+        grants::grant(self.0, wanted)
     }
 
     fn grants(&self) -> Answer<GrantsReply> {
-        self.list_grants()
+        grants::list_grants(self.0)
     }
 
     fn revoke_grant(&self, id: String) -> Answer<Answered> {
-        self.revoke(&id)
+        grants::revoke(self.0, &id)
     }
 
     fn request_deref(&self, wanted: Box<DerefRequest>) -> Answer<Answered> {
-        self.request(*wanted)
+        grants::request(self.0, *wanted)
     }
 
     fn requests(&self, which: WhichRequests) -> Answer<RequestsReply> {
-        self.list_requests(&which)
+        grants::list_requests(self.0, &which)
     }
 
     fn grant_request(&self, answer: GrantAnswer) -> Answer<GrantIssued> {
-        self.grant_requested(&answer)
+        grants::grant_requested(self.0, &answer)
     }
 
     fn deny_request(&self, answer: DenyAnswer) -> Answer<Answered> {
-        self.deny(&answer)
+        grants::deny(self.0, &answer)
     }
 
     fn brief(&self) -> Answer<BriefReply> {
-        self.shared_brief()
+        brief::shared_brief(self.0)
     }
 
     fn show_brief(&self, of: engram_model::BriefOf) -> Answer<Box<engram_model::ShownBrief>> {
-        self.shown_brief(&of).map(Box::new)
+        brief::shown_brief(self.0, &of).map(Box::new)
     }
 
     fn pin(&self, what: Pinning) -> Answer<BriefReply> {
-        self.pin_line(&what)
+        brief::pin_line(self.0, &what)
     }
 
     fn unpin(&self, what: Unpinning) -> Answer<BriefReply> {
-        self.unpin_line(what)
+        brief::unpin_line(self.0, what)
     }
 
     fn send(&self, sending: Sending) -> Answer<SentReply> {
-        self.send_message(&sending)
+        send::send_message(self.0, &sending)
     }
 
     fn hook(&self, hook: Box<Hook>) -> Answer<Box<HookReply>> {
-        self.pass_on(*hook).map(Box::new)
+        hooks::pass_on(self.0, *hook).map(Box::new)
     }
 
     fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {
-        self.known_caller()?;
-        let tokens = self.parsed(&message)?.checked.tokens;
+        agents::known_caller(self.0)?;
+        let tokens = message::parsed(self.0, &message)?.checked.tokens;
         Ok(ValidReply { ok: true, tokens })
     }
 }

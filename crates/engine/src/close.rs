@@ -5,175 +5,180 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
+use crate::{
+    Engine,
+    agents::kin_of,
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    put::answered,
+    quotations::{Quotations, said_in},
+    read,
+    risks::reports_nothing_open,
+};
 use engram_model::{
     Code, Engram, EngramId, EventId, ForgetReply, LineageId, OWN_EVENT, Operation, Pointer,
     ProjectId, Refusal, Scope, Target, operation::Redaction,
 };
 use engram_store::{Index, Reader};
 
-use crate::{
-    Engine,
-    agents::kin_of,
-    context::{Context, Ground},
-    decide::{Plan, Planned},
-    put::answered,
-    quotations::{Quotations, said_in},
-    risks::reports_nothing_open,
-};
+pub(crate) fn forget_claim(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
+    let engram = read::find(cx, id)?;
+    close_window(cx, &engram)
+}
 
-impl Context<'_> {
-    pub(crate) fn forget_claim(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
-        let engram = self.find(id)?;
-        self.close_window(&engram)
-    }
-
-    /// Closes the window of a version that the caller may see.
-    pub(crate) fn close_window(&self, engram: &Engram) -> Result<ForgetReply, Refusal> {
-        self.may_close(engram)?;
-        let author = engram.agent.as_ref();
-        let parent = self.engine.store.read::<_, Refusal>(|tx| {
-            let author = author.map_or(Ok(None), |author| tx.agent(author))?;
-            Ok(author.and_then(|author| author.parent))
-        })?;
-        engram_gateway::may_retire(self.caller, author, parent.as_ref())?;
-        let id = engram.id;
-        let shareable = engram.scope != Scope::Run;
-        self.record_of(id, engram.project, shareable, |it| {
-            self.admit(it)?;
-            reports_nothing_open(it, engram, self.engine.world.now())?;
-            match it.engram(id)? {
-                Some(now) if now.valid_until.is_none() => Ok((
-                    Operation::Forgotten(id),
-                    answered(it, engram.lineage_id, &self.speaker(None)?)?,
-                )),
-                _ => Err(Refusal::new(
-                    Code::NotFound,
-                    format!("engram {id} is already closed"),
-                    "Nothing was changed; it no longer holds.",
-                )),
-            }
-        })
-    }
-
-    /// Whether the caller may end a version or replace it. What the user said ends by the user alone.
-    pub(crate) fn may_close(&self, engram: &Engram) -> Result<(), Refusal> {
-        let scopes = &self.engine.config.scopes;
-        engram_gateway::may_close(self.caller, engram.scope, engram.agent.as_ref(), scopes)?;
-        self.may_write_topic(&engram.topic)
-    }
-
-    /// Whether the caller may write to a topic.
-    pub(crate) fn may_write_topic(&self, topic: &str) -> Result<(), Refusal> {
-        match self.agent()? {
-            None => Ok(()),
-            Some(agent) => engram_gateway::may_write_topic(&kin_of(agent.clone()), topic),
+/// Closes the window of a version that the caller may see.
+pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetReply, Refusal> {
+    may_close(cx, engram)?;
+    let author = engram.agent.as_ref();
+    let parent = cx.engine.store.read::<_, Refusal>(|tx| {
+        let author = author.map_or(Ok(None), |author| tx.agent(author))?;
+        Ok(author.and_then(|author| author.parent))
+    })?;
+    engram_gateway::may_retire(cx.caller, author, parent.as_ref())?;
+    let id = engram.id;
+    let shareable = engram.scope != Scope::Run;
+    record_of(cx, id, engram.project, shareable, |it| {
+        decide::admit(cx, it)?;
+        reports_nothing_open(it, engram, cx.engine.world.now())?;
+        match it.engram(id)? {
+            Some(now) if now.valid_until.is_none() => Ok((
+                Operation::Forgotten(id),
+                answered(it, engram.lineage_id, &decide::speaker(cx, None)?)?,
+            )),
+            _ => Err(Refusal::new(
+                Code::NotFound,
+                format!("engram {id} is already closed"),
+                "Nothing was changed; it no longer holds.",
+            )),
         }
-    }
+    })
+}
 
-    /// Erases a claim in every version that carries its words, a note, or the text of a message: words, topic,
-    /// author, addresses and kept files that nothing else needs, from the database, from the write-ahead log and,
-    /// by its follower, from the index. What weighs or points at it in its words goes too; what else quotes it is named.
-    pub(crate) fn erase(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
-        let store = &self.engine.store;
-        let (event, message) = store.read::<_, Refusal>(|it| {
-            let message = it.message(&id.to_string())?;
-            Ok((it.event_of(EventId(id.0))?, message))
-        })?;
-        let (reply, quotations) = match (event, message) {
-            (None, Some((project, seq, text))) => {
-                let said = Redaction {
-                    id: Some(id),
-                    reasons: vec![seq],
-                    ..Redaction::default()
-                };
-                self.erase_of(id, project, false, &said_in(&text), |_| Ok(said.clone()))?
-            }
-            (Some((project, seq, address, digest)), _) => {
-                let said = Redaction {
-                    id: Some(id),
-                    content_hash: format!("sha256:{digest}"),
-                    events: vec![seq],
-                    ..Redaction::default()
-                };
-                let addresses = [address];
-                let event = store.read::<_, Refusal>(|it| Ok(it.event(seq)?))?;
-                let text = event.map(|(text, _)| text).unwrap_or_default();
-                self.erase_of(id, project, false, &text, |it| {
-                    reach(it, project, said.clone(), &addresses)
-                })?
-            }
-            (None, None) => {
-                let engram = self.find(id)?;
-                let clock = self.engine.world.now();
-                store.read(|tx| reports_nothing_open(tx, &engram, clock)).map_err(|open| Refusal {
+/// Whether the caller may end a version or replace it. What the user said ends by the user alone.
+pub(crate) fn may_close(cx: &Context<'_>, engram: &Engram) -> Result<(), Refusal> {
+    let scopes = &cx.engine.config.scopes;
+    engram_gateway::may_close(cx.caller, engram.scope, engram.agent.as_ref(), scopes)?;
+    may_write_topic(cx, &engram.topic)
+}
+
+/// Whether the caller may write to a topic.
+pub(crate) fn may_write_topic(cx: &Context<'_>, topic: &str) -> Result<(), Refusal> {
+    match cx.agent()? {
+        None => Ok(()),
+        Some(agent) => engram_gateway::may_write_topic(&kin_of(agent.clone()), topic),
+    }
+}
+
+/// Erases a claim in every version that carries its words, a note, or the text of a message: words, topic,
+/// author, addresses and kept files that nothing else needs, from the database, from the write-ahead log and,
+/// by its follower, from the index. What weighs or points at it in its words goes too; what else quotes it is named.
+pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
+    let store = &cx.engine.store;
+    let (event, message) = store.read::<_, Refusal>(|it| {
+        let message = it.message(&id.to_string())?;
+        Ok((it.event_of(EventId(id.0))?, message))
+    })?;
+    let (reply, quotations) = match (event, message) {
+        (None, Some((project, seq, text))) => {
+            let said = Redaction {
+                id: Some(id),
+                reasons: vec![seq],
+                ..Redaction::default()
+            };
+            erase_of(
+                cx,
+                id,
+                project,
+                false,
+                &said_in(&text),
+                |_| Ok(said.clone()),
+            )?
+        }
+        (Some((project, seq, address, digest)), _) => {
+            let said = Redaction {
+                id: Some(id),
+                content_hash: format!("sha256:{digest}"),
+                events: vec![seq],
+                ..Redaction::default()
+            };
+            let addresses = [address];
+            let event = store.read::<_, Refusal>(|it| Ok(it.event(seq)?))?;
+            let text = event.map(|(text, _)| text).unwrap_or_default();
+            erase_of(cx, id, project, false, &text, |it| {
+                reach(it, project, said.clone(), &addresses)
+            })?
+        }
+        (None, None) => {
+            let engram = read::find(cx, id)?;
+            let clock = cx.engine.world.now();
+            store.read(|tx| reports_nothing_open(tx, &engram, clock)).map_err(|open| Refusal {
                     hint: "Redact the claim whose words it repeats: what reports a conflict goes with either side.".to_owned(),
                     ..open
                 })?;
-                let shareable = engram.scope != Scope::Run;
-                self.erase_of(id, engram.project, shareable, &engram.claim, |it| {
-                    redaction(it, &engram)
-                })?
-            }
+            let shareable = engram.scope != Scope::Run;
+            erase_of(cx, id, engram.project, shareable, &engram.claim, |it| {
+                redaction(it, &engram)
+            })?
+        }
+    };
+    let mut pending = cx.engine.finish_erasing(reply.seq)?;
+    pending.extend(store.read(|it| quotations.left(it))?);
+    Ok(ForgetReply { pending, ..reply })
+}
+
+/// Records an erasure, of a text and of the words that go wherever they quote it.
+fn erase_of(
+    cx: &Context<'_>,
+    id: EngramId,
+    project: ProjectId,
+    shareable: bool,
+    text: &str,
+    plan: impl Fn(&Reader<'_>) -> Result<Redaction, Refusal>,
+) -> Result<(ForgetReply, Quotations), Refusal> {
+    // It outlives a plan that is made again, which then reads only what is new.
+    let quotations = RefCell::new(Quotations::of(text));
+    let reply = record_of(cx, id, project, shareable, |it| {
+        let mut erased = plan(it)?;
+        let mut quotations = quotations.borrow_mut();
+        erased.reasons.extend(quotations.read_on(it, project)?);
+        erased.reasons.sort_unstable();
+        erased.reasons.dedup();
+        Ok((Operation::Redacted(erased), Vec::new()))
+    })?;
+    Ok((reply, quotations.into_inner()))
+}
+
+/// Records one operation about a version or an event, in its own project, and what follows from it.
+fn record_of(
+    cx: &Context<'_>,
+    id: EngramId,
+    project: ProjectId,
+    shareable: bool,
+    plan: impl Fn(&Reader<'_>) -> Result<(Operation, Vec<Planned>), Refusal>,
+) -> Result<ForgetReply, Refusal> {
+    let ground = Ground::of(project);
+    let by = decide::speaker(cx, None)?;
+    let (_, seq) = decide::decide(cx, &ground, |it, _| {
+        let (operation, mut entries) = plan(it)?;
+        let by = by.clone();
+        let own = Planned {
+            due: None,
+            operation,
+            by,
+            shareable,
         };
-        let mut pending = self.engine.finish_erasing(reply.seq)?;
-        pending.extend(store.read(|it| quotations.left(it))?);
-        Ok(ForgetReply { pending, ..reply })
-    }
-
-    /// Records an erasure, of a text and of the words that go wherever they quote it.
-    fn erase_of(
-        &self,
-        id: EngramId,
-        project: ProjectId,
-        shareable: bool,
-        text: &str,
-        plan: impl Fn(&Reader<'_>) -> Result<Redaction, Refusal>,
-    ) -> Result<(ForgetReply, Quotations), Refusal> {
-        // It outlives a plan that is made again, which then reads only what is new.
-        let quotations = RefCell::new(Quotations::of(text));
-        let reply = self.record_of(id, project, shareable, |it| {
-            let mut erased = plan(it)?;
-            let mut quotations = quotations.borrow_mut();
-            erased.reasons.extend(quotations.read_on(it, project)?);
-            erased.reasons.sort_unstable();
-            erased.reasons.dedup();
-            Ok((Operation::Redacted(erased), Vec::new()))
-        })?;
-        Ok((reply, quotations.into_inner()))
-    }
-
-    /// Records one operation about a version or an event, in its own project, and what follows from it.
-    fn record_of(
-        &self,
-        id: EngramId,
-        project: ProjectId,
-        shareable: bool,
-        plan: impl Fn(&Reader<'_>) -> Result<(Operation, Vec<Planned>), Refusal>,
-    ) -> Result<ForgetReply, Refusal> {
-        let ground = Ground::of(project);
-        let by = self.speaker(None)?;
-        let (_, seq) = self.decide(&ground, |it, _| {
-            let (operation, mut entries) = plan(it)?;
-            let by = by.clone();
-            let own = Planned {
-                due: None,
-                operation,
-                by,
-                shareable,
-            };
-            // The answer tells of the last.
-            entries.push(own);
-            Ok(Plan {
-                entries,
-                answer: (),
-            })
-        })?;
-        Ok(ForgetReply {
-            id,
-            seq: seq.unwrap_or_default(),
-            pending: Vec::new(),
+        // The answer tells of the last.
+        entries.push(own);
+        Ok(Plan {
+            entries,
+            answer: (),
         })
-    }
+    })?;
+    Ok(ForgetReply {
+        id,
+        seq: seq.unwrap_or_default(),
+        pending: Vec::new(),
+    })
 }
 
 impl Engine {

@@ -4,14 +4,6 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use engram_model::{
-    Allowed, Code, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus,
-    ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, Listed, Noticed,
-    OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic, operation::Contradiction,
-};
-use engram_store::{Listing, Pair, Reader, side};
-use jiff::Timestamp;
-
 use crate::{
     context::Context,
     eyes::Eyes,
@@ -19,6 +11,13 @@ use crate::{
     names,
     risks::{saw_judged, sees_all, standing},
 };
+use engram_model::{
+    Allowed, Code, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus,
+    ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, Listed, Noticed,
+    OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic, operation::Contradiction,
+};
+use engram_store::{Listing, Pair, Reader, side};
+use jiff::Timestamp;
 
 /// Conflicts of a page that names no number, and of the longest.
 const PAGE: usize = 50;
@@ -38,192 +37,190 @@ pub(crate) struct Shown {
     pub(crate) voices: [Engram; 2],
 }
 
-impl Context<'_> {
-    pub(crate) fn one_conflict(&self, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
-        let (project, eyes) = (self.project()?, self.eyes()?);
-        let clock = self.engine.world.now();
-        let found = self.engine.store.read::<_, Refusal>(|it| {
-            let pair = it.conflict(id)?.filter(|it| it.project == project);
-            pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))
-        })?;
-        let found = found.ok_or_else(|| no_conflict(id))?;
-        Ok(Box::new(found.conflict))
-    }
+pub(crate) fn one_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
+    let (project, eyes) = (cx.project()?, cx.eyes()?);
+    let clock = cx.engine.world.now();
+    let found = cx.engine.store.read::<_, Refusal>(|it| {
+        let pair = it.conflict(id)?.filter(|it| it.project == project);
+        pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))
+    })?;
+    let found = found.ok_or_else(|| no_conflict(id))?;
+    Ok(Box::new(found.conflict))
+}
 
-    /// A page of the list. What it is sorted by is read of all; what is shown, of those on the page alone.
-    pub(crate) fn list_conflicts(
-        &self,
-        filter: &ConflictFilter,
-    ) -> Result<ConflictsReply, Refusal> {
-        let (project, eyes) = (self.project()?, self.eyes()?);
-        let clock = self.engine.world.now();
-        let limit = filter
-            .limit
-            .map_or(PAGE, |limit| limit as usize)
-            .clamp(1, LONGEST_PAGE);
-        let after = filter.after.as_deref().map(Place::parse).transpose()?;
-        let agent = self.agent()?.map(|agent| &agent.handle);
-        self.engine.store.read::<_, Refusal>(|tx| {
-            let all = places(tx, project, filter, &eyes, clock)?;
-            let start = after.map_or(0, |after| all.partition_point(|place| *place <= after));
-            let mut reply = ConflictsReply {
-                open: count_open(tx, project, &eyes, clock)?,
-                due: tx.count_due(project, agent)?,
-                ..ConflictsReply::default()
-            };
-            for (at, place) in all.iter().enumerate().skip(start) {
-                if reply.conflicts.len() == limit {
-                    reply.omitted = Some((all.len() - at) as u64);
-                    let last = at.checked_sub(1).and_then(|before| all.get(before));
-                    reply.next = last.map(Place::to_string);
-                    break;
-                }
-                let pair = tx.conflict(place.id)?;
-                let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &eyes, clock))?;
-                let conflict = found.map(|found| found.conflict);
-                reply
-                    .conflicts
-                    .extend(conflict.filter(|one| filter.status.admits(one.status)));
-            }
-            Ok(reply)
-        })
-    }
-
-    /// Refuses to answer a job about a repository that the home knows nothing of: CI must not pass because it
-    /// looks in an empty home, or at a clone that nobody wrote about.
-    pub(crate) fn knows_the_repository(&self, otherwise: &str) -> Result<(), Refusal> {
-        self.repository()?;
-        let known = self.known_project()?;
-        let holds = |it: &Reader<'_>| known.map_or(Ok(false), |project| it.has_claims(project));
-        match self.engine.store.read::<_, Refusal>(|it| Ok(holds(it)?))? {
-            true => Ok(()),
-            false => Err(Refusal::new(
-                Code::NotFound,
-                format!("this home holds no claims of this repository, so {otherwise}"),
-                "Check --home and --repo. A clone is a project of its own: run this in a worktree of the clone that agents use, or bring that clone's home and .git/engram-project along.",
-            )),
-        }
-    }
-
-    pub(crate) fn gate_of(&self, check: GateCheck) -> Result<GateReply, Refusal> {
-        self.knows_the_repository("the gate stays shut")?;
-        let (project, eyes) = (self.project()?, self.eyes()?);
-        let clock = self.engine.world.now();
-        let open = ConflictFilter {
-            severity: Some(check.severity),
-            ..ConflictFilter::default()
+/// A page of the list. What it is sorted by is read of all; what is shown, of those on the page alone.
+pub(crate) fn list_conflicts(
+    cx: &Context<'_>,
+    filter: &ConflictFilter,
+) -> Result<ConflictsReply, Refusal> {
+    let (project, eyes) = (cx.project()?, cx.eyes()?);
+    let clock = cx.engine.world.now();
+    let limit = filter
+        .limit
+        .map_or(PAGE, |limit| limit as usize)
+        .clamp(1, LONGEST_PAGE);
+    let after = filter.after.as_deref().map(Place::parse).transpose()?;
+    let agent = cx.agent()?.map(|agent| &agent.handle);
+    cx.engine.store.read::<_, Refusal>(|tx| {
+        let all = places(tx, project, filter, &eyes, clock)?;
+        let start = after.map_or(0, |after| all.partition_point(|place| *place <= after));
+        let mut reply = ConflictsReply {
+            open: count_open(tx, project, &eyes, clock)?,
+            due: tx.count_due(project, agent)?,
+            ..ConflictsReply::default()
         };
-        self.engine.store.read::<_, Refusal>(|tx| {
-            let mut bars = listed(tx, project, &open, &eyes, clock)?;
-            bars.retain(|bar| !bar.is_allowed);
-            bars.sort_by_key(|bar| (Reverse(bar.severity), bar.first, bar.id));
-            let blocking: Vec<ConflictId> = bars.iter().map(|bar| bar.id).collect();
-            // How severe those are is not known yet.
-            let due = tx.count_due(project, None)?;
-            let is_open = blocking.is_empty() && due == 0;
-            Ok(GateReply {
-                gate: if is_open { Gate::Open } else { Gate::Shut },
-                blocking,
-                due,
-            })
-        })
-    }
-
-    /// Whether a caller may know of an entry about a conflict.
-    pub(crate) fn may_see_conflict(
-        &self,
-        it: &Reader<'_>,
-        id: ConflictId,
-        eyes: &Eyes,
-        seq: u64,
-    ) -> Result<bool, Refusal> {
-        if matches!(eyes, Eyes::All) {
-            return Ok(true);
-        }
-        for id in it
-            .contradiction(seq)?
-            .into_iter()
-            .flat_map(|found| found.engrams)
-        {
-            if !it.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
-                return Ok(false);
+        for (at, place) in all.iter().enumerate().skip(start) {
+            if reply.conflicts.len() == limit {
+                reply.omitted = Some((all.len() - at) as u64);
+                let last = at.checked_sub(1).and_then(|before| all.get(before));
+                reply.next = last.map(Place::to_string);
+                break;
             }
+            let pair = tx.conflict(place.id)?;
+            let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &eyes, clock))?;
+            let conflict = found.map(|found| found.conflict);
+            reply
+                .conflicts
+                .extend(conflict.filter(|one| filter.status.admits(one.status)));
         }
-        let clock = self.engine.world.now();
-        let found = match it.conflict(id)? {
-            Some(pair) => shown(it, pair, eyes, clock)?,
-            None => None,
-        };
-        Ok(found.is_some())
-    }
+        Ok(reply)
+    })
+}
 
-    /// The open conflicts that a claim which holds is part of, as its author was told of them: the worst
-    /// first, of equals the one with the claim that was said last.
-    pub(crate) fn disputes_of(
-        &self,
-        it: &Reader<'_>,
-        engram: &Engram,
-    ) -> Result<Vec<Finding>, Refusal> {
-        let (eyes, clock) = (self.eyes()?, self.engine.world.now());
+/// Refuses to answer a job about a repository that the home knows nothing of: CI must not pass because it
+/// looks in an empty home, or at a clone that nobody wrote about.
+pub(crate) fn knows_the_repository(cx: &Context<'_>, otherwise: &str) -> Result<(), Refusal> {
+    cx.repository()?;
+    let known = cx.known_project()?;
+    let holds = |it: &Reader<'_>| known.map_or(Ok(false), |project| it.has_claims(project));
+    match cx.engine.store.read::<_, Refusal>(|it| Ok(holds(it)?))? {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::NotFound,
+            format!("this home holds no claims of this repository, so {otherwise}"),
+            "Check --home and --repo. A clone is a project of its own: run this in a worktree of the clone that agents use, or bring that clone's home and .git/engram-project along.",
+        )),
+    }
+}
+
+pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, Refusal> {
+    knows_the_repository(cx, "the gate stays shut")?;
+    let (project, eyes) = (cx.project()?, cx.eyes()?);
+    let clock = cx.engine.world.now();
+    let open = ConflictFilter {
+        severity: Some(check.severity),
+        ..ConflictFilter::default()
+    };
+    cx.engine.store.read::<_, Refusal>(|tx| {
+        let mut bars = listed(tx, project, &open, &eyes, clock)?;
+        bars.retain(|bar| !bar.is_allowed);
+        bars.sort_by_key(|bar| (Reverse(bar.severity), bar.first, bar.id));
+        let blocking: Vec<ConflictId> = bars.iter().map(|bar| bar.id).collect();
+        // How severe those are is not known yet.
+        let due = tx.count_due(project, None)?;
+        let is_open = blocking.is_empty() && due == 0;
+        Ok(GateReply {
+            gate: if is_open { Gate::Open } else { Gate::Shut },
+            blocking,
+            due,
+        })
+    })
+}
+
+/// Whether a caller may know of an entry about a conflict.
+pub(crate) fn may_see_conflict(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    id: ConflictId,
+    eyes: &Eyes,
+    seq: u64,
+) -> Result<bool, Refusal> {
+    if matches!(eyes, Eyes::All) {
+        return Ok(true);
+    }
+    for id in it
+        .contradiction(seq)?
+        .into_iter()
+        .flat_map(|found| found.engrams)
+    {
+        if !it.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+            return Ok(false);
+        }
+    }
+    let clock = cx.engine.world.now();
+    let found = match it.conflict(id)? {
+        Some(pair) => shown(it, pair, eyes, clock)?,
+        None => None,
+    };
+    Ok(found.is_some())
+}
+
+/// The open conflicts that a claim which holds is part of, as its author was told of them: the worst
+/// first, of equals the one with the claim that was said last.
+pub(crate) fn disputes_of(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    engram: &Engram,
+) -> Result<Vec<Finding>, Refusal> {
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let own = side(&engram.topic, &engram.claim);
+    let mut found = Vec::new();
+    for pair in it.conflicts_of(engram.project, &own)? {
+        let Some(shown) = shown(it, pair, &eyes, clock)? else {
+            continue;
+        };
+        let Shown {
+            conflict,
+            sides,
+            voices: [a, b],
+            ..
+        } = shown;
+        if conflict.status != ConflictStatus::Open {
+            continue;
+        }
+        let [first, _] = sides;
+        let other = if first == own { b } else { a };
+        let finding = Finding {
+            conflict: Some(conflict.id),
+            severity: Some(conflict.severity),
+            tier: Some(conflict.tier),
+            claim: Some(other.claim.clone()),
+            by: Some(author(&other).to_owned()),
+            ..Finding::new(Noticed::Conflict, other.id, conflict.why)
+        };
+        found.push((Reverse((conflict.severity, other.seq)), finding));
+    }
+    found.sort_by_key(|it| it.0);
+    Ok(found.into_iter().map(|it| it.1).collect())
+}
+
+/// Fills in the open conflicts of each record; one in none costs two looks into indexes.
+pub(crate) fn tell_conflicts<'a>(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    engrams: impl IntoIterator<Item = &'a mut Engram>,
+) -> Result<(), Refusal> {
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    for engram in engrams.into_iter().filter(|it| it.holds_now(clock)) {
         let own = side(&engram.topic, &engram.claim);
-        let mut found = Vec::new();
         for pair in it.conflicts_of(engram.project, &own)? {
-            let Some(shown) = shown(it, pair, &eyes, clock)? else {
-                continue;
-            };
-            let Shown {
-                conflict,
-                sides,
-                voices: [a, b],
-                ..
-            } = shown;
-            if conflict.status != ConflictStatus::Open {
+            if engram.conflicts.len() == NAMED {
+                break;
+            }
+            if standing(it, &eyes, &pair)? != ConflictStatus::Open {
                 continue;
             }
-            let [first, _] = sides;
-            let other = if first == own { b } else { a };
-            let finding = Finding {
-                conflict: Some(conflict.id),
-                severity: Some(conflict.severity),
-                tier: Some(conflict.tier),
-                claim: Some(other.claim.clone()),
-                by: Some(author(&other).to_owned()),
-                ..Finding::new(Noticed::Conflict, other.id, conflict.why)
-            };
-            found.push((Reverse((conflict.severity, other.seq)), finding));
-        }
-        found.sort_by_key(|it| it.0);
-        Ok(found.into_iter().map(|it| it.1).collect())
-    }
-
-    /// Fills in the open conflicts of each record; one in none costs two looks into indexes.
-    pub(crate) fn tell_conflicts<'a>(
-        &self,
-        it: &Reader<'_>,
-        engrams: impl IntoIterator<Item = &'a mut Engram>,
-    ) -> Result<(), Refusal> {
-        let (eyes, clock) = (self.eyes()?, self.engine.world.now());
-        for engram in engrams.into_iter().filter(|it| it.holds_now(clock)) {
-            let own = side(&engram.topic, &engram.claim);
-            for pair in it.conflicts_of(engram.project, &own)? {
-                if engram.conflicts.len() == NAMED {
-                    break;
-                }
-                if standing(it, &eyes, &pair)? != ConflictStatus::Open {
-                    continue;
-                }
-                let [a, b] = &pair.sides;
-                let other = if *a == own { b } else { a };
-                let voices = it.holding(engram.project, other, clock)?;
-                if voices.iter().any(|it| eyes.may_see(it)) {
-                    engram.conflicts.push(pair.id);
-                }
+            let [a, b] = &pair.sides;
+            let other = if *a == own { b } else { a };
+            let voices = it.holding(engram.project, other, clock)?;
+            if voices.iter().any(|it| eyes.may_see(it)) {
+                engram.conflicts.push(pair.id);
             }
-            engram.conflicts.sort_unstable();
-            engram.figures.conflicts = engram.conflicts.len() as u64;
         }
-        Ok(())
+        engram.conflicts.sort_unstable();
+        engram.figures.conflicts = engram.conflicts.len() as u64;
     }
+    Ok(())
 }
 
 pub(crate) fn no_conflict(id: ConflictId) -> Refusal {

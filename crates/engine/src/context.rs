@@ -3,6 +3,18 @@
 
 use std::{cell::OnceCell, sync::Arc, time::Duration};
 
+use crate::{
+    Engine, HomeShelf,
+    agents::{Called, is_token, kin_of, line_of, of_another_project},
+    answers::Answering,
+    budgets,
+    calls::Begun,
+    evidence::screen_text,
+    eyes::Eyes,
+    log_cause, names,
+    project::{self, Seat},
+    world::Gone,
+};
 use engram_consistency::{claim::Claim, mask};
 use engram_gateway::narrowed;
 use engram_model::{
@@ -12,17 +24,6 @@ use engram_model::{
 use engram_pointers::Repo;
 use engram_store::{Reader, read_until};
 use jiff::Timestamp;
-
-use crate::{
-    Engine, HomeShelf,
-    agents::{Called, is_token, kin_of, line_of, of_another_project},
-    calls::Begun,
-    evidence::screen_text,
-    eyes::Eyes,
-    log_cause, names,
-    project::{self, Seat},
-    world::Gone,
-};
 
 /// How long a request may work in a repository, or an agent's read the store; and one about all claims, or a
 /// follower.
@@ -171,7 +172,7 @@ impl Engine {
             .inspect_err(|it| {
                 // A hook counts it for the agent that it is about.
                 if !is_hook {
-                    context.count_refusal(it);
+                    budgets::count_refusal(&context, it);
                 }
             })
             .map_err(|it| self.name_the_file(it))
@@ -247,14 +248,14 @@ impl<'e> Context<'e> {
     /// change goes on, so that what it stored is acknowledged.
     fn answer_in_time(&self, request: Request) -> Result<Reply, Refusal> {
         if request.changes() {
-            return self.answer(request);
+            return Answering(self).answer(request);
         }
         let patience = match self.caller {
             Caller::User => Duration::MAX,
             Caller::Agent(_) => self.patience,
         };
         let stop = self.engine.world.stop_after(patience, self.gone.clone());
-        let answered = read_until(move || stop.is_due(), || self.answer(request));
+        let answered = read_until(move || stop.is_due(), || Answering(self).answer(request));
         answered.unwrap_or_else(|| {
             Err(Refusal::new(
                 Code::RateLimited,

@@ -2,18 +2,18 @@
 //! lock; it is planned again inside only if the journal moved meanwhile. Then all of it is recorded
 //! in one transaction, or nothing.
 
+use crate::{
+    agents::{Called, since},
+    context::{Context, Ground},
+    names::{apart, refuse_ours},
+    risks,
+};
 use engram_model::{
     AgentId, Operation, ProjectId, Refusal,
     operation::{Agent, Served},
 };
 use engram_store::{Due, NewEntry, Reader, Writer};
 use jiff::Timestamp;
-
-use crate::{
-    agents::{Called, since},
-    context::{Context, Ground},
-    names::{apart, refuse_ours},
-};
 
 /// What the user is called in records.
 const USER: &str = "user";
@@ -35,116 +35,114 @@ pub(crate) struct Planned {
     pub(crate) due: Option<(Option<u64>, Due)>,
 }
 
-impl Context<'_> {
-    /// Plans and commits. The answer, and the place of the last entry; none where nothing was to be
-    /// recorded.
-    pub(crate) fn decide<T>(
-        &self,
-        ground: &Ground,
-        plan: impl Fn(&Reader<'_>, Timestamp) -> Result<Plan<T>, Refusal>,
-    ) -> Result<(T, Option<u64>), Refusal> {
-        let called = self.called()?;
-        let agent = called.map(|it| &it.agent.handle);
-        let store = &self.engine.store;
-        let world = self.engine.world.now();
-        let plan = |it: &Reader<'_>, now| {
-            let Plan { entries, answer } = plan(it, now)?;
-            // First, since the answer tells of the last.
-            let mut all = self.ended_risks(it, now, &entries)?;
-            all.extend(entries);
-            Ok::<_, Refusal>(Plan {
-                entries: all,
-                answer,
-            })
+/// Plans and commits. The answer, and the place of the last entry; none where nothing was to be
+/// recorded.
+pub(crate) fn decide<T>(
+    cx: &Context<'_>,
+    ground: &Ground,
+    plan: impl Fn(&Reader<'_>, Timestamp) -> Result<Plan<T>, Refusal>,
+) -> Result<(T, Option<u64>), Refusal> {
+    let called = cx.called()?;
+    let agent = called.map(|it| &it.agent.handle);
+    let store = &cx.engine.store;
+    let world = cx.engine.world.now();
+    let plan = |it: &Reader<'_>, now| {
+        let Plan { entries, answer } = plan(it, now)?;
+        // First, since the answer tells of the last.
+        let mut all = risks::ended_risks(cx, it, now, &entries)?;
+        all.extend(entries);
+        Ok::<_, Refusal>(Plan {
+            entries: all,
+            answer,
+        })
+    };
+    let (planned, head) = store.read::<_, Refusal>(|it| {
+        let now = it.time(world)?;
+        Ok((plan(it, now)?, it.head()?))
+    })?;
+    if planned.entries.is_empty() {
+        return Ok((planned.answer, None));
+    }
+    let served = cx.engine.take_served();
+    let done = store.write::<_, Refusal>(world, |it| {
+        let planned = match it.head()? == head {
+            true => planned,
+            false => plan(it, it.now)?,
         };
-        let (planned, head) = store.read::<_, Refusal>(|it| {
-            let now = it.time(world)?;
-            Ok((plan(it, now)?, it.head()?))
-        })?;
-        if planned.entries.is_empty() {
-            return Ok((planned.answer, None));
-        }
-        let served = self.engine.take_served();
-        let done = store.write::<_, Refusal>(world, |it| {
-            let planned = match it.head()? == head {
-                true => planned,
-                false => plan(it, it.now)?,
-            };
-            let mut entries = books(it, ground, called, &served)?;
-            entries.extend(planned.entries);
-            let seq = record(it, ground.project, agent, &entries)?;
-            Ok((planned.answer, seq, entries))
-        });
-        match done {
-            Ok((answer, seq, entries)) => {
-                self.engine.ring();
-                if let Some(last) = seq {
-                    let operations = entries.iter().map(|it| &it.operation);
-                    let claims = &self.engine.claims;
-                    claims.recorded(ground.project, last, operations);
-                }
-                Ok((answer, seq))
+        let mut entries = books(it, ground, called, &served)?;
+        entries.extend(planned.entries);
+        let seq = record(it, ground.project, agent, &entries)?;
+        Ok((planned.answer, seq, entries))
+    });
+    match done {
+        Ok((answer, seq, entries)) => {
+            cx.engine.ring();
+            if let Some(last) = seq {
+                let operations = entries.iter().map(|it| &it.operation);
+                let claims = &cx.engine.claims;
+                claims.recorded(ground.project, last, operations);
             }
-            Err(refusal) => {
-                self.engine.put_back(served);
-                Err(refusal)
-            }
+            Ok((answer, seq))
+        }
+        Err(refusal) => {
+            cx.engine.put_back(served);
+            Err(refusal)
         }
     }
+}
 
-    /// How often an agent may store or close anything; the user may always.
-    pub(crate) fn admit(&self, it: &Reader<'_>) -> Result<(), Refusal> {
-        let limits = &self.engine.config.limits.rate;
-        // The count cannot exceed the number of journal entries.
-        if it.head()? < u64::from(limits.per_minute.min(limits.per_hour)) {
-            return Ok(());
-        }
-        self.admit_many(it, 1)
+/// How often an agent may store or close anything; the user may always.
+pub(crate) fn admit(cx: &Context<'_>, it: &Reader<'_>) -> Result<(), Refusal> {
+    let limits = &cx.engine.config.limits.rate;
+    // The count cannot exceed the number of journal entries.
+    if it.head()? < u64::from(limits.per_minute.min(limits.per_hour)) {
+        return Ok(());
     }
+    admit_many(cx, it, 1)
+}
 
-    /// The same for a message: each of its engrams counts, and all must fit. Agents that nobody opened share the
-    /// rates of a few: another connection is no way to write more.
-    pub(crate) fn admit_many(&self, tx: &Reader<'_>, engrams: usize) -> Result<(), Refusal> {
-        let Some(agent) = self.agent()? else {
-            return Ok(());
-        };
-        let limits = &self.engine.config.limits.rate;
-        let now = self.engine.world.now();
-        let more = u32::try_from(engrams.saturating_sub(1)).unwrap_or(u32::MAX);
-        let own = |seconds| -> Result<u32, Refusal> {
-            let count = tx.count_by_agent(&agent.handle, since(now, seconds), now)?;
-            Ok(count.saturating_add(more))
-        };
-        engram_gateway::admit_write(limits, own(60)?, own(3_600)?)?;
-        if tx.is_opened(&agent.handle)? {
-            return Ok(());
-        }
-        let all = |seconds| -> Result<u32, Refusal> {
-            let count = tx.count_by_strangers(agent.project, since(now, seconds), now)?;
-            Ok(count.saturating_add(more))
-        };
-        engram_gateway::admit_strangers(limits, all(60)?, all(3_600)?)
+/// The same for a message: each of its engrams counts, and all must fit. Agents that nobody opened share the
+/// rates of a few: another connection is no way to write more.
+pub(crate) fn admit_many(cx: &Context<'_>, tx: &Reader<'_>, engrams: usize) -> Result<(), Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(());
+    };
+    let limits = &cx.engine.config.limits.rate;
+    let now = cx.engine.world.now();
+    let more = u32::try_from(engrams.saturating_sub(1)).unwrap_or(u32::MAX);
+    let own = |seconds| -> Result<u32, Refusal> {
+        let count = tx.count_by_agent(&agent.handle, since(now, seconds), now)?;
+        Ok(count.saturating_add(more))
+    };
+    engram_gateway::admit_write(limits, own(60)?, own(3_600)?)?;
+    if tx.is_opened(&agent.handle)? {
+        return Ok(());
     }
+    let all = |seconds| -> Result<u32, Refusal> {
+        let count = tx.count_by_strangers(agent.project, since(now, seconds), now)?;
+        Ok(count.saturating_add(more))
+    };
+    engram_gateway::admit_strangers(limits, all(60)?, all(3_600)?)
+}
 
-    /// Who is said to have done what this caller does: the name that is `given` with it, else the
-    /// agent's label, else the user.
-    pub(crate) fn speaker(&self, given: Option<&str>) -> Result<String, Refusal> {
-        match self.agent()? {
-            None => users(given),
-            Some(_) => self.engine.store.read(|it| self.speaker_in(it, given)),
-        }
+/// Who is said to have done what this caller does: the name that is `given` with it, else the
+/// agent's label, else the user.
+pub(crate) fn speaker(cx: &Context<'_>, given: Option<&str>) -> Result<String, Refusal> {
+    match cx.agent()? {
+        None => users(given),
+        Some(_) => cx.engine.store.read(|it| speaker_in(cx, it, given)),
     }
+}
 
-    /// The same, for who reads already.
-    pub(crate) fn speaker_in(
-        &self,
-        it: &Reader<'_>,
-        given: Option<&str>,
-    ) -> Result<String, Refusal> {
-        match self.agent()? {
-            None => users(given),
-            Some(agent) => apart(it, agent, given.unwrap_or(&agent.label)),
-        }
+/// The same, for who reads already.
+pub(crate) fn speaker_in(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    given: Option<&str>,
+) -> Result<String, Refusal> {
+    match cx.agent()? {
+        None => users(given),
+        Some(agent) => apart(it, agent, given.unwrap_or(&agent.label)),
     }
 }
 

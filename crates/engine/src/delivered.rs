@@ -2,11 +2,10 @@
 //! pointers. A file at its pin never changes: it is counted once, when somebody first asks, and never while a
 //! message is sent.
 
+use crate::{HomeShelf, context::Context, metrics::share};
 use engram_gateway::count_tokens;
 use engram_model::{Code, Delivered, Pointer, ProjectId, Refusal};
 use engram_pointers::{Repo, Resolved, resolve};
-
-use crate::{HomeShelf, context::Context, metrics::share};
 
 /// Most files, and most characters of them, that one question counts: the next goes on.
 const FILES: usize = 500;
@@ -14,62 +13,60 @@ const CHARS: usize = 4 << 20;
 /// Most characters of one file that are counted; the rest counts as they do.
 const OF_A_FILE: usize = 1 << 20;
 
-impl Context<'_> {
-    pub(crate) fn delivered(&self, project: ProjectId) -> Result<Delivered, Refusal> {
-        if let Err(error) = self.count_files(project) {
-            // A home that cannot be written answers all the same.
-            tracing::debug!(%error, "files behind messages are not counted");
-        }
-        let store = &self.engine.store;
-        let (sums, files) = store
-            .read::<_, Refusal>(|it| Ok((it.delivered(project)?, it.delivered_files(project)?)))?;
-        let full_tokens = of_all(files.tokens, files.counted, files.all);
-        Ok(Delivered {
-            tokens: sums.tokens,
-            full_tokens,
-            uncounted: files.all - files.counted.min(files.all),
-            share: share(sums.tokens, full_tokens),
-            resend_rate: share(sums.resends, sums.messages),
-        })
+pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivered, Refusal> {
+    if let Err(error) = count_files(cx, project) {
+        // A home that cannot be written answers all the same.
+        tracing::debug!(%error, "files behind messages are not counted");
     }
+    let store = &cx.engine.store;
+    let (sums, files) = store
+        .read::<_, Refusal>(|it| Ok((it.delivered(project)?, it.delivered_files(project)?)))?;
+    let full_tokens = of_all(files.tokens, files.counted, files.all);
+    Ok(Delivered {
+        tokens: sums.tokens,
+        full_tokens,
+        uncounted: files.all - files.counted.min(files.all),
+        share: share(sums.tokens, full_tokens),
+        resend_rate: share(sums.resends, sums.messages),
+    })
+}
 
-    /// Counts files that nobody counted yet, as far as one question may.
-    fn count_files(&self, project: ProjectId) -> Result<(), Refusal> {
-        let store = &self.engine.store;
-        let files = store.read(|it| it.uncounted_files(project, FILES))?;
-        if files.is_empty() || !store.is_writable() {
-            return Ok(());
-        }
-        let shelf = HomeShelf {
-            urls: false,
-            ..self.shelf(Some(project))
-        };
-        let repo = self.repo().ok().flatten();
-        let (mut counted, mut looked) = (Vec::new(), 0);
-        for file in files {
-            match read(repo, &shelf, &file) {
-                Ok(found) => {
-                    let (tokens, chars) = tokens_of(&found);
-                    looked += chars;
-                    counted.push((file, Some(tokens)));
-                }
-                Err(refusal) if is_final(refusal.code) => counted.push((file, None)),
-                // It may be there for the next who asks.
-                Err(_) => {}
-            }
-            if looked >= CHARS {
-                break;
-            }
-        }
-        if counted.is_empty() {
-            return Ok(());
-        }
-        store.write(self.engine.world.now(), |it| {
-            let mut counted = counted.iter();
-            counted.try_for_each(|(file, tokens)| it.count_file(project, file, *tokens))?;
-            Ok(())
-        })
+/// Counts files that nobody counted yet, as far as one question may.
+fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
+    let store = &cx.engine.store;
+    let files = store.read(|it| it.uncounted_files(project, FILES))?;
+    if files.is_empty() || !store.is_writable() {
+        return Ok(());
     }
+    let shelf = HomeShelf {
+        urls: false,
+        ..cx.shelf(Some(project))
+    };
+    let repo = cx.repo().ok().flatten();
+    let (mut counted, mut looked) = (Vec::new(), 0);
+    for file in files {
+        match read(repo, &shelf, &file) {
+            Ok(found) => {
+                let (tokens, chars) = tokens_of(&found);
+                looked += chars;
+                counted.push((file, Some(tokens)));
+            }
+            Err(refusal) if is_final(refusal.code) => counted.push((file, None)),
+            // It may be there for the next who asks.
+            Err(_) => {}
+        }
+        if looked >= CHARS {
+            break;
+        }
+    }
+    if counted.is_empty() {
+        return Ok(());
+    }
+    store.write(cx.engine.world.now(), |it| {
+        let mut counted = counted.iter();
+        counted.try_for_each(|(file, tokens)| it.count_file(project, file, *tokens))?;
+        Ok(())
+    })
 }
 
 fn read(repo: Option<&Repo>, shelf: &HomeShelf<'_>, file: &str) -> Result<Resolved, Refusal> {

@@ -1,10 +1,9 @@
 //! Doctor: is the home sound, how far has each follower read, and what to do about it.
 
+use crate::{Engine, context::Context, follow::no_watch, status};
 use engram_model::{Noun, Refusal, StatusReply, count, thousands};
 use engram_store::{Index, StoreError};
 use serde::Serialize;
-
-use crate::{Engine, context::Context, follow::no_watch};
 
 const ENTRIES: Noun = ("entry", "entries");
 /// Most faults that are named.
@@ -250,7 +249,9 @@ impl Engine {
     fn look_at_repository(&self) -> Diagnosis {
         let context = Context::own(self);
         // The status tells of one that is gone what is known of it; here that is a fault.
-        let looked = context.repo().and_then(|_| context.where_things_stand());
+        let looked = context
+            .repo()
+            .and_then(|_| status::where_things_stand(&context));
         let (ok, found) = match looked {
             Ok(status) => (true, describe(&status)),
             Err(error) => (false, format!("{}: {}", error.message, error.hint)),

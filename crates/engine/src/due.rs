@@ -11,17 +11,16 @@ use std::{
     time::Duration,
 };
 
-use engram_model::{Operation, Refusal};
-use engram_store::{Due, Reader};
-
 use crate::{
     Engine,
     context::{Context, Ground},
-    decide::Plan,
-    findings::{ENGINE, Telling},
+    decide::{self, Plan},
+    findings::{self, ENGINE, Telling},
     follow::{BATCH, Follower, Woken, gather},
     risks::is_told,
 };
+use engram_model::{Operation, Refusal};
+use engram_store::{Due, Reader};
 
 /// Steps of one waking: each compares one version with a few hundred others.
 const AT_ONCE: usize = 64;
@@ -61,7 +60,7 @@ impl Follower for DueFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        if !Context::own(engine).compare_due(&mut self.failed, AT_ONCE, &|| false)? {
+        if !compare_due(&Context::own(engine), &mut self.failed, AT_ONCE, &|| false)? {
             let _ = self.own.send(Woken::Bell);
         }
         Ok(())
@@ -74,7 +73,7 @@ impl Engine {
         let stop = self.world.stop_after(ON_LEAVING, None);
         let mut failed = BTreeMap::new();
         let own = Context::own(self);
-        while !own.compare_due(&mut failed, AT_ONCE, &|| stop.is_due())? {
+        while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_due())? {
             if stop.is_due() {
                 break;
             }
@@ -112,104 +111,101 @@ enum Step {
     Stuck,
 }
 
-impl Context<'_> {
-    /// Takes the next steps of what is due; whether nothing is left that can be done now.
-    fn compare_due(
-        &self,
-        failed: &mut BTreeMap<u64, u64>,
-        steps: usize,
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<bool, Refusal> {
-        let store = &self.engine.store;
-        let (page, head) = store.read::<_, Refusal>(|tx| {
-            let head = tx.head()?;
-            Ok((next(tx, failed, head)?, head))
-        })?;
-        if page.is_empty() {
-            return Ok(true);
-        }
-        // What shares a key with them is found by the index.
-        if let Err(why) = self.engine.catch_up_to(head) {
-            tracing::info!(
-                why,
-                "claims are compared later: the index is not up to date"
-            );
-            return Ok(true);
-        }
-        let mut left = steps;
-        for (seq, mut due) in page {
-            loop {
-                if left == 0 || is_over() {
-                    return Ok(false);
-                }
-                left -= 1;
-                match self.compare_step(seq, due)? {
-                    Step::Done => break,
-                    Step::On(next) => due = next,
-                    Step::Stuck => {
-                        failed.insert(seq, head);
-                        break;
-                    }
+/// Takes the next steps of what is due; whether nothing is left that can be done now.
+fn compare_due(
+    cx: &Context<'_>,
+    failed: &mut BTreeMap<u64, u64>,
+    steps: usize,
+    is_over: &dyn Fn() -> bool,
+) -> Result<bool, Refusal> {
+    let store = &cx.engine.store;
+    let (page, head) = store.read::<_, Refusal>(|tx| {
+        let head = tx.head()?;
+        Ok((next(tx, failed, head)?, head))
+    })?;
+    if page.is_empty() {
+        return Ok(true);
+    }
+    // What shares a key with them is found by the index.
+    if let Err(why) = cx.engine.catch_up_to(head) {
+        tracing::info!(
+            why,
+            "claims are compared later: the index is not up to date"
+        );
+        return Ok(true);
+    }
+    let mut left = steps;
+    for (seq, mut due) in page {
+        loop {
+            if left == 0 || is_over() {
+                return Ok(false);
+            }
+            left -= 1;
+            match compare_step(cx, seq, due)? {
+                Step::Done => break,
+                Step::On(next) => due = next,
+                Step::Stuck => {
+                    failed.insert(seq, head);
+                    break;
                 }
             }
         }
-        Ok(false)
     }
+    Ok(false)
+}
 
-    /// Records conflicts of one version that are not known yet: it is no new voice of anything.
-    fn compare_step(&self, seq: u64, due: Due) -> Result<Step, Refusal> {
-        let store = &self.engine.store;
-        let known = match store.read(|tx| tx.engram_at(seq)) {
-            Err(error) if error.is_of_one_record() => {
-                tracing::warn!(%error, seq, "cannot compare a claim that cannot be read");
-                return Ok(Step::Stuck);
-            }
-            known => known?,
-        };
-        // What reports a conflict is compared with nothing.
-        let is_told = known
-            .as_ref()
-            .map_or(Ok(false), |known| store.read(|tx| is_told(tx, known)))?;
-        let Some(known) = known.filter(|_| !is_told) else {
-            store.write(self.engine.world.now(), |tx| tx.drop_due(seq))?;
-            return Ok(Step::Done);
-        };
-        let clock = self.engine.world.now();
-        let (left, raised) = self
-            .decide(&Ground::of(known.project), |tx, now| {
-                let mut entries = Vec::new();
-                let mut left = None;
-                if let Some(engram) = tx.engram_at(seq)?.filter(|engram| engram.holds_now(clock)) {
-                    let telling = Telling {
-                        below: due.below,
-                        is_due: true,
-                        ..Telling::of(now, ENGINE, &[])
-                    };
-                    let compared = self.compare(tx, &engram, &telling);
-                    left = compared.due;
-                    entries = compared.entries;
-                    entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));
-                }
-                let raised = entries.len();
-                Ok(Plan {
-                    entries,
-                    answer: (left, raised),
-                })
-            })?
-            .0;
-        let left = left.map(|left| Due {
-            told: left.told.min(due.told),
-            ..left
-        });
-        store.write(self.engine.world.now(), |tx| match left {
-            Some(left) => tx.keep_due(known.project, seq, left),
-            None => tx.drop_due(seq),
-        })?;
-        Ok(match left {
-            None => Step::Done,
-            // What was raised is known now: the next step finds others.
-            Some(left) if raised > 0 || left.below != due.below => Step::On(left),
-            Some(_) => Step::Stuck,
+/// Records conflicts of one version that are not known yet: it is no new voice of anything.
+fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
+    let store = &cx.engine.store;
+    let known = match store.read(|tx| tx.engram_at(seq)) {
+        Err(error) if error.is_of_one_record() => {
+            tracing::warn!(%error, seq, "cannot compare a claim that cannot be read");
+            return Ok(Step::Stuck);
+        }
+        known => known?,
+    };
+    // What reports a conflict is compared with nothing.
+    let is_told = known
+        .as_ref()
+        .map_or(Ok(false), |known| store.read(|tx| is_told(tx, known)))?;
+    let Some(known) = known.filter(|_| !is_told) else {
+        store.write(cx.engine.world.now(), |tx| tx.drop_due(seq))?;
+        return Ok(Step::Done);
+    };
+    let clock = cx.engine.world.now();
+    let (left, raised) = decide::decide(cx, &Ground::of(known.project), |tx, now| {
+        let mut entries = Vec::new();
+        let mut left = None;
+        if let Some(engram) = tx.engram_at(seq)?.filter(|engram| engram.holds_now(clock)) {
+            let telling = Telling {
+                below: due.below,
+                is_due: true,
+                ..Telling::of(now, ENGINE, &[])
+            };
+            let compared = findings::compare(cx, tx, &engram, &telling);
+            left = compared.due;
+            entries = compared.entries;
+            entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));
+        }
+        let raised = entries.len();
+        Ok(Plan {
+            entries,
+            answer: (left, raised),
         })
-    }
+    })?
+    .0;
+    let left = left.map(|left| Due {
+        told: left.told.min(due.told),
+        ..left
+    });
+    store.write(cx.engine.world.now(), |tx| match left {
+        Some(left) => tx.keep_due(known.project, seq, left),
+        None => tx.drop_due(seq),
+    })?;
+    Ok(match left {
+        None => Step::Done,
+        // What was raised is known now: the next step finds others.
+        Some(left) if raised > 0 || left.below != due.below => Step::On(left),
+        Some(_) => Step::Stuck,
+    })
 }

@@ -1,6 +1,7 @@
 //! Gather: what a claim points at is looked up, pinned and screened. What that is will be found again: it is
 //! a commit's, which a ref keeps, or a copy is stored. Nothing else is written.
 
+use crate::{Engine, HomeShelf, budgets, context::Context, decide};
 use engram_consistency::screen;
 use engram_gateway::{admit, admit_below};
 use engram_model::{
@@ -12,8 +13,6 @@ use engram_pointers::{Repo, copied, resolve};
 use engram_store::Reader;
 use percent_encoding::percent_decode_str;
 
-use crate::{Engine, HomeShelf, context::Context};
-
 /// What a claim rests on, as it was found.
 pub(crate) struct Gathered {
     pub(crate) pointers: Vec<Pointer>,
@@ -23,141 +22,145 @@ pub(crate) struct Gathered {
     pub(crate) phantoms: Vec<String>,
 }
 
-impl Context<'_> {
-    /// Resolves every pointer; one that does not resolve refuses the whole. A `url:` is kept as the
-    /// address that it is: it is never fetched on the way in, and proves nothing. `own` is an event
-    /// that will be recorded with the claim.
-    pub(crate) fn gather(
-        &self,
-        pointers: &[Pointer],
-        own: Option<&Event>,
-    ) -> Result<Gathered, Refusal> {
-        let repo = self.repo()?;
-        let shelf = HomeShelf {
-            urls: false,
-            ..self.shelf(self.known_project()?)
-        };
-        let mut found = Gathered {
-            pointers: Vec::with_capacity(pointers.len()),
-            snapshots: Vec::new(),
-            verified: false,
-            phantoms: Vec::new(),
-        };
-        for pointer in pointers {
-            let is_own = own.is_some_and(|it| it.pointer == pointer.to_string());
-            if pointer.kind() == PointerType::Url || is_own {
-                found.pointers.push(Pointer {
-                    digest: own
-                        .filter(|_| is_own)
-                        .map(|it| format!("sha256:{}", it.digest)),
-                    ..pointer.clone()
-                });
-                continue;
-            }
-            self.gather_one(pointer, repo, &shelf, &mut found)?;
-        }
-        let pinned = std::mem::take(&mut found.pointers);
-        for pointer in pinned {
-            let (pointer, copy) = self.hold(pointer)?;
-            found.snapshots.extend(copy);
-            if !found.pointers.contains(&pointer) {
-                found.pointers.push(pointer);
-            }
-        }
-        Ok(found)
-    }
-
-    fn gather_one(
-        &self,
-        pointer: &Pointer,
-        repo: Option<&Repo>,
-        shelf: &HomeShelf<'_>,
-        found: &mut Gathered,
-    ) -> Result<(), Refusal> {
-        let mut resolved = match resolve(repo, shelf, pointer) {
-            Ok(resolved) => resolved,
-            Err(refusal) => return Err(self.without_hints(pointer, refusal)?),
-        };
-        // What was read stays on record, so that every reader sees that it was something else.
-        if pointer.digest.is_some() && pointer.digest != resolved.pointer.digest {
-            if !self.has_spent(pointer.kind())? {
-                found.phantoms.push(pointer.label());
-            }
-            resolved.pointer.digest = pointer.digest.clone();
-        }
-        self.engine.check_length(&resolved.pointer)?;
-        if let Some(snapshot) = resolved.snapshot {
-            screen_snapshot(&snapshot)?;
-            found.snapshots.push(snapshot);
-        }
-        found.verified |= pointer.kind() != PointerType::Sam;
-        found.pointers.push(resolved.pointer);
-        Ok(())
-    }
-
-    /// Keeps the commits of a pointer that is about to be stored from being collected, whatever becomes of
-    /// history. Where no ref can be written, the pointer is pinned to a copy of its file instead, which is
-    /// stored with it. The commit is all there is of a comparison, and of a file that no copy is made of.
-    pub(crate) fn hold(&self, pointer: Pointer) -> Result<(Pointer, Option<Snapshot>), Refusal> {
-        let Some(repo) = self.repo_for(&pointer)? else {
-            return Ok((pointer, None));
-        };
-        for commit in pointer.commits() {
-            if repo.keeps(commit) {
-                continue;
-            }
-            // Who may store nothing writes no refs either.
-            self.engine.store.read(|tx| self.admit(tx))?;
-            let Err(error) = repo.keep(commit) else {
-                continue;
-            };
-            tracing::info!(%error, "a pinned commit cannot be kept; its file is copied");
-            let fits = |(pointer, copy): &(Pointer, Snapshot)| {
-                screen_snapshot(copy).is_ok() && self.engine.check_length(pointer).is_ok()
-            };
-            return Ok(match copied(repo, &pointer)?.filter(fits) {
-                Some((pointer, copy)) => (pointer, Some(copy)),
-                None => (pointer, None),
+/// Resolves every pointer; one that does not resolve refuses the whole. A `url:` is kept as the
+/// address that it is: it is never fetched on the way in, and proves nothing. `own` is an event
+/// that will be recorded with the claim.
+pub(crate) fn gather(
+    cx: &Context<'_>,
+    pointers: &[Pointer],
+    own: Option<&Event>,
+) -> Result<Gathered, Refusal> {
+    let repo = cx.repo()?;
+    let shelf = HomeShelf {
+        urls: false,
+        ..cx.shelf(cx.known_project()?)
+    };
+    let mut found = Gathered {
+        pointers: Vec::with_capacity(pointers.len()),
+        snapshots: Vec::new(),
+        verified: false,
+        phantoms: Vec::new(),
+    };
+    for pointer in pointers {
+        let is_own = own.is_some_and(|it| it.pointer == pointer.to_string());
+        if pointer.kind() == PointerType::Url || is_own {
+            found.pointers.push(Pointer {
+                digest: own
+                    .filter(|_| is_own)
+                    .map(|it| format!("sha256:{}", it.digest)),
+                ..pointer.clone()
             });
+            continue;
         }
-        Ok((pointer, None))
+        gather_one(cx, pointer, repo, &shelf, &mut found)?;
     }
+    let pinned = std::mem::take(&mut found.pointers);
+    for pointer in pinned {
+        let (pointer, copy) = hold(cx, pointer)?;
+        found.snapshots.extend(copy);
+        if !found.pointers.contains(&pointer) {
+            found.pointers.push(pointer);
+        }
+    }
+    Ok(found)
+}
 
-    /// Whether the agent that calls may read nothing more of this kind in its turn.
-    fn has_spent(&self, kind: PointerType) -> Result<bool, Refusal> {
-        let Some(called) = self.called()? else {
-            return Ok(false);
+fn gather_one(
+    cx: &Context<'_>,
+    pointer: &Pointer,
+    repo: Option<&Repo>,
+    shelf: &HomeShelf<'_>,
+    found: &mut Gathered,
+) -> Result<(), Refusal> {
+    let mut resolved = match resolve(repo, shelf, pointer) {
+        Ok(resolved) => resolved,
+        Err(refusal) => return Err(without_hints(cx, pointer, refusal)?),
+    };
+    // What was read stays on record, so that every reader sees that it was something else.
+    if pointer.digest.is_some() && pointer.digest != resolved.pointer.digest {
+        if !has_spent(cx, pointer.kind())? {
+            found.phantoms.push(pointer.label());
+        }
+        resolved.pointer.digest = pointer.digest.clone();
+    }
+    cx.engine.check_length(&resolved.pointer)?;
+    if let Some(snapshot) = resolved.snapshot {
+        screen_snapshot(&snapshot)?;
+        found.snapshots.push(snapshot);
+    }
+    found.verified |= pointer.kind() != PointerType::Sam;
+    found.pointers.push(resolved.pointer);
+    Ok(())
+}
+
+/// Keeps the commits of a pointer that is about to be stored from being collected, whatever becomes of
+/// history. Where no ref can be written, the pointer is pinned to a copy of its file instead, which is
+/// stored with it. The commit is all there is of a comparison, and of a file that no copy is made of.
+pub(crate) fn hold(
+    cx: &Context<'_>,
+    pointer: Pointer,
+) -> Result<(Pointer, Option<Snapshot>), Refusal> {
+    let Some(repo) = repo_for(cx, &pointer)? else {
+        return Ok((pointer, None));
+    };
+    for commit in pointer.commits() {
+        if repo.keeps(commit) {
+            continue;
+        }
+        // Who may store nothing writes no refs either.
+        cx.engine.store.read(|tx| decide::admit(cx, tx))?;
+        let Err(error) = repo.keep(commit) else {
+            continue;
         };
-        let purse = self.engine.store.read(|tx| self.purse(tx, called))?;
-        let own = admit(&purse.limits, &purse.spent, kind);
-        Ok(own.and(admit_below(&purse.elders, kind)).is_err())
+        tracing::info!(%error, "a pinned commit cannot be kept; its file is copied");
+        let fits = |(pointer, copy): &(Pointer, Snapshot)| {
+            screen_snapshot(copy).is_ok() && cx.engine.check_length(pointer).is_ok()
+        };
+        return Ok(match copied(repo, &pointer)?.filter(fits) {
+            Some((pointer, copy)) => (pointer, Some(copy)),
+            None => (pointer, None),
+        });
     }
+    Ok((pointer, None))
+}
 
-    /// The reason why a pointer does not resolve names what exists instead: headings, a folder's entries. An agent
-    /// without budget left does not get to see it.
-    pub(crate) fn without_hints(
-        &self,
-        pointer: &Pointer,
-        refusal: Refusal,
-    ) -> Result<Refusal, Refusal> {
-        Ok(match self.has_spent(pointer.kind())? {
-            false => refusal,
-            true => Refusal::new(
-                refusal.code,
-                format!("{} does not resolve", pointer.label()),
-                "Check its path, span and pin. Suggestions come only while your turn has budget left.",
-            ),
-        })
-    }
+/// Whether the agent that calls may read nothing more of this kind in its turn.
+fn has_spent(cx: &Context<'_>, kind: PointerType) -> Result<bool, Refusal> {
+    let Some(called) = cx.called()? else {
+        return Ok(false);
+    };
+    let purse = cx.engine.store.read(|tx| budgets::purse(cx, tx, called))?;
+    let own = admit(&purse.limits, &purse.spent, kind);
+    Ok(own.and(admit_below(&purse.elders, kind)).is_err())
+}
 
-    /// Events and stored artifacts can be read where there is no repository, or it is gone.
-    pub(crate) fn repo_for(&self, pointer: &Pointer) -> Result<Option<&Repo>, Refusal> {
-        let needs = !matches!(pointer.target, Target::Sam { .. } | Target::Url { .. });
-        match self.repo() {
-            Err(error) if needs => Err(error),
-            Err(_) => Ok(None),
-            found => found,
-        }
+/// The reason why a pointer does not resolve names what exists instead: headings, a folder's entries. An agent
+/// without budget left does not get to see it.
+pub(crate) fn without_hints(
+    cx: &Context<'_>,
+    pointer: &Pointer,
+    refusal: Refusal,
+) -> Result<Refusal, Refusal> {
+    Ok(match has_spent(cx, pointer.kind())? {
+        false => refusal,
+        true => Refusal::new(
+            refusal.code,
+            format!("{} does not resolve", pointer.label()),
+            "Check its path, span and pin. Suggestions come only while your turn has budget left.",
+        ),
+    })
+}
+
+/// Events and stored artifacts can be read where there is no repository, or it is gone.
+pub(crate) fn repo_for<'c>(
+    cx: &'c Context<'_>,
+    pointer: &Pointer,
+) -> Result<Option<&'c Repo>, Refusal> {
+    let needs = !matches!(pointer.target, Target::Sam { .. } | Target::Url { .. });
+    match cx.repo() {
+        Err(error) if needs => Err(error),
+        Err(_) => Ok(None),
+        found => found,
     }
 }
 

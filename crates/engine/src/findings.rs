@@ -10,6 +10,15 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
+use crate::{
+    candidates::candidates,
+    context::Context,
+    decide::Planned,
+    eyes::Eyes,
+    judge, names,
+    parsed::Parsed,
+    risks::{self, is_told, saw_judged, standing},
+};
 use engram_consistency::tier;
 use engram_gateway::quoted;
 use engram_model::{
@@ -18,16 +27,6 @@ use engram_model::{
 };
 use engram_store::{Due, Pair, Reader, conflict_id, side};
 use jiff::Timestamp;
-
-use crate::{
-    candidates::candidates,
-    context::Context,
-    decide::Planned,
-    eyes::Eyes,
-    names,
-    parsed::Parsed,
-    risks::{is_told, saw_judged, standing},
-};
 
 /// Most versions that are compared by their words at once.
 const COMPARED: usize = 256;
@@ -164,323 +163,320 @@ struct Met {
     has_failed: bool,
 }
 
-impl Context<'_> {
-    /// Opens the index for [`Context::compare`], before any transaction begins.
-    pub(crate) fn before_comparing(&self) {
-        let _ = self.engine.index();
-    }
+/// Opens the index for [`Context::compare`], before any transaction begins.
+pub(crate) fn before_comparing(cx: &Context<'_>) {
+    let _ = cx.engine.index();
+}
 
-    /// Compares a version that is about to be stored with those that hold. What fails is due.
-    pub(crate) fn compare(
-        &self,
-        tx: &Reader<'_>,
-        engram: &Engram,
-        telling: &Telling<'_>,
-    ) -> Compared {
-        let compared = self.compare_with_all(tx, engram, telling);
-        compared.unwrap_or_else(|error| {
-            tracing::warn!(%error, id = %engram.id, "a claim could not be compared; it is tried again");
-            Compared {
-                due: Some(Due::ALL),
-                ..Compared::default()
-            }
-        })
-    }
-
-    fn compare_with_all(
-        &self,
-        tx: &Reader<'_>,
-        engram: &Engram,
-        telling: &Telling<'_>,
-    ) -> Result<Compared, Refusal> {
-        let mut compared = Compared::default();
-        if !is_comparable(engram) {
-            return Ok(compared);
+/// Compares a version that is about to be stored with those that hold. What fails is due.
+pub(crate) fn compare(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    telling: &Telling<'_>,
+) -> Compared {
+    let compared = compare_with_all(cx, tx, engram, telling);
+    compared.unwrap_or_else(|error| {
+        tracing::warn!(%error, id = %engram.id, "a claim could not be compared; it is tried again");
+        Compared {
+            due: Some(Due::ALL),
+            ..Compared::default()
         }
-        let here = side(&engram.topic, &engram.claim);
-        let eyes = self.eyes_in(engram.project)?;
-        let met = self.meet(tx, engram, &here, &eyes, telling)?;
-        let mut left = Due {
+    })
+}
+
+fn compare_with_all(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    telling: &Telling<'_>,
+) -> Result<Compared, Refusal> {
+    let mut compared = Compared::default();
+    if !is_comparable(engram) {
+        return Ok(compared);
+    }
+    let here = side(&engram.topic, &engram.claim);
+    let eyes = cx.eyes_in(engram.project)?;
+    let met = meet(cx, tx, engram, &here, &eyes, telling)?;
+    let mut left = Due {
+        below: telling.below,
+        pairs: 0,
+        told: 0,
+    };
+    let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
+    let most = if telling.is_due {
+        RAISED_WHEN_DUE
+    } else {
+        RAISED
+    };
+    // A write raises so many, whatever it records.
+    let mut raised = telling.before.iter().filter_map(raised_by).count();
+    for one in contradicted(cx, tx, engram, met.against, &eyes, telling)? {
+        let Some(voice) = one.voice() else {
+            continue;
+        };
+        let pair = one.pair.as_ref();
+        if is_news(cx, tx, &one, [engram, &voice.engram], voice, telling)? {
+            if raised >= most {
+                left.pairs += 1;
+                left.told += u64::from(one.told.is_some());
+                continue;
+            }
+            raised += 1;
+            let entries = risks::raised(cx, tx, engram, &here, voice, pair, telling)?;
+            compared.entries.extend(entries);
+        }
+        if one.told.is_some() {
+            let finding = told_of(tx, &eyes, one.id, voice, pair)?;
+            told.push((
+                Reverse(voice.found.severity),
+                Reverse(voice.engram.seq),
+                finding,
+            ));
+        }
+    }
+    // How many there are that somebody may not see is not told by what is left to compare, nor what the engine
+    // sees where it acts by itself.
+    let floor_told = u64::from(matches!(eyes, Eyes::All) && telling.by != ENGINE);
+    if telling.by == ENGINE {
+        left.told = 0;
+    }
+    compared.due = match (left.pairs, met.has_failed, met.floor) {
+        (0, false, 0) => None,
+        (0, false, below) => Some(Due {
+            below,
+            told: floor_told,
+            ..Due::ALL
+        }),
+        (0, true, _) => Some(Due {
             below: telling.below,
-            pairs: 0,
-            told: 0,
-        };
-        let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
-        let most = if telling.is_due {
-            RAISED_WHEN_DUE
-        } else {
-            RAISED
-        };
-        // A write raises so many, whatever it records.
-        let mut raised = telling.before.iter().filter_map(raised_by).count();
-        for one in self.contradicted(tx, engram, met.against, &eyes, telling)? {
-            let Some(voice) = one.voice() else {
-                continue;
-            };
-            let pair = one.pair.as_ref();
-            if self.is_news(tx, &one, [engram, &voice.engram], voice, telling)? {
-                if raised >= most {
-                    left.pairs += 1;
-                    left.told += u64::from(one.told.is_some());
-                    continue;
-                }
-                raised += 1;
-                let entries = self.raised(tx, engram, &here, voice, pair, telling)?;
-                compared.entries.extend(entries);
-            }
-            if one.told.is_some() {
-                let finding = told_of(tx, &eyes, one.id, voice, pair)?;
-                told.push((
-                    Reverse(voice.found.severity),
-                    Reverse(voice.engram.seq),
-                    finding,
-                ));
-            }
-        }
-        // How many there are that somebody may not see is not told by what is left to compare, nor what the engine
-        // sees where it acts by itself.
-        let floor_told = u64::from(matches!(eyes, Eyes::All) && telling.by != ENGINE);
-        if telling.by == ENGINE {
-            left.told = 0;
-        }
-        compared.due = match (left.pairs, met.has_failed, met.floor) {
-            (0, false, 0) => None,
-            (0, false, below) => Some(Due {
-                below,
-                told: floor_told,
-                ..Due::ALL
-            }),
-            (0, true, _) => Some(Due {
-                below: telling.below,
-                ..Due::ALL
-            }),
-            _ => Some(left),
-        };
-        told.sort_by_key(|it| (it.0, it.1));
-        compared.conflicts = told.len() as u64;
-        let worst = told.into_iter().take(TOLD).map(|it| it.2);
-        compared.findings.extend(worst);
-        self.corroborated(tx, &eyes, met.same, telling, &mut compared)?;
-        Ok(compared)
-    }
+            ..Due::ALL
+        }),
+        _ => Some(left),
+    };
+    told.sort_by_key(|it| (it.0, it.1));
+    compared.conflicts = told.len() as u64;
+    let worst = told.into_iter().take(TOLD).map(|it| it.2);
+    compared.findings.extend(worst);
+    corroborated(cx, tx, &eyes, met.same, telling, &mut compared)?;
+    Ok(compared)
+}
 
-    /// Compares a version with each candidate.
-    fn meet(
-        &self,
-        tx: &Reader<'_>,
-        engram: &Engram,
-        here: &str,
-        eyes: &Eyes,
-        telling: &Telling<'_>,
-    ) -> Result<Met, Refusal> {
-        let own = self.engine.claims.of(engram);
-        // A new claim that says one thing, and contradicts so many, is a value of a series: older ones are read
-        // behind the answer.
-        let may_stop = LazyCell::new(|| {
-            if telling.is_due {
-                return false;
+/// Compares a version with each candidate.
+fn meet(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    here: &str,
+    eyes: &Eyes,
+    telling: &Telling<'_>,
+) -> Result<Met, Refusal> {
+    let own = cx.engine.claims.of(engram);
+    // A new claim that says one thing, and contradicts so many, is a value of a series: older ones are read
+    // behind the answer.
+    let may_stop = LazyCell::new(|| {
+        if telling.is_due {
+            return false;
+        }
+        let known = tx.conflicts_of(engram.project, here);
+        own.claim.statements.len() == 1 && known.is_ok_and(|known| known.is_empty())
+    });
+    let mut met = Met::default();
+    let judge = |met: &mut Met, other: Engram, parsed: &Parsed| {
+        let (one, two) = (own.said(engram), parsed.said(&other));
+        let there = side(&other.topic, &other.claim);
+        if let Some(found) = tier::compare(&one, &two) {
+            let id = conflict_id(engram.project, here, &there);
+            if eyes.may_see(&other) {
+                met.seen.insert(id);
             }
-            let known = tx.conflicts_of(engram.project, here);
-            own.claim.statements.len() == 1 && known.is_ok_and(|known| known.is_empty())
+            let found = Against {
+                engram: other,
+                found,
+            };
+            met.against.entry(id).or_default().push(found);
+        } else if is_another_voice(engram, &other, telling.by)
+            && there != here
+            && tier::corroborates(&one, &two).is_some()
+        {
+            met.same.push(other);
+        }
+        met.seen.len() <= 2 * SERIES || !*may_stop
+    };
+    let mut ended: Vec<EngramId> = telling.ending.to_vec();
+    // No reader sees them yet.
+    for other in telling.before.iter().rev().filter_map(stored) {
+        ended.extend(other.supersedes);
+        if other.lineage_id != engram.lineage_id && is_comparable(other) {
+            judge(&mut met, other.clone(), &cx.engine.claims.of(other));
+        }
+    }
+    let found = candidates(cx.engine, tx, engram, &own, telling)?;
+    (met.floor, met.has_failed) = (found.floor, found.has_failed);
+    for (count, seq) in found.places.iter().enumerate() {
+        if count == COMPARED {
+            met.floor = met.floor.max(found.places_before(count));
+            break;
+        }
+        let other = match tx.engram_at(*seq) {
+            Ok(Some(other)) => other,
+            Ok(None) => continue,
+            Err(error) if error.is_of_one_record() => {
+                tracing::warn!(%error, seq, "cannot compare a claim with a version that cannot be read");
+                met.has_failed = true;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let is_one = other.lineage_id == engram.lineage_id || other.id == engram.id;
+        if is_one || ended.contains(&other.id) || !is_comparable(&other) || is_told(tx, &other)? {
+            continue;
+        }
+        let parsed = cx.engine.claims.of(&other);
+        if !judge(&mut met, other, &parsed) {
+            met.floor = met.floor.max(found.places_before(count + 1));
+            break;
+        }
+    }
+    Ok(met)
+}
+
+/// The sides that a new one is held against: none that were found to hold with it, and few of a series. What
+/// the author is told of comes first, so that what is hidden takes no place from it; then the user's, then the
+/// newest.
+fn contradicted(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    against: BTreeMap<ConflictId, Vec<Against>>,
+    eyes: &Eyes,
+    telling: &Telling<'_>,
+) -> Result<Vec<Contradicted>, Refusal> {
+    let mut found = Vec::new();
+    for (id, mut voices) in against {
+        if telling.of == Some(id) {
+            continue;
+        }
+        let pair = tx.conflict(id)?;
+        // By the one that most can see, so that all who see the sides learn of it.
+        voices.sort_by_key(|it| {
+            (
+                it.engram.scope == Scope::Run,
+                it.engram.agent.is_some(),
+                Reverse((it.found.severity, it.engram.seq)),
+            )
         });
-        let mut met = Met::default();
-        let judge = |met: &mut Met, other: Engram, parsed: &Parsed| {
-            let (one, two) = (own.said(engram), parsed.said(&other));
-            let there = side(&other.topic, &other.claim);
-            if let Some(found) = tier::compare(&one, &two) {
-                let id = conflict_id(engram.project, here, &there);
-                if eyes.may_see(&other) {
-                    met.seen.insert(id);
-                }
-                let found = Against {
-                    engram: other,
-                    found,
-                };
-                met.against.entry(id).or_default().push(found);
-            } else if is_another_voice(engram, &other, telling.by)
-                && there != here
-                && tier::corroborates(&one, &two).is_some()
-            {
-                met.same.push(other);
-            }
-            met.seen.len() <= 2 * SERIES || !*may_stop
-        };
-        let mut ended: Vec<EngramId> = telling.ending.to_vec();
-        // No reader sees them yet.
-        for other in telling.before.iter().rev().filter_map(stored) {
-            ended.extend(other.supersedes);
-            if other.lineage_id != engram.lineage_id && is_comparable(other) {
-                judge(&mut met, other.clone(), &self.engine.claims.of(other));
-            }
-        }
-        let found = candidates(self.engine, tx, engram, &own, telling)?;
-        (met.floor, met.has_failed) = (found.floor, found.has_failed);
-        for (count, seq) in found.places.iter().enumerate() {
-            if count == COMPARED {
-                met.floor = met.floor.max(found.places_before(count));
-                break;
-            }
-            let other = match tx.engram_at(*seq) {
-                Ok(Some(other)) => other,
-                Ok(None) => continue,
-                Err(error) if error.is_of_one_record() => {
-                    tracing::warn!(%error, seq, "cannot compare a claim with a version that cannot be read");
-                    met.has_failed = true;
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
+        let sees = |it: &Against| eyes.may_see(&it.engram);
+        let mut told = voices.iter().position(sees);
+        let hidden = voices.iter().position(|it| !sees(it));
+        if let Some(pair) = &pair
+            && pair.ruled == Some(ConflictStatus::Dismissed)
+        {
+            let engrams = |hidden: bool| {
+                let voices = voices.iter().filter(move |it| hidden || sees(it));
+                voices.map(|it| &it.engram).chain([engram])
             };
-            let is_one = other.lineage_id == engram.lineage_id || other.id == engram.id;
-            if is_one || ended.contains(&other.id) || !is_comparable(&other) || is_told(tx, &other)?
+            if judge::is_dismissed_for_all(cx, tx, pair, engrams(false))? {
+                told = None;
+            }
+            // Where it is open by what is hidden, there is nothing to add for those who see that.
+            let is_open = pair.status == ConflictStatus::Open;
+            if (told.is_none() && is_open)
+                || (!is_open && judge::is_dismissed_for_all(cx, tx, pair, engrams(true))?)
             {
                 continue;
-            }
-            let parsed = self.engine.claims.of(&other);
-            if !judge(&mut met, other, &parsed) {
-                met.floor = met.floor.max(found.places_before(count + 1));
-                break;
             }
         }
-        Ok(met)
+        found.push(Contradicted {
+            id,
+            voices,
+            told,
+            hidden,
+            pair,
+        });
     }
+    // What is hidden from the author makes no series of what is not.
+    let series = |one: &Contradicted| (one.told.is_some(), one.words().to_vec());
+    let mut alike: BTreeMap<(bool, Vec<(usize, usize)>), Alike> = BTreeMap::new();
+    for one in &found {
+        alike.entry(series(one)).or_default().count += 1;
+    }
+    found.sort_by_key(|one| Reverse(one.said()));
+    found.retain(|one| {
+        let Some(Alike { count, authors }) = alike.get_mut(&series(one)) else {
+            return true;
+        };
+        let author = one.author().cloned();
+        let is_last = !authors.contains(&author);
+        authors.push(author);
+        // What was found before stays found.
+        one.pair.is_some() || *count <= SERIES || is_last
+    });
+    found.sort_by_key(|one| {
+        let is_told = one.told.is_some();
+        Reverse((is_told, one.is_users(), one.severity(), one.said()))
+    });
+    Ok(found)
+}
 
-    /// The sides that a new one is held against: none that were found to hold with it, and few of a series. What
-    /// the author is told of comes first, so that what is hidden takes no place from it; then the user's, then the
-    /// newest.
-    fn contradicted(
-        &self,
-        tx: &Reader<'_>,
-        engram: &Engram,
-        against: BTreeMap<ConflictId, Vec<Against>>,
-        eyes: &Eyes,
-        telling: &Telling<'_>,
-    ) -> Result<Vec<Contradicted>, Refusal> {
-        let mut found = Vec::new();
-        for (id, mut voices) in against {
-            if telling.of == Some(id) {
-                continue;
-            }
-            let pair = tx.conflict(id)?;
-            // By the one that most can see, so that all who see the sides learn of it.
-            voices.sort_by_key(|it| {
-                (
-                    it.engram.scope == Scope::Run,
-                    it.engram.agent.is_some(),
-                    Reverse((it.found.severity, it.engram.seq)),
-                )
-            });
-            let sees = |it: &Against| eyes.may_see(&it.engram);
-            let mut told = voices.iter().position(sees);
-            let hidden = voices.iter().position(|it| !sees(it));
-            if let Some(pair) = &pair
-                && pair.ruled == Some(ConflictStatus::Dismissed)
-            {
-                let engrams = |hidden: bool| {
-                    let voices = voices.iter().filter(move |it| hidden || sees(it));
-                    voices.map(|it| &it.engram).chain([engram])
-                };
-                if self.is_dismissed_for_all(tx, pair, engrams(false))? {
-                    told = None;
-                }
-                // Where it is open by what is hidden, there is nothing to add for those who see that.
-                let is_open = pair.status == ConflictStatus::Open;
-                if (told.is_none() && is_open)
-                    || (!is_open && self.is_dismissed_for_all(tx, pair, engrams(true))?)
-                {
-                    continue;
-                }
-            }
-            found.push(Contradicted {
-                id,
-                voices,
-                told,
-                hidden,
-                pair,
+/// Counts a corroboration on each claim that says the same in other words, and tells the author of it.
+fn corroborated(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    eyes: &Eyes,
+    same: Vec<Engram>,
+    telling: &Telling<'_>,
+    compared: &mut Compared,
+) -> Result<(), Refusal> {
+    let handle = cx.agent()?.map(|agent| &agent.handle);
+    for other in same.into_iter().filter(|it| eyes.may_see(it)).take(TOLD) {
+        if !tx.has_said(handle, telling.by, other.id)? {
+            compared.entries.push(Planned {
+                due: None,
+                operation: Operation::Corroborated(other.id),
+                by: telling.by.to_owned(),
+                shareable: other.scope != Scope::Run,
             });
         }
-        // What is hidden from the author makes no series of what is not.
-        let series = |one: &Contradicted| (one.told.is_some(), one.words().to_vec());
-        let mut alike: BTreeMap<(bool, Vec<(usize, usize)>), Alike> = BTreeMap::new();
-        for one in &found {
-            alike.entry(series(one)).or_default().count += 1;
-        }
-        found.sort_by_key(|one| Reverse(one.said()));
-        found.retain(|one| {
-            let Some(Alike { count, authors }) = alike.get_mut(&series(one)) else {
-                return true;
-            };
-            let author = one.author().cloned();
-            let is_last = !authors.contains(&author);
-            authors.push(author);
-            // What was found before stays found.
-            one.pair.is_some() || *count <= SERIES || is_last
-        });
-        found.sort_by_key(|one| {
-            let is_told = one.told.is_some();
-            Reverse((is_told, one.is_users(), one.severity(), one.said()))
-        });
-        Ok(found)
+        let note = format!("{} says the same in other words.", author(&other));
+        compared
+            .findings
+            .push(Finding::new(Noticed::Corroborates, other.id, note));
     }
+    Ok(())
+}
 
-    /// Counts a corroboration on each claim that says the same in other words, and tells the author of it.
-    fn corroborated(
-        &self,
-        tx: &Reader<'_>,
-        eyes: &Eyes,
-        same: Vec<Engram>,
-        telling: &Telling<'_>,
-        compared: &mut Compared,
-    ) -> Result<(), Refusal> {
-        let handle = self.agent()?.map(|agent| &agent.handle);
-        for other in same.into_iter().filter(|it| eyes.may_see(it)).take(TOLD) {
-            if !tx.has_said(handle, telling.by, other.id)? {
-                compared.entries.push(Planned {
-                    due: None,
-                    operation: Operation::Corroborated(other.id),
-                    by: telling.by.to_owned(),
-                    shareable: other.scope != Scope::Run,
-                });
-            }
-            let note = format!("{} says the same in other words.", author(&other));
-            compared
-                .findings
-                .push(Finding::new(Noticed::Corroborates, other.id, note));
-        }
-        Ok(())
+/// Whether what was found is worth an entry: the pair is new, is no longer open, or is worse than was
+/// known; or nothing that these versions may be seen with reports it, or no longer. What this write records
+/// before is known.
+fn is_news(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    one: &Contradicted,
+    present: [&Engram; 2],
+    voice: &Against,
+    telling: &Telling<'_>,
+) -> Result<bool, Refusal> {
+    let mut before = telling.before.iter().filter_map(raised_by);
+    if before.any(|known| known.id == one.id) {
+        return Ok(false);
     }
-
-    /// Whether what was found is worth an entry: the pair is new, is no longer open, or is worse than was
-    /// known; or nothing that these versions may be seen with reports it, or no longer. What this write records
-    /// before is known.
-    fn is_news(
-        &self,
-        tx: &Reader<'_>,
-        one: &Contradicted,
-        present: [&Engram; 2],
-        voice: &Against,
-        telling: &Telling<'_>,
-    ) -> Result<bool, Refusal> {
-        let mut before = telling.before.iter().filter_map(raised_by);
-        if before.any(|known| known.id == one.id) {
+    let Some(pair) = &one.pair else {
+        return Ok(true);
+    };
+    if pair.status != ConflictStatus::Open {
+        return Ok(true);
+    }
+    let known = tx.contradiction(pair.last)?;
+    if known.is_none_or(|known| known.severity < voice.found.severity) {
+        return Ok(true);
+    }
+    for report in risks::reporting(cx, tx, pair, present[0], telling.ending)? {
+        if report.lasts_as_long_as(present) && report.is_seen_with(tx, present)? {
             return Ok(false);
         }
-        let Some(pair) = &one.pair else {
-            return Ok(true);
-        };
-        if pair.status != ConflictStatus::Open {
-            return Ok(true);
-        }
-        let known = tx.contradiction(pair.last)?;
-        if known.is_none_or(|known| known.severity < voice.found.severity) {
-            return Ok(true);
-        }
-        for report in self.reporting(tx, pair, present[0], telling.ending)? {
-            if report.lasts_as_long_as(present) && report.is_seen_with(tx, present)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
+    Ok(true)
 }
 
 /// The conflict that an entry raises.

@@ -12,15 +12,14 @@ use std::{
     time::Duration,
 };
 
+use crate::{
+    Engine, anchor::AnchorFollower, context::Context, due::DueFollower, indexing::IndexFollower,
+    promote::PromoteFollower, read,
+};
 use engram_model::{Code, Entry, Feed, Refusal};
 use engram_pointers::Stir;
 use engram_store::Listener;
 use jiff::Timestamp;
-
-use crate::{
-    Engine, anchor::AnchorFollower, context::Context, due::DueFollower, indexing::IndexFollower,
-    promote::PromoteFollower,
-};
 
 /// Starts a follower.
 type Start = fn(&Arc<Engine>) -> Result<Following, Refusal>;
@@ -234,12 +233,15 @@ impl Engine {
                     if engine.store.renewed() != renewed {
                         return;
                     }
-                    let page = Context::own(&engine).page(&Feed {
-                        after: Some(seen),
-                        limit: Some(500),
-                        all: true,
-                        ..Feed::default()
-                    });
+                    let page = read::page(
+                        &Context::own(&engine),
+                        &Feed {
+                            after: Some(seen),
+                            limit: Some(500),
+                            all: true,
+                            ..Feed::default()
+                        },
+                    );
                     drop(engine);
                     match page {
                         Ok(page) => match page.entries.last() {

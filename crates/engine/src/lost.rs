@@ -7,10 +7,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use crate::context::Context;
 use engram_model::{AgentId, Engram, ProjectId, Refusal};
 use engram_store::Reader;
-
-use crate::context::Context;
 
 /// Most verdicts that count, the newest.
 const VERDICTS: usize = 500;
@@ -98,22 +97,24 @@ fn quarter(engram: &Engram) -> usize {
     at.min(QUARTERS - 1)
 }
 
-impl Context<'_> {
-    /// What agents lost in a project, as far as its verdicts say now.
-    pub(crate) fn lost(&self, it: &Reader<'_>, project: ProjectId) -> Result<Arc<Lost>, Refusal> {
-        let kept = &self.engine.lost.0;
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let head = it.head()?;
-        if let Some((of, seen, lost)) = &mut *kept
-            && *of == project
-            && *seen <= head
-            && !it.settled_after(*seen)?
-        {
-            *seen = head;
-            return Ok(Arc::clone(lost));
-        }
-        let lost = Arc::new(Lost::of(it, project)?);
-        *kept = Some((project, head, Arc::clone(&lost)));
-        Ok(lost)
+/// What agents lost in a project, as far as its verdicts say now.
+pub(crate) fn lost(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+) -> Result<Arc<Lost>, Refusal> {
+    let kept = &cx.engine.lost.0;
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let head = it.head()?;
+    if let Some((of, seen, lost)) = &mut *kept
+        && *of == project
+        && *seen <= head
+        && !it.settled_after(*seen)?
+    {
+        *seen = head;
+        return Ok(Arc::clone(lost));
     }
+    let lost = Arc::new(Lost::of(it, project)?);
+    *kept = Some((project, head, Arc::clone(&lost)));
+    Ok(lost)
 }

@@ -1,41 +1,38 @@
 //! Notes: events of the episodic plane that a `sam:` pointer can address.
 
+use crate::{
+    context::Context,
+    decide::{self, Plan, Planned},
+    evidence::screen_text,
+};
 use engram_model::{Code, EventId, Note, NoteReply, Operation, Pointer, Refusal, operation::Event};
 use jiff::{Timestamp, tz::TimeZone};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    context::Context,
-    decide::{Plan, Planned},
-    evidence::screen_text,
-};
-
 /// Longest event that is noted, in bytes; longer text belongs into an artifact.
 const LONGEST: usize = 100_000;
 
-impl Context<'_> {
-    pub(crate) fn note_event(&self, note: &Note) -> Result<NoteReply, Refusal> {
-        let event = event_of(EventId(self.engine.world.id()), self.now()?, note)?;
-        let ground = self.ground(true)?;
-        let by = self.speaker(note.agent.as_deref())?;
-        let (_, seq) = self.decide(&ground, |it, _| {
-            self.admit(it)?;
-            Ok(Plan {
-                entries: vec![Planned {
-                    due: None,
-                    operation: Operation::Noted(event.clone()),
-                    by: by.clone(),
-                    shareable: true,
-                }],
-                answer: (),
-            })
-        })?;
-        Ok(NoteReply {
-            id: event.id,
-            seq: seq.unwrap_or_default(),
-            pointer: event.pointer,
+pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Refusal> {
+    let event = event_of(EventId(cx.engine.world.id()), cx.now()?, note)?;
+    let ground = cx.ground(true)?;
+    let by = decide::speaker(cx, note.agent.as_deref())?;
+    let (_, seq) = decide::decide(cx, &ground, |it, _| {
+        decide::admit(cx, it)?;
+        Ok(Plan {
+            entries: vec![Planned {
+                due: None,
+                operation: Operation::Noted(event.clone()),
+                by: by.clone(),
+                shareable: true,
+            }],
+            answer: (),
         })
-    }
+    })?;
+    Ok(NoteReply {
+        id: event.id,
+        seq: seq.unwrap_or_default(),
+        pointer: event.pointer,
+    })
 }
 
 /// The event that a note becomes, with its address on the day of `now`.

@@ -1,19 +1,18 @@
 //! Packs of pointers: resolved before a message goes out, so that its sender learns which are stale, and their
 //! first reader does not wait for them.
 
+use crate::{
+    HomeShelf, anchor,
+    context::{Context, Ground},
+    decide::Planned,
+    evidence::{self, copies, screen_snapshot},
+    grants::planned,
+};
 use engram_model::{
     CheckedPointer, Pointer, PointerInput, PointerType, Refusal, operation::Snapshot,
 };
 use engram_pointers::resolve;
 use engram_store::Reader;
-
-use crate::{
-    HomeShelf,
-    context::{Context, Ground},
-    decide::Planned,
-    evidence::{copies, screen_snapshot},
-    grants::planned,
-};
 
 /// Pointers of a message, pinned.
 #[derive(Default)]
@@ -25,49 +24,47 @@ pub(crate) struct Pack {
     snapshots: Vec<Snapshot>,
 }
 
-impl Context<'_> {
-    /// Resolves pointers; if one does not resolve, all are refused. `place` names their list in the refusal.
-    pub(crate) fn resolve_pack<'a>(
-        &self,
-        place: &str,
-        inputs: impl IntoIterator<Item = &'a PointerInput>,
-    ) -> Result<Pack, Refusal> {
-        let mut pack = Pack::default();
-        for (at, input) in inputs.into_iter().enumerate() {
-            self.resolve_into(&mut pack, input).map_err(|mut refusal| {
-                refusal.message = format!("`{place}[{at}]`: {}", refusal.message);
-                refusal
-            })?;
-        }
-        Ok(pack)
+/// Resolves pointers; if one does not resolve, all are refused. `place` names their list in the refusal.
+pub(crate) fn resolve_pack<'a>(
+    cx: &Context<'_>,
+    place: &str,
+    inputs: impl IntoIterator<Item = &'a PointerInput>,
+) -> Result<Pack, Refusal> {
+    let mut pack = Pack::default();
+    for (at, input) in inputs.into_iter().enumerate() {
+        resolve_into(cx, &mut pack, input).map_err(|mut refusal| {
+            refusal.message = format!("`{place}[{at}]`: {}", refusal.message);
+            refusal
+        })?;
     }
+    Ok(pack)
+}
 
-    fn resolve_into(&self, pack: &mut Pack, input: &PointerInput) -> Result<(), Refusal> {
-        let pointer = input.clone().check(self.limits()?)?;
-        if pointer.kind() == PointerType::Url {
-            pack.pointers.push(pointer);
-            return Ok(());
-        }
-        let repo = self.repo_for(&pointer)?;
-        let shelf = HomeShelf {
-            urls: false,
-            ..self.shelf(self.known_project()?)
-        };
-        let resolved = match resolve(repo, &shelf, &pointer) {
-            Ok(resolved) => resolved,
-            Err(refusal) => return Err(self.without_hints(&pointer, refusal)?),
-        };
-        if let Some(snapshot) = &resolved.snapshot {
-            screen_snapshot(snapshot)?;
-            pack.snapshots.push(snapshot.clone());
-        }
-        pack.stale
-            .extend(repo.and_then(|repo| self.became(repo, &shelf, &pointer, &resolved)));
-        let (pointer, copy) = self.hold(resolved.pointer)?;
-        pack.snapshots.extend(copy);
+fn resolve_into(cx: &Context<'_>, pack: &mut Pack, input: &PointerInput) -> Result<(), Refusal> {
+    let pointer = input.clone().check(cx.limits()?)?;
+    if pointer.kind() == PointerType::Url {
         pack.pointers.push(pointer);
-        Ok(())
+        return Ok(());
     }
+    let repo = evidence::repo_for(cx, &pointer)?;
+    let shelf = HomeShelf {
+        urls: false,
+        ..cx.shelf(cx.known_project()?)
+    };
+    let resolved = match resolve(repo, &shelf, &pointer) {
+        Ok(resolved) => resolved,
+        Err(refusal) => return Err(evidence::without_hints(cx, &pointer, refusal)?),
+    };
+    if let Some(snapshot) = &resolved.snapshot {
+        screen_snapshot(snapshot)?;
+        pack.snapshots.push(snapshot.clone());
+    }
+    pack.stale
+        .extend(repo.and_then(|repo| anchor::became(repo, &shelf, &pointer, &resolved)));
+    let (pointer, copy) = evidence::hold(cx, resolved.pointer)?;
+    pack.snapshots.extend(copy);
+    pack.pointers.push(pointer);
+    Ok(())
 }
 
 impl Pack {

@@ -11,18 +11,18 @@ use std::{
     sync::Mutex,
 };
 
+use crate::{
+    Engine,
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    status,
+};
 use engram_model::{
     Adoption, Code, Operation, ProjectId, ProjectStatus, Refusal, StatusReply, Target,
     operation::{Admitted, Located},
 };
 use engram_pointers::Repo;
 use engram_store::Store;
-
-use crate::{
-    Engine,
-    context::{Context, Ground},
-    decide::{Plan, Planned},
-};
 
 /// The file in the common git folder.
 const FILE: &str = "engram-project";
@@ -194,60 +194,58 @@ impl Engine {
     }
 }
 
-impl Context<'_> {
-    /// The user says whose memory the repository uses.
-    pub(crate) fn settle_project(&self, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
-        let repo = self.repository()?;
-        let admitted = || Operation::Admitted(Admitted { place: seat(repo) });
-        let located = || Operation::Located(located(repo));
-        let reads_outside = repo.reads_outside().is_some();
-        let (project, operations) = match (how, read(repo)) {
-            (Adoption::Shared, Some(id)) => (id, vec![admitted()]),
-            (Adoption::Shared, None) => {
-                return Err(Refusal::new(
-                    Code::NotFound,
-                    "this repository is not a copy of one that has a memory",
-                    "Store a claim, and it gets a memory of its own.",
-                ));
-            }
-            (Adoption::Own, _) if !repo.is_named_back() => {
-                return Err(Refusal::new(
-                    Code::ScopeDenied,
-                    format!(
-                        "the git folder {} belongs to another repository",
-                        repo.common_dir().display()
-                    ),
-                    "Correct this folder's .git, or use that repository's memory with `engram project share`.",
-                ));
-            }
-            // It has one: another id would take away what it holds.
-            (Adoption::Own, Some(id)) if self.engine.is_its_own(repo, id)? => match reads_outside {
-                true => (id, vec![located(), admitted()]),
-                false => return self.where_things_stand().map(Box::new),
-            },
-            (Adoption::Own, _) => {
-                let id = ProjectId(self.engine.world.id());
-                replace(repo, id)?;
-                let admitted = reads_outside.then(admitted);
-                (id, [located()].into_iter().chain(admitted).collect())
-            }
-        };
-        let ground = Ground::of(project);
-        let by = self.speaker(None)?;
-        self.decide(&ground, |_, _| {
-            let entries = operations.iter().map(|operation| Planned {
-                due: None,
-                operation: operation.clone(),
-                by: by.clone(),
-                shareable: false,
-            });
-            Ok(Plan {
-                entries: entries.collect(),
-                answer: (),
-            })
-        })?;
-        self.where_things_stand().map(Box::new)
-    }
+/// The user says whose memory the repository uses.
+pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
+    let repo = cx.repository()?;
+    let admitted = || Operation::Admitted(Admitted { place: seat(repo) });
+    let located = || Operation::Located(located(repo));
+    let reads_outside = repo.reads_outside().is_some();
+    let (project, operations) = match (how, read(repo)) {
+        (Adoption::Shared, Some(id)) => (id, vec![admitted()]),
+        (Adoption::Shared, None) => {
+            return Err(Refusal::new(
+                Code::NotFound,
+                "this repository is not a copy of one that has a memory",
+                "Store a claim, and it gets a memory of its own.",
+            ));
+        }
+        (Adoption::Own, _) if !repo.is_named_back() => {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                format!(
+                    "the git folder {} belongs to another repository",
+                    repo.common_dir().display()
+                ),
+                "Correct this folder's .git, or use that repository's memory with `engram project share`.",
+            ));
+        }
+        // It has one: another id would take away what it holds.
+        (Adoption::Own, Some(id)) if cx.engine.is_its_own(repo, id)? => match reads_outside {
+            true => (id, vec![located(), admitted()]),
+            false => return status::where_things_stand(cx).map(Box::new),
+        },
+        (Adoption::Own, _) => {
+            let id = ProjectId(cx.engine.world.id());
+            replace(repo, id)?;
+            let admitted = reads_outside.then(admitted);
+            (id, [located()].into_iter().chain(admitted).collect())
+        }
+    };
+    let ground = Ground::of(project);
+    let by = decide::speaker(cx, None)?;
+    decide::decide(cx, &ground, |_, _| {
+        let entries = operations.iter().map(|operation| Planned {
+            due: None,
+            operation: operation.clone(),
+            by: by.clone(),
+            shareable: false,
+        });
+        Ok(Plan {
+            entries: entries.collect(),
+            answer: (),
+        })
+    })?;
+    status::where_things_stand(cx).map(Box::new)
 }
 
 /// The repository last found to be recorded in the home.

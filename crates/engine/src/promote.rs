@@ -6,21 +6,22 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
 };
 
+use crate::{
+    Engine,
+    agents::{in_project, kin_of},
+    close,
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    findings::{self, Compared, ENGINE, Telling},
+    follow::{Follower, Woken},
+    lineage::{head_of, superseded},
+    put::answered,
+    read,
+};
 use engram_gateway::{Promoted, may_promote};
 use engram_model::{
     AgentId, Caller, Code, Durability, Engram, EngramId, Figures, MemoryOp, Operation, ProjectId,
     Promote, PromoteReply, Refusal, Scope, Ttl, is_over, operation::Promotion,
-};
-
-use crate::{
-    Engine,
-    agents::{in_project, kin_of},
-    context::{Context, Ground},
-    decide::{Plan, Planned},
-    findings::{Compared, ENGINE, Telling},
-    follow::{Follower, Woken},
-    lineage::{head_of, superseded},
-    put::answered,
 };
 
 fn outlived(head: &Engram) -> Refusal {
@@ -36,156 +37,153 @@ pub(crate) fn counts(it: &Engram, asks: &AgentId) -> bool {
     it.durability == Durability::Durable || it.agent.as_ref() != Some(asks)
 }
 
-impl Context<'_> {
-    /// The version of a claim that holds becomes durable. One that is durable already stays as it is.
-    pub(crate) fn promote_claim(&self, ask: &Promote) -> Result<PromoteReply, Refusal> {
-        let found = self.find(ask.id)?;
-        match ask.scope {
-            None => self.make_durable(&found, &self.speaker(None)?),
-            Some(scope) => self.widen(&found, scope),
-        }
+/// The version of a claim that holds becomes durable. One that is durable already stays as it is.
+pub(crate) fn promote_claim(cx: &Context<'_>, ask: &Promote) -> Result<PromoteReply, Refusal> {
+    let found = read::find(cx, ask.id)?;
+    match ask.scope {
+        None => make_durable(cx, &found, &decide::speaker(cx, None)?),
+        Some(scope) => widen(cx, &found, scope),
     }
+}
 
-    /// A version of the claim that holds, with a wider scope: its words, its evidence and its author stay.
-    fn widen(&self, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
-        let (eyes, by) = (self.eyes_in(found.project)?, self.speaker(None)?);
-        let clock = self.engine.world.now();
-        self.before_comparing();
-        let ((mut reply, after), seq) = self.decide(&Ground::of(found.project), |it, now| {
-            let head = head_of(it, found.project, &eyes, found.id.0)?;
-            let claim = Promoted {
-                scope: head.scope,
-                confidence: head.confidence,
-                author: head.agent.as_ref(),
-            };
-            let known = |id: &AgentId| {
-                let agent = in_project(it, found.project, id).ok().flatten();
-                agent.map(kin_of)
-            };
-            may_promote(self.caller, &claim, to, &self.engine.config.scopes, known)?;
-            if is_over(head.recorded_at, head.expires_at, clock) {
-                return Err(outlived(&head));
-            }
-            self.admit(it)?;
-            let wider = Engram {
-                id: EngramId(self.engine.world.id()),
-                seq: 0,
-                scope: to,
-                valid_from: now,
-                recorded_at: clock,
-                memory_op: MemoryOp::Update,
-                supersedes: Some(head.id),
-                restores: None,
-                figures: Figures::default(),
-                health: None,
-                asked: None,
-                place: None,
-                score: None,
+/// A version of the claim that holds, with a wider scope: its words, its evidence and its author stay.
+fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
+    let (eyes, by) = (cx.eyes_in(found.project)?, decide::speaker(cx, None)?);
+    let clock = cx.engine.world.now();
+    findings::before_comparing(cx);
+    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |it, now| {
+        let head = head_of(it, found.project, &eyes, found.id.0)?;
+        let claim = Promoted {
+            scope: head.scope,
+            confidence: head.confidence,
+            author: head.agent.as_ref(),
+        };
+        let known = |id: &AgentId| {
+            let agent = in_project(it, found.project, id).ok().flatten();
+            agent.map(kin_of)
+        };
+        may_promote(cx.caller, &claim, to, &cx.engine.config.scopes, known)?;
+        if is_over(head.recorded_at, head.expires_at, clock) {
+            return Err(outlived(&head));
+        }
+        decide::admit(cx, it)?;
+        let wider = Engram {
+            id: EngramId(cx.engine.world.id()),
+            seq: 0,
+            scope: to,
+            valid_from: now,
+            recorded_at: clock,
+            memory_op: MemoryOp::Update,
+            supersedes: Some(head.id),
+            restores: None,
+            figures: Figures::default(),
+            health: None,
+            asked: None,
+            place: None,
+            score: None,
+            ..head.clone()
+        };
+        // More may meet it there: claims of two runs never do.
+        let compared = findings::compare(cx, it, &wider, &Telling::of(now, &by, &[head.id]));
+        let due = compared.told_due();
+        let mut findings = vec![superseded(&head)];
+        findings.extend(compared.findings);
+        let answer = PromoteReply {
+            id: wider.id,
+            durability: wider.durability,
+            scope: to,
+            lineage_id: wider.lineage_id,
+            seq: 0,
+            due,
+            findings,
+        };
+        let mut entries = answered(it, head.lineage_id, &by)?;
+        entries.push(Planned {
+            due: compared.due.map(|due| (None, due)),
+            operation: Operation::Stored(Box::new(wider)),
+            by: by.clone(),
+            shareable: true,
+        });
+        let after = compared.entries.len() as u64;
+        entries.extend(compared.entries);
+        Ok(Plan {
+            entries,
+            answer: (answer, after),
+        })
+    })?;
+    reply.seq = seq.map_or(reply.seq, |seq| seq - after);
+    Ok(reply)
+}
+
+fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
+    let eyes = cx.eyes_in(found.project)?;
+    findings::before_comparing(cx);
+    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |it, now| {
+        let head = head_of(it, found.project, &eyes, found.id.0)?;
+        engram_gateway::may_write_scope(cx.caller, head.scope, &cx.engine.config.scopes)?;
+        close::may_write_topic(cx, &head.topic)?;
+        if is_over(head.recorded_at, head.expires_at, cx.engine.world.now()) {
+            return Err(outlived(&head));
+        }
+        let mut entries = Vec::new();
+        let mut compared = Compared::default();
+        if head.durability == Durability::Ephemeral {
+            decide::admit(cx, it)?;
+            let lasting = Engram {
+                durability: Durability::Durable,
                 ..head.clone()
             };
-            // More may meet it there: claims of two runs never do.
-            let compared = self.compare(it, &wider, &Telling::of(now, &by, &[head.id]));
-            let due = compared.told_due();
-            let mut findings = vec![superseded(&head)];
-            findings.extend(compared.findings);
-            let answer = PromoteReply {
-                id: wider.id,
-                durability: wider.durability,
-                scope: to,
-                lineage_id: wider.lineage_id,
-                seq: 0,
-                due,
-                findings,
-            };
-            let mut entries = answered(it, head.lineage_id, &by)?;
+            compared = findings::compare(cx, it, &lasting, &Telling::of(now, by, &[]));
+            // The engine is no voice of anything.
+            let is_voice =
+                |it: &Planned| matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE;
+            compared.entries.retain(|it| !is_voice(it));
             entries.push(Planned {
-                due: compared.due.map(|due| (None, due)),
-                operation: Operation::Stored(Box::new(wider)),
-                by: by.clone(),
-                shareable: true,
+                due: compared.due.map(|due| (Some(head.seq), due)),
+                operation: Operation::Promoted(Promotion {
+                    id: head.id,
+                    ends_term: head.ttl == default_term(cx),
+                }),
+                by: by.to_owned(),
+                shareable: head.scope != Scope::Run,
             });
-            let after = compared.entries.len() as u64;
-            entries.extend(compared.entries);
-            Ok(Plan {
-                entries,
-                answer: (answer, after),
-            })
-        })?;
-        reply.seq = seq.map_or(reply.seq, |seq| seq - after);
-        Ok(reply)
-    }
-
-    fn make_durable(&self, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
-        let eyes = self.eyes_in(found.project)?;
-        self.before_comparing();
-        let ((mut reply, after), seq) = self.decide(&Ground::of(found.project), |it, now| {
-            let head = head_of(it, found.project, &eyes, found.id.0)?;
-            engram_gateway::may_write_scope(self.caller, head.scope, &self.engine.config.scopes)?;
-            self.may_write_topic(&head.topic)?;
-            if is_over(head.recorded_at, head.expires_at, self.engine.world.now()) {
-                return Err(outlived(&head));
-            }
-            let mut entries = Vec::new();
-            let mut compared = Compared::default();
-            if head.durability == Durability::Ephemeral {
-                self.admit(it)?;
-                let lasting = Engram {
-                    durability: Durability::Durable,
-                    ..head.clone()
-                };
-                compared = self.compare(it, &lasting, &Telling::of(now, by, &[]));
-                // The engine is no voice of anything.
-                let is_voice = |it: &Planned| {
-                    matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE
-                };
-                compared.entries.retain(|it| !is_voice(it));
-                entries.push(Planned {
-                    due: compared.due.map(|due| (Some(head.seq), due)),
-                    operation: Operation::Promoted(Promotion {
-                        id: head.id,
-                        ends_term: head.ttl == self.default_term(),
-                    }),
-                    by: by.to_owned(),
-                    shareable: head.scope != Scope::Run,
-                });
-            }
-            let answer = PromoteReply {
-                id: head.id,
-                durability: Durability::Durable,
-                scope: head.scope,
-                lineage_id: head.lineage_id,
-                seq: head.seq,
-                due: compared.told_due(),
-                findings: compared.findings,
-            };
-            let after = compared.entries.len() as u64;
-            entries.extend(compared.entries);
-            Ok(Plan {
-                entries,
-                answer: (answer, after),
-            })
-        })?;
-        reply.seq = seq.map_or(reply.seq, |seq| seq - after);
-        Ok(reply)
-    }
-
-    /// The term of an ephemeral claim that came without one; none if such claims do not expire.
-    pub(crate) fn default_term(&self) -> Option<Ttl> {
-        Ttl::seconds(self.engine.config.limits.ephemeral_ttl_seconds).ok()
-    }
-
-    /// Notes what was ephemeral when another agent was answered with it, and may be durable by that: it is
-    /// counted and promoted behind the answer, which waits for no write.
-    pub(crate) fn note_answered(&self, engrams: &[Engram]) {
-        let Caller::Agent(asks) = self.caller else {
-            return;
-        };
-        let is_asked = |it: &&Engram| it.durability == Durability::Ephemeral && counts(it, asks);
-        let mut asked = engrams.iter().filter(is_asked).peekable();
-        if asked.peek().is_some() {
-            self.engine.answered.add(asked);
-            self.engine.wake::<PromoteFollower>();
         }
+        let answer = PromoteReply {
+            id: head.id,
+            durability: Durability::Durable,
+            scope: head.scope,
+            lineage_id: head.lineage_id,
+            seq: head.seq,
+            due: compared.told_due(),
+            findings: compared.findings,
+        };
+        let after = compared.entries.len() as u64;
+        entries.extend(compared.entries);
+        Ok(Plan {
+            entries,
+            answer: (answer, after),
+        })
+    })?;
+    reply.seq = seq.map_or(reply.seq, |seq| seq - after);
+    Ok(reply)
+}
+
+/// The term of an ephemeral claim that came without one; none if such claims do not expire.
+pub(crate) fn default_term(cx: &Context<'_>) -> Option<Ttl> {
+    Ttl::seconds(cx.engine.config.limits.ephemeral_ttl_seconds).ok()
+}
+
+/// Notes what was ephemeral when another agent was answered with it, and may be durable by that: it is
+/// counted and promoted behind the answer, which waits for no write.
+pub(crate) fn note_answered(cx: &Context<'_>, engrams: &[Engram]) {
+    let Caller::Agent(asks) = cx.caller else {
+        return;
+    };
+    let is_asked = |it: &&Engram| it.durability == Durability::Ephemeral && counts(it, asks);
+    let mut asked = engrams.iter().filter(is_asked).peekable();
+    if asked.peek().is_some() {
+        cx.engine.answered.add(asked);
+        cx.engine.wake::<PromoteFollower>();
     }
 }
 
@@ -257,7 +255,7 @@ impl Engine {
                 (1..=it.figures.query_hits).contains(&wanted) && it.holds_now(self.world.now())
             };
             if let Some(engram) = now.filter(is_due) {
-                own.make_durable(&engram, ENGINE)?;
+                make_durable(&own, &engram, ENGINE)?;
             }
         }
         Ok(())

@@ -2,6 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::{
+    anchor, conflicts,
+    context::Context,
+    eyes::Eyes,
+    keys::{Keys, number},
+    lost::{self, Lost},
+    promote,
+    rank::{Ranked, Weights, count_terms, due, respelled},
+    risks::sees_all,
+    served,
+};
 use engram_model::{
     Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal, Sign,
     Spelling, Verdict, hash_keys, is_on_topic, spellings,
@@ -9,300 +20,287 @@ use engram_model::{
 use engram_store::{Look, Match, Reader, StoreError, Terms, Traits};
 use jiff::Timestamp;
 
-use crate::{
-    context::Context,
-    eyes::Eyes,
-    keys::{Keys, number},
-    lost::Lost,
-    rank::{Ranked, Weights, count_terms, due, respelled},
-    risks::sees_all,
-};
-
 /// Longest accepted query, in characters; claims are 500.
 const LONGEST: usize = 2_000;
 /// Most entries that a query reads behind the index.
 const TAIL: usize = 20_000;
 
-impl Context<'_> {
-    pub(crate) fn search(&self, query: &Query) -> Result<QueryReply, Refusal> {
-        let limit = self.most(query)?;
-        let project = self.project()?;
-        let filter = Filter {
-            eyes: self.eyes()?,
-            now: self.engine.world.now(),
-            query,
-            with_below: true,
-        };
-        let keys = hash_keys(&query.text, &[], "", &[]);
-        if keys == HashKeys::default() {
-            return self.newest(project, &filter, limit);
-        }
-        let terms = terms_of(&keys);
-        let look = self.look(project, &terms);
-        // Of those behind the ones that are returned, some may come to the front.
-        let near = match query.as_of {
-            Some(_) => limit,
-            None => limit.saturating_mul(2),
-        };
-        let mut recalled = self.engine.store.read::<_, Refusal>(|it| {
-            let spellings = spellings(&query.text);
-            let mut recalled = self.recall(it, project, &look, &terms, &spellings, &filter)?;
-            settle(it, &mut recalled.ranked, &keys, near)?;
-            Ok(recalled)
-        })?;
-        // What is weighed down lets others come up, until all that is returned was weighed.
-        let is_due = |ranked: &[Ranked]| ranked.iter().take(limit).any(|it| !it.is_weighed);
-        while query.as_of.is_none() && is_due(&recalled.ranked) {
-            let ranked = &mut recalled.ranked;
-            let store = &self.engine.store;
-            let lost = store.read::<_, Refusal>(|it| self.lost(it, project))?;
-            self.weigh_down(ranked, near, &lost);
-            store.read::<_, Refusal>(|it| settle(it, ranked, &keys, limit))?;
-        }
-        let mut reply = answer(recalled, limit);
-        if query.as_of.is_none() {
-            let engrams = &mut reply.engrams;
-            let store = &self.engine.store;
-            store.read::<_, Refusal>(|it| self.tell_conflicts(it, engrams.iter_mut()))?;
-        }
-        self.note_shown(&reply.engrams, true)?;
-        self.note_answered(&reply.engrams);
-        Ok(reply)
+pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refusal> {
+    let limit = most(cx, query)?;
+    let project = cx.project()?;
+    let filter = Filter {
+        eyes: cx.eyes()?,
+        now: cx.engine.world.now(),
+        query,
+        with_below: true,
+    };
+    let keys = hash_keys(&query.text, &[], "", &[]);
+    if keys == HashKeys::default() {
+        return newest(cx, project, &filter, limit);
     }
-
-    /// What holds on this very topic and shares words with `claim`; the likeliest first.
-    pub(crate) fn alike(
-        &self,
-        it: &Reader<'_>,
-        project: ProjectId,
-        eyes: &Eyes,
-        claim: &str,
-        topic: &str,
-    ) -> Result<Vec<Engram>, Refusal> {
-        let query = Query {
-            topic: Some(topic.to_owned()),
-            include_ephemeral: true,
-            ..Query::default()
-        };
-        let filter = Filter {
-            eyes: eyes.clone(),
-            now: self.engine.world.now(),
-            query: &query,
-            with_below: false,
-        };
-        let terms = terms_of(&hash_keys(claim, &[], "", &[]));
-        let look = self.look(project, &terms);
-        let mut ranked = self
-            .recall(it, project, &look, &terms, &[], &filter)?
-            .ranked;
-        ranked.sort_by(Ranked::roughly);
-        ranked.truncate(self.engine.config.limits.recall_candidates);
-        Ok(it.engrams_at(ranked.iter().map(|it| it.seq))?)
+    let terms = terms_of(&keys);
+    let look = look(cx, project, &terms);
+    // Of those behind the ones that are returned, some may come to the front.
+    let near = match query.as_of {
+        Some(_) => limit,
+        None => limit.saturating_mul(2),
+    };
+    let mut recalled = cx.engine.store.read::<_, Refusal>(|it| {
+        let spellings = spellings(&query.text);
+        let mut recalled = recall(cx, it, project, &look, &terms, &spellings, &filter)?;
+        settle(it, &mut recalled.ranked, &keys, near)?;
+        Ok(recalled)
+    })?;
+    // What is weighed down lets others come up, until all that is returned was weighed.
+    let is_due = |ranked: &[Ranked]| ranked.iter().take(limit).any(|it| !it.is_weighed);
+    while query.as_of.is_none() && is_due(&recalled.ranked) {
+        let ranked = &mut recalled.ranked;
+        let store = &cx.engine.store;
+        let lost = store.read::<_, Refusal>(|it| lost::lost(cx, it, project))?;
+        weigh_down(cx, ranked, near, &lost);
+        store.read::<_, Refusal>(|it| settle(it, ranked, &keys, limit))?;
     }
+    let mut reply = answer(recalled, limit);
+    if query.as_of.is_none() {
+        let engrams = &mut reply.engrams;
+        let store = &cx.engine.store;
+        store.read::<_, Refusal>(|it| conflicts::tell_conflicts(cx, it, engrams.iter_mut()))?;
+    }
+    served::note_shown(cx, &reply.engrams, true)?;
+    promote::note_answered(cx, &reply.engrams);
+    Ok(reply)
+}
 
-    /// Claims whose evidence changed, and those of agents that lost in conflicts, rank lower than others like
-    /// them: among those that would be returned, and as many behind them.
-    fn weigh_down(&self, ranked: &mut [Ranked], near: usize, lost: &Lost) {
-        let mut fresh: Vec<&mut Ranked> = ranked
-            .iter_mut()
-            .take(near)
-            .filter(|it| !it.is_weighed && it.engram.is_some())
-            .collect();
-        let read = fresh.iter_mut().filter_map(|it| it.engram.take());
-        let mut engrams: Vec<Engram> = read.collect();
-        self.tell_health_now(&mut engrams);
-        for (ranked, engram) in fresh.into_iter().zip(engrams) {
-            let trust = lost.weight(&engram);
-            ranked.weigh(engram, trust);
+/// What holds on this very topic and shares words with `claim`; the likeliest first.
+pub(crate) fn alike(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    eyes: &Eyes,
+    claim: &str,
+    topic: &str,
+) -> Result<Vec<Engram>, Refusal> {
+    let query = Query {
+        topic: Some(topic.to_owned()),
+        include_ephemeral: true,
+        ..Query::default()
+    };
+    let filter = Filter {
+        eyes: eyes.clone(),
+        now: cx.engine.world.now(),
+        query: &query,
+        with_below: false,
+    };
+    let terms = terms_of(&hash_keys(claim, &[], "", &[]));
+    let look = look(cx, project, &terms);
+    let mut ranked = recall(cx, it, project, &look, &terms, &[], &filter)?.ranked;
+    ranked.sort_by(Ranked::roughly);
+    ranked.truncate(cx.engine.config.limits.recall_candidates);
+    Ok(it.engrams_at(ranked.iter().map(|it| it.seq))?)
+}
+
+/// Claims whose evidence changed, and those of agents that lost in conflicts, rank lower than others like
+/// them: among those that would be returned, and as many behind them.
+fn weigh_down(cx: &Context<'_>, ranked: &mut [Ranked], near: usize, lost: &Lost) {
+    let mut fresh: Vec<&mut Ranked> = ranked
+        .iter_mut()
+        .take(near)
+        .filter(|it| !it.is_weighed && it.engram.is_some())
+        .collect();
+    let read = fresh.iter_mut().filter_map(|it| it.engram.take());
+    let mut engrams: Vec<Engram> = read.collect();
+    anchor::tell_health_now(cx, &mut engrams);
+    for (ranked, engram) in fresh.into_iter().zip(engrams) {
+        let trust = lost.weight(&engram);
+        ranked.weigh(engram, trust);
+    }
+}
+
+/// How many engrams to return.
+fn most(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
+    let limits = &cx.engine.config.limits;
+    let limit = query.k.unwrap_or(limits.query_limit);
+    if limit == 0 || limit > limits.query_max {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!(
+                "a query returns 1 to {} engrams, not {limit}",
+                limits.query_max
+            ),
+            "Ask for fewer, or narrow the query by topic or kind.",
+        ));
+    }
+    if query.text.chars().count() > LONGEST {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("the query is longer than {LONGEST} characters"),
+            "Ask in one sentence, using the names that matter.",
+        ));
+    }
+    Ok(limit)
+}
+
+/// What each term weighs, and the versions that may answer: candidates of the index, widened
+/// until enough pass the filter, and all that it has not read.
+///
+/// A version counts the same on either side of the index's cursor, so that the answer does not
+/// depend on how far the index has read.
+fn recall(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    found_by: &Option<Look>,
+    terms: &Terms,
+    spellings: &[Spelling],
+    filter: &Filter<'_>,
+) -> Result<Recalled, Refusal> {
+    let indexed = found_by.as_ref().map_or(0, Look::indexed);
+    let (tail, older) = it.traits_after(project, indexed, TAIL)?;
+    let tail = keys_of(cx, it, tail)?;
+    let mut found = found_by.as_ref().map(Look::frequencies).unwrap_or_default();
+    for (_, keys) in &tail {
+        count_terms(keys, terms, &mut found);
+    }
+    let due = due(terms, &found, spellings);
+    if !due.is_empty() {
+        let signs = count_signs(cx, project, &due, &tail);
+        if let Some(terms) = respelled(terms, &due, &signs) {
+            let again = look(cx, project, &terms);
+            return recall(cx, it, project, &again, &terms, &[], filter);
         }
     }
-
-    /// How many engrams to return.
-    fn most(&self, query: &Query) -> Result<usize, Refusal> {
-        let limits = &self.engine.config.limits;
-        let limit = query.k.unwrap_or(limits.query_limit);
-        if limit == 0 || limit > limits.query_max {
-            return Err(Refusal::new(
-                Code::SchemaInvalid,
-                format!(
-                    "a query returns 1 to {} engrams, not {limit}",
-                    limits.query_max
-                ),
-                "Ask for fewer, or narrow the query by topic or kind.",
-            ));
-        }
-        if query.text.chars().count() > LONGEST {
-            return Err(Refusal::new(
-                Code::SchemaInvalid,
-                format!("the query is longer than {LONGEST} characters"),
-                "Ask in one sentence, using the names that matter.",
-            ));
-        }
-        Ok(limit)
-    }
-
-    /// What each term weighs, and the versions that may answer: candidates of the index, widened
-    /// until enough pass the filter, and all that it has not read.
-    ///
-    /// A version counts the same on either side of the index's cursor, so that the answer does not
-    /// depend on how far the index has read.
-    fn recall(
-        &self,
-        it: &Reader<'_>,
-        project: ProjectId,
-        look: &Option<Look>,
-        terms: &Terms,
-        spellings: &[Spelling],
-        filter: &Filter<'_>,
-    ) -> Result<Recalled, Refusal> {
-        let indexed = look.as_ref().map_or(0, Look::indexed);
-        let (tail, older) = it.traits_after(project, indexed, TAIL)?;
-        let tail = self.keys_of(it, tail)?;
-        let mut found = look.as_ref().map(Look::frequencies).unwrap_or_default();
-        for (_, keys) in &tail {
-            count_terms(keys, terms, &mut found);
-        }
-        let due = due(terms, &found, spellings);
-        if !due.is_empty() {
-            let signs = self.count_signs(project, &due, &tail);
-            if let Some(terms) = respelled(terms, &due, &signs) {
-                let look = self.look(project, &terms);
-                return self.recall(it, project, &look, &terms, &[], filter);
-            }
-        }
-        let weights = Weights::new(terms, &found);
-        let rank = |found: &Match, traits: &Traits| match filter.admits(it, traits) {
-            true => Some(Ranked::new(found, traits, &weights, filter.eyes.run())),
-            false => None,
-        };
-        let unread: Vec<Option<Ranked>> = tail
-            .iter()
-            .filter_map(|(traits, keys)| rank(&weights.of(traits.seq, keys), traits))
-            .collect();
-        let wanted = self.engine.config.limits.recall_candidates;
-        let mut limit = wanted;
-        loop {
-            let found = match &look {
-                None => Vec::new(),
-                Some(look) => match look.search(weights.worth(), limit) {
-                    Ok(found) => found,
-                    // Without it, everything is scanned; whoever opens it next rebuilds it.
-                    Err(error) => {
-                        self.engine.drop_index(&error);
-                        return self.recall(it, project, &None, terms, &[], filter);
-                    }
-                },
-            };
-            let mut ranked = Vec::with_capacity(found.len());
-            // The tail contains what was stored since the index was read.
-            for found in found.iter().filter(|it| it.seq <= indexed) {
-                if let Some(traits) = it.traits_at(found.seq)? {
-                    ranked.extend(rank(found, &traits));
+    let weights = Weights::new(terms, &found);
+    let rank = |found: &Match, traits: &Traits| match filter.admits(it, traits) {
+        true => Some(Ranked::new(found, traits, &weights, filter.eyes.run())),
+        false => None,
+    };
+    let unread: Vec<Option<Ranked>> = tail
+        .iter()
+        .filter_map(|(traits, keys)| rank(&weights.of(traits.seq, keys), traits))
+        .collect();
+    let wanted = cx.engine.config.limits.recall_candidates;
+    let mut limit = wanted;
+    loop {
+        let found = match found_by {
+            None => Vec::new(),
+            Some(look) => match look.search(weights.worth(), limit) {
+                Ok(found) => found,
+                // Without it, everything is scanned; whoever opens it next rebuilds it.
+                Err(error) => {
+                    cx.engine.drop_index(&error);
+                    return recall(cx, it, project, &None, terms, &[], filter);
                 }
-            }
-            if found.len() < limit || ranked.len() + unread.len() >= wanted || limit > 100_000 {
-                return Ok(Recalled {
-                    ranked: ranked.into_iter().chain(unread).flatten().collect(),
-                    unread: Some(older).filter(|it| *it > 0),
-                });
-            }
-            limit *= 8;
-        }
-    }
-
-    /// How many versions are written in each of these spellings.
-    fn count_signs(
-        &self,
-        project: ProjectId,
-        spellings: &[&Spelling],
-        tail: &[(Traits, Arc<Keys>)],
-    ) -> Vec<u64> {
-        let mut signs = Terms::default();
-        for it in spellings {
-            match &it.sign {
-                Sign::Word(word) => signs.words.push(word.clone()),
-                Sign::Gram(gram) => signs.grams.push(gram.clone()),
-            }
-        }
-        let look = self.look(project, &signs);
-        let found = look.map(|it| it.frequencies()).unwrap_or_default();
-        let (mut words, mut grams) = (found.words.into_iter(), found.grams.into_iter());
-        let count = |it: &&Spelling| match &it.sign {
-            Sign::Word(word) => {
-                let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_word(number(word));
-                words.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
-            }
-            Sign::Gram(gram) => {
-                let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_gram(number(gram));
-                grams.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
-            }
-        };
-        spellings.iter().map(count).collect()
-    }
-
-    /// Versions that the index has not read, with their keys; none that was erased.
-    fn keys_of(
-        &self,
-        it: &Reader<'_>,
-        tail: Vec<Traits>,
-    ) -> Result<Vec<(Traits, Arc<Keys>)>, Refusal> {
-        let mut found = Vec::with_capacity(tail.len());
-        for traits in tail.into_iter().filter(|it| !it.redacted) {
-            let keys = self.engine.keys.of(traits.seq, || {
-                Ok::<_, StoreError>(it.engrams_at([traits.seq])?.pop())
-            })?;
-            found.extend(keys.map(|keys| (traits, keys)));
-        }
-        Ok(found)
-    }
-
-    /// The current index. One that fails is rebuilt; meanwhile everything is scanned.
-    fn look(&self, project: ProjectId, terms: &Terms) -> Option<Look> {
-        let index = self.engine.index()?;
-        index
-            .look(project, terms)
-            .inspect_err(|error| self.engine.drop_index(error))
-            .ok()
-    }
-
-    /// A question without words: what is newest.
-    fn newest(
-        &self,
-        project: ProjectId,
-        filter: &Filter<'_>,
-        limit: usize,
-    ) -> Result<QueryReply, Refusal> {
-        let mut engrams = self
-            .engine
-            .store
-            .read::<_, Refusal>(|it| match filter.query.as_of {
-                Some(at) => Ok(it.newest_held_at(project, at, TAIL)?),
-                None => Ok(it.newest_holding(project, filter.now, None, TAIL)?),
-            })?;
-        let store = &self.engine.store;
-        store.read::<_, Refusal>(|it| {
-            engrams.retain(|engram| filter.admits(it, &Traits::from(engram)));
-            Ok(())
-        })?;
-        let omitted = beyond(limit, engrams.len());
-        engrams.truncate(limit);
-        if filter.query.as_of.is_none() {
-            self.tell_health_now(&mut engrams);
-            let store = &self.engine.store;
-            store.read::<_, Refusal>(|it| self.tell_conflicts(it, engrams.iter_mut()))?;
-        }
-        self.note_shown(&engrams, false)?;
-        Ok(QueryReply {
-            verdict: match engrams.is_empty() {
-                true => Verdict::None,
-                false => Verdict::Weak,
             },
-            relaxed: true,
-            unread: None,
-            omitted,
-            engrams,
-        })
+        };
+        let mut ranked = Vec::with_capacity(found.len());
+        // The tail contains what was stored since the index was read.
+        for found in found.iter().filter(|it| it.seq <= indexed) {
+            if let Some(traits) = it.traits_at(found.seq)? {
+                ranked.extend(rank(found, &traits));
+            }
+        }
+        if found.len() < limit || ranked.len() + unread.len() >= wanted || limit > 100_000 {
+            return Ok(Recalled {
+                ranked: ranked.into_iter().chain(unread).flatten().collect(),
+                unread: Some(older).filter(|it| *it > 0),
+            });
+        }
+        limit *= 8;
     }
+}
+
+/// How many versions are written in each of these spellings.
+fn count_signs(
+    cx: &Context<'_>,
+    project: ProjectId,
+    spellings: &[&Spelling],
+    tail: &[(Traits, Arc<Keys>)],
+) -> Vec<u64> {
+    let mut signs = Terms::default();
+    for it in spellings {
+        match &it.sign {
+            Sign::Word(word) => signs.words.push(word.clone()),
+            Sign::Gram(gram) => signs.grams.push(gram.clone()),
+        }
+    }
+    let look = look(cx, project, &signs);
+    let found = look.map(|it| it.frequencies()).unwrap_or_default();
+    let (mut words, mut grams) = (found.words.into_iter(), found.grams.into_iter());
+    let count = |it: &&Spelling| match &it.sign {
+        Sign::Word(word) => {
+            let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_word(number(word));
+            words.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
+        }
+        Sign::Gram(gram) => {
+            let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_gram(number(gram));
+            grams.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
+        }
+    };
+    spellings.iter().map(count).collect()
+}
+
+/// Versions that the index has not read, with their keys; none that was erased.
+fn keys_of(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    tail: Vec<Traits>,
+) -> Result<Vec<(Traits, Arc<Keys>)>, Refusal> {
+    let mut found = Vec::with_capacity(tail.len());
+    for traits in tail.into_iter().filter(|it| !it.redacted) {
+        let keys = cx.engine.keys.of(traits.seq, || {
+            Ok::<_, StoreError>(it.engrams_at([traits.seq])?.pop())
+        })?;
+        found.extend(keys.map(|keys| (traits, keys)));
+    }
+    Ok(found)
+}
+
+/// The current index. One that fails is rebuilt; meanwhile everything is scanned.
+fn look(cx: &Context<'_>, project: ProjectId, terms: &Terms) -> Option<Look> {
+    let index = cx.engine.index()?;
+    index
+        .look(project, terms)
+        .inspect_err(|error| cx.engine.drop_index(error))
+        .ok()
+}
+
+/// A question without words: what is newest.
+fn newest(
+    cx: &Context<'_>,
+    project: ProjectId,
+    filter: &Filter<'_>,
+    limit: usize,
+) -> Result<QueryReply, Refusal> {
+    let mut engrams = cx
+        .engine
+        .store
+        .read::<_, Refusal>(|it| match filter.query.as_of {
+            Some(at) => Ok(it.newest_held_at(project, at, TAIL)?),
+            None => Ok(it.newest_holding(project, filter.now, None, TAIL)?),
+        })?;
+    let store = &cx.engine.store;
+    store.read::<_, Refusal>(|it| {
+        engrams.retain(|engram| filter.admits(it, &Traits::from(engram)));
+        Ok(())
+    })?;
+    let omitted = beyond(limit, engrams.len());
+    engrams.truncate(limit);
+    if filter.query.as_of.is_none() {
+        anchor::tell_health_now(cx, &mut engrams);
+        let store = &cx.engine.store;
+        store.read::<_, Refusal>(|it| conflicts::tell_conflicts(cx, it, engrams.iter_mut()))?;
+    }
+    served::note_shown(cx, &engrams, false)?;
+    Ok(QueryReply {
+        verdict: match engrams.is_empty() {
+            true => Verdict::None,
+            false => Verdict::Weak,
+        },
+        relaxed: true,
+        unread: None,
+        omitted,
+        engrams,
+    })
 }
 
 fn terms_of(keys: &HashKeys) -> Terms {

@@ -1,6 +1,12 @@
 //! The engram of kind risk that reports a conflict: stored with it, closed with it, and seen by nobody who may
 //! not see both sides.
 
+use crate::{
+    context::Context,
+    decide::Planned,
+    eyes::Eyes,
+    findings::{Against, ENGINE, Telling},
+};
 use engram_model::{
     Code, ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, Kind, LineageId,
     MemoryOp, Operation, Provenance, RISK_POINTERS, Refusal, Scope, Source,
@@ -10,266 +16,257 @@ use engram_store::{Pair, Reader, conflict_id, side};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::{
-    context::Context,
-    decide::Planned,
-    eyes::Eyes,
-    findings::{Against, ENGINE, Telling},
-};
-
 /// The tag of an engram that reports a conflict.
 const CONFLICT: &str = "conflict";
 
-impl Context<'_> {
-    /// The conflict, and the engram of kind risk that reports it if there is none yet.
-    pub(crate) fn raised(
-        &self,
-        it: &Reader<'_>,
-        engram: &Engram,
-        here: &str,
-        against: &Against,
-        pair: Option<&Pair>,
-        telling: &Telling<'_>,
-    ) -> Result<Vec<Planned>, Refusal> {
-        let Against {
-            engram: other,
-            found,
-        } = against;
-        let there = side(&other.topic, &other.claim);
-        let id = conflict_id(engram.project, here, &there);
-        let shareable = engram.scope != Scope::Run && other.scope != Scope::Run;
-        let mut narrower = match pair {
-            Some(pair) => self.reporting(it, pair, engram, telling.ending)?,
-            None => Vec::new(),
-        };
-        let mut is_reported = false;
-        for report in &narrower {
-            is_reported |= report.lasts_as_long_as([engram, other])
-                && report.is_seen_with(it, [engram, other])?;
-        }
-        // What reports it from now on takes the place of what fewer may see.
-        let risk = (!is_reported).then(|| self.risk(id, engram, other, &found.why, telling.now));
-        narrower.retain(|_| risk.is_some());
-        let mut both = [
-            (here.to_owned(), engram.id, found.differs_a.clone()),
-            (there, other.id, found.differs_b.clone()),
-        ];
-        both.sort_by(|one, two| one.0.cmp(&two.0));
-        let [one, two] = both;
-        let conflict = Contradiction {
-            id,
-            sides: [one.0, two.0],
-            engrams: [one.1, two.1],
-            tier: found.tier,
-            severity: found.severity,
-            score: Some(found.score),
-            differs: [one.2, two.2],
-            risk: risk.as_ref().map(|it| it.id),
-            why: found.why.clone(),
-        };
-        let planned = |operation, by: &str| Planned {
-            due: None,
-            operation,
-            by: by.to_owned(),
-            shareable,
-        };
-        let mut entries = vec![planned(
-            Operation::Conflicted(Box::new(conflict)),
-            telling.by,
-        )];
-        let ended = narrower.iter().map(|report| report.risk.id);
-        entries.extend(ended.map(|id| planned(Operation::Forgotten(id), ENGINE)));
-        entries.extend(risk.map(|it| planned(Operation::Stored(Box::new(it)), ENGINE)));
-        Ok(entries)
+/// The conflict, and the engram of kind risk that reports it if there is none yet.
+pub(crate) fn raised(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    engram: &Engram,
+    here: &str,
+    against: &Against,
+    pair: Option<&Pair>,
+    telling: &Telling<'_>,
+) -> Result<Vec<Planned>, Refusal> {
+    let Against {
+        engram: other,
+        found,
+    } = against;
+    let there = side(&other.topic, &other.claim);
+    let id = conflict_id(engram.project, here, &there);
+    let shareable = engram.scope != Scope::Run && other.scope != Scope::Run;
+    let mut narrower = match pair {
+        Some(pair) => reporting(cx, it, pair, engram, telling.ending)?,
+        None => Vec::new(),
+    };
+    let mut is_reported = false;
+    for report in &narrower {
+        is_reported |=
+            report.lasts_as_long_as([engram, other]) && report.is_seen_with(it, [engram, other])?;
     }
+    // What reports it from now on takes the place of what fewer may see.
+    let risk = (!is_reported).then(|| risk(cx, id, engram, other, &found.why, telling.now));
+    narrower.retain(|_| risk.is_some());
+    let mut both = [
+        (here.to_owned(), engram.id, found.differs_a.clone()),
+        (there, other.id, found.differs_b.clone()),
+    ];
+    both.sort_by(|one, two| one.0.cmp(&two.0));
+    let [one, two] = both;
+    let conflict = Contradiction {
+        id,
+        sides: [one.0, two.0],
+        engrams: [one.1, two.1],
+        tier: found.tier,
+        severity: found.severity,
+        score: Some(found.score),
+        differs: [one.2, two.2],
+        risk: risk.as_ref().map(|it| it.id),
+        why: found.why.clone(),
+    };
+    let planned = |operation, by: &str| Planned {
+        due: None,
+        operation,
+        by: by.to_owned(),
+        shareable,
+    };
+    let mut entries = vec![planned(
+        Operation::Conflicted(Box::new(conflict)),
+        telling.by,
+    )];
+    let ended = narrower.iter().map(|report| report.risk.id);
+    entries.extend(ended.map(|id| planned(Operation::Forgotten(id), ENGINE)));
+    entries.extend(risk.map(|it| planned(Operation::Stored(Box::new(it)), ENGINE)));
+    Ok(entries)
+}
 
-    /// A conflict that is found again by these versions of its sides, and what reports it.
-    pub(crate) fn found_again(
-        &self,
-        pair: &Pair,
-        known: Contradiction,
-        sides: [Engram; 2],
-        now: Timestamp,
-    ) -> Vec<Planned> {
-        let [one, two] = &sides;
-        let risk = self.risk(pair.id, one, two, &known.why, now);
-        let shareable = risk.scope != Scope::Run;
-        let found = Contradiction {
-            engrams: [one.id, two.id],
-            risk: Some(risk.id),
-            ..known
-        };
-        let planned = |operation| Planned {
-            due: None,
-            operation,
-            by: ENGINE.to_owned(),
-            shareable,
-        };
-        vec![
-            planned(Operation::Conflicted(Box::new(found))),
-            planned(Operation::Stored(Box::new(risk))),
-        ]
+/// A conflict that is found again by these versions of its sides, and what reports it.
+pub(crate) fn found_again(
+    cx: &Context<'_>,
+    pair: &Pair,
+    known: Contradiction,
+    sides: [Engram; 2],
+    now: Timestamp,
+) -> Vec<Planned> {
+    let [one, two] = &sides;
+    let risk = risk(cx, pair.id, one, two, &known.why, now);
+    let shareable = risk.scope != Scope::Run;
+    let found = Contradiction {
+        engrams: [one.id, two.id],
+        risk: Some(risk.id),
+        ..known
+    };
+    let planned = |operation| Planned {
+        due: None,
+        operation,
+        by: ENGINE.to_owned(),
+        shareable,
+    };
+    vec![
+        planned(Operation::Conflicted(Box::new(found))),
+        planned(Operation::Stored(Box::new(risk))),
+    ]
+}
+
+/// What reports a conflict once `engram` is stored and these versions have ended.
+pub(crate) fn reporting(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    pair: &Pair,
+    engram: &Engram,
+    ending: &[EngramId],
+) -> Result<Vec<Held>, Refusal> {
+    let sides = holding(tx, pair, cx.engine.world.now(), ending, &[engram])?;
+    let mut all = Vec::new();
+    for report in held(tx, pair)? {
+        if !ending.contains(&report.risk.id) && report.goes_on(tx, &sides)? {
+            all.push(report);
+        }
     }
+    Ok(all)
+}
 
-    /// What reports a conflict once `engram` is stored and these versions have ended.
-    pub(crate) fn reporting(
-        &self,
-        tx: &Reader<'_>,
-        pair: &Pair,
-        engram: &Engram,
-        ending: &[EngramId],
-    ) -> Result<Vec<Held>, Refusal> {
-        let sides = holding(tx, pair, self.engine.world.now(), ending, &[engram])?;
-        let mut all = Vec::new();
-        for report in held(tx, pair)? {
-            if !ending.contains(&report.risk.id) && report.goes_on(tx, &sides)? {
-                all.push(report);
-            }
+/// Closes what reports conflicts that these entries settle, or of which its readers see a side no more, in the
+/// same transaction. Whoever sees other versions of both sides is told by them.
+pub(crate) fn ended_risks(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    now: Timestamp,
+    entries: &[Planned],
+) -> Result<Vec<Planned>, Refusal> {
+    let clock = cx.engine.world.now();
+    let Ends {
+        mut ended,
+        begun,
+        mut touched,
+    } = Ends::of(tx, entries)?;
+    for id in ended.clone() {
+        if let (Some(engram), Some(side)) = (tx.engram(id)?, tx.side_of(id)?) {
+            let pairs = tx.conflicts_of(engram.project, &side)?;
+            touched.extend(pairs.into_iter().map(|pair| (pair, false)));
         }
-        Ok(all)
     }
-
-    /// Closes what reports conflicts that these entries settle, or of which its readers see a side no more, in the
-    /// same transaction. Whoever sees other versions of both sides is told by them.
-    pub(crate) fn ended_risks(
-        &self,
-        tx: &Reader<'_>,
-        now: Timestamp,
-        entries: &[Planned],
-    ) -> Result<Vec<Planned>, Refusal> {
-        let clock = self.engine.world.now();
-        let Ends {
-            mut ended,
-            begun,
-            mut touched,
-        } = Ends::of(tx, entries)?;
-        for id in ended.clone() {
-            if let (Some(engram), Some(side)) = (tx.engram(id)?, tx.side_of(id)?) {
-                let pairs = tx.conflicts_of(engram.project, &side)?;
-                touched.extend(pairs.into_iter().map(|pair| (pair, false)));
+    let by = entries.last().map_or("", |entry| entry.by.as_str());
+    let mut risks: Vec<Planned> = Vec::new();
+    for (pair, is_settled) in touched {
+        let sides = holding(tx, &pair, clock, &ended, &begun)?;
+        let before = ended.len();
+        for report in held(tx, &pair)? {
+            let ends = is_settled || !report.goes_on(tx, &sides)?;
+            if !ends || ended.contains(&report.risk.id) {
+                continue;
             }
+            ended.push(report.risk.id);
+            risks.push(Planned {
+                due: None,
+                operation: Operation::Forgotten(report.risk.id),
+                by: by.to_owned(),
+                shareable: report.risk.scope != Scope::Run,
+            });
         }
-        let by = entries.last().map_or("", |entry| entry.by.as_str());
-        let mut risks: Vec<Planned> = Vec::new();
-        for (pair, is_settled) in touched {
-            let sides = holding(tx, &pair, clock, &ended, &begun)?;
-            let before = ended.len();
-            for report in held(tx, &pair)? {
-                let ends = is_settled || !report.goes_on(tx, &sides)?;
-                if !ends || ended.contains(&report.risk.id) {
-                    continue;
-                }
-                ended.push(report.risk.id);
-                risks.push(Planned {
-                    due: None,
-                    operation: Operation::Forgotten(report.risk.id),
-                    by: by.to_owned(),
-                    shareable: report.risk.scope != Scope::Run,
-                });
-            }
-            if before < ended.len() && !is_settled {
-                risks.extend(self.told_by_others(tx, &pair, sides, &begun, now)?);
-            }
+        if before < ended.len() && !is_settled {
+            risks.extend(told_by_others(cx, tx, &pair, sides, &begun, now)?);
         }
-        Ok(risks)
     }
+    Ok(risks)
+}
 
-    /// A conflict that is found again by versions that hold. What is stored in the same transaction has been
-    /// compared already.
-    fn told_by_others(
-        &self,
-        tx: &Reader<'_>,
-        pair: &Pair,
-        mut sides: [Vec<Engram>; 2],
-        begun: &[&Engram],
-        now: Timestamp,
-    ) -> Result<Vec<Planned>, Refusal> {
-        for side in &mut sides {
-            // Those that most can see first.
-            side.sort_by_key(|version| version.scope == Scope::Run);
-        }
-        let [Some(one), Some(two)] = sides.map(|side| side.into_iter().next()) else {
-            return Ok(Vec::new());
-        };
-        let is_new = |version: &Engram| begun.iter().any(|new| new.id == version.id);
-        let known = tx.contradiction(pair.last)?;
-        Ok(match known {
-            Some(known) if !is_new(&one) && !is_new(&two) => {
-                self.found_again(pair, known, [one, two], now)
-            }
-            _ => Vec::new(),
-        })
+/// A conflict that is found again by versions that hold. What is stored in the same transaction has been
+/// compared already.
+fn told_by_others(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    pair: &Pair,
+    mut sides: [Vec<Engram>; 2],
+    begun: &[&Engram],
+    now: Timestamp,
+) -> Result<Vec<Planned>, Refusal> {
+    for side in &mut sides {
+        // Those that most can see first.
+        side.sort_by_key(|version| version.scope == Scope::Run);
     }
-
-    /// A contradiction as an engram of its own, with the evidence of both sides, so that whoever queries the
-    /// subject learns of it. It expires with whichever side expires first.
-    fn risk(
-        &self,
-        conflict: ConflictId,
-        one: &Engram,
-        other: &Engram,
-        why: &str,
-        now: Timestamp,
-    ) -> Engram {
-        let id = EngramId(self.engine.world.id());
-        let clock = self.engine.world.now();
-        let limit = self.engine.config.limits.claim_chars;
-        let why = shorten(why, limit.saturating_sub(100));
-        let claim = format!("Two claims contradict each other: {why} (conflict {conflict})");
-        let is_run = one.scope == Scope::Run || other.scope == Scope::Run;
-        let ends = [one.expires_at, other.expires_at];
-        Engram {
-            id,
-            seq: 0,
-            lineage_id: LineageId(id.0),
-            project: one.project,
-            run: [one, other]
-                .iter()
-                .find(|it| it.scope == Scope::Run)
-                .and_then(|it| it.run),
-            content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&claim))),
-            claim,
-            kind: Kind::Risk,
-            fact_type: engram_model::FactType::Inference,
-            scope: match is_run {
-                true => Scope::Run,
-                false => Scope::Project,
-            },
-            topic: one.topic.clone(),
-            topic_key: None,
-            pointers: sources(one, other),
-            confidence: one.confidence.min(other.confidence),
-            ttl: None,
-            durability: Durability::Durable,
-            tags: vec![CONFLICT.to_owned()],
-            hash_keys: Vec::new(),
-            entities: Vec::new(),
-            provenance: Provenance {
-                created_at: clock,
-                created_by: ENGINE.to_owned(),
-                source: Source::Tool,
-            },
-            agent: None,
-            engineer: None,
-            valid_from: now,
-            valid_until: None,
-            expires_at: ends.into_iter().flatten().min(),
-            recorded_at: clock,
-            memory_op: MemoryOp::Add,
-            supersedes: None,
-            restores: None,
-            asks: None,
-            verified: one.verified && other.verified,
-            redacted: false,
-            figures: Figures::default(),
-            conflicts: Vec::new(),
-            health: None,
-            asked: None,
-            place: None,
-            score: None,
-            lost: None,
-            role: None,
+    let [Some(one), Some(two)] = sides.map(|side| side.into_iter().next()) else {
+        return Ok(Vec::new());
+    };
+    let is_new = |version: &Engram| begun.iter().any(|new| new.id == version.id);
+    let known = tx.contradiction(pair.last)?;
+    Ok(match known {
+        Some(known) if !is_new(&one) && !is_new(&two) => {
+            found_again(cx, pair, known, [one, two], now)
         }
+        _ => Vec::new(),
+    })
+}
+
+/// A contradiction as an engram of its own, with the evidence of both sides, so that whoever queries the
+/// subject learns of it. It expires with whichever side expires first.
+fn risk(
+    cx: &Context<'_>,
+    conflict: ConflictId,
+    one: &Engram,
+    other: &Engram,
+    why: &str,
+    now: Timestamp,
+) -> Engram {
+    let id = EngramId(cx.engine.world.id());
+    let clock = cx.engine.world.now();
+    let limit = cx.engine.config.limits.claim_chars;
+    let why = shorten(why, limit.saturating_sub(100));
+    let claim = format!("Two claims contradict each other: {why} (conflict {conflict})");
+    let is_run = one.scope == Scope::Run || other.scope == Scope::Run;
+    let ends = [one.expires_at, other.expires_at];
+    Engram {
+        id,
+        seq: 0,
+        lineage_id: LineageId(id.0),
+        project: one.project,
+        run: [one, other]
+            .iter()
+            .find(|it| it.scope == Scope::Run)
+            .and_then(|it| it.run),
+        content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&claim))),
+        claim,
+        kind: Kind::Risk,
+        fact_type: engram_model::FactType::Inference,
+        scope: match is_run {
+            true => Scope::Run,
+            false => Scope::Project,
+        },
+        topic: one.topic.clone(),
+        topic_key: None,
+        pointers: sources(one, other),
+        confidence: one.confidence.min(other.confidence),
+        ttl: None,
+        durability: Durability::Durable,
+        tags: vec![CONFLICT.to_owned()],
+        hash_keys: Vec::new(),
+        entities: Vec::new(),
+        provenance: Provenance {
+            created_at: clock,
+            created_by: ENGINE.to_owned(),
+            source: Source::Tool,
+        },
+        agent: None,
+        engineer: None,
+        valid_from: now,
+        valid_until: None,
+        expires_at: ends.into_iter().flatten().min(),
+        recorded_at: clock,
+        memory_op: MemoryOp::Add,
+        supersedes: None,
+        restores: None,
+        asks: None,
+        verified: one.verified && other.verified,
+        redacted: false,
+        figures: Figures::default(),
+        conflicts: Vec::new(),
+        health: None,
+        asked: None,
+        place: None,
+        score: None,
+        lost: None,
+        role: None,
     }
 }
 

@@ -3,6 +3,19 @@
 
 use std::collections::BTreeSet;
 
+use crate::{
+    agents::{self, kin_of},
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    evidence::screen_secret,
+    findings,
+    grants::{self, Want, planned},
+    message::{self, Parsed},
+    pack::{self, Pack},
+    put::{self, Claim, Occasion},
+    served::{self, told},
+    tell,
+};
 use engram_gateway::{may_report, with_skeleton};
 use engram_model::{
     ChildMessage, Code, Finding, MemoryOp, Message, Noticed, Operation, Outcome, PutReply, Refusal,
@@ -14,317 +27,310 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    agents::kin_of,
-    context::{Context, Ground},
-    decide::{Plan, Planned},
-    evidence::screen_secret,
-    grants::{Want, planned},
-    message::Parsed,
-    pack::Pack,
-    put::{Claim, Occasion},
-    served::told,
-};
+pub(crate) fn send_message(cx: &Context<'_>, sending: &Sending) -> Result<SentReply, Refusal> {
+    agents::known_caller(cx)?;
+    let sent = message::parsed(cx, &sending.message).and_then(|parsed| {
+        screen(&parsed.value)?;
+        match &parsed.checked.message {
+            Message::Child(child) => report(cx, sending, &parsed, child),
+            Message::Parent(parent) => tell::tell(cx, sending, &parsed, parent),
+        }
+    });
+    sent.or_else(|refusal| remember(cx, refusal))
+}
 
-impl Context<'_> {
-    pub(crate) fn send_message(&self, sending: &Sending) -> Result<SentReply, Refusal> {
-        self.known_caller()?;
-        let sent = self.parsed(&sending.message).and_then(|parsed| {
-            screen(&parsed.value)?;
-            match &parsed.checked.message {
-                Message::Child(child) => self.report(sending, &parsed, child),
-                Message::Parent(parent) => self.tell(sending, &parsed, parent),
-            }
-        });
-        sent.or_else(|refusal| self.remember(refusal))
+/// Gives a refusal an id, which the sender's next message names, if the message itself was at fault. A
+/// refusal for another reason, such as a missing permission, is not counted as a message.
+fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
+    let is_of_message = matches!(
+        refusal.code,
+        Code::BudgetExceeded
+            | Code::Unanchored
+            | Code::PointerInvalid
+            | Code::PointerUnpinned
+            | Code::PointerNotFound
+            | Code::ClaimTooLong
+            | Code::SchemaInvalid
+            | Code::SecretDetected
+            | Code::Echo
+    );
+    if !is_of_message {
+        return Err(refusal);
     }
-
-    /// Gives a refusal an id, which the sender's next message names, if the message itself was at fault. A
-    /// refusal for another reason, such as a missing permission, is not counted as a message.
-    fn remember<T>(&self, refusal: Refusal) -> Result<T, Refusal> {
-        let is_of_message = matches!(
-            refusal.code,
-            Code::BudgetExceeded
-                | Code::Unanchored
-                | Code::PointerInvalid
-                | Code::PointerUnpinned
-                | Code::PointerNotFound
-                | Code::ClaimTooLong
-                | Code::SchemaInvalid
-                | Code::SecretDetected
-                | Code::Echo
-        );
-        if !is_of_message {
-            return Err(refusal);
-        }
-        let (ground, by) = (self.ground(true)?, self.speaker(None)?);
-        let id = self.engine.world.id().to_string();
-        let remedy = refusal.remedy.as_deref().cloned().unwrap_or_default();
-        let unsent = Unsent {
-            id: id.clone(),
-            code: refusal.code,
-            figures: remedy.figures,
-        };
-        let remembered = self.decide(&ground, |it, _| {
-            self.admit(it)?;
-            Ok(Plan {
-                entries: vec![one(Operation::Unsent(unsent.clone()), &by)],
-                answer: (),
-            })
-        });
-        match remembered {
-            Ok(_) => {}
-            // Refused messages count too.
-            Err(limited) if limited.code == Code::RateLimited => return Err(limited),
-            // What is wrong with the message is worth more than its id.
-            Err(_) => return Err(refusal),
-        }
-        let mut refusal = refusal;
-        refusal.remedy.get_or_insert_default().refusal = Some(id);
-        Err(refusal)
-    }
-
-    /// Stores what a child reports.
-    fn report(
-        &self,
-        sending: &Sending,
-        parsed: &Parsed,
-        child: &ChildMessage,
-    ) -> Result<SentReply, Refusal> {
-        let Some(agent) = self.agent()? else {
-            return Err(Refusal::new(
-                Code::ScopeDenied,
-                "a child's message needs a sender",
-                "Name it with --agent, or over HTTP send it with the agent's token; `engram agents` lists the handles.",
-            ));
-        };
-        if sending.to.is_some() {
-            return Err(Refusal::new(
-                Code::ScopeDenied,
-                "a child reports only to its own parent",
-                "Omit the recipient.",
-            ));
-        }
-        may_report(&kin_of(agent.clone()), &child.role)?;
-        let claims = self.claims(&parsed.value, child)?;
-        let pack = self.resolve_pack("pointer_pack", &child.pointer_pack)?;
-        let (ground, by) = (self.ground(true)?, self.speaker(None)?);
-        let wanted = self.all_wanted(child, &ground)?;
-        let pinned = pinned(&parsed.value, &pack, &wanted);
-        let id = self.engine.world.id().to_string();
-        self.before_comparing();
-        let ((mut replies, requests, count, resend_of), seq) =
-            self.decide(&ground, |it, now| {
-                self.admit_many(it, claims.len())?;
-                self.still_granted(it, parsed)?;
-                self.is_no_echo_of_all(it, child, &pack, &wanted)?;
-                let (mut entries, replies) = self.plan_claims(it, now, &ground, &claims)?;
-                entries.extend(pack.kept(it, &ground, &by)?);
-                let (asked, requests) = self.plan_requests(it, &ground, &wanted)?;
-                entries.extend(planned(asked, &by));
-                let resend_of = it.unsent(ground.project, Some(&agent.handle))?;
-                let pointers = claims.iter().flat_map(|it| &it.found.pointers);
-                let pointers = pointers.chain(&pack.pointers);
-                let pointers = pointers.chain(wanted.iter().map(|it| &it.looked.pointer));
-                let sent = Sent {
-                    id: id.clone(),
-                    to: agent.parent.iter().cloned().collect(),
-                    tokens: parsed.checked.tokens as u64,
-                    grant: parsed.grant.clone(),
-                    turn: self.turn(it)?,
-                    resend_of: resend_of.clone(),
-                    files: files(pointers.map(|it| &it.target)),
-                    ..kept(&pinned, &replies)
-                };
-                entries.push(one(Operation::Sent(Box::new(sent)), &by));
-                if let Some(parent) = parent_of(it, agent)? {
-                    entries.push(one(told_to(&parent, child, &claims), &by));
-                }
-                let count = entries.len();
-                let plan = (replies, requests, count, resend_of);
-                Ok(Plan {
-                    entries,
-                    answer: plan,
-                })
-            })?;
-        // Entries of one commit stand one after the other.
-        let first = (seq.unwrap_or_default() + 1).saturating_sub(count as u64);
-        for reply in replies.iter_mut() {
-            if let (0, Some(at)) = (reply.put.seq, reply.entry) {
-                reply.put.seq = first + at as u64;
-            }
-        }
-        for reply in &replies {
-            self.note_told(&reply.put.findings)?;
-        }
-        Ok(SentReply {
-            id,
-            tokens: parsed.checked.tokens,
-            outcome: Outcome::Reported {
-                engrams: replies.into_iter().map(|it| it.put).collect(),
-                requests,
-            },
-            resend_of,
-            stale: pack.stale,
+    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let id = cx.engine.world.id().to_string();
+    let remedy = refusal.remedy.as_deref().cloned().unwrap_or_default();
+    let unsent = Unsent {
+        id: id.clone(),
+        code: refusal.code,
+        figures: remedy.figures,
+    };
+    let remembered = decide::decide(cx, &ground, |it, _| {
+        decide::admit(cx, it)?;
+        Ok(Plan {
+            entries: vec![one(Operation::Unsent(unsent.clone()), &by)],
+            answer: (),
         })
+    });
+    match remembered {
+        Ok(_) => {}
+        // Refused messages count too.
+        Err(limited) if limited.code == Code::RateLimited => return Err(limited),
+        // What is wrong with the message is worth more than its id.
+        Err(_) => return Err(refusal),
     }
+    let mut refusal = refusal;
+    refusal.remedy.get_or_insert_default().refusal = Some(id);
+    Err(refusal)
+}
 
-    /// The engrams of a message, each resolved. Those that cannot be stored are left out of the skeleton that
-    /// the refusal shows.
-    fn claims<'a>(
-        &'a self,
-        value: &Value,
-        child: &ChildMessage,
-    ) -> Result<Vec<Claim<'a>>, Refusal> {
-        let mut claims: Vec<Claim<'a>> = Vec::new();
-        let mut refused: Option<Refusal> = None;
-        let mut kept = value.clone();
-        for (at, draft) in child.engrams.iter().enumerate() {
-            let looked_up = match draft.operation {
-                Some(MemoryOp::Delete) => Err(Refusal::new(
-                    Code::SchemaInvalid,
-                    "an engram in a message cannot retire a claim",
-                    "Retire a claim with engram_commit and operation delete.",
-                )),
-                Some(MemoryOp::None) => Err(Refusal::new(
-                    Code::SchemaInvalid,
-                    "an engram in a message must state a claim; operation none stores nothing",
-                    "Leave the engram out.",
-                )),
-                _ => self.ready(draft.clone(), None, Occasion::Said),
+/// Stores what a child reports.
+fn report(
+    cx: &Context<'_>,
+    sending: &Sending,
+    parsed: &Parsed,
+    child: &ChildMessage,
+) -> Result<SentReply, Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "a child's message needs a sender",
+            "Name it with --agent, or over HTTP send it with the agent's token; `engram agents` lists the handles.",
+        ));
+    };
+    if sending.to.is_some() {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "a child reports only to its own parent",
+            "Omit the recipient.",
+        ));
+    }
+    may_report(&kin_of(agent.clone()), &child.role)?;
+    let claims = claims(cx, &parsed.value, child)?;
+    let pack = pack::resolve_pack(cx, "pointer_pack", &child.pointer_pack)?;
+    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let wanted = all_wanted(cx, child, &ground)?;
+    let pinned = pinned(&parsed.value, &pack, &wanted);
+    let id = cx.engine.world.id().to_string();
+    findings::before_comparing(cx);
+    let ((mut replies, requests, count, resend_of), seq) =
+        decide::decide(cx, &ground, |it, now| {
+            decide::admit_many(cx, it, claims.len())?;
+            still_granted(cx, it, parsed)?;
+            is_no_echo_of_all(cx, it, child, &pack, &wanted)?;
+            let (mut entries, replies) = plan_claims(cx, it, now, &ground, &claims)?;
+            entries.extend(pack.kept(it, &ground, &by)?);
+            let (asked, requests) = plan_requests(cx, it, &ground, &wanted)?;
+            entries.extend(planned(asked, &by));
+            let resend_of = it.unsent(ground.project, Some(&agent.handle))?;
+            let pointers = claims.iter().flat_map(|it| &it.found.pointers);
+            let pointers = pointers.chain(&pack.pointers);
+            let pointers = pointers.chain(wanted.iter().map(|it| &it.looked.pointer));
+            let sent = Sent {
+                id: id.clone(),
+                to: agent.parent.iter().cloned().collect(),
+                tokens: parsed.checked.tokens as u64,
+                grant: parsed.grant.clone(),
+                turn: turn(cx, it)?,
+                resend_of: resend_of.clone(),
+                files: files(pointers.map(|it| &it.target)),
+                ..kept(&pinned, &replies)
             };
-            match looked_up {
-                Ok(claim) => claims.push(claim),
-                Err(refusal) => {
-                    take_out(&mut kept, at);
-                    refused.get_or_insert(at_place(refusal, "engrams", at));
-                }
+            entries.push(one(Operation::Sent(Box::new(sent)), &by));
+            if let Some(parent) = parent_of(it, agent)? {
+                entries.push(one(told_to(&parent, child, &claims), &by));
             }
-        }
-        match refused {
-            None => Ok(claims),
-            Some(refusal) => {
-                kept["engrams"] = kept["engrams"]
-                    .as_array()
-                    .map(|it| it.iter().filter(|it| !it.is_null()).cloned().collect())
-                    .unwrap_or_default();
-                Err(with_skeleton(refusal, value, &kept, self.limits()?))
-            }
+            let count = entries.len();
+            let plan = (replies, requests, count, resend_of);
+            Ok(Plan {
+                entries,
+                answer: plan,
+            })
+        })?;
+    // Entries of one commit stand one after the other.
+    let first = (seq.unwrap_or_default() + 1).saturating_sub(count as u64);
+    for reply in replies.iter_mut() {
+        if let (0, Some(at)) = (reply.put.seq, reply.entry) {
+            reply.put.seq = first + at as u64;
         }
     }
+    for reply in &replies {
+        served::note_told(cx, &reply.put.findings)?;
+    }
+    Ok(SentReply {
+        id,
+        tokens: parsed.checked.tokens,
+        outcome: Outcome::Reported {
+            engrams: replies.into_iter().map(|it| it.put).collect(),
+            requests,
+        },
+        resend_of,
+        stale: pack.stale,
+    })
+}
 
-    /// Checks that the grant that the message's inline code needs is still open: one message spends it.
-    pub(crate) fn still_granted(&self, it: &Reader<'_>, parsed: &Parsed) -> Result<(), Refusal> {
-        let Some(id) = &parsed.grant else {
-            return Ok(());
-        };
-        match self.code_grants(it)?.iter().any(|it| it.id == *id) {
-            true => Ok(()),
-            false => Err(Refusal::new(
-                Code::DerefDenied,
-                "another message has just spent the grant for inline code",
-                "Point at the code, or ask your parent for another grant.",
+/// The engrams of a message, each resolved. Those that cannot be stored are left out of the skeleton that
+/// the refusal shows.
+fn claims<'a>(
+    cx: &'a Context<'_>,
+    value: &Value,
+    child: &ChildMessage,
+) -> Result<Vec<Claim<'a>>, Refusal> {
+    let mut claims: Vec<Claim<'a>> = Vec::new();
+    let mut refused: Option<Refusal> = None;
+    let mut kept = value.clone();
+    for (at, draft) in child.engrams.iter().enumerate() {
+        let looked_up = match draft.operation {
+            Some(MemoryOp::Delete) => Err(Refusal::new(
+                Code::SchemaInvalid,
+                "an engram in a message cannot retire a claim",
+                "Retire a claim with engram_commit and operation delete.",
             )),
-        }
-    }
-
-    /// What a message asks to read, each resolved.
-    fn all_wanted(&self, child: &ChildMessage, ground: &Ground) -> Result<Vec<Want>, Refusal> {
-        let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
-            self.wanted(ask.clone(), ground)
-                .map_err(|refusal| at_place(refusal, "deref_requests", at))
-        });
-        wanted.collect()
-    }
-
-    /// The entries and ids of a message's requests. The same pointer twice in a message is one request.
-    fn plan_requests(
-        &self,
-        it: &Reader<'_>,
-        ground: &Ground,
-        wanted: &[Want],
-    ) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
-        let (mut entries, mut ids) = (Vec::new(), Vec::<String>::new());
-        for (at, want) in wanted.iter().enumerate() {
-            let same = wanted[..at]
-                .iter()
-                .position(|it| it.looked.pointer == want.looked.pointer);
-            if let Some(id) = same.and_then(|it| ids.get(it)).cloned() {
-                ids.push(id);
-                continue;
+            Some(MemoryOp::None) => Err(Refusal::new(
+                Code::SchemaInvalid,
+                "an engram in a message must state a claim; operation none stores nothing",
+                "Leave the engram out.",
+            )),
+            _ => put::ready(cx, draft.clone(), None, Occasion::Said),
+        };
+        match looked_up {
+            Ok(claim) => claims.push(claim),
+            Err(refusal) => {
+                take_out(&mut kept, at);
+                refused.get_or_insert(at_place(refusal, "engrams", at));
             }
-            let (asked, id) = self.plan_request(it, ground, want)?;
-            entries.extend(asked);
-            ids.push(id);
         }
-        Ok((entries, ids))
     }
-
-    /// The entries and replies of a message's claims. The same claim twice in a message is stored once.
-    fn plan_claims(
-        &self,
-        it: &Reader<'_>,
-        now: Timestamp,
-        ground: &Ground,
-        claims: &[Claim<'_>],
-    ) -> Result<(Vec<Planned>, Vec<Reply>), Refusal> {
-        let (mut entries, mut replies) = (Vec::new(), Vec::<Reply>::new());
-        let mut corrected = BTreeSet::new();
-        for (at, claim) in claims.iter().enumerate() {
-            let before = claims[..at].iter().position(|other| claim.repeats(other));
-            if let Some(same) = before.and_then(|it| replies.get(it)) {
-                replies.push(same.repeated());
-                continue;
-            }
-            let plan = self
-                .plan_claim(it, now, ground, claim, &entries)
-                .map_err(|refusal| at_place(refusal, "engrams", at))?;
-            let (put, after) = plan.answer;
-            if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {
-                let twice = Refusal::new(
-                    Code::SchemaInvalid,
-                    "two engrams in the message correct the same claim",
-                    "Send the correction once.",
-                );
-                return Err(at_place(twice, "engrams", at));
-            }
-            let is_stored = !plan.entries.is_empty();
-            entries.extend(plan.entries);
-            let own = entries.len().checked_sub(1 + after as usize);
-            replies.push(Reply {
-                entry: own.filter(|_| is_stored),
-                put,
-            });
+    match refused {
+        None => Ok(claims),
+        Some(refusal) => {
+            kept["engrams"] = kept["engrams"]
+                .as_array()
+                .map(|it| it.iter().filter(|it| !it.is_null()).cloned().collect())
+                .unwrap_or_default();
+            Err(with_skeleton(refusal, value, &kept, cx.limits()?))
         }
-        Ok((entries, replies))
     }
+}
 
-    /// The turn that a message counts against.
-    pub(crate) fn turn(&self, it: &Reader<'_>) -> Result<Option<String>, Refusal> {
-        self.called()?.map(|called| called.turn(it)).transpose()
+/// Checks that the grant that the message's inline code needs is still open: one message spends it.
+pub(crate) fn still_granted(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    parsed: &Parsed,
+) -> Result<(), Refusal> {
+    let Some(id) = &parsed.grant else {
+        return Ok(());
+    };
+    match message::code_grants(cx, it)?.iter().any(|it| it.id == *id) {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::DerefDenied,
+            "another message has just spent the grant for inline code",
+            "Point at the code, or ask your parent for another grant.",
+        )),
     }
+}
 
-    /// Refuses a summary that only repeats what its sender was shown, without evidence of its own. Engrams are
-    /// checked one by one, elsewhere.
-    fn is_no_echo_of_all(
-        &self,
-        it: &Reader<'_>,
-        child: &ChildMessage,
-        pack: &Pack,
-        wanted: &[Want],
-    ) -> Result<(), Refusal> {
-        let said = &child.output.summary;
-        // A short summary such as "Done." is never an echo.
-        if !child.engrams.is_empty() || said.split_whitespace().count() < 4 {
-            return Ok(());
-        }
-        let evidence = pack
-            .pointers
+/// What a message asks to read, each resolved.
+fn all_wanted(
+    cx: &Context<'_>,
+    child: &ChildMessage,
+    ground: &Ground,
+) -> Result<Vec<Want>, Refusal> {
+    let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
+        grants::wanted(cx, ask.clone(), ground)
+            .map_err(|refusal| at_place(refusal, "deref_requests", at))
+    });
+    wanted.collect()
+}
+
+/// The entries and ids of a message's requests. The same pointer twice in a message is one request.
+fn plan_requests(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    ground: &Ground,
+    wanted: &[Want],
+) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
+    let (mut entries, mut ids) = (Vec::new(), Vec::<String>::new());
+    for (at, want) in wanted.iter().enumerate() {
+        let same = wanted[..at]
             .iter()
-            .chain(wanted.iter().map(|it| &it.looked.pointer));
-        self.refuse_echo(it, said, evidence.map(ToString::to_string))
-            .map_err(|refusal| at_place(refusal, "output.summary", usize::MAX))
+            .position(|it| it.looked.pointer == want.looked.pointer);
+        if let Some(id) = same.and_then(|it| ids.get(it)).cloned() {
+            ids.push(id);
+            continue;
+        }
+        let (asked, id) = grants::plan_request(cx, it, ground, want)?;
+        entries.extend(asked);
+        ids.push(id);
     }
+    Ok((entries, ids))
+}
+
+/// The entries and replies of a message's claims. The same claim twice in a message is stored once.
+fn plan_claims(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    now: Timestamp,
+    ground: &Ground,
+    claims: &[Claim<'_>],
+) -> Result<(Vec<Planned>, Vec<Reply>), Refusal> {
+    let (mut entries, mut replies) = (Vec::new(), Vec::<Reply>::new());
+    let mut corrected = BTreeSet::new();
+    for (at, claim) in claims.iter().enumerate() {
+        let before = claims[..at].iter().position(|other| claim.repeats(other));
+        if let Some(same) = before.and_then(|it| replies.get(it)) {
+            replies.push(same.repeated());
+            continue;
+        }
+        let plan = put::plan_claim(cx, it, now, ground, claim, &entries)
+            .map_err(|refusal| at_place(refusal, "engrams", at))?;
+        let (put, after) = plan.answer;
+        if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {
+            let twice = Refusal::new(
+                Code::SchemaInvalid,
+                "two engrams in the message correct the same claim",
+                "Send the correction once.",
+            );
+            return Err(at_place(twice, "engrams", at));
+        }
+        let is_stored = !plan.entries.is_empty();
+        entries.extend(plan.entries);
+        let own = entries.len().checked_sub(1 + after as usize);
+        replies.push(Reply {
+            entry: own.filter(|_| is_stored),
+            put,
+        });
+    }
+    Ok((entries, replies))
+}
+
+/// The turn that a message counts against.
+pub(crate) fn turn(cx: &Context<'_>, it: &Reader<'_>) -> Result<Option<String>, Refusal> {
+    cx.called()?.map(|called| called.turn(it)).transpose()
+}
+
+/// Refuses a summary that only repeats what its sender was shown, without evidence of its own. Engrams are
+/// checked one by one, elsewhere.
+fn is_no_echo_of_all(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    child: &ChildMessage,
+    pack: &Pack,
+    wanted: &[Want],
+) -> Result<(), Refusal> {
+    let said = &child.output.summary;
+    // A short summary such as "Done." is never an echo.
+    if !child.engrams.is_empty() || said.split_whitespace().count() < 4 {
+        return Ok(());
+    }
+    let evidence = pack
+        .pointers
+        .iter()
+        .chain(wanted.iter().map(|it| &it.looked.pointer));
+    served::refuse_echo(cx, it, said, evidence.map(ToString::to_string))
+        .map_err(|refusal| at_place(refusal, "output.summary", usize::MAX))
 }
 
 /// The answer to one engram of a message, and its place among the entries.

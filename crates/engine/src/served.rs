@@ -6,14 +6,13 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
+use crate::{Engine, context::Context, promote::counts};
 use engram_gateway::{admit_claim, fingerprints, is_own, read_print, told_print};
 use engram_model::{
     AgentId, Conflict, Engram, EngramId, Finding, Operation, Pointer, ProjectId, Refusal, RunId,
     operation::Served,
 };
 use engram_store::{NewEntry, Reader, Shown};
-
-use crate::{Engine, context::Context, promote::counts};
 
 /// Most fingerprints of one agent that wait for a write; the oldest are dropped first.
 const WAITING: usize = 8_192;
@@ -131,80 +130,81 @@ impl Engine {
     }
 }
 
-impl Context<'_> {
-    /// Notes that the calling agent was shown these claims, except its own; what the user reads is not noted.
-    /// `are_found`: a query found them, which counts towards their becoming durable.
-    pub(crate) fn note_shown(&self, engrams: &[Engram], are_found: bool) -> Result<(), Refusal> {
-        let Some(agent) = self.agent()? else {
-            return Ok(());
-        };
-        let others = engrams
-            .iter()
-            .filter(|it| it.agent.as_ref() != Some(&agent.handle));
-        let prints =
-            others.flat_map(|it| told(&it.claim, it.pointers.iter().map(Pointer::to_string)));
-        let found: &[Engram] = if are_found { engrams } else { &[] };
-        let counted = found.iter().filter(|it| counts(it, &agent.handle));
-        self.engine.served.add(Served {
-            to: agent.handle.clone(),
-            run: agent.run,
-            prints: prints.collect(),
-            engrams: counted.map(|it| (it.id, 1)).collect(),
-        });
-        Ok(())
-    }
+/// Notes that the calling agent was shown these claims, except its own; what the user reads is not noted.
+/// `are_found`: a query found them, which counts towards their becoming durable.
+pub(crate) fn note_shown(
+    cx: &Context<'_>,
+    engrams: &[Engram],
+    are_found: bool,
+) -> Result<(), Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(());
+    };
+    let others = engrams
+        .iter()
+        .filter(|it| it.agent.as_ref() != Some(&agent.handle));
+    let prints = others.flat_map(|it| told(&it.claim, it.pointers.iter().map(Pointer::to_string)));
+    let found: &[Engram] = if are_found { engrams } else { &[] };
+    let counted = found.iter().filter(|it| counts(it, &agent.handle));
+    cx.engine.served.add(Served {
+        to: agent.handle.clone(),
+        run: agent.run,
+        prints: prints.collect(),
+        engrams: counted.map(|it| (it.id, 1)).collect(),
+    });
+    Ok(())
+}
 
-    /// Notes the claims that the calling agent's own contradicts: it was shown their words.
-    pub(crate) fn note_told(&self, findings: &[Finding]) -> Result<(), Refusal> {
-        let claims = findings.iter().filter_map(|it| it.claim.as_deref());
-        let prints: Vec<u64> = claims.flat_map(|it| told(it, None)).collect();
-        if let Some(agent) = self.agent()?.filter(|_| !prints.is_empty()) {
-            self.engine.served.add(Served::told(agent, prints));
-        }
-        Ok(())
+/// Notes the claims that the calling agent's own contradicts: it was shown their words.
+pub(crate) fn note_told(cx: &Context<'_>, findings: &[Finding]) -> Result<(), Refusal> {
+    let claims = findings.iter().filter_map(|it| it.claim.as_deref());
+    let prints: Vec<u64> = claims.flat_map(|it| told(it, None)).collect();
+    if let Some(agent) = cx.agent()?.filter(|_| !prints.is_empty()) {
+        cx.engine.served.add(Served::told(agent, prints));
     }
+    Ok(())
+}
 
-    /// Notes both sides of conflicts, likewise.
-    pub(crate) fn note_sides(&self, conflicts: &[Conflict]) -> Result<(), Refusal> {
-        if self.agent()?.is_none() {
-            return Ok(());
-        }
-        let shown = conflicts
-            .iter()
-            .take(LISTED)
-            .flat_map(|it| [it.a.id, it.b.id]);
-        let engrams = self.engine.store.read::<_, Refusal>(|it| {
-            let found = shown.filter_map(|id| it.engram(id).transpose());
-            Ok(found.collect::<Result<Vec<_>, _>>()?)
-        })?;
-        self.note_shown(&engrams, false)
+/// Notes both sides of conflicts, likewise.
+pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(), Refusal> {
+    if cx.agent()?.is_none() {
+        return Ok(());
     }
+    let shown = conflicts
+        .iter()
+        .take(LISTED)
+        .flat_map(|it| [it.a.id, it.b.id]);
+    let engrams = cx.engine.store.read::<_, Refusal>(|it| {
+        let found = shown.filter_map(|id| it.engram(id).transpose());
+        Ok(found.collect::<Result<Vec<_>, _>>()?)
+    })?;
+    note_shown(cx, &engrams, false)
+}
 
-    /// Refuses a claim of the calling agent if it only repeats what it was shown.
-    pub(crate) fn refuse_echo(
-        &self,
-        it: &Reader<'_>,
-        claim: &str,
-        evidence: impl IntoIterator<Item = String>,
-    ) -> Result<(), Refusal> {
-        let Some(memory) = self.memory_of_caller(it)? else {
-            return Ok(());
-        };
-        let is_served = |print| memory.holds(print);
-        let has_own = evidence.into_iter().any(|it| is_own(&it, is_served));
-        admit_claim(claim, has_own, is_served)
-    }
+/// Refuses a claim of the calling agent if it only repeats what it was shown.
+pub(crate) fn refuse_echo(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    claim: &str,
+    evidence: impl IntoIterator<Item = String>,
+) -> Result<(), Refusal> {
+    let Some(memory) = memory_of_caller(cx, it)? else {
+        return Ok(());
+    };
+    let is_served = |print| memory.holds(print);
+    let has_own = evidence.into_iter().any(|it| is_own(&it, is_served));
+    admit_claim(claim, has_own, is_served)
+}
 
-    fn memory_of_caller(&self, it: &Reader<'_>) -> Result<Option<Memory>, Refusal> {
-        let Some(agent) = self.agent()? else {
-            return Ok(None);
-        };
-        let memory = Memory {
-            stored: it.shown(&agent.handle)?,
-            waiting: self.engine.served.prints(&agent.handle),
-        };
-        Ok((!memory.stored.is_empty() || !memory.waiting.is_empty()).then_some(memory))
-    }
+fn memory_of_caller(cx: &Context<'_>, it: &Reader<'_>) -> Result<Option<Memory>, Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(None);
+    };
+    let memory = Memory {
+        stored: it.shown(&agent.handle)?,
+        waiting: cx.engine.served.prints(&agent.handle),
+    };
+    Ok((!memory.stored.is_empty() || !memory.waiting.is_empty()).then_some(memory))
 }
 
 /// What one agent was shown.

@@ -2,6 +2,18 @@
 //! that closes windows; undoing it is another entry, and the claims it closed hold again as new versions
 //! (DESIGN, rule 3).
 
+use crate::{
+    close,
+    conflicts::{self, Shown, no_conflict, shown},
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    evidence::screen_text,
+    findings::{self, Telling, is_comparable},
+    judge::{self, is_persons},
+    lineage,
+    put::answered,
+    risks::{self, ended_report, sources},
+};
 use engram_model::{
     Allow, Caller, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram, EngramId,
     Figures, How, LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply,
@@ -11,17 +23,6 @@ use engram_model::{
 use engram_store::{Reader, side};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
-
-use crate::{
-    conflicts::{Shown, no_conflict, shown},
-    context::{Context, Ground},
-    decide::{Plan, Planned},
-    evidence::screen_text,
-    findings::{Telling, is_comparable},
-    judge::is_persons,
-    put::answered,
-    risks::{ended_report, sources},
-};
 
 /// A verdict that is to be planned.
 struct Asked {
@@ -41,513 +42,522 @@ struct Done {
     due: u64,
 }
 
-impl Context<'_> {
-    pub(crate) fn settle_conflict(&self, asked: Resolve) -> Result<ResolveReply, Refusal> {
-        let Resolve { conflict, how, why } = asked;
-        let why = self.words("the reason", why)?;
-        let how = match how {
-            Settle::Merge(text) => Settle::Merge(self.claim_of_merge(text)?),
-            other => other,
+pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<ResolveReply, Refusal> {
+    let Resolve { conflict, how, why } = asked;
+    let why = words(cx, "the reason", why)?;
+    let how = match how {
+        Settle::Merge(text) => Settle::Merge(claim_of_merge(cx, text)?),
+        other => other,
+    };
+    let project = cx.project()?;
+    let by = decide::speaker(cx, None)?;
+    findings::before_comparing(cx);
+    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(project), |it, now| {
+        decide::admit(cx, it)?;
+        let clock = cx.engine.world.now();
+        let pair = it.conflict(conflict)?.filter(|it| it.project == project);
+        let eyes = cx.eyes()?;
+        let found = pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))?;
+        let found = found.ok_or_else(|| no_conflict(conflict))?;
+        let asked = Asked {
+            how: how.clone(),
+            why: why.clone(),
+            by: by.clone(),
+            now,
         };
-        let project = self.project()?;
-        let by = self.speaker(None)?;
-        self.before_comparing();
-        let ((mut reply, after), seq) = self.decide(&Ground::of(project), |it, now| {
-            self.admit(it)?;
-            let clock = self.engine.world.now();
-            let pair = it.conflict(conflict)?.filter(|it| it.project == project);
-            let eyes = self.eyes()?;
-            let found = pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))?;
-            let found = found.ok_or_else(|| no_conflict(conflict))?;
-            let asked = Asked {
-                how: how.clone(),
-                why: why.clone(),
-                by: by.clone(),
-                now,
-            };
-            self.plan_verdict(it, &found, &asked)
-        })?;
-        if reply.seq == 0 {
-            reply.seq = seq.unwrap_or_default().saturating_sub(after);
-        }
-        Ok(reply)
+        plan_verdict(cx, it, &found, &asked)
+    })?;
+    if reply.seq == 0 {
+        reply.seq = seq.unwrap_or_default().saturating_sub(after);
     }
+    Ok(reply)
+}
 
-    /// The user lets an open conflict pass the gate, or takes that back.
-    pub(crate) fn allow_conflict(&self, allow: Allow) -> Result<Box<Conflict>, Refusal> {
-        let Allow {
-            conflict,
-            why,
-            undo,
-        } = allow;
-        let why = self.words("the reason", Some(why))?;
-        let known = self.one_conflict(conflict)?;
-        if undo {
-            return match known.allowed.is_some() {
-                true => self.permit(conflict, why.unwrap_or_default(), true),
-                false => Ok(known),
-            };
-        }
-        let why = why.ok_or_else(|| {
-            Refusal::new(
-                Code::SchemaInvalid,
-                "allowing a conflict needs a reason",
-                "Say why with --why.",
-            )
-        })?;
-        if known.status != ConflictStatus::Open {
-            return Err(Refusal::new(
-                Code::AlreadySettled,
-                format!("conflict {conflict} is {}, not open", known.status),
-                "Nothing to do: only an open conflict can be allowed, and this one blocks nothing.",
-            ));
-        }
-        if known.allowed.as_ref().is_some_and(|it| it.why == why) {
-            return Ok(known);
-        }
-        self.permit(conflict, why, false)
-    }
-
-    fn permit(&self, id: ConflictId, why: String, undone: bool) -> Result<Box<Conflict>, Refusal> {
-        let by = self.speaker(None)?;
-        let permit = Permit { id, why, undone };
-        self.decide(&Ground::of(self.project()?), |_, _| {
-            Ok(Plan {
-                entries: vec![Planned {
-                    due: None,
-                    operation: Operation::Allowed(permit.clone()),
-                    by: by.clone(),
-                    shareable: true,
-                }],
-                answer: (),
-            })
-        })?;
-        self.one_conflict(id)
-    }
-
-    /// The text that goes with a verdict, checked; none if it is empty.
-    fn words(&self, field: &str, text: Option<String>) -> Result<Option<String>, Refusal> {
-        let Some(text) = text.map(|it| it.trim().to_owned()) else {
-            return Ok(None);
+/// The user lets an open conflict pass the gate, or takes that back.
+pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Conflict>, Refusal> {
+    let Allow {
+        conflict,
+        why,
+        undo,
+    } = allow;
+    let why = words(cx, "the reason", Some(why))?;
+    let known = conflicts::one_conflict(cx, conflict)?;
+    if undo {
+        return match known.allowed.is_some() {
+            true => permit(cx, conflict, why.unwrap_or_default(), true),
+            false => Ok(known),
         };
-        let limit = self.engine.config.limits.claim_chars;
-        let chars = text.chars().count();
-        if chars > limit || text.contains('\0') {
-            return Err(Refusal::new(
-                Code::SchemaInvalid,
-                format!("{field} has {chars} characters or contains a NUL character"),
-                format!("Write plain text of at most {limit} characters."),
-            ));
-        }
-        screen_text(field, &text)?;
-        Ok(Some(text).filter(|it| !it.is_empty()))
     }
-
-    fn claim_of_merge(&self, text: String) -> Result<String, Refusal> {
-        let words = self.words("the merged claim", Some(text))?;
-        words.ok_or_else(|| {
-            Refusal::new(
-                Code::SchemaInvalid,
-                "the merged claim is empty",
-                "State in one to three sentences what replaces both claims.",
-            )
-        })
+    let why = why.ok_or_else(|| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            "allowing a conflict needs a reason",
+            "Say why with --why.",
+        )
+    })?;
+    if known.status != ConflictStatus::Open {
+        return Err(Refusal::new(
+            Code::AlreadySettled,
+            format!("conflict {conflict} is {}, not open", known.status),
+            "Nothing to do: only an open conflict can be allowed, and this one blocks nothing.",
+        ));
     }
-
-    fn plan_verdict(
-        &self,
-        it: &Reader<'_>,
-        found: &Shown,
-        asked: &Asked,
-    ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
-        let last = match found.pair.verdict {
-            Some(seq) => it.ruling(seq)?.map(|ruling| (seq, ruling)),
-            None => None,
-        };
-        match (&asked.how, found.status) {
-            (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
-                let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-                self.may_change(it, seq)?;
-                for voice in &found.voices {
-                    self.may_write_topic(&voice.topic)?;
-                }
-                let done = self.undone(it, found, &ruling, asked)?;
-                Ok(planned(found, asked, done, None))
-            }
-            // What a verdict ended can be undone though the conflict was found again: by what the judge could not
-            // see, or by who said it again.
-            (Settle::Undo, ConflictStatus::Open)
-                if self.agent()?.is_none() && found.pair.ruled.is_some() =>
-            {
-                let (_, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-                let done = self.undone(it, found, &ruling, asked)?;
-                Ok(planned(found, asked, done, None))
-            }
-            (Settle::Undo, _) => match last {
-                // What was done last is not an undo that is repeated, but the allowance, or the end of a side.
-                Some((seq, ruling))
-                    if ruling.how.is_none()
-                        && found.conflict.status == ConflictStatus::Open
-                        && found.pair.allowed.is_none_or(|it| it < seq) =>
-                {
-                    self.repeated(it, found, seq, ruling)
-                }
-                _ => Err(nothing_to_undo(found)),
-            },
-            (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
-                let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-                match is_same(it, found, &ruling, &asked.how)? {
-                    true if self.agent()?.is_none() && !is_persons(it, seq)? => {
-                        self.confirmed(it, found, asked, ruling)
-                    }
-                    true => self.repeated(it, found, seq, ruling),
-                    false => Err(settled_already(self.caller, found)),
-                }
-            }
-            _ if found.conflict.status == ConflictStatus::Closed => {
-                Err(settled_already(self.caller, found))
-            }
-            _ => {
-                // What a person decided, even to undo a verdict, stays the person's to change.
-                if let Some((seq, _)) = last {
-                    self.may_change(it, seq)?;
-                }
-                self.ruled(it, found, asked)
-            }
-        }
+    if known.allowed.as_ref().is_some_and(|it| it.why == why) {
+        return Ok(known);
     }
+    permit(cx, conflict, why, false)
+}
 
-    /// A verdict on an open conflict.
-    fn ruled(
-        &self,
-        it: &Reader<'_>,
-        found: &Shown,
-        asked: &Asked,
-    ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
-        let mut done = Done::default();
-        let (how, winner, merged) = match &asked.how {
-            Settle::Dismiss => {
-                // Nor does an agent let its own claim stand beside the user's: that would open the gate.
-                let (eyes, clock) = (self.eyes()?, self.engine.world.now());
-                for side in &found.sides {
-                    for voice in it.holding(found.pair.project, side, clock)? {
-                        if eyes.may_see(&voice) {
-                            self.may_close(&voice)?;
-                        }
-                    }
-                }
-                (How::Dismissed, None, None)
-            }
-            Settle::Winner(_) | Settle::Newer | Settle::Surer => {
-                let winner = winning(it, found, &asked.how)?;
-                self.close_side(it, found, 1 - winner, asked, &mut done)?;
-                let side = found.sides.get(winner).cloned();
-                (How::Winner, side, None)
-            }
-            Settle::Merge(text) => {
-                let merged = self.merged(found, text, asked);
-                self.close_side(it, found, 0, asked, &mut done)?;
-                self.close_side(it, found, 1, asked, &mut done)?;
-                self.store(it, found, merged, asked, &mut done);
-                (How::Merge, None, None)
-            }
-            Settle::MergedBy(id) => {
-                self.check_merged(it, found, *id)?;
-                self.close_side(it, found, 0, asked, &mut done)?;
-                self.close_side(it, found, 1, asked, &mut done)?;
-                (How::Merge, None, Some(*id))
-            }
-            Settle::Undo => return Err(nothing_to_undo(found)),
-        };
-        let again = self.left_over(it, found, &done, asked)?;
-        let mut plan = planned(found, asked, done, Some((how, winner, merged)));
-        plan.answer.1 = again.len() as u64;
-        plan.entries.extend(again);
-        Ok(plan)
-    }
-
-    /// What a verdict does not reach: a version that its judge cannot see and may not close stays, and the
-    /// conflict is found again by it in the same moment. The judge is not told; whoever sees that version sees
-    /// the conflict open, and so does the gate.
-    fn left_over(
-        &self,
-        tx: &Reader<'_>,
-        found: &Shown,
-        done: &Done,
-        asked: &Asked,
-    ) -> Result<Vec<Planned>, Refusal> {
-        let (eyes, clock) = (self.eyes()?, self.engine.world.now());
-        if self.agent()?.is_none() {
-            return Ok(Vec::new());
-        }
-        let mut hidden = false;
-        let mut left = Vec::new();
-        for side in &found.pair.sides {
-            let mut holding = tx.holding(found.pair.project, side, clock)?;
-            holding.retain(|engram| is_comparable(engram) && !done.closed.contains(&engram.id));
-            let at = holding.iter().position(|engram| !eyes.may_see(engram));
-            hidden |= at.is_some();
-            left.extend((!holding.is_empty()).then(|| holding.swap_remove(at.unwrap_or(0))));
-        }
-        let Ok([one, two]) = <[Engram; 2]>::try_from(left) else {
-            return Ok(Vec::new());
-        };
-        let known = tx.contradiction(found.pair.last)?;
-        Ok(match known.filter(|_| hidden) {
-            Some(known) => self.found_again(&found.pair, known, [one, two], asked.now),
-            None => Vec::new(),
-        })
-    }
-
-    /// An agent's verdict that a person gives too is the person's from now on.
-    fn confirmed(
-        &self,
-        tx: &Reader<'_>,
-        found: &Shown,
-        asked: &Asked,
-        ruling: Ruling,
-    ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
-        let mut plan = self.repeated(tx, found, 0, ruling.clone())?;
-        plan.entries.push(Planned {
-            due: None,
-            operation: Operation::Resolved(Box::new(Ruling {
-                why: asked.why.clone().or_else(|| ruling.why.clone()),
-                ..ruling
-            })),
-            by: asked.by.clone(),
-            shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
-        });
-        Ok(plan)
-    }
-
-    /// The same verdict again changes nothing. It tells of no version that the caller may not see.
-    fn repeated(
-        &self,
-        tx: &Reader<'_>,
-        found: &Shown,
-        seq: u64,
-        ruling: Ruling,
-    ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
-        let eyes = self.eyes()?;
-        let seen = |ids: Vec<EngramId>| -> Result<Vec<EngramId>, Refusal> {
-            let mut seen = Vec::new();
-            for id in ids {
-                if tx.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
-                    seen.push(id);
-                }
-            }
-            Ok(seen)
-        };
-        let reply = ResolveReply {
-            conflict: found.pair.id,
-            status: ruling.status,
-            seq,
-            closed: seen(ruling.closed)?,
-            stored: seen(ruling.stored)?,
-            due: 0,
-        };
+fn permit(
+    cx: &Context<'_>,
+    id: ConflictId,
+    why: String,
+    undone: bool,
+) -> Result<Box<Conflict>, Refusal> {
+    let by = decide::speaker(cx, None)?;
+    let permit = Permit { id, why, undone };
+    decide::decide(cx, &Ground::of(cx.project()?), |_, _| {
         Ok(Plan {
-            entries: Vec::new(),
-            answer: (reply, 0),
+            entries: vec![Planned {
+                due: None,
+                operation: Operation::Allowed(permit.clone()),
+                by: by.clone(),
+                shareable: true,
+            }],
+            answer: (),
         })
-    }
+    })?;
+    conflicts::one_conflict(cx, id)
+}
 
-    /// Closes every engram of a side that the caller may see, and the to-dos that ask about them.
-    fn close_side(
-        &self,
-        it: &Reader<'_>,
-        found: &Shown,
-        at: usize,
-        asked: &Asked,
-        done: &mut Done,
-    ) -> Result<(), Refusal> {
-        let Some(side) = found.sides.get(at) else {
-            return Ok(());
-        };
-        let eyes = self.eyes()?;
-        let clock = self.engine.world.now();
-        for engram in it.holding(found.pair.project, side, clock)? {
-            if !eyes.may_see(&engram) {
-                continue;
+/// The text that goes with a verdict, checked; none if it is empty.
+fn words(cx: &Context<'_>, field: &str, text: Option<String>) -> Result<Option<String>, Refusal> {
+    let Some(text) = text.map(|it| it.trim().to_owned()) else {
+        return Ok(None);
+    };
+    let limit = cx.engine.config.limits.claim_chars;
+    let chars = text.chars().count();
+    if chars > limit || text.contains('\0') {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("{field} has {chars} characters or contains a NUL character"),
+            format!("Write plain text of at most {limit} characters."),
+        ));
+    }
+    screen_text(field, &text)?;
+    Ok(Some(text).filter(|it| !it.is_empty()))
+}
+
+fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, Refusal> {
+    let words = words(cx, "the merged claim", Some(text))?;
+    words.ok_or_else(|| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            "the merged claim is empty",
+            "State in one to three sentences what replaces both claims.",
+        )
+    })
+}
+
+fn plan_verdict(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    asked: &Asked,
+) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+    let last = match found.pair.verdict {
+        Some(seq) => it.ruling(seq)?.map(|ruling| (seq, ruling)),
+        None => None,
+    };
+    match (&asked.how, found.status) {
+        (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
+            let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+            judge::may_change(cx, it, seq)?;
+            for voice in &found.voices {
+                close::may_write_topic(cx, &voice.topic)?;
             }
-            self.may_close(&engram)?;
-            done.entries
-                .extend(answered(it, engram.lineage_id, &asked.by)?);
-            done.closed.push(engram.id);
-            done.entries.push(end_of(&engram, &asked.by));
+            let done = undone(cx, it, found, &ruling, asked)?;
+            Ok(planned(found, asked, done, None))
         }
-        Ok(())
+        // What a verdict ended can be undone though the conflict was found again: by what the judge could not
+        // see, or by who said it again.
+        (Settle::Undo, ConflictStatus::Open)
+            if cx.agent()?.is_none() && found.pair.ruled.is_some() =>
+        {
+            let (_, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+            let done = undone(cx, it, found, &ruling, asked)?;
+            Ok(planned(found, asked, done, None))
+        }
+        (Settle::Undo, _) => match last {
+            // What was done last is not an undo that is repeated, but the allowance, or the end of a side.
+            Some((seq, ruling))
+                if ruling.how.is_none()
+                    && found.conflict.status == ConflictStatus::Open
+                    && found.pair.allowed.is_none_or(|it| it < seq) =>
+            {
+                repeated(cx, it, found, seq, ruling)
+            }
+            _ => Err(nothing_to_undo(found)),
+        },
+        (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
+            let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+            match is_same(it, found, &ruling, &asked.how)? {
+                true if cx.agent()?.is_none() && !is_persons(it, seq)? => {
+                    confirmed(cx, it, found, asked, ruling)
+                }
+                true => repeated(cx, it, found, seq, ruling),
+                false => Err(settled_already(cx.caller, found)),
+            }
+        }
+        _ if found.conflict.status == ConflictStatus::Closed => {
+            Err(settled_already(cx.caller, found))
+        }
+        _ => {
+            // What a person decided, even to undo a verdict, stays the person's to change.
+            if let Some((seq, _)) = last {
+                judge::may_change(cx, it, seq)?;
+            }
+            ruled(cx, it, found, asked)
+        }
     }
+}
 
-    /// Stores a version that a verdict creates, and the conflicts that this version has.
-    fn store(
-        &self,
-        it: &Reader<'_>,
-        found: &Shown,
-        engram: Engram,
-        asked: &Asked,
-        done: &mut Done,
-    ) {
-        let compared = self.compare(
-            it,
-            &engram,
-            &Telling {
-                before: &done.entries,
-                of: Some(found.pair.id),
-                ..Telling::of(asked.now, &asked.by, &done.closed)
+/// A verdict on an open conflict.
+fn ruled(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    asked: &Asked,
+) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+    let mut done = Done::default();
+    let (how, winner, merged) = match &asked.how {
+        Settle::Dismiss => {
+            // Nor does an agent let its own claim stand beside the user's: that would open the gate.
+            let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+            for side in &found.sides {
+                for voice in it.holding(found.pair.project, side, clock)? {
+                    if eyes.may_see(&voice) {
+                        close::may_close(cx, &voice)?;
+                    }
+                }
+            }
+            (How::Dismissed, None, None)
+        }
+        Settle::Winner(_) | Settle::Newer | Settle::Surer => {
+            let winner = winning(it, found, &asked.how)?;
+            close_side(cx, it, found, 1 - winner, asked, &mut done)?;
+            let side = found.sides.get(winner).cloned();
+            (How::Winner, side, None)
+        }
+        Settle::Merge(text) => {
+            let merged = merged(cx, found, text, asked);
+            close_side(cx, it, found, 0, asked, &mut done)?;
+            close_side(cx, it, found, 1, asked, &mut done)?;
+            store(cx, it, found, merged, asked, &mut done);
+            (How::Merge, None, None)
+        }
+        Settle::MergedBy(id) => {
+            check_merged(cx, it, found, *id)?;
+            close_side(cx, it, found, 0, asked, &mut done)?;
+            close_side(cx, it, found, 1, asked, &mut done)?;
+            (How::Merge, None, Some(*id))
+        }
+        Settle::Undo => return Err(nothing_to_undo(found)),
+    };
+    let again = left_over(cx, it, found, &done, asked)?;
+    let mut plan = planned(found, asked, done, Some((how, winner, merged)));
+    plan.answer.1 = again.len() as u64;
+    plan.entries.extend(again);
+    Ok(plan)
+}
+
+/// What a verdict does not reach: a version that its judge cannot see and may not close stays, and the
+/// conflict is found again by it in the same moment. The judge is not told; whoever sees that version sees
+/// the conflict open, and so does the gate.
+fn left_over(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &Shown,
+    done: &Done,
+    asked: &Asked,
+) -> Result<Vec<Planned>, Refusal> {
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    if cx.agent()?.is_none() {
+        return Ok(Vec::new());
+    }
+    let mut hidden = false;
+    let mut left = Vec::new();
+    for side in &found.pair.sides {
+        let mut holding = tx.holding(found.pair.project, side, clock)?;
+        holding.retain(|engram| is_comparable(engram) && !done.closed.contains(&engram.id));
+        let at = holding.iter().position(|engram| !eyes.may_see(engram));
+        hidden |= at.is_some();
+        left.extend((!holding.is_empty()).then(|| holding.swap_remove(at.unwrap_or(0))));
+    }
+    let Ok([one, two]) = <[Engram; 2]>::try_from(left) else {
+        return Ok(Vec::new());
+    };
+    let known = tx.contradiction(found.pair.last)?;
+    Ok(match known.filter(|_| hidden) {
+        Some(known) => risks::found_again(cx, &found.pair, known, [one, two], asked.now),
+        None => Vec::new(),
+    })
+}
+
+/// An agent's verdict that a person gives too is the person's from now on.
+fn confirmed(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &Shown,
+    asked: &Asked,
+    ruling: Ruling,
+) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+    let mut plan = repeated(cx, tx, found, 0, ruling.clone())?;
+    plan.entries.push(Planned {
+        due: None,
+        operation: Operation::Resolved(Box::new(Ruling {
+            why: asked.why.clone().or_else(|| ruling.why.clone()),
+            ..ruling
+        })),
+        by: asked.by.clone(),
+        shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
+    });
+    Ok(plan)
+}
+
+/// The same verdict again changes nothing. It tells of no version that the caller may not see.
+fn repeated(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &Shown,
+    seq: u64,
+    ruling: Ruling,
+) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+    let eyes = cx.eyes()?;
+    let seen = |ids: Vec<EngramId>| -> Result<Vec<EngramId>, Refusal> {
+        let mut seen = Vec::new();
+        for id in ids {
+            if tx.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+                seen.push(id);
+            }
+        }
+        Ok(seen)
+    };
+    let reply = ResolveReply {
+        conflict: found.pair.id,
+        status: ruling.status,
+        seq,
+        closed: seen(ruling.closed)?,
+        stored: seen(ruling.stored)?,
+        due: 0,
+    };
+    Ok(Plan {
+        entries: Vec::new(),
+        answer: (reply, 0),
+    })
+}
+
+/// Closes every engram of a side that the caller may see, and the to-dos that ask about them.
+fn close_side(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    at: usize,
+    asked: &Asked,
+    done: &mut Done,
+) -> Result<(), Refusal> {
+    let Some(side) = found.sides.get(at) else {
+        return Ok(());
+    };
+    let eyes = cx.eyes()?;
+    let clock = cx.engine.world.now();
+    for engram in it.holding(found.pair.project, side, clock)? {
+        if !eyes.may_see(&engram) {
+            continue;
+        }
+        close::may_close(cx, &engram)?;
+        done.entries
+            .extend(answered(it, engram.lineage_id, &asked.by)?);
+        done.closed.push(engram.id);
+        done.entries.push(end_of(&engram, &asked.by));
+    }
+    Ok(())
+}
+
+/// Stores a version that a verdict creates, and the conflicts that this version has.
+fn store(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    engram: Engram,
+    asked: &Asked,
+    done: &mut Done,
+) {
+    let compared = findings::compare(
+        cx,
+        it,
+        &engram,
+        &Telling {
+            before: &done.entries,
+            of: Some(found.pair.id),
+            ..Telling::of(asked.now, &asked.by, &done.closed)
+        },
+    );
+    done.stored.push(engram.id);
+    done.due += compared.told_due();
+    done.entries.push(Planned {
+        due: compared.due.map(|due| (None, due)),
+        shareable: engram.scope != Scope::Run,
+        operation: Operation::Stored(Box::new(engram)),
+        by: asked.by.clone(),
+    });
+    done.entries.extend(compared.entries);
+}
+
+/// One claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope no wider
+/// than either's, and the later end.
+fn merged(cx: &Context<'_>, found: &Shown, text: &str, asked: &Asked) -> Engram {
+    let [a, b] = &found.voices;
+    let agent = cx.agent().ok().flatten();
+    let clock = cx.engine.world.now();
+    let id = EngramId(cx.engine.world.id());
+    let narrow = if a.scope < b.scope { a } else { b };
+    // A claim that holds until it is replaced is replaced by one that does.
+    let lasting = match (a.expires_at, b.expires_at) {
+        (Some(one), Some(two)) if one < two => b,
+        (Some(_), Some(_)) | (None, _) => a,
+        _ => b,
+    };
+    let durable = a.durability == Durability::Durable;
+    Engram {
+        id,
+        seq: 0,
+        lineage_id: LineageId(id.0),
+        run: narrow.run,
+        scope: narrow.scope,
+        ttl: lasting.ttl.clone(),
+        expires_at: lasting.expires_at,
+        durability: if durable { a } else { b }.durability,
+        claim: text.to_owned(),
+        topic_key: None,
+        pointers: sources(b, a),
+        confidence: match agent {
+            // An agent's merge is no surer than either claim.
+            Some(_) => a.confidence.min(b.confidence),
+            None => a.confidence.max(b.confidence),
+        },
+        hash_keys: Vec::new(),
+        entities: Vec::new(),
+        provenance: Provenance {
+            created_at: clock,
+            created_by: asked.by.clone(),
+            source: match agent {
+                Some(_) => Source::Agent,
+                None => Source::Tool,
             },
-        );
-        done.stored.push(engram.id);
-        done.due += compared.told_due();
+        },
+        agent: agent.map(|it| it.handle.clone()),
+        content_hash: format!("sha256:{}", hex::encode(Sha256::digest(text))),
+        valid_from: asked.now,
+        valid_until: None,
+        recorded_at: clock,
+        memory_op: MemoryOp::Add,
+        supersedes: None,
+        restores: None,
+        asks: None,
+        verified: a.verified && b.verified,
+        redacted: false,
+        figures: Figures::default(),
+        conflicts: Vec::new(),
+        health: None,
+        asked: None,
+        place: None,
+        score: None,
+        lost: None,
+        role: None,
+        ..b.clone()
+    }
+}
+
+/// Whether a claim that was stored before can take the place of both sides.
+fn check_merged(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    id: EngramId,
+) -> Result<(), Refusal> {
+    let not = |why: &str, hint: &str| {
+        Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("engram {id} {why}"),
+            hint,
+        ))
+    };
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let engram = it.engram(id)?.filter(|it| eyes.may_see(it));
+    let Some(engram) = engram.filter(|it| it.project == found.pair.project) else {
+        return Err(crate::not_found(id));
+    };
+    if !engram.holds_now(clock) {
+        return not("no longer holds", "Commit the merged claim first.");
+    }
+    match found.sides.contains(&side(&engram.topic, &engram.claim)) {
+        true => not(
+            "is one of the two sides",
+            "Choose it as the winner, or name a claim that replaces both.",
+        ),
+        false => Ok(()),
+    }
+}
+
+/// Makes what a verdict closed hold again, and closes what it stored.
+fn undone(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    ruling: &Ruling,
+    asked: &Asked,
+) -> Result<Done, Refusal> {
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let mut done = Done::default();
+    for id in &ruling.stored {
+        let Some(first) = it.engram(*id)? else {
+            continue;
+        };
+        let versions = it.lineage(first.lineage_id)?;
+        let head = versions.into_iter().find(|it| it.holds_now(clock));
+        if let Some(head) = head.filter(|head| eyes.may_see(head)) {
+            close::may_close(cx, &head)?;
+            done.closed.push(head.id);
+            done.entries.push(end_of(&head, &asked.by));
+        }
+    }
+    for id in &ruling.closed {
+        // What the caller may not see stays as it is.
+        let Some(old) = it.engram(*id)?.filter(|old| eyes.may_see(old)) else {
+            continue;
+        };
+        let versions = it.lineage(old.lineage_id)?;
+        let holds = versions.iter().any(|it| it.valid_until.is_none());
+        let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
+        if !holds && !is_gone {
+            close::may_close(cx, &old)?;
+            let engram = lineage::again(cx, old, asked.now, None);
+            store(cx, it, found, engram, asked, &mut done);
+        }
+    }
+    if holds_again(it, found, &done, clock)?
+        && let Some(old) = ended_report(it, &found.pair, found.voices.each_ref())?
+    {
+        let risk = lineage::again(cx, old, asked.now, None);
         done.entries.push(Planned {
-            due: compared.due.map(|due| (None, due)),
-            shareable: engram.scope != Scope::Run,
-            operation: Operation::Stored(Box::new(engram)),
+            due: None,
+            shareable: risk.scope != Scope::Run,
+            operation: Operation::Stored(Box::new(risk)),
             by: asked.by.clone(),
         });
-        done.entries.extend(compared.entries);
     }
-
-    /// One claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope no wider
-    /// than either's, and the later end.
-    fn merged(&self, found: &Shown, text: &str, asked: &Asked) -> Engram {
-        let [a, b] = &found.voices;
-        let agent = self.agent().ok().flatten();
-        let clock = self.engine.world.now();
-        let id = EngramId(self.engine.world.id());
-        let narrow = if a.scope < b.scope { a } else { b };
-        // A claim that holds until it is replaced is replaced by one that does.
-        let lasting = match (a.expires_at, b.expires_at) {
-            (Some(one), Some(two)) if one < two => b,
-            (Some(_), Some(_)) | (None, _) => a,
-            _ => b,
-        };
-        let durable = a.durability == Durability::Durable;
-        Engram {
-            id,
-            seq: 0,
-            lineage_id: LineageId(id.0),
-            run: narrow.run,
-            scope: narrow.scope,
-            ttl: lasting.ttl.clone(),
-            expires_at: lasting.expires_at,
-            durability: if durable { a } else { b }.durability,
-            claim: text.to_owned(),
-            topic_key: None,
-            pointers: sources(b, a),
-            confidence: match agent {
-                // An agent's merge is no surer than either claim.
-                Some(_) => a.confidence.min(b.confidence),
-                None => a.confidence.max(b.confidence),
-            },
-            hash_keys: Vec::new(),
-            entities: Vec::new(),
-            provenance: Provenance {
-                created_at: clock,
-                created_by: asked.by.clone(),
-                source: match agent {
-                    Some(_) => Source::Agent,
-                    None => Source::Tool,
-                },
-            },
-            agent: agent.map(|it| it.handle.clone()),
-            content_hash: format!("sha256:{}", hex::encode(Sha256::digest(text))),
-            valid_from: asked.now,
-            valid_until: None,
-            recorded_at: clock,
-            memory_op: MemoryOp::Add,
-            supersedes: None,
-            restores: None,
-            asks: None,
-            verified: a.verified && b.verified,
-            redacted: false,
-            figures: Figures::default(),
-            conflicts: Vec::new(),
-            health: None,
-            asked: None,
-            place: None,
-            score: None,
-            lost: None,
-            role: None,
-            ..b.clone()
-        }
-    }
-
-    /// Whether a claim that was stored before can take the place of both sides.
-    fn check_merged(&self, it: &Reader<'_>, found: &Shown, id: EngramId) -> Result<(), Refusal> {
-        let not = |why: &str, hint: &str| {
-            Err(Refusal::new(
-                Code::SchemaInvalid,
-                format!("engram {id} {why}"),
-                hint,
-            ))
-        };
-        let (eyes, clock) = (self.eyes()?, self.engine.world.now());
-        let engram = it.engram(id)?.filter(|it| eyes.may_see(it));
-        let Some(engram) = engram.filter(|it| it.project == found.pair.project) else {
-            return Err(crate::not_found(id));
-        };
-        if !engram.holds_now(clock) {
-            return not("no longer holds", "Commit the merged claim first.");
-        }
-        match found.sides.contains(&side(&engram.topic, &engram.claim)) {
-            true => not(
-                "is one of the two sides",
-                "Choose it as the winner, or name a claim that replaces both.",
-            ),
-            false => Ok(()),
-        }
-    }
-
-    /// Makes what a verdict closed hold again, and closes what it stored.
-    fn undone(
-        &self,
-        it: &Reader<'_>,
-        found: &Shown,
-        ruling: &Ruling,
-        asked: &Asked,
-    ) -> Result<Done, Refusal> {
-        let (eyes, clock) = (self.eyes()?, self.engine.world.now());
-        let mut done = Done::default();
-        for id in &ruling.stored {
-            let Some(first) = it.engram(*id)? else {
-                continue;
-            };
-            let versions = it.lineage(first.lineage_id)?;
-            let head = versions.into_iter().find(|it| it.holds_now(clock));
-            if let Some(head) = head.filter(|head| eyes.may_see(head)) {
-                self.may_close(&head)?;
-                done.closed.push(head.id);
-                done.entries.push(end_of(&head, &asked.by));
-            }
-        }
-        for id in &ruling.closed {
-            // What the caller may not see stays as it is.
-            let Some(old) = it.engram(*id)?.filter(|old| eyes.may_see(old)) else {
-                continue;
-            };
-            let versions = it.lineage(old.lineage_id)?;
-            let holds = versions.iter().any(|it| it.valid_until.is_none());
-            let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
-            if !holds && !is_gone {
-                self.may_close(&old)?;
-                let engram = self.again(old, asked.now, None);
-                self.store(it, found, engram, asked, &mut done);
-            }
-        }
-        if holds_again(it, found, &done, clock)?
-            && let Some(old) = ended_report(it, &found.pair, found.voices.each_ref())?
-        {
-            let risk = self.again(old, asked.now, None);
-            done.entries.push(Planned {
-                due: None,
-                shareable: risk.scope != Scope::Run,
-                operation: Operation::Stored(Box::new(risk)),
-                by: asked.by.clone(),
-            });
-        }
-        Ok(done)
-    }
+    Ok(done)
 }
 
 /// Whether both sides hold once this is done: what was said since may have other words.

@@ -1,107 +1,105 @@
 //! Where things stand: what `engram status` tells the user, and an agent of what it may see.
 
+use crate::{
+    anchor,
+    context::{Context, Tree},
+    eyes::Eyes,
+    names, project,
+};
 use engram_gateway::budget;
 use engram_model::{AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
 use engram_pointers::Repo;
 use engram_store::{INDEX_FOLLOWER, Reader};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{
-    context::{Context, Tree},
-    eyes::Eyes,
-    names, project,
-};
-
 /// Most agents in a turn that are compared for what they spent.
 const SPENDERS: usize = 100;
 /// Most claims that are counted for an agent.
 const COUNTED: usize = 1000;
 
-impl Context<'_> {
-    pub(crate) fn where_things_stand(&self) -> Result<StatusReply, Refusal> {
-        let id = self.known_project()?;
-        let project = id.unwrap_or_else(|| project::of_home(&self.engine.store));
-        let (agent, tree) = (self.agent()?, self.tree()?);
-        let user = agent.is_none();
-        let here = match self.repo() {
-            Ok(repo) => repo.map(|repo| project_status(repo, id, user)),
-            Err(gone) => Some(self.seat_of_gone(gone.clone())?.status(&gone)),
+pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
+    let id = cx.known_project()?;
+    let project = id.unwrap_or_else(|| project::of_home(&cx.engine.store));
+    let (agent, tree) = (cx.agent()?, cx.tree()?);
+    let user = agent.is_none();
+    let here = match cx.repo() {
+        Ok(repo) => repo.map(|repo| project_status(repo, id, user)),
+        Err(gone) => Some(cx.seat_of_gone(gone.clone())?.status(&gone)),
+    };
+    let watching = anchor::watching(cx)?;
+    let limits = &cx.limits()?.deref;
+    let now = cx.engine.world.now();
+    let eyes = cx.eyes_in(project)?;
+    cx.engine.store.read(|it| {
+        let count = counted(
+            it,
+            &eyes,
+            agent.map(|it| &it.handle),
+            project,
+            tree.as_ref(),
+            now,
+        )?;
+        let budget = match agent {
+            Some(agent) => {
+                let spent = it.spend(&agent.handle, &agent.turn)?;
+                Some(budget(limits, &spent, &agent.turn))
+            }
+            None => None,
         };
-        let watching = self.watching()?;
-        let limits = &self.limits()?.deref;
-        let now = self.engine.world.now();
-        let eyes = self.eyes_in(project)?;
-        self.engine.store.read(|it| {
-            let count = counted(
-                it,
-                &eyes,
-                agent.map(|it| &it.handle),
-                project,
-                tree.as_ref(),
-                now,
-            )?;
-            let budget = match agent {
-                Some(agent) => {
-                    let spent = it.spend(&agent.handle, &agent.turn)?;
-                    Some(budget(limits, &spent, &agent.turn))
-                }
-                None => None,
-            };
-            Ok(StatusReply {
-                status: if count.is_empty { "empty" } else { "ready" }.to_owned(),
-                next: next_step(user, here.is_some(), count.is_empty),
-                project: here.clone(),
-                engrams: count.holding,
-                head: it.head()?,
-                indexed: it.cursor(INDEX_FOLLOWER)?,
-                drifted: count.drifted,
-                due: it.count_due(project, self.agent()?.map(|agent| &agent.handle))?,
-                conflicts: match user {
-                    true => Some(it.count_conflicts(project, now)?),
-                    false => None,
-                },
-                requests: match user {
-                    true => Some(it.count_requests(project, None, false)?),
-                    false => None,
-                },
-                watching: watching.clone(),
-                agents: count.agents,
-                budget,
-                spending: match id {
-                    Some(id) if user => self.spending(it, id)?,
-                    _ => None,
-                },
-                home: user.then(|| self.engine.store.home().display().to_string()),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-            })
+        Ok(StatusReply {
+            status: if count.is_empty { "empty" } else { "ready" }.to_owned(),
+            next: next_step(user, here.is_some(), count.is_empty),
+            project: here.clone(),
+            engrams: count.holding,
+            head: it.head()?,
+            indexed: it.cursor(INDEX_FOLLOWER)?,
+            drifted: count.drifted,
+            due: it.count_due(project, cx.agent()?.map(|agent| &agent.handle))?,
+            conflicts: match user {
+                true => Some(it.count_conflicts(project, now)?),
+                false => None,
+            },
+            requests: match user {
+                true => Some(it.count_requests(project, None, false)?),
+                false => None,
+            },
+            watching: watching.clone(),
+            agents: count.agents,
+            budget,
+            spending: match id {
+                Some(id) if user => spending(cx, it, id)?,
+                _ => None,
+            },
+            home: user.then(|| cx.engine.store.home().display().to_string()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
         })
-    }
+    })
+}
 
-    /// Of the agents that are in a turn, the one that is nearest to a limit.
-    fn spending(&self, it: &Reader<'_>, project: ProjectId) -> Result<Option<Spending>, Refusal> {
-        let idle = self.engine.config.limits.deref.turn_idle_seconds;
-        let idle = SignedDuration::from_secs(idle);
-        // A turn may be set to end never.
-        let since = self
-            .engine
-            .now()
-            .checked_sub(idle)
-            .unwrap_or(Timestamp::MIN);
-        let mut all = Vec::new();
-        for spender in it.spenders(project, since, SPENDERS)?.into_iter().rev() {
-            let limits = self.engine.limits_of(it, &spender.handle)?.deref;
-            let last = spender.last_call;
-            all.push(Spending {
-                budget: budget(&limits, &spender.spend, &spender.turn),
-                agent: names::named(&spender.label),
-                until: last.checked_add(idle).unwrap_or(Timestamp::MAX),
-            });
-        }
-        // Of two that are as near, the later caller.
-        Ok(all
-            .into_iter()
-            .max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))
+/// Of the agents that are in a turn, the one that is nearest to a limit.
+fn spending(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+) -> Result<Option<Spending>, Refusal> {
+    let idle = cx.engine.config.limits.deref.turn_idle_seconds;
+    let idle = SignedDuration::from_secs(idle);
+    // A turn may be set to end never.
+    let since = cx.engine.now().checked_sub(idle).unwrap_or(Timestamp::MIN);
+    let mut all = Vec::new();
+    for spender in it.spenders(project, since, SPENDERS)?.into_iter().rev() {
+        let limits = cx.engine.limits_of(it, &spender.handle)?.deref;
+        let last = spender.last_call;
+        all.push(Spending {
+            budget: budget(&limits, &spender.spend, &spender.turn),
+            agent: names::named(&spender.label),
+            until: last.checked_add(idle).unwrap_or(Timestamp::MAX),
+        });
     }
+    // Of two that are as near, the later caller.
+    Ok(all
+        .into_iter()
+        .max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))
 }
 
 /// What a status counts of a project.

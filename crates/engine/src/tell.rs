@@ -1,5 +1,15 @@
 //! A parent's message: delivered to its children, with the grants that it contains.
 
+use crate::{
+    agents::{digest_of, in_project, kin_of},
+    context::{Context, Ground},
+    decide::{self, Plan},
+    grants::{self, Looked, aged, planned},
+    message::Parsed,
+    pack::{self, Pack},
+    send::{self, at_place, files, kept, one, served},
+    served::told,
+};
 use engram_gateway::{Kin, Terms, Wish, check_delivery, may_grant, recipients};
 use engram_model::{
     AgentId, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
@@ -9,211 +19,202 @@ use engram_model::{
 use engram_store::Reader;
 use serde_json::json;
 
-use crate::{
-    agents::{digest_of, in_project, kin_of},
-    context::{Context, Ground},
-    decide::Plan,
-    grants::{Looked, aged, planned},
-    message::Parsed,
-    pack::Pack,
-    send::{at_place, files, kept, one, served},
-    served::told,
-};
-
 /// Most recipients of a message, which one commit stores.
 const RECIPIENTS: usize = 1_000;
 
-impl Context<'_> {
-    /// Delivers a parent's message to its children.
-    pub(crate) fn tell(
-        &self,
-        sending: &Sending,
-        parsed: &Parsed,
-        parent: &ParentMessage,
-    ) -> Result<SentReply, Refusal> {
-        let family = self.family(sending.to.as_ref())?;
-        let known: Vec<Kin> = family.iter().cloned().map(kin_of).collect();
-        let to = recipients(self.caller, &parent.role, sending.to.as_ref(), &known)?;
-        if to.len() > RECIPIENTS {
-            return Err(Refusal::new(
-                Code::BudgetExceeded,
-                format!(
-                    "{} agents have that role; a message goes to at most {RECIPIENTS}",
-                    to.len()
-                ),
-                "Name the child that you mean.",
-            ));
-        }
-        let pack = self.resolve_pack("target_pointer_pack", &parent.target_pointer_pack)?;
-        let (ground, by) = (self.ground(true)?, self.speaker(None)?);
-        let id = self.engine.world.id().to_string();
-        let mut message = parsed.value.clone();
-        message["target_pointer_pack"] = pack.pointers.iter().map(ToString::to_string).collect();
-        let gifts = self.gifts(parent, &ground, to.len())?;
-        for (at, gift) in gifts.iter().enumerate() {
-            message["grants"][at]["pointer"] = json!(gift.looked.pointer.to_string());
-        }
-        let secrets = gifts.iter().filter_map(Gift::secret).map(str::len).sum();
-        check_delivery(&message, secrets, self.limits()?)?;
-        let ((sent, resend_of), _) = self.decide(&ground, |it, _| {
-            self.admit_many(it, 1)?;
-            self.still_granted(it, parsed)?;
-            let resend_of = it.unsent(ground.project, self.caller.agent())?;
-            let mut entries = pack.kept(it, &ground, &by)?;
-            let sent = Sent {
-                id: id.clone(),
-                to: to.clone(),
-                tokens: parsed.checked.tokens as u64,
-                grant: parsed.grant.clone(),
-                turn: self.turn(it)?,
-                resend_of: resend_of.clone(),
-                files: files(
-                    pack.pointers
-                        .iter()
-                        .chain(gifts.iter().map(|it| &it.looked.pointer))
-                        .map(|it| &it.target),
-                ),
-                budgets: parent.budgets.clone(),
-                ..kept(&message, &[])
-            };
-            entries.push(one(Operation::Sent(Box::new(sent)), &by));
-            let mut deliveries = Vec::new();
-            let children = family.iter().filter(|it| to.contains(&it.handle));
-            for (nth, child) in children.enumerate() {
-                let (granted, tokens) = self.plan_gifts(it, &ground, &gifts, child, nth)?;
-                entries.extend(planned(granted, &by));
-                let mut message = message.clone();
-                for (at, token) in tokens.into_iter().enumerate() {
-                    message["grants"][at]["budget_token"] = json!(token);
-                }
-                deliveries.push(Delivery {
-                    to: child.handle.clone(),
-                    message,
-                });
-                entries.push(one(instructed(child, parent, &pack), &by));
-            }
-            deliveries.sort_by(|one, other| one.to.cmp(&other.to));
-            Ok(Plan {
-                entries,
-                answer: (deliveries, resend_of),
-            })
-        })?;
-        Ok(SentReply {
-            id,
-            tokens: parsed.checked.tokens,
-            outcome: Outcome::Told { sent },
-            resend_of,
-            stale: pack.stale,
-        })
+/// Delivers a parent's message to its children.
+pub(crate) fn tell(
+    cx: &Context<'_>,
+    sending: &Sending,
+    parsed: &Parsed,
+    parent: &ParentMessage,
+) -> Result<SentReply, Refusal> {
+    let family = family(cx, sending.to.as_ref())?;
+    let known: Vec<Kin> = family.iter().cloned().map(kin_of).collect();
+    let to = recipients(cx.caller, &parent.role, sending.to.as_ref(), &known)?;
+    if to.len() > RECIPIENTS {
+        return Err(Refusal::new(
+            Code::BudgetExceeded,
+            format!(
+                "{} agents have that role; a message goes to at most {RECIPIENTS}",
+                to.len()
+            ),
+            "Name the child that you mean.",
+        ));
     }
-
-    /// Whom a message may reach: the one that it names, or all that are below its sender.
-    pub(crate) fn family(&self, to: Option<&AgentId>) -> Result<Vec<Agent>, Refusal> {
-        let project = self.project()?;
-        self.engine.store.read(|it| match to {
-            Some(to) => Ok(in_project(it, project, to)?.into_iter().collect()),
-            None => Ok(it.family(project, self.caller.agent(), usize::MAX)?),
-        })
+    let pack = pack::resolve_pack(cx, "target_pointer_pack", &parent.target_pointer_pack)?;
+    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let id = cx.engine.world.id().to_string();
+    let mut message = parsed.value.clone();
+    message["target_pointer_pack"] = pack.pointers.iter().map(ToString::to_string).collect();
+    let gifts = gifts(cx, parent, &ground, to.len())?;
+    for (at, gift) in gifts.iter().enumerate() {
+        message["grants"][at]["pointer"] = json!(gift.looked.pointer.to_string());
     }
-
-    /// The grants of a message, each pointer resolved.
-    fn gifts(
-        &self,
-        parent: &ParentMessage,
-        ground: &Ground,
-        recipients: usize,
-    ) -> Result<Vec<Gift>, Refusal> {
-        let world = &self.engine.world;
-        let gifts = parent.grants.iter().enumerate().map(|(at, grant)| {
-            let looked = self
-                .look_up(grant.pointer.clone(), ground)
-                .map_err(|refusal| at_place(refusal, "grants", at))?;
-            Ok(Gift {
-                looked,
-                cap_tokens: grant.cap_tokens,
-                token: grant.budget_token.trim().to_owned(),
-                fresh: (0..recipients)
-                    .map(|_| (world.id().to_string(), world.secret()))
-                    .collect(),
-            })
-        });
-        gifts.collect()
-    }
-
-    /// The grants of a message for one of its recipients: a new one wherever the message has no token.
-    fn plan_gifts(
-        &self,
-        it: &Reader<'_>,
-        ground: &Ground,
-        gifts: &[Gift],
-        child: &Agent,
-        nth: usize,
-    ) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
-        let (mut entries, mut tokens) = (Vec::new(), Vec::new());
-        for (at, gift) in gifts.iter().enumerate() {
-            let place = |refusal| at_place(refusal, "grants", at);
-            if !gift.token.is_empty() {
-                self.holds(it, gift, child).map_err(place)?;
-                tokens.push(gift.token.clone());
-                continue;
-            }
-            let Some((id, token)) = gift.fresh.get(nth) else {
-                continue;
-            };
-            let grant = self.new_grant(gift, child, id).map_err(place)?;
-            entries.extend(gift.looked.copies(it, ground.project)?);
-            entries.push(Operation::Granted(Box::new(NewGrant {
-                grant,
-                token: digest_of(token),
-                request: None,
-            })));
-            tokens.push(token.clone());
-        }
-        Ok((entries, tokens))
-    }
-
-    fn new_grant(&self, gift: &Gift, child: &Agent, id: &str) -> Result<IssuedGrant, Refusal> {
-        let now = self.engine.world.now();
-        let wish = Wish::Read {
-            pointer: gift.looked.pointer.clone(),
-            cap_tokens: Some(gift.cap_tokens),
+    let secrets = gifts.iter().filter_map(Gift::secret).map(str::len).sum();
+    check_delivery(&message, secrets, cx.limits()?)?;
+    let ((sent, resend_of), _) = decide::decide(cx, &ground, |it, _| {
+        decide::admit_many(cx, it, 1)?;
+        send::still_granted(cx, it, parsed)?;
+        let resend_of = it.unsent(ground.project, cx.caller.agent())?;
+        let mut entries = pack.kept(it, &ground, &by)?;
+        let sent = Sent {
+            id: id.clone(),
+            to: to.clone(),
+            tokens: parsed.checked.tokens as u64,
+            grant: parsed.grant.clone(),
+            turn: send::turn(cx, it)?,
+            resend_of: resend_of.clone(),
+            files: files(
+                pack.pointers
+                    .iter()
+                    .chain(gifts.iter().map(|it| &it.looked.pointer))
+                    .map(|it| &it.target),
+            ),
+            budgets: parent.budgets.clone(),
+            ..kept(&message, &[])
         };
-        let limits = &self.engine.config.limits.grant;
-        let to = kin_of(child.clone());
-        let Terms { what, expires_at } = may_grant(self.caller, &to, &wish, None, limits, now)?;
-        Ok(IssuedGrant {
-            id: id.to_owned(),
-            to: to.agent,
-            by: self.caller.agent().cloned(),
-            what,
-            issued_at: now,
-            expires_at,
-            spent: false,
-            revoked: false,
-        })
-    }
-
-    /// Checks that a token in a message is one that its recipient can use for this pointer.
-    fn holds(&self, it: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
-        let now = self.engine.world.now();
-        let found = it.grant_of_token(&digest_of(&gift.token))?;
-        let address = gift.looked.pointer.to_string();
-        let is_open = match found.map(|grant| aged(it, grant, now)).transpose()? {
-            Some(grant) => {
-                grant.to == child.handle
-                    && grant.state(now) == GrantState::Open
-                    && matches!(&grant.what, Granted::Read { pointer, .. } if *pointer == address)
+        entries.push(one(Operation::Sent(Box::new(sent)), &by));
+        let mut deliveries = Vec::new();
+        let children = family.iter().filter(|it| to.contains(&it.handle));
+        for (nth, child) in children.enumerate() {
+            let (granted, tokens) = plan_gifts(cx, it, &ground, &gifts, child, nth)?;
+            entries.extend(planned(granted, &by));
+            let mut message = message.clone();
+            for (at, token) in tokens.into_iter().enumerate() {
+                message["grants"][at]["budget_token"] = json!(token);
             }
-            None => false,
-        };
-        match is_open {
-            true => Ok(()),
-            false => Err(Refusal::new(
-                Code::DerefDenied,
-                "budget_token is not an open grant of the recipient for this pointer",
-                "Leave budget_token empty; Engram then issues a grant to each recipient.",
-            )),
+            deliveries.push(Delivery {
+                to: child.handle.clone(),
+                message,
+            });
+            entries.push(one(instructed(child, parent, &pack), &by));
         }
+        deliveries.sort_by(|one, other| one.to.cmp(&other.to));
+        Ok(Plan {
+            entries,
+            answer: (deliveries, resend_of),
+        })
+    })?;
+    Ok(SentReply {
+        id,
+        tokens: parsed.checked.tokens,
+        outcome: Outcome::Told { sent },
+        resend_of,
+        stale: pack.stale,
+    })
+}
+
+/// Whom a message may reach: the one that it names, or all that are below its sender.
+pub(crate) fn family(cx: &Context<'_>, to: Option<&AgentId>) -> Result<Vec<Agent>, Refusal> {
+    let project = cx.project()?;
+    cx.engine.store.read(|it| match to {
+        Some(to) => Ok(in_project(it, project, to)?.into_iter().collect()),
+        None => Ok(it.family(project, cx.caller.agent(), usize::MAX)?),
+    })
+}
+
+/// The grants of a message, each pointer resolved.
+fn gifts(
+    cx: &Context<'_>,
+    parent: &ParentMessage,
+    ground: &Ground,
+    recipients: usize,
+) -> Result<Vec<Gift>, Refusal> {
+    let world = &cx.engine.world;
+    let gifts = parent.grants.iter().enumerate().map(|(at, grant)| {
+        let looked = grants::look_up(cx, grant.pointer.clone(), ground)
+            .map_err(|refusal| at_place(refusal, "grants", at))?;
+        Ok(Gift {
+            looked,
+            cap_tokens: grant.cap_tokens,
+            token: grant.budget_token.trim().to_owned(),
+            fresh: (0..recipients)
+                .map(|_| (world.id().to_string(), world.secret()))
+                .collect(),
+        })
+    });
+    gifts.collect()
+}
+
+/// The grants of a message for one of its recipients: a new one wherever the message has no token.
+fn plan_gifts(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    ground: &Ground,
+    gifts: &[Gift],
+    child: &Agent,
+    nth: usize,
+) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
+    let (mut entries, mut tokens) = (Vec::new(), Vec::new());
+    for (at, gift) in gifts.iter().enumerate() {
+        let place = |refusal| at_place(refusal, "grants", at);
+        if !gift.token.is_empty() {
+            holds(cx, it, gift, child).map_err(place)?;
+            tokens.push(gift.token.clone());
+            continue;
+        }
+        let Some((id, token)) = gift.fresh.get(nth) else {
+            continue;
+        };
+        let grant = new_grant(cx, gift, child, id).map_err(place)?;
+        entries.extend(gift.looked.copies(it, ground.project)?);
+        entries.push(Operation::Granted(Box::new(NewGrant {
+            grant,
+            token: digest_of(token),
+            request: None,
+        })));
+        tokens.push(token.clone());
+    }
+    Ok((entries, tokens))
+}
+
+fn new_grant(
+    cx: &Context<'_>,
+    gift: &Gift,
+    child: &Agent,
+    id: &str,
+) -> Result<IssuedGrant, Refusal> {
+    let now = cx.engine.world.now();
+    let wish = Wish::Read {
+        pointer: gift.looked.pointer.clone(),
+        cap_tokens: Some(gift.cap_tokens),
+    };
+    let limits = &cx.engine.config.limits.grant;
+    let to = kin_of(child.clone());
+    let Terms { what, expires_at } = may_grant(cx.caller, &to, &wish, None, limits, now)?;
+    Ok(IssuedGrant {
+        id: id.to_owned(),
+        to: to.agent,
+        by: cx.caller.agent().cloned(),
+        what,
+        issued_at: now,
+        expires_at,
+        spent: false,
+        revoked: false,
+    })
+}
+
+/// Checks that a token in a message is one that its recipient can use for this pointer.
+fn holds(cx: &Context<'_>, it: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
+    let now = cx.engine.world.now();
+    let found = it.grant_of_token(&digest_of(&gift.token))?;
+    let address = gift.looked.pointer.to_string();
+    let is_open = match found.map(|grant| aged(it, grant, now)).transpose()? {
+        Some(grant) => {
+            grant.to == child.handle
+                && grant.state(now) == GrantState::Open
+                && matches!(&grant.what, Granted::Read { pointer, .. } if *pointer == address)
+        }
+        None => false,
+    };
+    match is_open {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::DerefDenied,
+            "budget_token is not an open grant of the recipient for this pointer",
+            "Leave budget_token empty; Engram then issues a grant to each recipient.",
+        )),
     }
 }
 
