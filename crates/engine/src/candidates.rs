@@ -7,7 +7,7 @@ use engram_model::{Durability, Engram, ProjectId, Scope};
 use engram_store::{Reader, StoreError, Traits};
 use jiff::Timestamp;
 
-use crate::{Engine, findings::Telling, parsed::Parsed};
+use crate::{Engine, eyes::Eyes, findings::Telling, parsed::Parsed};
 
 /// Most lineages that hold and are looked at under one key, the newest first.
 const UNDER_A_KEY: usize = 128;
@@ -24,6 +24,8 @@ pub(crate) struct Candidates {
     pub(crate) floor: u64,
     /// Whether one could not be read.
     pub(crate) has_failed: bool,
+    /// Whether some are left out that the author may not see: they take no place from the others.
+    pub(crate) has_hidden: bool,
 }
 
 impl Candidates {
@@ -42,9 +44,11 @@ impl Candidates {
 struct Search<'a> {
     tx: &'a Reader<'a>,
     engram: &'a Engram,
+    eyes: &'a Eyes,
     clock: Timestamp,
     weighed: HashMap<u64, bool>,
     has_failed: bool,
+    has_hidden: bool,
 }
 
 impl Search<'_> {
@@ -54,7 +58,15 @@ impl Search<'_> {
             return Ok(*known);
         }
         let meets = match self.tx.traits_of(seq) {
-            Ok(traits) => traits.is_some_and(|traits| may_meet(&traits, self.engram, self.clock)),
+            Ok(traits) => {
+                let met = traits.filter(|traits| may_meet(traits, self.engram, self.clock));
+                let is_seen = met.as_ref().is_some_and(|it| {
+                    self.eyes
+                        .may_see_of(it.project, it.scope, it.run, &it.topic)
+                });
+                self.has_hidden |= met.is_some() && !is_seen;
+                is_seen
+            }
             Err(error) if error.is_of_one_record() => {
                 tracing::warn!(%error, seq, "cannot compare a claim with a version that cannot be read");
                 self.has_failed = true;
@@ -88,9 +100,11 @@ impl Search<'_> {
 }
 
 /// Finds the candidates for a version; without an index, only among those that were stored last. What is
-/// due is searched in the order of the journal alone, so that the search can go on from its floor.
+/// due is searched in the order of the journal alone, so that the search can go on from its floor. What `eyes` may
+/// not see is none.
 pub(crate) fn candidates(
     engine: &Engine,
+    eyes: &Eyes,
     tx: &Reader<'_>,
     engram: &Engram,
     own: &Parsed,
@@ -101,6 +115,7 @@ pub(crate) fn candidates(
         users: 0,
         floor: 0,
         has_failed: false,
+        has_hidden: false,
     };
     if own.asked.is_empty() {
         return Ok(all);
@@ -108,9 +123,11 @@ pub(crate) fn candidates(
     let mut search = Search {
         tx,
         engram,
+        eyes,
         clock: engine.world.now(),
         weighed: HashMap::new(),
         has_failed: false,
+        has_hidden: false,
     };
     let below = telling.below;
     let (users, _) = if telling.is_due {
@@ -130,7 +147,7 @@ pub(crate) fn candidates(
     all.places
         .extend(others.into_iter().filter(|seq| !known.contains(seq)));
     all.floor = floor;
-    all.has_failed = search.has_failed;
+    (all.has_failed, all.has_hidden) = (search.has_failed, search.has_hidden);
     Ok(all)
 }
 

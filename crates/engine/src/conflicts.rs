@@ -4,17 +4,11 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use crate::{
-    context::Context,
-    eyes::Eyes,
-    findings::author,
-    names,
-    risks::{saw_judged, sees_all, standing},
-};
+use crate::{context::Context, eyes::Eyes, findings::author, names};
 use engram_model::{
     Allowed, Code, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus,
     ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, Listed, Noticed,
-    OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic, operation::Contradiction,
+    OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic,
 };
 use engram_store::{Listing, Pair, Reader, side};
 use jiff::Timestamp;
@@ -29,8 +23,6 @@ const NAMED: usize = 12;
 pub(crate) struct Shown {
     pub(crate) pair: Pair,
     pub(crate) conflict: Conflict,
-    /// How it stands by verdict, as far as the caller may see.
-    pub(crate) status: ConflictStatus,
     /// The digests of the sides `a` and `b`.
     pub(crate) sides: [String; 2],
     /// The engram that represents each side.
@@ -42,6 +34,9 @@ pub(crate) fn one_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Confl
     let clock = cx.engine.world.now();
     let found = cx.engine.store.read::<_, Refusal>(|it| {
         let pair = it.conflict(id)?.filter(|it| it.project == project);
+        let pair = pair
+            .map(|pair| standing(it, pair, &eyes, clock))
+            .transpose()?;
         pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))
     })?;
     let found = found.ok_or_else(|| no_conflict(id))?;
@@ -166,6 +161,9 @@ pub(crate) fn disputes_of(
     let own = side(&engram.topic, &engram.claim);
     let mut found = Vec::new();
     for pair in it.conflicts_of(engram.project, &own)? {
+        if it.covering(&pair, clock)?.is_some() {
+            continue;
+        }
         let Some(shown) = shown(it, pair, &eyes, clock)? else {
             continue;
         };
@@ -207,13 +205,14 @@ pub(crate) fn tell_conflicts<'a>(
             if engram.conflicts.len() == NAMED {
                 break;
             }
-            if standing(it, &eyes, &pair)? != ConflictStatus::Open {
+            let is_open = pair.status == ConflictStatus::Open && pair.is_about(engram);
+            if !is_open || !eyes.may_know_of(pair.run) || !it.both_hold(&pair, clock)? {
                 continue;
             }
             let [a, b] = &pair.sides;
             let other = if *a == own { b } else { a };
             let voices = it.holding(engram.project, other, clock)?;
-            if voices.iter().any(|it| eyes.may_see(it)) {
+            if voices.iter().any(|it| eyes.may_see(it)) && it.covering(&pair, clock)?.is_none() {
                 engram.conflicts.push(pair.id);
             }
         }
@@ -350,15 +349,41 @@ fn count_open(
     }
 }
 
-/// A conflict as this caller may see it; none if it may not see one of the sides.
+/// What an id leads to: where the conflict is settled and the same is open in a run that the caller sees, to that.
+pub(crate) fn standing(
+    tx: &Reader<'_>,
+    pair: Pair,
+    eyes: &Eyes,
+    clock: Timestamp,
+) -> Result<Pair, Refusal> {
+    if pair.run.is_some() || pair.status == ConflictStatus::Open {
+        return Ok(pair);
+    }
+    for narrow in tx.conflicts_between(pair.project, &pair.sides)? {
+        if narrow.run.is_some()
+            && eyes.may_know_of(narrow.run)
+            && narrow.status == ConflictStatus::Open
+            && tx.covering(&narrow, clock)?.is_none()
+            && tx.both_hold(&narrow, clock)?
+        {
+            return Ok(narrow);
+        }
+    }
+    Ok(pair)
+}
+
+/// A conflict as this caller may see it; none if it may not see one of the sides. What another covers is that one.
 pub(crate) fn shown(
     it: &Reader<'_>,
     pair: Pair,
     eyes: &Eyes,
     clock: Timestamp,
 ) -> Result<Option<Shown>, Refusal> {
-    let seen = seen_findings(it, &pair, eyes)?;
-    let Some(found) = it.contradiction(pair.last)? else {
+    if !eyes.may_know_of(pair.run) {
+        return Ok(None);
+    }
+    let pair = it.covering(&pair, clock)?.unwrap_or(pair);
+    let (Some(found), Some(first)) = (it.contradiction(pair.last)?, it.deed(pair.first)?) else {
         return Ok(None);
     };
     let mut told = Vec::new();
@@ -375,21 +400,13 @@ pub(crate) fn shown(
     let Ok([a, b]) = <[_; 2]>::try_from(told) else {
         return Ok(None);
     };
-    let holds = [&a.1, &b.1].map(|it| it.holds_now(clock));
-    let (found, found_at) = match seen {
-        Some(seen) => seen,
-        None if holds == [true, true] => (found, a.1.recorded_at.max(b.1.recorded_at)),
-        // It was never there to be found by what this caller may see.
-        None => return Ok(None),
-    };
-    let by_verdict = standing(it, eyes, &pair)?;
-    let (status, settled) = match by_verdict {
-        ConflictStatus::Open | ConflictStatus::Closed if holds == [true, true] => {
+    let (status, settled) = match pair.status {
+        ConflictStatus::Open | ConflictStatus::Closed if it.both_hold(&pair, clock)? => {
             (ConflictStatus::Open, None)
         }
         ConflictStatus::Open | ConflictStatus::Closed => {
-            let over = [&a.1, &b.1].into_iter().zip(holds).filter(|it| !it.1);
-            let ends = over.map(|(engram, _)| ended(it, engram));
+            let over = [&a.1, &b.1].into_iter().filter(|it| !it.holds_now(clock));
+            let ends = over.map(|engram| ended(it, engram, eyes));
             let ends = ends.collect::<Result<Vec<_>, _>>()?;
             let first = ends.into_iter().min_by_key(|it| it.at);
             (ConflictStatus::Closed, first)
@@ -405,9 +422,15 @@ pub(crate) fn shown(
         None => None,
     };
     let mut risk = None;
-    for report in it.reports(pair.id)?.into_iter().rev() {
-        if risk.is_none() && sees_all(it, eyes, &report.found)? {
-            risk = it.lineage(report.risk)?.first().map(|it| it.id);
+    for report in it.reports(pair.id)? {
+        let versions = it.lineage(report.risk)?;
+        // The newest, but for one that ended beside one that holds.
+        let holds = versions.iter().any(|it| it.holds_now(clock));
+        if let Some(newest) = versions
+            .first()
+            .filter(|_| risk.is_none_or(|it: (bool, _)| holds || !it.0))
+        {
+            risk = Some((holds, newest.id));
         }
     }
     let sides = [a.0, b.0];
@@ -418,45 +441,19 @@ pub(crate) fn shown(
         tier: found.tier,
         score: found.score,
         why: found.why,
-        found_at,
+        found_at: first.at,
         a: side_of(&a.1, a.2),
         b: side_of(&b.1, b.2),
-        risk,
+        risk: risk.map(|it| it.1),
         settled,
         allowed,
     };
     Ok(Some(Shown {
         pair,
         conflict,
-        status: by_verdict,
         sides,
         voices: [a.1, b.1],
     }))
-}
-
-/// How a conflict was found, as far as a caller may see: what was found last, and when it was found first. None where
-/// each time a version by which it was found is hidden.
-fn seen_findings(
-    tx: &Reader<'_>,
-    pair: &Pair,
-    eyes: &Eyes,
-) -> Result<Option<(Contradiction, Timestamp)>, Refusal> {
-    let mut seen: Option<(Contradiction, Timestamp)> = None;
-    let entries = if matches!(eyes, Eyes::All) {
-        vec![pair.first, pair.last]
-    } else {
-        tx.entries_about(pair.id)?
-    };
-    for seq in entries {
-        let (Some(found), Some(deed)) = (tx.contradiction(seq)?, tx.deed(seq)?) else {
-            continue;
-        };
-        if sees_all(tx, eyes, &found.engrams)? {
-            let at = seen.map_or(deed.at, |(_, at)| at);
-            seen = Some((found, at));
-        }
-    }
-    Ok(seen)
 }
 
 /// The engram that represents a side: the newest that holds, else the newest of all. If the words were
@@ -469,7 +466,7 @@ fn voice(
     eyes: &Eyes,
     clock: Timestamp,
 ) -> Result<Option<Engram>, Refusal> {
-    let mut voices = it.voices(pair.project, side)?;
+    let mut voices = it.voices(pair.project, side, pair.run)?;
     voices.retain(|it| eyes.may_see(it));
     let holding = voices.iter().position(|it| it.holds_now(clock));
     if !voices.is_empty() {
@@ -513,7 +510,6 @@ fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>,
     let Some(how) = ruling.how else {
         return Ok(None);
     };
-    let is_told = saw_judged(tx, eyes, pair)?;
     let merged = match ruling.merged.or(ruling.stored.first().copied()) {
         Some(id) if how == How::Merge => tx.engram(id)?.filter(|it| eyes.may_see(it)),
         _ => None,
@@ -522,13 +518,13 @@ fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>,
         how,
         by: names::by(&deed),
         at: deed.at,
-        why: deed.why.filter(|_| is_told),
+        why: deed.why,
         merged: merged.map(|it| it.id),
     }))
 }
 
 /// How the side ended that this engram represents.
-fn ended(it: &Reader<'_>, engram: &Engram) -> Result<Settled, Refusal> {
+fn ended(it: &Reader<'_>, engram: &Engram, eyes: &Eyes) -> Result<Settled, Refusal> {
     let settled = |how, by: String, at| Settled {
         how,
         by,
@@ -554,6 +550,7 @@ fn ended(it: &Reader<'_>, engram: &Engram) -> Result<Settled, Refusal> {
         None => None,
     };
     Ok(match newer {
+        Some(newer) if !eyes.may_see(&newer) => settled(How::Forgotten, names::author(&newer), at),
         Some(newer) => settled(How::Superseded, names::author(&newer), at),
         None => settled(How::Forgotten, String::new(), at),
     })

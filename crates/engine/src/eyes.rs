@@ -48,6 +48,14 @@ impl Eyes {
         }
     }
 
+    /// Whether what is for this run, or for everybody without one, is for the caller.
+    pub(crate) fn may_know_of(&self, run: Option<RunId>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Agent { kin, .. } => run.is_none_or(|run| run == kin.run),
+        }
+    }
+
     /// The caller's own run.
     pub(crate) fn run(&self) -> Option<RunId> {
         match self {

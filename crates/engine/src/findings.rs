@@ -4,11 +4,7 @@
 //! Every version that is stored passes here, so the order in which two claims arrive does not matter:
 //! whichever comes last is compared with the other. A finding never fails a write.
 
-use std::{
-    cell::LazyCell,
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::{cell::LazyCell, cmp::Reverse, collections::BTreeMap};
 
 use crate::{
     candidates::candidates,
@@ -17,15 +13,15 @@ use crate::{
     eyes::Eyes,
     judge, names,
     parsed::Parsed,
-    risks::{self, is_told, saw_judged, standing},
+    risks::{self, is_told},
 };
 use engram_consistency::tier;
 use engram_gateway::quoted;
 use engram_model::{
     AgentId, ConflictId, ConflictStatus, Durability, Engram, EngramId, Finding, Noticed, Operation,
-    Refusal, Scope, Severity, operation::Contradiction,
+    Refusal, RunId, Scope, Severity, fold, operation::Contradiction,
 };
-use engram_store::{Due, Pair, Reader, conflict_id, side};
+use engram_store::{Due, Pair, Reader, audience, conflict_id, side};
 use jiff::Timestamp;
 
 /// Most versions that are compared by their words at once.
@@ -69,8 +65,8 @@ pub(crate) struct Telling<'a> {
     pub(crate) ending: &'a [EngramId],
     /// What the same transaction records before it.
     pub(crate) before: &'a [Planned],
-    /// The conflict that this write settles or reopens: it is not raised again.
-    pub(crate) of: Option<ConflictId>,
+    /// The sides of the conflict that this write settles or reopens: it is not raised again.
+    pub(crate) of: Option<&'a [String; 2]>,
     /// Compared with what was stored before this place.
     pub(crate) below: u64,
     /// Whether it was stored before, and something was left to compare.
@@ -98,24 +94,24 @@ pub(crate) struct Against {
     pub(crate) found: tier::Finding,
 }
 
-/// A side that cannot hold together with the new one.
+/// A side that cannot hold together with the new one, for all whom the conflict is for.
 struct Contradicted {
-    id: ConflictId,
-    /// Who says it: those that most can see first, then the user, then the worst.
+    /// Of the conflict; where none is known yet, as it will be.
+    pair: Pair,
+    is_known: bool,
+    /// The conflict of the same sides that is for everybody, where this one is for a run and is covered by it.
+    covered_by: Option<ConflictId>,
+    /// Who says it: what everybody may see first, then the user, then the worst.
     voices: Vec<Against>,
-    /// The one that the author of the new claim is told of; none where it may not know of any, or dismissed them.
-    told: Option<usize>,
-    /// One that the author is not told of, where there is any.
-    hidden: Option<usize>,
-    /// What is known of it.
-    pair: Option<Pair>,
 }
 
 impl Contradicted {
-    /// Where the new claim differs from it.
-    fn words(&self) -> &[(usize, usize)] {
-        let worst = self.voices.first();
-        worst.map_or(&[], |it| &it.found.differs_a)
+    /// The series that it may be of: whom it is for, the topic, and where the new claim differs from it.
+    fn series(&self) -> (Option<RunId>, String, Vec<(usize, usize)>) {
+        let first = self.voices.first();
+        let topic = first.map_or_else(String::new, |it| fold(&it.engram.topic));
+        let words = first.map_or_else(Vec::new, |it| it.found.differs_a.clone());
+        (self.pair.run, topic, words)
     }
 
     fn said(&self) -> u64 {
@@ -129,12 +125,6 @@ impl Contradicted {
 
     fn severity(&self) -> Option<Severity> {
         self.voices.first().map(|voice| voice.found.severity)
-    }
-
-    /// The voice by which the conflict is raised: as many as can see it.
-    fn voice(&self) -> Option<&Against> {
-        self.voices
-            .get(self.told.or(self.hidden).unwrap_or_default())
     }
 
     fn author(&self) -> Option<&AgentId> {
@@ -153,14 +143,15 @@ struct Alike {
 /// What a comparison found, and how far it came.
 #[derive(Default)]
 struct Met {
-    against: BTreeMap<ConflictId, Vec<Against>>,
-    /// Of those, the ones that the author may know of.
-    seen: BTreeSet<ConflictId>,
+    /// By the run that the conflict is for, and the other side.
+    against: BTreeMap<(Option<RunId>, String), Vec<Against>>,
     /// Versions that say the same in other words.
     same: Vec<Engram>,
     /// Everything stored here and later was compared; 0 where all was.
     floor: u64,
     has_failed: bool,
+    /// Whether something is left that the author may not see.
+    has_hidden: bool,
 }
 
 /// Opens the index for [`Context::compare`], before any transaction begins.
@@ -211,23 +202,25 @@ fn compare_with_all(
     };
     // A write raises so many, whatever it records.
     let mut raised = telling.before.iter().filter_map(raised_by).count();
-    for one in contradicted(cx, tx, engram, met.against, &eyes, telling)? {
-        let Some(voice) = one.voice() else {
+    for one in contradicted(cx, tx, engram, &here, met.against, telling)? {
+        let Some(voice) = one.voices.first() else {
             continue;
         };
-        let pair = one.pair.as_ref();
         if is_news(cx, tx, &one, [engram, &voice.engram], voice, telling)? {
             if raised >= most {
                 left.pairs += 1;
-                left.told += u64::from(one.told.is_some());
+                left.told += u64::from(one.covered_by.is_none());
                 continue;
             }
             raised += 1;
-            let entries = risks::raised(cx, tx, engram, &here, voice, pair, telling)?;
+            let is_told = one.covered_by.is_none();
+            let of = one.is_known.then_some(&one.pair);
+            let entries = risks::raised(cx, tx, engram, &one.pair, of, voice, is_told, telling)?;
             compared.entries.extend(entries);
         }
-        if one.told.is_some() {
-            let finding = told_of(tx, &eyes, one.id, voice, pair)?;
+        if one.covered_by.is_none() {
+            let of = one.is_known.then_some(&one.pair);
+            let finding = told_of(tx, one.pair.id, voice, of)?;
             told.push((
                 Reverse(voice.found.severity),
                 Reverse(voice.engram.seq),
@@ -254,6 +247,15 @@ fn compare_with_all(
         }),
         _ => Some(left),
     };
+    if met.has_hidden {
+        // What the author may not see is compared behind the answer.
+        let due = compared.due.unwrap_or(Due {
+            told: 0,
+            ..Due::ALL
+        });
+        let below = telling.below;
+        compared.due = Some(Due { below, ..due });
+    }
     told.sort_by_key(|it| (it.0, it.1));
     compared.conflicts = told.len() as u64;
     let worst = told.into_iter().take(TOLD).map(|it| it.2);
@@ -286,22 +288,19 @@ fn meet(
         let (one, two) = (own.said(engram), parsed.said(&other));
         let there = side(&other.topic, &other.claim);
         if let Some(found) = tier::compare(&one, &two) {
-            let id = conflict_id(engram.project, here, &there);
-            if eyes.may_see(&other) {
-                met.seen.insert(id);
-            }
+            let run = run_of([engram, &other]);
             let found = Against {
                 engram: other,
                 found,
             };
-            met.against.entry(id).or_default().push(found);
+            met.against.entry((run, there)).or_default().push(found);
         } else if is_another_voice(engram, &other, telling.by)
             && there != here
             && tier::corroborates(&one, &two).is_some()
         {
             met.same.push(other);
         }
-        met.seen.len() <= 2 * SERIES || !*may_stop
+        met.against.len() <= 2 * SERIES || !*may_stop
     };
     let mut ended: Vec<EngramId> = telling.ending.to_vec();
     // No reader sees them yet.
@@ -311,8 +310,9 @@ fn meet(
             judge(&mut met, other.clone(), &cx.engine.claims.of(other));
         }
     }
-    let found = candidates(cx.engine, tx, engram, &own, telling)?;
+    let found = candidates(cx.engine, eyes, tx, engram, &own, telling)?;
     (met.floor, met.has_failed) = (found.floor, found.has_failed);
+    met.has_hidden = found.has_hidden;
     for (count, seq) in found.places.iter().enumerate() {
         if count == COMPARED {
             met.floor = met.floor.max(found.places_before(count));
@@ -341,24 +341,32 @@ fn meet(
     Ok(met)
 }
 
-/// The sides that a new one is held against: none that were found to hold with it, and few of a series. What
-/// the author is told of comes first, so that what is hidden takes no place from it; then the user's, then the
-/// newest.
+/// The run that a conflict of these versions is for; none where everybody may see both.
+fn run_of(both: [&Engram; 2]) -> Option<RunId> {
+    both.into_iter().find_map(audience)
+}
+
+/// The sides that a new one is held against: none that were found to hold with it, and few of a series. The user's
+/// come first, then the worst, then the newest; what is for a run, behind what covers it.
 fn contradicted(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
-    against: BTreeMap<ConflictId, Vec<Against>>,
-    eyes: &Eyes,
+    here: &str,
+    against: BTreeMap<(Option<RunId>, String), Vec<Against>>,
     telling: &Telling<'_>,
 ) -> Result<Vec<Contradicted>, Refusal> {
-    let mut found = Vec::new();
-    for (id, mut voices) in against {
-        if telling.of == Some(id) {
+    let clock = cx.engine.world.now();
+    let mut found: Vec<Contradicted> = Vec::new();
+    // What is for everybody comes first.
+    for ((run, there), mut voices) in against {
+        let mut sides = [here.to_owned(), there];
+        sides.sort();
+        if telling.of.is_some_and(|of| *of == sides) {
             continue;
         }
-        let pair = tx.conflict(id)?;
-        // By the one that most can see, so that all who see the sides learn of it.
+        let id = conflict_id(engram.project, run, &sides[0], &sides[1]);
+        let known = tx.conflict(id)?;
         voices.sort_by_key(|it| {
             (
                 it.engram.scope == Scope::Run,
@@ -366,54 +374,58 @@ fn contradicted(
                 Reverse((it.found.severity, it.engram.seq)),
             )
         });
-        let sees = |it: &Against| eyes.may_see(&it.engram);
-        let mut told = voices.iter().position(sees);
-        let hidden = voices.iter().position(|it| !sees(it));
-        if let Some(pair) = &pair
-            && pair.ruled == Some(ConflictStatus::Dismissed)
-        {
-            let engrams = |hidden: bool| {
-                let voices = voices.iter().filter(move |it| hidden || sees(it));
-                voices.map(|it| &it.engram).chain([engram])
-            };
-            if judge::is_dismissed_for_all(cx, tx, pair, engrams(false))? {
-                told = None;
-            }
-            // Where it is open by what is hidden, there is nothing to add for those who see that.
-            let is_open = pair.status == ConflictStatus::Open;
-            if (told.is_none() && is_open)
-                || (!is_open && judge::is_dismissed_for_all(cx, tx, pair, engrams(true))?)
-            {
-                continue;
-            }
+        // A dismissal for everybody counts for a run where its judge may close what the run says.
+        let mut dismissed = tx.conflicts_between(engram.project, &sides)?;
+        dismissed.retain(|pair| {
+            pair.status == ConflictStatus::Dismissed && (pair.run.is_none() || pair.run == run)
+        });
+        let mut is_dismissed = false;
+        for pair in &dismissed {
+            let engrams = voices.iter().map(|it| &it.engram).chain([engram]);
+            is_dismissed |= judge::is_dismissed_for_all(cx, tx, pair, engrams)?;
         }
+        if is_dismissed {
+            continue;
+        }
+        let is_known = known.is_some();
+        let pair = known.unwrap_or_else(|| Pair::new(id, engram.project, run, sides));
+        let shared = found
+            .iter()
+            .find(|one| one.pair.run.is_none() && one.pair.sides == pair.sides);
+        let covered_by = match shared {
+            Some(shared) if run.is_some() => Some(shared.pair.id),
+            _ => {
+                let wide = tx.covering(&pair, clock)?;
+                let ending = telling.ending;
+                let goes_on = |wide: &Pair| risks::goes_on_with(tx, wide, clock, ending, engram);
+                let goes_on = wide.as_ref().map_or(Ok(false), goes_on)?;
+                wide.filter(|_| goes_on).map(|wide| wide.id)
+            }
+        };
         found.push(Contradicted {
-            id,
-            voices,
-            told,
-            hidden,
             pair,
+            is_known,
+            covered_by,
+            voices,
         });
     }
-    // What is hidden from the author makes no series of what is not.
-    let series = |one: &Contradicted| (one.told.is_some(), one.words().to_vec());
-    let mut alike: BTreeMap<(bool, Vec<(usize, usize)>), Alike> = BTreeMap::new();
+    let mut alike: BTreeMap<_, Alike> = BTreeMap::new();
     for one in &found {
-        alike.entry(series(one)).or_default().count += 1;
+        alike.entry(one.series()).or_default().count += 1;
     }
     found.sort_by_key(|one| Reverse(one.said()));
     found.retain(|one| {
-        let Some(Alike { count, authors }) = alike.get_mut(&series(one)) else {
+        let Some(Alike { count, authors }) = alike.get_mut(&one.series()) else {
             return true;
         };
         let author = one.author().cloned();
         let is_last = !authors.contains(&author);
         authors.push(author);
         // What was found before stays found.
-        one.pair.is_some() || *count <= SERIES || is_last
+        one.is_known || *count <= SERIES || is_last
     });
     found.sort_by_key(|one| {
-        let is_told = one.told.is_some();
+        let is_told = one.covered_by.is_none();
         Reverse((is_told, one.is_users(), one.severity(), one.said()))
     });
     Ok(found)
@@ -447,8 +459,7 @@ fn corroborated(
 }
 
 /// Whether what was found is worth an entry: the pair is new, is no longer open, or is worse than was
-/// known; or nothing that these versions may be seen with reports it, or no longer. What this write records
-/// before is known.
+/// known; or nothing reports it as long as these versions hold. What this write records before is known.
 fn is_news(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -458,25 +469,24 @@ fn is_news(
     telling: &Telling<'_>,
 ) -> Result<bool, Refusal> {
     let mut before = telling.before.iter().filter_map(raised_by);
-    if before.any(|known| known.id == one.id) {
+    if before.any(|known| known.id == one.pair.id) {
         return Ok(false);
     }
-    let Some(pair) = &one.pair else {
-        return Ok(true);
-    };
-    if pair.status != ConflictStatus::Open {
+    if !one.is_known || one.pair.status != ConflictStatus::Open {
         return Ok(true);
     }
-    let known = tx.contradiction(pair.last)?;
+    let known = tx.contradiction(one.pair.last)?;
     if known.is_none_or(|known| known.severity < voice.found.severity) {
         return Ok(true);
     }
-    for report in risks::reporting(cx, tx, pair, present[0], telling.ending)? {
-        if report.lasts_as_long_as(present) && report.is_seen_with(tx, present)? {
-            return Ok(false);
-        }
+    // What covers it is told instead.
+    if one.covered_by.is_some() {
+        return Ok(false);
     }
-    Ok(true)
+    let reporting = risks::reporting(cx, tx, &one.pair, present[0], telling.ending)?;
+    Ok(!reporting
+        .iter()
+        .any(|report| report.lasts_as_long_as(present)))
 }
 
 /// The conflict that an entry raises.
@@ -513,7 +523,6 @@ fn is_another_voice(engram: &Engram, other: &Engram, by: &str) -> bool {
 
 fn told_of(
     tx: &Reader<'_>,
-    eyes: &Eyes,
     id: ConflictId,
     against: &Against,
     pair: Option<&Pair>,
@@ -521,8 +530,7 @@ fn told_of(
     let Against { engram, found } = against;
     let mut note = found.why.clone();
     if let Some(pair) = pair
-        && standing(tx, eyes, pair)? == ConflictStatus::Resolved
-        && saw_judged(tx, eyes, pair)?
+        && pair.status == ConflictStatus::Resolved
         && let Some(seq) = pair.verdict
         && let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?)
     {

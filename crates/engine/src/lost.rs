@@ -77,7 +77,7 @@ impl Lost {
         let mut lost = Self::default();
         for (ruling, judge) in it.winners(project, VERDICTS)? {
             let side = ruling.winner.as_deref().unwrap_or_default();
-            let winner = it.voices(project, side)?.into_iter().next();
+            let winner = it.voices(project, side, None)?.into_iter().next();
             // Whoever judges a claim of its own is no judge.
             if judge.is_some() && winner.as_ref().is_some_and(|it| it.agent == judge) {
                 continue;

@@ -12,56 +12,59 @@ use engram_model::{
     MemoryOp, Operation, Provenance, RISK_POINTERS, Refusal, Scope, Source,
     operation::Contradiction, shorten,
 };
-use engram_store::{Pair, Reader, conflict_id, side};
+use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 /// The tag of an engram that reports a conflict.
 const CONFLICT: &str = "conflict";
 
-/// The conflict, and the engram of kind risk that reports it if there is none yet.
+/// The conflict, and the engram of kind risk that reports it if there is none yet; none where another conflict covers
+/// it.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what is raised, by what, and when"
+)]
 pub(crate) fn raised(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     engram: &Engram,
-    here: &str,
+    pair: &Pair,
+    known: Option<&Pair>,
     against: &Against,
-    pair: Option<&Pair>,
+    is_told: bool,
     telling: &Telling<'_>,
 ) -> Result<Vec<Planned>, Refusal> {
     let Against {
         engram: other,
         found,
     } = against;
-    let there = side(&other.topic, &other.claim);
-    let id = conflict_id(engram.project, here, &there);
-    let shareable = engram.scope != Scope::Run && other.scope != Scope::Run;
-    let mut narrower = match pair {
-        Some(pair) => reporting(cx, it, pair, engram, telling.ending)?,
+    let here = side(&engram.topic, &engram.claim);
+    let shareable = pair.run.is_none();
+    let mut before = match known {
+        Some(pair) => reporting(cx, tx, pair, engram, telling.ending)?,
         None => Vec::new(),
     };
-    let mut is_reported = false;
-    for report in &narrower {
-        is_reported |=
-            report.lasts_as_long_as([engram, other]) && report.is_seen_with(it, [engram, other])?;
-    }
-    // What reports it from now on takes the place of what fewer may see.
-    let risk = (!is_reported).then(|| risk(cx, id, engram, other, &found.why, telling.now));
-    narrower.retain(|_| risk.is_some());
+    let lasts = |report: &Held| report.lasts_as_long_as([engram, other]);
+    let needs_report = is_told && !before.iter().any(lasts);
+    let risk = needs_report.then(|| risk(cx, pair.id, engram, other, &found.why, telling.now));
+    before.retain(|_| risk.is_some());
     let mut both = [
-        (here.to_owned(), engram.id, found.differs_a.clone()),
-        (there, other.id, found.differs_b.clone()),
+        (engram.id, found.differs_a.clone()),
+        (other.id, found.differs_b.clone()),
     ];
-    both.sort_by(|one, two| one.0.cmp(&two.0));
+    if here != pair.sides[0] {
+        both.reverse();
+    }
     let [one, two] = both;
     let conflict = Contradiction {
-        id,
-        sides: [one.0, two.0],
-        engrams: [one.1, two.1],
+        id: pair.id,
+        sides: pair.sides.clone(),
+        engrams: [one.0, two.0],
         tier: found.tier,
         severity: found.severity,
         score: Some(found.score),
-        differs: [one.2, two.2],
+        differs: [one.1, two.1],
         risk: risk.as_ref().map(|it| it.id),
         why: found.why.clone(),
     };
@@ -71,11 +74,9 @@ pub(crate) fn raised(
         by: by.to_owned(),
         shareable,
     };
-    let mut entries = vec![planned(
-        Operation::Conflicted(Box::new(conflict)),
-        telling.by,
-    )];
-    let ended = narrower.iter().map(|report| report.risk.id);
+    let conflict = Operation::Conflicted(Box::new(conflict));
+    let mut entries = vec![planned(conflict, telling.by)];
+    let ended = before.iter().map(|report| report.risk.id);
     entries.extend(ended.map(|id| planned(Operation::Forgotten(id), ENGINE)));
     entries.extend(risk.map(|it| planned(Operation::Stored(Box::new(it)), ENGINE)));
     Ok(entries)
@@ -117,18 +118,14 @@ pub(crate) fn reporting(
     engram: &Engram,
     ending: &[EngramId],
 ) -> Result<Vec<Held>, Refusal> {
-    let sides = holding(tx, pair, cx.engine.world.now(), ending, &[engram])?;
-    let mut all = Vec::new();
-    for report in held(tx, pair)? {
-        if !ending.contains(&report.risk.id) && report.goes_on(tx, &sides)? {
-            all.push(report);
-        }
-    }
+    let goes_on = goes_on_with(tx, pair, cx.engine.world.now(), ending, engram)?;
+    let mut all = held(tx, pair)?;
+    all.retain(|report| goes_on && !ending.contains(&report.risk.id));
     Ok(all)
 }
 
-/// Closes what reports conflicts that these entries settle, or of which its readers see a side no more, in the
-/// same transaction. Whoever sees other versions of both sides is told by them.
+/// Closes what reports conflicts that these entries settle, or of which they end a side, in the same transaction.
+/// Where that uncovers the conflict of a run, it is reported from now on.
 pub(crate) fn ended_risks(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -136,6 +133,7 @@ pub(crate) fn ended_risks(
     entries: &[Planned],
 ) -> Result<Vec<Planned>, Refusal> {
     let clock = cx.engine.world.now();
+    let is_person = cx.agent()?.is_none();
     let Ends {
         mut ended,
         begun,
@@ -144,17 +142,16 @@ pub(crate) fn ended_risks(
     for id in ended.clone() {
         if let (Some(engram), Some(side)) = (tx.engram(id)?, tx.side_of(id)?) {
             let pairs = tx.conflicts_of(engram.project, &side)?;
-            touched.extend(pairs.into_iter().map(|pair| (pair, false)));
+            touched.extend(pairs.into_iter().map(|pair| (pair, None)));
         }
     }
     let by = entries.last().map_or("", |entry| entry.by.as_str());
     let mut risks: Vec<Planned> = Vec::new();
-    for (pair, is_settled) in touched {
-        let sides = holding(tx, &pair, clock, &ended, &begun)?;
-        let before = ended.len();
-        for report in held(tx, &pair)? {
-            let ends = is_settled || !report.goes_on(tx, &sides)?;
-            if !ends || ended.contains(&report.risk.id) {
+    for (pair, settled) in &touched {
+        let sides = holding(tx, pair, clock, &ended, &begun)?;
+        let holds = goes_on(pair, &sides);
+        for report in held(tx, pair)? {
+            if (settled.is_none() && holds) || ended.contains(&report.risk.id) {
                 continue;
             }
             ended.push(report.risk.id);
@@ -165,16 +162,25 @@ pub(crate) fn ended_risks(
                 shareable: report.risk.scope != Scope::Run,
             });
         }
-        if before < ended.len() && !is_settled {
-            risks.extend(told_by_others(cx, tx, &pair, sides, &begun, now)?);
+        let covers = holds && is_person && *settled == Some(ConflictStatus::Dismissed);
+        if pair.run.is_none() && !covers && (settled.is_some() || !holds) {
+            for narrow in tx.conflicts_between(pair.project, &pair.sides)? {
+                let is_settled = touched
+                    .iter()
+                    .any(|(it, by)| it.id == narrow.id && by.is_some());
+                if narrow.run.is_some() && !is_settled {
+                    let sides = holding(tx, &narrow, clock, &ended, &begun)?;
+                    risks.extend(uncovered(cx, tx, &narrow, sides, &begun, now)?);
+                }
+            }
         }
     }
     Ok(risks)
 }
 
-/// A conflict that is found again by versions that hold. What is stored in the same transaction has been
-/// compared already.
-fn told_by_others(
+/// The report of a conflict of a run that nothing covers any more, where it has none. What is stored in the same
+/// transaction has been compared already.
+fn uncovered(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     pair: &Pair,
@@ -182,9 +188,13 @@ fn told_by_others(
     begun: &[&Engram],
     now: Timestamp,
 ) -> Result<Vec<Planned>, Refusal> {
+    if pair.status != ConflictStatus::Open || !goes_on(pair, &sides) || !held(tx, pair)?.is_empty()
+    {
+        return Ok(Vec::new());
+    }
     for side in &mut sides {
-        // Those that most can see first.
-        side.sort_by_key(|version| version.scope == Scope::Run);
+        // Its own first, so that the conflict stays that of the run.
+        side.sort_by_key(|version| version.scope != Scope::Run);
     }
     let [Some(one), Some(two)] = sides.map(|side| side.into_iter().next()) else {
         return Ok(Vec::new());
@@ -274,8 +284,8 @@ fn risk(
 struct Ends<'a> {
     ended: Vec<EngramId>,
     begun: Vec<&'a Engram>,
-    /// Conflicts, and whether they are settled.
-    touched: Vec<(Pair, bool)>,
+    /// Conflicts, and how they are settled, if they are.
+    touched: Vec<(Pair, Option<ConflictStatus>)>,
 }
 
 impl<'a> Ends<'a> {
@@ -291,7 +301,7 @@ impl<'a> Ends<'a> {
                 }
                 Operation::Resolved(ruling) if ruling.status != ConflictStatus::Open => {
                     let pair = tx.conflict(ruling.id)?;
-                    touched.extend(pair.map(|pair| (pair, true)));
+                    touched.extend(pair.map(|pair| (pair, Some(ruling.status))));
                 }
                 _ => {}
             }
@@ -304,7 +314,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// The versions of each side of a conflict that hold once these have ended and those have begun.
+/// The versions that a conflict is about, of each side, that hold once these have ended and those have begun.
 fn holding(
     tx: &Reader<'_>,
     pair: &Pair,
@@ -315,8 +325,9 @@ fn holding(
     let mut sides = [Vec::new(), Vec::new()];
     for (own, holding) in pair.sides.iter().zip(&mut sides) {
         *holding = tx.holding(pair.project, own, clock)?;
-        holding.retain(|version| !ended.contains(&version.id));
-        let is_of_side = |new: &&&Engram| side(&new.topic, &new.claim) == *own;
+        holding.retain(|version| pair.is_about(version) && !ended.contains(&version.id));
+        let is_of_side =
+            |new: &&&Engram| pair.is_about(new) && side(&new.topic, &new.claim) == *own;
         let begun = begun.iter().filter(is_of_side);
         holding.extend(begun.map(|new| (*new).clone()));
     }
@@ -326,7 +337,6 @@ fn holding(
 /// An engram of kind risk that reports a conflict and holds.
 pub(crate) struct Held {
     pub(crate) risk: Engram,
-    found: [EngramId; 2],
 }
 
 impl Held {
@@ -336,74 +346,41 @@ impl Held {
         let end = self.risk.expires_at;
         end.is_none_or(|end| first.is_some_and(|first| end >= first))
     }
-
-    /// Whether everybody who sees this report sees a version of each side.
-    fn goes_on(&self, tx: &Reader<'_>, sides: &[Vec<Engram>; 2]) -> Result<bool, Refusal> {
-        let mut runs = Vec::new();
-        for id in self.found {
-            let found = tx.engram(id)?.filter(|found| found.scope == Scope::Run);
-            runs.extend(found.and_then(|found| found.run));
-        }
-        let is_seen = |version: &Engram| {
-            version.scope != Scope::Run || version.run.is_some_and(|run| runs.contains(&run))
-        };
-        Ok(sides.iter().all(|side| side.iter().any(is_seen)))
-    }
-
-    /// Whether everybody who may see both of these versions of its sides sees this report.
-    pub(crate) fn is_seen_with(
-        &self,
-        tx: &Reader<'_>,
-        present: [&Engram; 2],
-    ) -> Result<bool, Refusal> {
-        is_seen_with(tx, self.found, present)
-    }
 }
 
-/// Whether everybody who may see both versions of `present` sees those by which the conflict was `found`. Their
-/// topics decide nothing: those of a side are one.
-fn is_seen_with(
-    tx: &Reader<'_>,
-    found: [EngramId; 2],
-    present: [&Engram; 2],
-) -> Result<bool, Refusal> {
-    for id in found {
-        let Some(found) = tx.engram(id)? else {
-            return Ok(false);
-        };
-        let of_its_run = |it: &&Engram| it.scope == Scope::Run && it.run == found.run;
-        if found.scope == Scope::Run && !present.iter().any(of_its_run) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// What reported a conflict to everybody who may see both of these versions, and has ended; none where it holds.
-pub(crate) fn ended_report(
+/// Whether a conflict goes on once `engram` is stored and these versions have ended.
+pub(crate) fn goes_on_with(
     tx: &Reader<'_>,
     pair: &Pair,
-    present: [&Engram; 2],
-) -> Result<Option<Engram>, Refusal> {
-    for report in tx.reports(pair.id)?.into_iter().rev() {
-        if is_seen_with(tx, report.found, present)? {
-            let newest = tx.lineage(report.risk)?.into_iter().next();
-            return Ok(newest.filter(|it| it.valid_until.is_some() && !it.redacted));
-        }
-    }
-    Ok(None)
+    clock: Timestamp,
+    ending: &[EngramId],
+    engram: &Engram,
+) -> Result<bool, Refusal> {
+    Ok(goes_on(pair, &holding(tx, pair, clock, ending, &[engram])?))
 }
 
-/// What reports a conflict and holds: more than one, where a hidden version keeps open what was reopened for all.
+/// Whether a conflict goes on where these versions of its sides hold: one of a run by one of that run.
+fn goes_on(pair: &Pair, sides: &[Vec<Engram>; 2]) -> bool {
+    let is_own = |version: &Engram| version.scope == Scope::Run;
+    sides.iter().all(|side| !side.is_empty())
+        && (pair.run.is_none() || sides.iter().flatten().any(is_own))
+}
+
+/// What reported a conflict last, and has ended.
+pub(crate) fn ended_report(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Engram>, Refusal> {
+    let last = tx.reports(pair.id)?.pop();
+    let versions = last.map_or(Ok(Vec::new()), |report| tx.lineage(report.risk))?;
+    let newest = versions.into_iter().next();
+    Ok(newest.filter(|it| it.valid_until.is_some() && !it.redacted))
+}
+
+/// What reports a conflict and holds: more than one only in homes of earlier builds.
 fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Held>, Refusal> {
     let mut all = Vec::new();
     for report in tx.reports(pair.id)? {
         let versions = tx.lineage(report.risk)?;
         let risk = versions.into_iter().find(|it| it.valid_until.is_none());
-        all.extend(risk.map(|risk| Held {
-            risk,
-            found: report.found,
-        }));
+        all.extend(risk.map(|risk| Held { risk }));
     }
     Ok(all)
 }
@@ -428,37 +405,6 @@ pub(crate) fn may_see_sides(
         Some(report) => sees_all(tx, eyes, &report.found),
         None => Ok(true),
     }
-}
-
-/// How a conflict stands by verdict for a caller: one that was found again only by what it may not see stands
-/// as it was settled.
-pub(crate) fn standing(
-    tx: &Reader<'_>,
-    eyes: &Eyes,
-    pair: &Pair,
-) -> Result<ConflictStatus, Refusal> {
-    Ok(match pair.ruled {
-        Some(ruled) if !sees_all(tx, eyes, &pair.found)? => ruled,
-        _ => pair.status,
-    })
-}
-
-/// Whether a caller may see versions by which a conflict was found before it was judged last: what was said of it then
-/// is not told to others.
-pub(crate) fn saw_judged(tx: &Reader<'_>, eyes: &Eyes, pair: &Pair) -> Result<bool, Refusal> {
-    if matches!(eyes, Eyes::All) {
-        return Ok(true);
-    }
-    let verdict = pair.verdict.unwrap_or_default();
-    for seq in tx.entries_about(pair.id)? {
-        if seq < verdict
-            && let Some(found) = tx.contradiction(seq)?
-            && sees_all(tx, eyes, &found.engrams)?
-        {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Whether a caller may see each of the versions by which a conflict was found.
@@ -495,7 +441,7 @@ pub(crate) fn reports_nothing_open(
     let Some(pair) = told_by(it, engram)?.filter(|it| it.status == ConflictStatus::Open) else {
         return Ok(());
     };
-    match both_hold(it, &pair, clock)? {
+    match it.both_hold(&pair, clock)? {
         false => Ok(()),
         true => Err(Refusal::new(
             Code::ScopeDenied,
@@ -509,16 +455,6 @@ pub(crate) fn reports_nothing_open(
             ),
         )),
     }
-}
-
-/// Whether a claim of each side holds now.
-fn both_hold(it: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<bool, Refusal> {
-    for side in &pair.sides {
-        if it.holding(pair.project, side, clock)?.is_empty() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// Pointers of both, at most [`RISK_POINTERS`]: the first of each, then the second of each, and so on.

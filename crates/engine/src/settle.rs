@@ -4,15 +4,16 @@
 
 use crate::{
     close,
-    conflicts::{self, Shown, no_conflict, shown},
+    conflicts::{self, Shown, no_conflict, shown, standing},
     context::{Context, Ground},
     decide::{self, Plan, Planned},
     evidence::screen_text,
-    findings::{self, Telling, is_comparable},
+    eyes::Eyes,
+    findings::{self, Telling},
     judge::{self, is_persons},
     lineage,
     put::answered,
-    risks::{self, ended_report, sources},
+    risks::{ended_report, sources},
 };
 use engram_model::{
     Allow, Caller, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram, EngramId,
@@ -20,7 +21,7 @@ use engram_model::{
     Scope, Settle, Source, fold, is_over,
     operation::{Permit, Ruling},
 };
-use engram_store::{Reader, side};
+use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -57,6 +58,15 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
         let clock = cx.engine.world.now();
         let pair = it.conflict(conflict)?.filter(|it| it.project == project);
         let eyes = cx.eyes()?;
+        let is_undone = matches!(how, Settle::Undo);
+        let standing = |pair| {
+            if is_undone {
+                Ok(pair)
+            } else {
+                standing(it, pair, &eyes, clock)
+            }
+        };
+        let pair = pair.map(standing).transpose()?;
         let found = pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))?;
         let found = found.ok_or_else(|| no_conflict(conflict))?;
         let asked = Asked {
@@ -169,7 +179,7 @@ fn plan_verdict(
         Some(seq) => it.ruling(seq)?.map(|ruling| (seq, ruling)),
         None => None,
     };
-    match (&asked.how, found.status) {
+    match (&asked.how, found.pair.status) {
         (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
             judge::may_change(cx, it, seq)?;
@@ -201,7 +211,7 @@ fn plan_verdict(
         },
         (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-            match is_same(it, found, &ruling, &asked.how)? {
+            match is_same(it, found, &ruling, &asked.how, &cx.eyes()?)? {
                 true if cx.agent()?.is_none() && !is_persons(it, seq)? => {
                     confirmed(cx, it, found, asked, ruling)
                 }
@@ -233,18 +243,14 @@ fn ruled(
     let (how, winner, merged) = match &asked.how {
         Settle::Dismiss => {
             // Nor does an agent let its own claim stand beside the user's: that would open the gate.
-            let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
-            for side in &found.sides {
-                for voice in it.holding(found.pair.project, side, clock)? {
-                    if eyes.may_see(&voice) {
-                        close::may_close(cx, &voice)?;
-                    }
-                }
+            for voice in held_by(cx, it, &found.pair)? {
+                close::may_close(cx, &voice)?;
             }
+            done.entries.extend(dismissed_with(cx, it, found, asked)?);
             (How::Dismissed, None, None)
         }
         Settle::Winner(_) | Settle::Newer | Settle::Surer => {
-            let winner = winning(it, found, &asked.how)?;
+            let winner = winning(it, found, &asked.how, &cx.eyes()?)?;
             close_side(cx, it, found, 1 - winner, asked, &mut done)?;
             let side = found.sides.get(winner).cloned();
             (How::Winner, side, None)
@@ -264,44 +270,67 @@ fn ruled(
         }
         Settle::Undo => return Err(nothing_to_undo(found)),
     };
-    let again = left_over(cx, it, found, &done, asked)?;
-    let mut plan = planned(found, asked, done, Some((how, winner, merged)));
-    plan.answer.1 = again.len() as u64;
-    plan.entries.extend(again);
-    Ok(plan)
+    Ok(planned(found, asked, done, Some((how, winner, merged))))
 }
 
-/// What a verdict does not reach: a version that its judge cannot see and may not close stays, and the
-/// conflict is found again by it in the same moment. The judge is not told; whoever sees that version sees
-/// the conflict open, and so does the gate.
-fn left_over(
+/// The versions that a conflict is about and that hold.
+fn held_by(cx: &Context<'_>, tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Engram>, Refusal> {
+    let clock = cx.engine.world.now();
+    let mut all = Vec::new();
+    for side in &pair.sides {
+        all.extend(tx.holding(pair.project, side, clock)?);
+    }
+    all.retain(|version| pair.is_about(version));
+    Ok(all)
+}
+
+/// Who dismisses a conflict dismisses what else they may of the same sides: an agent that of its own run, a person all
+/// that still holds. The reason is told only where it was given.
+fn dismissed_with(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     found: &Shown,
-    done: &Done,
     asked: &Asked,
 ) -> Result<Vec<Planned>, Refusal> {
     let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
-    if cx.agent()?.is_none() {
-        return Ok(Vec::new());
+    let is_person = cx.agent()?.is_none();
+    let mut entries = Vec::new();
+    for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
+        let is_settled = match other.status {
+            ConflictStatus::Dismissed => match other.verdict {
+                Some(seq) if is_person => is_persons(tx, seq)?,
+                _ => true,
+            },
+            status => status != ConflictStatus::Open,
+        };
+        if other.id == found.pair.id || is_settled || !eyes.may_know_of(other.run) {
+            continue;
+        }
+        let voices = held_by(cx, tx, &other)?;
+        let may_close = voices
+            .iter()
+            .all(|voice| close::may_close(cx, voice).is_ok());
+        if !may_close || !tx.both_hold(&other, clock)? {
+            continue;
+        }
+        let ruling = Ruling {
+            id: other.id,
+            status: ConflictStatus::Dismissed,
+            how: Some(How::Dismissed),
+            winner: None,
+            merged: None,
+            closed: Vec::new(),
+            stored: Vec::new(),
+            why: None,
+        };
+        entries.push(Planned {
+            due: None,
+            operation: Operation::Resolved(Box::new(ruling)),
+            by: asked.by.clone(),
+            shareable: other.run.is_none(),
+        });
     }
-    let mut hidden = false;
-    let mut left = Vec::new();
-    for side in &found.pair.sides {
-        let mut holding = tx.holding(found.pair.project, side, clock)?;
-        holding.retain(|engram| is_comparable(engram) && !done.closed.contains(&engram.id));
-        let at = holding.iter().position(|engram| !eyes.may_see(engram));
-        hidden |= at.is_some();
-        left.extend((!holding.is_empty()).then(|| holding.swap_remove(at.unwrap_or(0))));
-    }
-    let Ok([one, two]) = <[Engram; 2]>::try_from(left) else {
-        return Ok(Vec::new());
-    };
-    let known = tx.contradiction(found.pair.last)?;
-    Ok(match known.filter(|_| hidden) {
-        Some(known) => risks::found_again(cx, &found.pair, known, [one, two], asked.now),
-        None => Vec::new(),
-    })
+    Ok(entries)
 }
 
 /// An agent's verdict that a person gives too is the person's from now on.
@@ -399,7 +428,7 @@ fn store(
         &engram,
         &Telling {
             before: &done.entries,
-            of: Some(found.pair.id),
+            of: Some(&found.pair.sides),
             ..Telling::of(asked.now, &asked.by, &done.closed)
         },
     );
@@ -547,7 +576,7 @@ fn undone(
         }
     }
     if holds_again(it, found, &done, clock)?
-        && let Some(old) = ended_report(it, &found.pair, found.voices.each_ref())?
+        && let Some(old) = ended_report(it, &found.pair)?
     {
         let risk = lineage::again(cx, old, asked.now, None);
         done.entries.push(Planned {
@@ -569,11 +598,14 @@ fn holds_again(
 ) -> Result<bool, Refusal> {
     for digest in &found.pair.sides {
         let is_stored = |entry: &Planned| match &entry.operation {
-            Operation::Stored(engram) => side(&engram.topic, &engram.claim) == *digest,
+            Operation::Stored(engram) => {
+                found.pair.is_about(engram) && side(&engram.topic, &engram.claim) == *digest
+            }
             _ => false,
         };
         let holds = it.holding(found.pair.project, digest, clock)?;
-        let holds = holds.iter().any(|it| !done.closed.contains(&it.id));
+        let is_left = |it: &Engram| found.pair.is_about(it) && !done.closed.contains(&it.id);
+        let holds = holds.iter().any(is_left);
         if !holds && !done.entries.iter().any(is_stored) {
             return Ok(false);
         }
@@ -638,10 +670,13 @@ fn planned(
 }
 
 /// Which side wins: 0 is `a`.
-fn winning(it: &Reader<'_>, found: &Shown, how: &Settle) -> Result<usize, Refusal> {
+fn winning(it: &Reader<'_>, found: &Shown, how: &Settle, eyes: &Eyes) -> Result<usize, Refusal> {
     match how {
         Settle::Winner(id) => {
-            let side = it.side_of(*id)?;
+            let side = match it.engram(*id)? {
+                Some(engram) if eyes.may_see(&engram) => it.side_of(*id)?,
+                _ => None,
+            };
             let at = found.sides.iter().position(|it| Some(it) == side.as_ref());
             at.ok_or_else(|| {
                 Refusal::new(
@@ -668,10 +703,16 @@ fn winning(it: &Reader<'_>, found: &Shown, how: &Settle) -> Result<usize, Refusa
 }
 
 /// Whether a verdict is the same as the one given before.
-fn is_same(it: &Reader<'_>, found: &Shown, ruling: &Ruling, how: &Settle) -> Result<bool, Refusal> {
+fn is_same(
+    it: &Reader<'_>,
+    found: &Shown,
+    ruling: &Ruling,
+    how: &Settle,
+    eyes: &Eyes,
+) -> Result<bool, Refusal> {
     Ok(match (how, ruling.how) {
         (Settle::Winner(_) | Settle::Newer | Settle::Surer, Some(How::Winner)) => {
-            let side = found.sides.get(winning(it, found, how)?);
+            let side = found.sides.get(winning(it, found, how, eyes)?);
             side == ruling.winner.as_ref()
         }
         (Settle::Merge(text), Some(How::Merge)) => match ruling.stored.first() {
@@ -711,7 +752,7 @@ fn settled_already(caller: &Caller, found: &Shown) -> Refusal {
             "conflict {} is {}{how}",
             found.pair.id, found.conflict.status
         ),
-        match (found.status, caller) {
+        match (found.pair.status, caller) {
             (ConflictStatus::Open, _) => {
                 "One of its sides no longer holds: there is nothing to settle.".to_owned()
             }

@@ -447,13 +447,15 @@ impl Applied<'_> {
     fn conflict(&self, it: &Contradiction) -> Result<()> {
         let [a, b] = &it.sides;
         self.run(
-            "INSERT INTO conflict (id, project, a, b, status, first, last, severity, newer, older)
+            "INSERT INTO conflict (id, project, a, b, status, first, last, severity, run, newer, older)
              VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?5, ?6,
+               (SELECT coalesce(run, '00000000000000000000000000') FROM engram
+                WHERE id IN (?7, ?8) AND scope = 'run' LIMIT 1),
                coalesce((SELECT id FROM engram WHERE id IN (?7, ?8) ORDER BY place DESC, seq DESC LIMIT 1), ''),
                coalesce((SELECT id FROM engram WHERE id IN (?7, ?8) ORDER BY place, seq LIMIT 1), ''))
              ON CONFLICT (id) DO UPDATE SET status = 'open', last = ?5,
                allowed = CASE WHEN status = 'open' THEN allowed END, severity = excluded.severity,
-               newer = excluded.newer, older = excluded.older",
+               run = excluded.run, newer = excluded.newer, older = excluded.older",
             params![
                 it.id.to_string(),
                 self.project.to_string(),

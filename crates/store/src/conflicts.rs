@@ -3,7 +3,7 @@
 
 use engram_model::{
     AgentId, ConflictId, ConflictStatus, Engram, EngramId, LineageId, Lost, Operation,
-    OperationKind, ProjectId, RunId, Severity,
+    OperationKind, ProjectId, RunId, Scope, Severity,
     operation::{Contradiction, Ruling},
 };
 use jiff::Timestamp;
@@ -24,6 +24,13 @@ pub(crate) const RISKS: &str = "report JOIN conflict ON conflict.id = report.con
      JOIN engram ON engram.seq IN (
      SELECT seq FROM engram WHERE id = report.risk UNION ALL
      SELECT seq FROM engram WHERE lineage = report.risk AND lineage <> id)";
+
+/// The run that a version is for; none where it is for everybody. One that names no run is for the user alone: the
+/// run 0.
+pub fn audience(engram: &Engram) -> Option<RunId> {
+    let run = engram.run.unwrap_or(RunId(ulid::Ulid::nil()));
+    (engram.scope == Scope::Run).then_some(run)
+}
 
 /// A pair of sides, and the entries about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +54,32 @@ pub struct Pair {
     pub allowed: Option<u64>,
     /// The last verdict, if it was not undone: `status` is open again where the pair was found after it.
     pub ruled: Option<ConflictStatus>,
-    /// The versions by which it was found last.
-    pub found: Vec<EngramId>,
+    /// The run that it is for; none where it is for everybody in the project.
+    pub run: Option<RunId>,
+}
+
+impl Pair {
+    /// One of which nothing is recorded yet.
+    pub fn new(id: ConflictId, project: ProjectId, run: Option<RunId>, sides: [String; 2]) -> Self {
+        Self {
+            id,
+            project,
+            sides,
+            status: ConflictStatus::Open,
+            first: 0,
+            last: 0,
+            verdict: None,
+            allowed: None,
+            ruled: None,
+            run,
+        }
+    }
+
+    /// Whether a version is one of those that the conflict is about: all whom it is for may see it.
+    pub fn is_about(&self, engram: &Engram) -> bool {
+        let audience = audience(engram);
+        audience.is_none() || audience == self.run
+    }
 }
 
 /// An engram of kind risk that reports a conflict, or did.
@@ -92,8 +123,8 @@ pub struct Deed {
 
 const PAIR: &str =
     "conflict.id, conflict.project, conflict.a, conflict.b, conflict.status, conflict.first,
-     conflict.last, conflict.verdict, conflict.allowed, conflict.ruled, conflict.newer,
-     conflict.older FROM conflict";
+     conflict.last, conflict.verdict, conflict.allowed, conflict.ruled, conflict.run
+     FROM conflict";
 
 fn pair(row: &Row<'_>) -> Result<Pair> {
     let text = |at: usize| row.get::<_, String>(at);
@@ -111,51 +142,55 @@ fn pair(row: &Row<'_>) -> Result<Pair> {
             .get::<_, Option<String>>(9)?
             .map(|it| parse_id(&it))
             .transpose()?,
-        found: [text(10)?, text(11)?]
-            .iter()
-            .filter(|it| !it.is_empty())
-            .map(|it| parse_id(it))
-            .collect::<Result<_>>()?,
+        run: row
+            .get::<_, Option<String>>(10)?
+            .map(|it| parse_id(&it))
+            .transpose()?,
     })
 }
 
-/// Both sides of a conflict hold, each by a version that whoever is of the run `?3` may see; without a run,
-/// by any.
-fn both_hold() -> String {
-    let holds = |side: &str| {
-        format!(
-            // From the side: a plan that goes through all that holds takes a second.
-            "EXISTS (SELECT 1 FROM content INDEXED BY content_side
-               CROSS JOIN engram ON engram.id = content.engram
-             WHERE content.side = conflict.{side} AND engram.project = ?1 AND engram.valid_until IS NULL
-               AND {NOT_OVER} AND (?3 IS NULL OR engram.scope <> 'run' OR engram.run = ?3))"
-        )
-    };
-    format!("{} AND {}", holds("a"), holds("b"))
-}
-
-/// Whoever is of the run `?3` may see the versions by which a conflict was found last.
-const SEES_FOUND: &str = "(?3 IS NULL OR NOT EXISTS
-   (SELECT 1 FROM engram WHERE engram.id IN (conflict.newer, conflict.older)
-      AND engram.scope = 'run' AND engram.run IS NOT ?3))";
-
-/// How a conflict stands by verdict for whoever is of the run `?3`: one that was found again only by what is
-/// hidden from them stands as it was settled.
-fn standing() -> String {
+/// A side of the conflict `of` holds, by a version that is `seen`.
+fn holds(of: &str, side: &str, seen: &str) -> String {
     format!(
-        "CASE WHEN conflict.ruled IS NULL OR {SEES_FOUND} THEN conflict.status ELSE conflict.ruled END"
+        // From the side: a plan that goes through all that holds takes a second.
+        "EXISTS (SELECT 1 FROM content INDEXED BY content_side
+           CROSS JOIN engram ON engram.id = content.engram
+         WHERE content.side = {of}.{side} AND engram.project = ?1 AND engram.valid_until IS NULL
+           AND {NOT_OVER} AND {seen})"
     )
 }
 
-/// Whoever is of the run `?3` may know of a conflict: it was found by versions that they may see, last or when
-/// something reported it, or both sides hold by such versions.
-fn is_known() -> String {
+/// Both sides of a conflict hold by versions that it is about: one that is for a run by one of that run.
+fn both_hold() -> String {
+    let own = "engram.scope = 'run' AND coalesce(engram.run, '00000000000000000000000000') = conflict.run";
+    let seen = &format!("(engram.scope <> 'run' OR {own})");
+    let both = |seen| {
+        format!(
+            "{} AND {}",
+            holds("conflict", "a", seen),
+            holds("conflict", "b", seen)
+        )
+    };
+    let one = format!(
+        "({} OR {})",
+        holds("conflict", "a", own),
+        holds("conflict", "b", own)
+    );
+    format!("{} AND (conflict.run IS NULL OR {one})", both(seen))
+}
+
+/// A conflict of a run is covered while the same sides contradict each other for everybody: what is said of it is
+/// said of that one. A person's dismissal covers it too.
+fn is_covered() -> String {
+    let shared = "engram.scope <> 'run'";
     format!(
-        "({SEES_FOUND} OR ({})
-          OR EXISTS (SELECT 1 FROM report WHERE report.conflict = conflict.id AND NOT EXISTS
-               (SELECT 1 FROM engram WHERE engram.id IN (report.one, report.other)
-                  AND engram.scope = 'run' AND engram.run IS NOT ?3)))",
-        both_hold()
+        "(conflict.run IS NOT NULL AND EXISTS (SELECT 1 FROM conflict AS wide
+           WHERE wide.a = conflict.a AND wide.b = conflict.b AND wide.project = ?1 AND wide.run IS NULL
+             AND (wide.status = 'open' OR (wide.status = 'dismissed' AND EXISTS
+               (SELECT 1 FROM journal WHERE journal.seq = wide.verdict AND journal.agent IS NULL)))
+             AND {} AND {}))",
+        holds("wide", "a", shared),
+        holds("wide", "b", shared)
     )
 }
 
@@ -208,7 +243,7 @@ impl Reader<'_> {
     }
 
     /// The conflicts of a project in no order, without composing any, as an agent of this run may see them (without
-    /// a run, all): those with this status by verdict, or all. `holds` tells whether both sides hold now:
+    /// a run, all), but for those that are covered: those with this status by verdict, or all. `holds` tells whether both sides hold now:
     /// `Some(true)` those alone, `Some(false)` the others.
     pub fn conflicts_listed(
         &self,
@@ -223,7 +258,7 @@ impl Reader<'_> {
             Some(true) => format!("AND {}", both_hold()),
             Some(false) => format!("AND NOT ({})", both_hold()),
         };
-        let (stands, sees) = (standing(), is_known());
+        let covered = is_covered();
         let found: Vec<(Listing, bool)> = self
             .0
             .prepare_cached(&format!(
@@ -231,8 +266,9 @@ impl Reader<'_> {
                    conflict.allowed IS NOT NULL, conflict.allowed < conflict.last
                  FROM conflict LEFT JOIN engram AS newer ON newer.id = conflict.newer
                    LEFT JOIN engram AS older ON older.id = conflict.older
-                 WHERE conflict.project = ?1 AND (?4 IS NULL OR {stands} = ?4)
-                   AND ?2 IS ?2 AND {sees} {holds}"
+                 WHERE conflict.project = ?1 AND (?4 IS NULL OR conflict.status = ?4)
+                   AND ?2 IS ?2 AND (?3 IS NULL OR conflict.run IS NULL OR conflict.run = ?3)
+                   AND NOT {covered} {holds}"
             ))?
             .query_and_then(
                 params![
@@ -279,18 +315,18 @@ impl Reader<'_> {
             .0
             .prepare_cached(&format!(
                 "SELECT COUNT(*) FROM conflict
-                 WHERE project = ?1 AND status = 'open' AND ?3 IS ?3 AND {}",
-                both_hold()
+                 WHERE project = ?1 AND status = 'open' AND {} AND NOT {}",
+                both_hold(),
+                is_covered()
             ))?
-            .query_row(
-                params![project.to_string(), now.as_microsecond(), None::<String>],
-                |row| row.get(0),
-            )?;
+            .query_row(params![project.to_string(), now.as_microsecond()], |row| {
+                row.get(0)
+            })?;
         Ok(count as u64)
     }
 
     /// The newest verdicts of a project that stand and by which a side holds, and who gave each: at most
-    /// `most`.
+    /// `most`. Those on conflicts of a run are nothing to others.
     pub fn winners(
         &self,
         project: ProjectId,
@@ -300,7 +336,7 @@ impl Reader<'_> {
             .0
             .prepare_cached(&format!(
                 "SELECT {ENTRY} FROM conflict JOIN journal ON journal.seq = conflict.verdict
-                 WHERE conflict.project = ?1 AND conflict.status = 'resolved'
+                 WHERE conflict.project = ?1 AND conflict.status = 'resolved' AND conflict.run IS NULL
                  ORDER BY conflict.verdict DESC LIMIT ?2"
             ))?
             .query_and_then(params![project.to_string(), most as i64], |row| {
@@ -335,6 +371,49 @@ impl Reader<'_> {
                (SELECT id FROM conflict WHERE a = ?2 UNION ALL SELECT id FROM conflict WHERE b = ?2)",
             params![project.to_string(), side],
         )
+    }
+
+    /// The conflicts of these two sides: for everybody, and for runs.
+    pub fn conflicts_between(&self, project: ProjectId, sides: &[String; 2]) -> Result<Vec<Pair>> {
+        self.pairs(
+            "WHERE a = ?2 AND b = ?3 AND project = ?1",
+            params![project.to_string(), sides[0], sides[1]],
+        )
+    }
+
+    /// Whether both sides of a conflict hold, by versions that it is about.
+    pub fn both_hold(&self, pair: &Pair, now: Timestamp) -> Result<bool> {
+        let mut has_own = pair.run.is_none();
+        for side in &pair.sides {
+            let mut holding = self.holding(pair.project, side, now)?;
+            holding.retain(|engram| pair.is_about(engram));
+            has_own |= holding.iter().any(|engram| engram.scope == Scope::Run);
+            if holding.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(has_own)
+    }
+
+    /// The conflict that covers one of a run: the same sides contradict each other for everybody, or a person
+    /// dismissed that.
+    pub fn covering(&self, pair: &Pair, now: Timestamp) -> Result<Option<Pair>> {
+        if pair.run.is_none() {
+            return Ok(None);
+        }
+        let all = self.conflicts_between(pair.project, &pair.sides)?;
+        let Some(wide) = all.into_iter().find(|wide| wide.run.is_none()) else {
+            return Ok(None);
+        };
+        let covers = match wide.status {
+            ConflictStatus::Open => true,
+            ConflictStatus::Dismissed => {
+                let deed = wide.verdict.map_or(Ok(None), |seq| self.deed(seq))?;
+                deed.is_some_and(|deed| deed.agent.is_none())
+            }
+            _ => false,
+        };
+        Ok((covers && self.both_hold(&wide, now)?).then_some(wide))
     }
 
     fn reports_where(&self, tail: &str, value: impl rusqlite::ToSql) -> Result<Vec<Report>> {
@@ -401,12 +480,24 @@ impl Reader<'_> {
         Ok(side.flatten())
     }
 
-    /// The versions on a side, newest first, including those that no longer hold.
-    pub fn voices(&self, project: ProjectId, side: &str) -> Result<Vec<Engram>> {
+    /// The versions on a side that everybody may see, and those of a run, newest first, including those that no
+    /// longer hold.
+    pub fn voices(
+        &self,
+        project: ProjectId,
+        side: &str,
+        run: Option<RunId>,
+    ) -> Result<Vec<Engram>> {
         let voices = self.engrams_where(
             "WHERE engram.id IN (SELECT engram FROM content WHERE side = ?2) AND +engram.project = ?1
+               AND (engram.scope <> 'run' OR coalesce(engram.run, '00000000000000000000000000') = ?4)
              ORDER BY engram.valid_until IS NOT NULL, engram.place DESC, engram.seq DESC LIMIT ?3",
-            params![project.to_string(), side, VOICES as i64],
+            params![
+                project.to_string(),
+                side,
+                VOICES as i64,
+                run.map(|run| run.to_string())
+            ],
         )?;
         voices.into_iter().map(|it| self.placed(it)).collect()
     }

@@ -48,7 +48,7 @@ mod until;
 mod vacant;
 
 pub use agents::{Holder, Seen, Spender};
-pub use conflicts::{Deed, Listing, Pair, Report};
+pub use conflicts::{Deed, Listing, Pair, Report, audience};
 pub use db::{Reader, Store, Writer};
 pub use doorbell::{Doorbell, Listener};
 pub use due::Due;

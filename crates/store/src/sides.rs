@@ -1,6 +1,6 @@
 //! Sides: a digest of topic and claim, under which all engrams that say the same are found.
 
-use engram_model::{ConflictId, ProjectId, fold};
+use engram_model::{ConflictId, ProjectId, RunId, fold};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
@@ -15,14 +15,15 @@ pub fn side(topic: &str, claim: &str) -> String {
     hex::encode(&Sha256::digest(words)[..BYTES])
 }
 
-/// The conflict of two sides, in either order.
-pub fn conflict_id(project: ProjectId, one: &str, other: &str) -> ConflictId {
+/// The conflict of two sides, in either order: for everybody, or for a run that has a claim on one of them.
+pub fn conflict_id(project: ProjectId, run: Option<RunId>, one: &str, other: &str) -> ConflictId {
     let (a, b) = if one <= other {
         (one, other)
     } else {
         (other, one)
     };
-    let digest = Sha256::digest(format!("{project} {a} {b}"));
+    let of_run = run.map_or_else(String::new, |run| format!(" {run}"));
+    let digest = Sha256::digest(format!("{project} {a} {b}{of_run}"));
     let mut bytes = [0; BYTES];
     bytes.copy_from_slice(&digest[..BYTES]);
     ConflictId(ulid::Ulid::from_bytes(bytes))
@@ -69,9 +70,10 @@ mod tests {
     fn a_conflict_is_the_same_in_either_order_and_another_in_another_project() {
         let (here, there) = (ProjectId(ulid::Ulid(1)), ProjectId(ulid::Ulid(2)));
         let (a, b) = (side("x", "one"), side("x", "two"));
-        let id = conflict_id(here, &a, &b);
-        assert_eq!(id, conflict_id(here, &b, &a));
-        assert_ne!(id, conflict_id(there, &a, &b));
+        let id = conflict_id(here, None, &a, &b);
+        assert_eq!(id, conflict_id(here, None, &b, &a));
+        assert_ne!(id, conflict_id(there, None, &a, &b));
+        assert_ne!(id, conflict_id(here, Some(RunId(ulid::Ulid(1))), &a, &b));
         assert_eq!(id.to_string().parse::<ConflictId>().unwrap(), id);
     }
 }

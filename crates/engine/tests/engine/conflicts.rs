@@ -230,6 +230,7 @@ fn nobody_is_told_of_a_side_that_they_may_not_see() {
     at.put(&ada, own).unwrap();
     let reply = at.put(&bob, on("wallet", LONG)).unwrap();
     assert_eq!((told(&reply), reply.conflicts), (Vec::new(), 0));
+    at.0.help_index().unwrap();
     assert_eq!(listed(&at, &bob, Listed::All), []);
     let [known] = &listed(&at, &ada, Listed::All)[..] else {
         panic!("its author sees both");

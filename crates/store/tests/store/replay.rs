@@ -322,7 +322,7 @@ fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
     let voices = |store: &Store| {
         let read = |it: &engram_store::Reader<'_>| {
             let held = it.holding(PROJECT, &side, now())?;
-            let all = it.voices(PROJECT, &side)?;
+            let all = it.voices(PROJECT, &side, None)?;
             Ok((
                 held.len(),
                 all.iter().map(|it| it.id.0.0).collect::<Vec<_>>(),

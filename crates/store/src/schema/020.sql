@@ -1,0 +1,8 @@
+-- Who a conflict is for: everybody in the project, or one run, where a version of that run is on a side. What only
+-- one run sees changes nothing for anybody else. A version without a run is for the user alone: the run 0. What was found of claims of runs is found again as theirs.
+ALTER TABLE conflict ADD COLUMN run TEXT;
+UPDATE conflict SET run =
+    (SELECT coalesce(run, '00000000000000000000000000') FROM engram WHERE id IN (conflict.newer, conflict.older) AND scope = 'run' LIMIT 1);
+INSERT OR IGNORE INTO due SELECT seq, project, 9223372036854775807, 1, 0 FROM engram
+    WHERE valid_until IS NULL AND durability = 'durable' AND scope = 'run'
+      AND lineage NOT IN (SELECT risk FROM report);
