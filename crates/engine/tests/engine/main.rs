@@ -36,3 +36,4 @@ mod settling;
 mod simulation;
 mod updates;
 mod verdicts;
+mod worlds;
