@@ -3,13 +3,13 @@
 //! in one transaction, or nothing.
 
 use crate::{
-    agents::{Called, since},
+    agents::{Called, line_of, since},
     context::{Context, Ground},
     names::{apart, refuse_ours},
     risks,
 };
 use engram_model::{
-    AgentId, Operation, ProjectId, Refusal,
+    AgentId, Operation, ProjectId, RateLimits, Refusal,
     operation::{Agent, Served},
 };
 use engram_store::{Due, NewEntry, Reader, Writer};
@@ -116,13 +116,33 @@ pub(crate) fn admit_many(cx: &Context<'_>, tx: &Reader<'_>, engrams: usize) -> R
     };
     engram_gateway::admit_write(limits, own(60)?, own(3_600)?)?;
     if tx.is_opened(&agent.handle)? {
-        return Ok(());
+        return admit_tree(tx, limits, agent, more, now);
     }
     let all = |seconds| -> Result<u32, Refusal> {
         let count = tx.count_by_strangers(agent.project, since(now, seconds), now)?;
         Ok(count.saturating_add(more))
     };
     engram_gateway::admit_strangers(limits, all(60)?, all(3_600)?)
+}
+
+/// What an agent may write through its children is bounded as what it may read through them.
+fn admit_tree(
+    tx: &Reader<'_>,
+    limits: &RateLimits,
+    agent: &Agent,
+    more: u32,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    if agent.parent.is_none() && tx.family(agent.project, Some(&agent.handle), 1)?.is_empty() {
+        return Ok(());
+    }
+    let line = line_of(tx, Some(agent))?;
+    let root = line.last().map_or(&agent.handle, |root| &root.handle);
+    let all = |seconds| -> Result<u32, Refusal> {
+        let count = tx.count_by_tree(agent.project, root, since(now, seconds), now)?;
+        Ok(count.saturating_add(more))
+    };
+    engram_gateway::admit_tree(limits, all(60)?, all(3_600)?)
 }
 
 /// Who is said to have done what this caller does: the name that is `given` with it, else the

@@ -5,8 +5,8 @@ use engram_model::{DerefLimits, PointerType, Refusal, operation::ReadBelow};
 
 use crate::{budget::left, charge};
 
-/// How many times its own figures those below an agent may read in its turn, together.
-const TIMES: u32 = 10;
+/// How many times its own figures those below an agent may read in its turn, and its tree may write, together.
+pub(crate) const TIMES: u32 = 10;
 
 /// An agent above the one that reads.
 #[derive(Clone, Debug, PartialEq)]

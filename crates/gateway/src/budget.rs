@@ -5,7 +5,7 @@ use engram_model::{
     Scopes, Spend,
 };
 
-use crate::may_write_scope;
+use crate::{below::TIMES, may_write_scope};
 
 /// The three classes that pointers spend from (DESIGN section 6).
 enum Class {
@@ -137,6 +137,18 @@ pub fn admit_strangers(
             format!(
                 "Wait up to a {time}, or ask the user to run `engram agents open NAME`: an agent with a token has its own limits."
             ),
+        )
+    })
+}
+
+/// Whether an agent may write once more, where the one at the top of its tree and all below that stored or closed this
+/// much together.
+pub fn admit_tree(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
+    admit_times(TIMES, limits, last_minute, last_hour).map_err(|(_, limit, time)| {
+        Refusal::new(
+            Code::RateLimited,
+            format!("an agent and all below it share {limit} writes a {time}, and all are used"),
+            format!("Wait up to a {time}; meanwhile, collect findings and merge those that say the same thing."),
         )
     })
 }

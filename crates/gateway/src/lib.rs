@@ -25,7 +25,9 @@ pub use brief::{
     Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, admit_pin, compose, may_pin,
     quoted,
 };
-pub use budget::{admit, admit_strangers, admit_write, budget, charge, may_close, may_retire};
+pub use budget::{
+    admit, admit_strangers, admit_tree, admit_write, budget, charge, may_close, may_retire,
+};
 pub use code::{code_chars, code_features};
 pub use echo::{admit_claim, echoes, fingerprints, is_own, probes, read_print, told_print};
 pub use grant::{

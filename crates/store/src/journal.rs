@@ -195,6 +195,26 @@ impl Reader<'_> {
         )?)
     }
 
+    /// How often an agent and all below it did that together, counted in the same way.
+    pub fn count_by_tree(
+        &self,
+        project: ProjectId,
+        root: &AgentId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<u32> {
+        Ok(self.0.prepare_cached(&COUNT_TREE)?.query_row(
+            params![
+                project.to_string(),
+                since.as_microsecond(),
+                now.as_microsecond(),
+                OWN_EVENT,
+                root.0
+            ],
+            |row| row.get(0),
+        )?)
+    }
+
     /// How many entries only a newer build knows.
     pub(crate) fn count_newer(&self) -> Result<u64> {
         let (mut count, mut after) = (0, 0);
@@ -247,6 +267,14 @@ static COUNT_RATED: LazyLock<String> = LazyLock::new(|| count_rated("journal_age
 static COUNT_STRANGERS: LazyLock<String> = LazyLock::new(|| {
     let strangers = "project = ?1 AND agent IS NOT NULL AND agent NOT IN (SELECT agent FROM token)";
     count_rated("journal_lately", strangers)
+});
+
+/// The same of agent ?5 of project ?1 and all below it.
+static COUNT_TREE: LazyLock<String> = LazyLock::new(|| {
+    let tree = "project = ?1 AND agent IN (WITH RECURSIVE tree (handle) AS
+        (SELECT ?5 UNION SELECT agent.handle FROM tree JOIN agent ON agent.parent = tree.handle)
+        SELECT handle FROM tree)";
+    count_rated("journal_lately", tree)
 });
 
 fn count_rated(index: &str, whose: &str) -> String {

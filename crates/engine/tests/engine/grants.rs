@@ -597,6 +597,40 @@ fn turns_that_a_parent_begins_are_rated() {
     next(&called("lead")).unwrap();
 }
 
+/// Children are no way to write more than ten times what an agent may.
+#[test]
+fn an_agent_and_all_below_it_write_ten_times_its_rates_at_most() {
+    let (ground, engine) = family();
+    let mut names = Vec::new();
+    for number in 0..15 {
+        let name = format!("child-{number}");
+        open(&engine, &USER, &name, Some("lead")).unwrap();
+        names.push(name);
+    }
+    let mut stored = 0;
+    let mut refused_at_last = None;
+    for (at, name) in names.iter().cycle().take(15 * 20).enumerate() {
+        let claim = format!("Part {at} of the gateway is blue.");
+        match engine.put(&called(name), crate::conflicts::on("gateway", &claim)) {
+            Ok(_) => stored += 1,
+            Err(refusal) => refused_at_last = Some(refusal),
+        }
+    }
+    let refusal = refused_at_last.unwrap();
+    assert_eq!((stored, refusal.code), (200, Code::RateLimited));
+    assert!(refusal.message.contains("all below it"), "{refusal:?}");
+    // Others write on, and so does the tree a minute later.
+    engine
+        .put(
+            &engine.agent("other"),
+            crate::conflicts::on("gateway", "The gateway has a lid."),
+        )
+        .unwrap();
+    ground.clock.turn(61);
+    let late = crate::conflicts::on("gateway", "The gateway has a handle.");
+    engine.put(&called(&names[0]), late).unwrap();
+}
+
 /// What is erased leaves neither the requests for it nor the grants.
 #[test]
 fn what_was_asked_for_and_granted_is_erased_with_it() {

@@ -6,3 +6,6 @@ UPDATE conflict SET run =
 INSERT OR IGNORE INTO due SELECT seq, project, 9223372036854775807, 1, 0 FROM engram
     WHERE valid_until IS NULL AND durability = 'durable' AND scope = 'run'
       AND lineage NOT IN (SELECT risk FROM report);
+
+-- Those below an agent: they share rates.
+CREATE INDEX agent_parent ON agent (parent) WHERE parent IS NOT NULL;
