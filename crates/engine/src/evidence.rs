@@ -226,7 +226,11 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
     screen_text("the agent's name", new.agent.as_deref().unwrap_or_default())?;
     for (at, pointer) in new.pointers.iter().enumerate() {
         let (field, text) = (format!("pointer {}", at + 1), pointer.to_string());
-        screen_secret(&field, &text)?;
+        match &pointer.target {
+            // No file has such a name: it is read as words.
+            Target::Url { url, .. } => screen_text(&field, url)?,
+            _ => screen_secret(&field, &text)?,
+        }
         if text.contains('%') {
             screen_secret(&field, &percent_decode_str(&text).decode_utf8_lossy())?;
         }

@@ -275,3 +275,19 @@ fn no_field_takes_a_credential() {
         [""; 0].map(std::path::PathBuf::from)
     );
 }
+
+/// A web address is read as words.
+#[test]
+fn an_address_holds_no_words_that_nobody_sees() {
+    let ground = crate::fixture::Ground::new();
+    let at = ground.open();
+    for hidden in ["a\u{E0041}", "\u{202E}b", "c\u{200B}"] {
+        let pointer = format!("url:https://example.org/{hidden}");
+        let draft = engram_model::Draft {
+            pointers: vec![engram_model::PointerInput::Text(pointer)],
+            ..crate::conflicts::on("gateway", "The gateway has a lid.")
+        };
+        let stored = at.put(&engram_model::Caller::User, draft);
+        crate::fixture::refused(stored, engram_model::Code::SchemaInvalid);
+    }
+}

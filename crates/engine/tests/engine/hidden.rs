@@ -586,3 +586,37 @@ fn a_status_counts_what_its_caller_may_see() {
     };
     assert_eq!(told(true), told(false));
 }
+
+/// What the user merges from claims that everybody sees is for everybody, though one of them is said in a run too.
+#[test]
+fn a_merge_is_as_visible_as_what_it_replaces() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let [ada, bob, hid] = ["ada", "bob", "hid"].map(|name| at.agent(name));
+    at.put(&ada, on("wallet", SHORT)).unwrap();
+    at.put(&bob, on("wallet", LONG)).unwrap();
+    at.put(&hid, of_user_alone(LONG)).unwrap();
+    at.0.help_index().unwrap();
+    let [found] = &open(&at)[..] else {
+        panic!("what covers is told alone: {:?}", open(&at));
+    };
+    let merge = Settle::Merge("The wallet lock lasts 3 minutes, 30 under load.".to_owned());
+    let reply = settle(&at, &USER, found.id, merge).unwrap();
+    assert_eq!((reply.closed.len(), open(&at)), (3, Vec::new()));
+    assert_eq!(at.get(&bob, reply.stored[0]).unwrap().scope, Scope::Project);
+}
+
+/// A side is named by an engram that its judge sees.
+#[test]
+fn no_verdict_names_what_its_judge_may_not_see() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let [ada, hid] = ["ada", "hid"].map(|name| at.agent(name));
+    at.put(&ada, on("wallet", SHORT)).unwrap();
+    at.put(&ada, on("wallet", LONG)).unwrap();
+    let hidden = at.put(&hid, of_user_alone(LONG)).unwrap();
+    let id = listed(&at, &ada, Listed::Open)[0].id;
+    let named = settle(&at, &ada, id, Settle::Winner(hidden.id));
+    refused(named, Code::SchemaInvalid);
+    settle(&at, &hid, id, Settle::Winner(hidden.id)).unwrap();
+}

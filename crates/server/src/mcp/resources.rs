@@ -12,6 +12,8 @@ const MIME: &str = "application/json";
 
 /// How many of the latest engrams are listed.
 const LISTED: usize = 50;
+/// How many entries are read at once to find them.
+const PAGE: usize = 200;
 
 /// Of our own, outside of what JSON-RPC reserves: the engine refused.
 const REFUSED: ErrorCode = ErrorCode(-31_000);
@@ -32,24 +34,35 @@ impl Server {
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let feed = Feed {
-            limit: Some(LISTED),
-            ..Feed::default()
-        };
         let asking = self.asking(context).await.map_err(refused)?;
-        let page = self.ask(context, &asking, ask::Feed(feed)).await;
-        let page = page.map_err(refused)?;
         let now = self.engine.now();
-        let resources = page
-            .entries
-            .into_iter()
-            .filter_map(|entry| match entry.change {
-                Change::Stored(engram) if engram.holds_now(now) && !engram.redacted => {
-                    Some(resource(&engram))
-                }
-                _ => None,
-            })
-            .collect();
+        let mut resources = Vec::new();
+        let mut before = None;
+        // What the caller may not see takes no place of what it may.
+        while resources.len() < LISTED {
+            let feed = Feed {
+                before,
+                limit: Some(PAGE),
+                ..Feed::default()
+            };
+            let page = self.ask(context, &asking, ask::Feed(feed)).await;
+            let page = page.map_err(refused)?;
+            let held = page
+                .entries
+                .into_iter()
+                .filter_map(|entry| match entry.change {
+                    Change::Stored(engram) if engram.holds_now(now) && !engram.redacted => {
+                        Some(resource(&engram))
+                    }
+                    _ => None,
+                });
+            resources.extend(held);
+            before = page.next;
+            if before.is_none() {
+                break;
+            }
+        }
+        resources.truncate(LISTED);
         Ok(ListResourcesResult::with_all_items(resources)
             .with_ttl_ms(0)
             .with_cache_scope(CacheScope::Private))

@@ -1,5 +1,6 @@
 //! Engrams as resources: listing shows claims, reading spends.
 
+use engram_model::{Caller, Draft, Pointer, Scope, ask};
 use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era, Ground};
@@ -110,4 +111,28 @@ async fn what_no_longer_holds_is_not_listed() {
     client.ok("engram_commit", retire).await;
     let answer = client.request("resources/list", json!({})).await;
     assert_eq!(answer["result"]["resources"], json!([]));
+}
+
+/// What an agent may not see takes no place in the list from what it may.
+#[tokio::test]
+async fn a_list_goes_on_behind_what_is_hidden() {
+    let ground = Ground::new();
+    let mut client = Client::open(&ground, Era::Modern).await;
+    let uri = store(&mut client, "The ledger keeps entries.", 1).await;
+    for number in 0..60 {
+        let draft = Draft {
+            claim: format!("Shelf {number} of the ledger is blue."),
+            scope: Some(Scope::Run),
+            pointers: vec!["repo:src/ledger.rs@HEAD".parse::<Pointer>().unwrap().into()],
+            ..Draft::default()
+        };
+        ground
+            .engine
+            .ask(&Caller::User, ask::Put(Box::new(draft)))
+            .unwrap();
+    }
+    let answer = client.request("resources/list", json!({})).await;
+    let listed = answer["result"]["resources"].as_array().unwrap();
+    let uris: Vec<&Value> = listed.iter().map(|it| &it["uri"]).collect();
+    assert_eq!(uris, [&json!(uri)]);
 }
