@@ -101,7 +101,7 @@ struct Contradicted {
     is_known: bool,
     /// The conflict of the same sides that is for everybody, where this one is for a run and is covered by it.
     covered_by: Option<ConflictId>,
-    /// Who says it: what everybody may see first, then the user, then the worst.
+    /// Who says it: what everybody may see first, then the worst, then the user.
     voices: Vec<Against>,
 }
 
@@ -202,6 +202,10 @@ fn compare_with_all(
     };
     // A write raises so many, whatever it records.
     let mut raised = telling.before.iter().filter_map(raised_by).count();
+    let has_settled = met
+        .against
+        .keys()
+        .any(|(_, there)| is_settled(telling, &here, there));
     for one in contradicted(cx, tx, engram, &here, met.against, telling)? {
         let Some(voice) = one.voices.first() else {
             continue;
@@ -247,6 +251,15 @@ fn compare_with_all(
         }),
         _ => Some(left),
     };
+    if has_settled {
+        // How severe it is now is found behind the answer.
+        let due = Due {
+            pairs: 0,
+            told: 0,
+            ..Due::ALL
+        };
+        compared.due.get_or_insert(due);
+    }
     if met.has_hidden {
         // What the author may not see is compared behind the answer.
         let due = compared.due.unwrap_or(Due {
@@ -341,6 +354,13 @@ fn meet(
     Ok(met)
 }
 
+/// Whether these are the sides of the conflict that the write settles or reopens.
+fn is_settled(telling: &Telling<'_>, here: &str, there: &str) -> bool {
+    let is_side = |of: &[String; 2], side: &str| of.iter().any(|it| it == side);
+    let both = |of| is_side(of, here) && is_side(of, there);
+    telling.of.is_some_and(both)
+}
+
 /// The run that a conflict of these versions is for; none where everybody may see both.
 fn run_of(both: [&Engram; 2]) -> Option<RunId> {
     both.into_iter().find_map(audience)
@@ -360,18 +380,19 @@ fn contradicted(
     let mut found: Vec<Contradicted> = Vec::new();
     // What is for everybody comes first.
     for ((run, there), mut voices) in against {
-        let mut sides = [here.to_owned(), there];
-        sides.sort();
-        if telling.of.is_some_and(|of| *of == sides) {
+        if is_settled(telling, here, &there) {
             continue;
         }
+        let mut sides = [here.to_owned(), there];
+        sides.sort();
         let id = conflict_id(engram.project, run, &sides[0], &sides[1]);
         let known = tx.conflict(id)?;
         voices.sort_by_key(|it| {
             (
                 it.engram.scope == Scope::Run,
+                Reverse(it.found.severity),
                 it.engram.agent.is_some(),
-                Reverse((it.found.severity, it.engram.seq)),
+                Reverse(it.engram.seq),
             )
         });
         // A dismissal for everybody counts for a run where its judge may close what the run says.

@@ -11,7 +11,7 @@ use crate::{Reader, Result, Writer};
 pub struct Due {
     /// It was compared with everything that was stored at this place or after it.
     pub below: u64,
-    /// Contradictions that are known to be left, at least 1.
+    /// Contradictions that are known to be left; 0 where only the severity of a known one may be another now.
     pub pairs: u64,
     /// How many of them its author may know of.
     pub told: u64,
