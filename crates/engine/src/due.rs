@@ -180,6 +180,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
             let telling = Telling {
                 below: due.below,
                 is_due: true,
+                of_runs: due.of_runs,
                 ..Telling::of(now, ENGINE, &[])
             };
             let compared = findings::compare(cx, tx, &engram, &telling);
@@ -196,6 +197,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
     .0;
     let left = left.map(|left| Due {
         told: left.told.min(due.told),
+        of_runs: due.of_runs,
         ..left
     });
     store.write(cx.engine.world.now(), |tx| match left {

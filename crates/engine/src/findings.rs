@@ -71,6 +71,8 @@ pub(crate) struct Telling<'a> {
     pub(crate) below: u64,
     /// Whether it was stored before, and something was left to compare.
     pub(crate) is_due: bool,
+    /// Whether that is only what runs say.
+    pub(crate) of_runs: bool,
 }
 
 impl<'a> Telling<'a> {
@@ -84,6 +86,7 @@ impl<'a> Telling<'a> {
             of: None,
             below: Due::ALL.below,
             is_due: false,
+            of_runs: false,
         }
     }
 }
@@ -188,11 +191,14 @@ fn compare_with_all(
     }
     let here = side(&engram.topic, &engram.claim);
     let eyes = cx.eyes_in(engram.project)?;
-    let met = meet(cx, tx, engram, &here, &eyes, telling)?;
+    let mut met = meet(cx, tx, engram, &here, &eyes, telling)?;
+    met.against
+        .retain(|(run, _), _| run.is_some() || !telling.of_runs);
     let mut left = Due {
         below: telling.below,
         pairs: 0,
         told: 0,
+        of_runs: telling.of_runs,
     };
     let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
     let most = if telling.is_due {
@@ -202,10 +208,6 @@ fn compare_with_all(
     };
     // A write raises so many, whatever it records.
     let mut raised = telling.before.iter().filter_map(raised_by).count();
-    let has_settled = met
-        .against
-        .keys()
-        .any(|(_, there)| is_settled(telling, &here, there));
     for one in contradicted(cx, tx, engram, &here, met.against, telling)? {
         let Some(voice) = one.voices.first() else {
             continue;
@@ -251,15 +253,6 @@ fn compare_with_all(
         }),
         _ => Some(left),
     };
-    if has_settled {
-        // How severe it is now is found behind the answer.
-        let due = Due {
-            pairs: 0,
-            told: 0,
-            ..Due::ALL
-        };
-        compared.due.get_or_insert(due);
-    }
     if met.has_hidden {
         // What the author may not see is compared behind the answer.
         let due = compared.due.unwrap_or(Due {

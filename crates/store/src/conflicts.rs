@@ -161,22 +161,36 @@ fn holds(of: &str, side: &str, seen: &str) -> String {
 }
 
 /// Both sides of a conflict hold by versions that it is about: one that is for a run by one of that run.
-fn both_hold() -> String {
-    let own = "engram.scope = 'run' AND coalesce(engram.run, '00000000000000000000000000') = conflict.run";
-    let seen = &format!("(engram.scope <> 'run' OR {own})");
-    let both = |seen| {
-        format!(
-            "{} AND {}",
-            holds("conflict", "a", seen),
-            holds("conflict", "b", seen)
-        )
-    };
-    let one = format!(
-        "({} OR {})",
-        holds("conflict", "a", own),
-        holds("conflict", "b", own)
+fn both_hold(of: &str) -> String {
+    let own = &format!(
+        "engram.scope = 'run' AND coalesce(engram.run, '00000000000000000000000000') = {of}.run"
     );
-    format!("{} AND (conflict.run IS NULL OR {one})", both(seen))
+    let seen = &format!("(engram.scope <> 'run' OR {own})");
+    let (a, b) = (holds(of, "a", seen), holds(of, "b", seen));
+    let (own_a, own_b) = (holds(of, "a", own), holds(of, "b", own));
+    format!("{a} AND {b} AND ({of}.run IS NULL OR {own_a} OR {own_b})")
+}
+
+/// A person dismissed a conflict.
+fn is_final(of: &str) -> String {
+    format!(
+        "({of}.status = 'dismissed' AND EXISTS
+           (SELECT 1 FROM journal WHERE journal.seq = {of}.verdict AND journal.agent IS NULL))"
+    )
+}
+
+/// A conflict that is settled for everybody stands behind one of the same sides that is open for a run which whoever is
+/// of the run `?3` may know of: that one is told instead.
+fn stands_behind() -> String {
+    format!(
+        "(conflict.run IS NULL AND conflict.status <> 'open' AND NOT {} AND EXISTS
+           (SELECT 1 FROM conflict AS narrow
+            WHERE narrow.a = conflict.a AND narrow.b = conflict.b AND narrow.project = ?1
+              AND narrow.run IS NOT NULL AND (?3 IS NULL OR narrow.run = ?3)
+              AND narrow.status = 'open' AND {}))",
+        is_final("conflict"),
+        both_hold("narrow")
+    )
 }
 
 /// A conflict of a run is covered while the same sides contradict each other for everybody: what is said of it is
@@ -186,9 +200,8 @@ fn is_covered() -> String {
     format!(
         "(conflict.run IS NOT NULL AND EXISTS (SELECT 1 FROM conflict AS wide
            WHERE wide.a = conflict.a AND wide.b = conflict.b AND wide.project = ?1 AND wide.run IS NULL
-             AND (wide.status = 'open' OR (wide.status = 'dismissed' AND EXISTS
-               (SELECT 1 FROM journal WHERE journal.seq = wide.verdict AND journal.agent IS NULL)))
-             AND {} AND {}))",
+             AND (wide.status = 'open' OR {}) AND {} AND {}))",
+        is_final("wide"),
         holds("wide", "a", shared),
         holds("wide", "b", shared)
     )
@@ -243,7 +256,7 @@ impl Reader<'_> {
     }
 
     /// The conflicts of a project in no order, without composing any, as an agent of this run may see them (without
-    /// a run, all), but for those that are covered: those with this status by verdict, or all. `holds` tells whether both sides hold now:
+    /// a run, all), but for those that another of the same sides is told for: those with this status by verdict, or all. `holds` tells whether both sides hold now:
     /// `Some(true)` those alone, `Some(false)` the others.
     pub fn conflicts_listed(
         &self,
@@ -255,10 +268,10 @@ impl Reader<'_> {
     ) -> Result<Vec<Listing>> {
         let holds = match holds {
             None => String::new(),
-            Some(true) => format!("AND {}", both_hold()),
-            Some(false) => format!("AND NOT ({})", both_hold()),
+            Some(true) => format!("AND {}", both_hold("conflict")),
+            Some(false) => format!("AND NOT ({})", both_hold("conflict")),
         };
-        let covered = is_covered();
+        let (covered, behind) = (is_covered(), stands_behind());
         let found: Vec<(Listing, bool)> = self
             .0
             .prepare_cached(&format!(
@@ -268,7 +281,7 @@ impl Reader<'_> {
                    LEFT JOIN engram AS older ON older.id = conflict.older
                  WHERE conflict.project = ?1 AND (?4 IS NULL OR conflict.status = ?4)
                    AND ?2 IS ?2 AND (?3 IS NULL OR conflict.run IS NULL OR conflict.run = ?3)
-                   AND NOT {covered} {holds}"
+                   AND NOT {covered} AND NOT {behind} {holds}"
             ))?
             .query_and_then(
                 params![
@@ -316,7 +329,7 @@ impl Reader<'_> {
             .prepare_cached(&format!(
                 "SELECT COUNT(*) FROM conflict
                  WHERE project = ?1 AND status = 'open' AND {} AND NOT {}",
-                both_hold(),
+                both_hold("conflict"),
                 is_covered()
             ))?
             .query_row(params![project.to_string(), now.as_microsecond()], |row| {

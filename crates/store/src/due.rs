@@ -11,10 +11,12 @@ use crate::{Reader, Result, Writer};
 pub struct Due {
     /// It was compared with everything that was stored at this place or after it.
     pub below: u64,
-    /// Contradictions that are known to be left; 0 where only the severity of a known one may be another now.
+    /// Contradictions that are known to be left, at least 1.
     pub pairs: u64,
     /// How many of them its author may know of.
     pub told: u64,
+    /// Whether only conflicts of runs are left: what everybody sees was compared, and is not looked at again.
+    pub of_runs: bool,
 }
 
 impl Due {
@@ -23,6 +25,7 @@ impl Due {
         below: i64::MAX as u64,
         pairs: 1,
         told: 1,
+        of_runs: false,
     };
 }
 
@@ -54,12 +57,18 @@ impl Reader<'_> {
     pub fn next_due(&self, after: u64, most: usize) -> Result<Vec<(u64, Due)>> {
         self.0
             .prepare_cached(
-                "SELECT seq, below, pairs, told FROM due WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+                "SELECT seq, below, pairs, told, of_runs FROM due WHERE seq > ?1 ORDER BY seq LIMIT ?2",
             )?
             .query_and_then(params![after as i64, most as i64], |row| {
                 let number = |at: usize| Ok::<_, crate::StoreError>(row.get::<_, i64>(at)? as u64);
                 let (below, pairs, told) = (number(1)?, number(2)?, number(3)?);
-                Ok((number(0)?, Due { below, pairs, told }))
+                let due = Due {
+                    below,
+                    pairs,
+                    told,
+                    of_runs: row.get(4)?,
+                };
+                Ok((number(0)?, due))
             })?
             .collect()
     }
@@ -70,15 +79,16 @@ impl Writer<'_> {
     pub fn keep_due(&self, project: ProjectId, seq: u64, due: Due) -> Result<()> {
         self.0
             .prepare_cached(
-                "INSERT OR REPLACE INTO due (seq, project, below, pairs, told)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT OR REPLACE INTO due (seq, project, below, pairs, told, of_runs)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute(params![
                 seq as i64,
                 project.to_string(),
                 due.below as i64,
                 due.pairs as i64,
-                due.told as i64
+                due.told as i64,
+                due.of_runs
             ])?;
         Ok(())
     }
@@ -95,7 +105,7 @@ impl Writer<'_> {
 /// Notes that everything that holds is to be compared again.
 pub(crate) fn all_are_due(connection: &Connection) -> Result<()> {
     connection.execute(
-        "INSERT OR REPLACE INTO due SELECT seq, project, ?1, 1, 0 FROM engram
+        "INSERT OR REPLACE INTO due SELECT seq, project, ?1, 1, 0, 0 FROM engram
          WHERE valid_until IS NULL AND durability = 'durable'
            AND lineage NOT IN (SELECT risk FROM report)",
         [Due::ALL.below as i64],

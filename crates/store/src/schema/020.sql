@@ -3,7 +3,8 @@
 ALTER TABLE conflict ADD COLUMN run TEXT;
 UPDATE conflict SET run =
     (SELECT coalesce(run, '00000000000000000000000000') FROM engram WHERE id IN (conflict.newer, conflict.older) AND scope = 'run' LIMIT 1);
-INSERT OR IGNORE INTO due SELECT seq, project, 9223372036854775807, 1, 0 FROM engram
+ALTER TABLE due ADD COLUMN of_runs INTEGER NOT NULL DEFAULT 0;
+INSERT OR IGNORE INTO due SELECT seq, project, 9223372036854775807, 1, 0, 1 FROM engram
     WHERE valid_until IS NULL AND durability = 'durable' AND scope = 'run'
       AND lineage NOT IN (SELECT risk FROM report);
 

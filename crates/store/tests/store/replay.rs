@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use engram_model::{
-    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, How, LineageId,
-    Operation, RunId, Severity, Spend, Tier, Ttl,
+    AgentId, Code, ConflictId, ConflictStatus, Durability, Engram, EngramId, EventId, How,
+    LineageId, Operation, RunId, Scope, Severity, Spend, Tier, Ttl,
     operation::{
         Admitted, Agent, Contradiction, Event, Located, Permit, Pin, Promotion, Read, ReadBelow,
         Redaction, Ruling, Sent, Served, Snapshot, Topics, Unsent,
@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{LATER, PROJECT, add, code, engram, head, now, open, put, record};
+use crate::fixture::{LATER, NINETEENTH, PROJECT, add, code, engram, head, now, open, put, record};
 
 fn unsent(id: &str) -> Unsent {
     Unsent {
@@ -602,4 +602,55 @@ fn old_home(home: &Path, version: i64) {
             )
             .unwrap();
     }
+}
+
+/// A conflict that was found by what one run says is that run's, and what runs say is compared again.
+#[test]
+fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    let run = RunId(Ulid(5));
+    put(&store, 1, "Retries are capped at 3.").unwrap();
+    let own = Engram {
+        scope: Scope::Run,
+        run: Some(run),
+        ..engram(2, "Retries are capped at 4.")
+    };
+    let found = Operation::Conflicted(Box::new(Contradiction {
+        id: CONFLICT,
+        sides: ["aa".to_owned(), "bb".to_owned()],
+        engrams: [EngramId(Ulid(1)), EngramId(Ulid(2))],
+        tier: Tier::Numeric,
+        severity: Severity::High,
+        score: Some(0.9),
+        differs: [Vec::new(), Vec::new()],
+        risk: None,
+        why: "3 is not 4.".to_owned(),
+    }));
+    store
+        .write::<_, StoreError>(now(), |it| {
+            add(it, own)?;
+            record(it, found)
+        })
+        .unwrap();
+    let known = |store: &Store| {
+        let read = |it: &engram_store::Reader<'_>| {
+            let due = it.next_due(0, 9)?;
+            let due: Vec<_> = due
+                .into_iter()
+                .map(|(seq, due)| (seq, due.of_runs))
+                .collect();
+            Ok((it.conflict(CONFLICT)?.and_then(|pair| pair.run), due))
+        };
+        store.read::<_, StoreError>(read).unwrap()
+    };
+    assert_eq!(known(&store), (Some(run), Vec::new()));
+    drop(store);
+    damage(
+        home.path(),
+        &format!("{NINETEENTH} PRAGMA user_version = 18"),
+    );
+    let store = open(home.path());
+    assert_eq!(known(&store), (Some(run), vec![(2, true)]));
+    sound(&store);
 }
