@@ -198,7 +198,7 @@ fn compare_with_all(
         below: telling.below,
         pairs: 0,
         told: 0,
-        of_runs: telling.of_runs,
+        of_runs: true,
     };
     let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
     let most = if telling.is_due {
@@ -214,6 +214,7 @@ fn compare_with_all(
         };
         if is_news(cx, tx, &one, [engram, &voice.engram], voice, telling)? {
             if raised >= most {
+                left.of_runs &= one.pair.run.is_some();
                 left.pairs += 1;
                 left.told += u64::from(one.covered_by.is_none());
                 continue;
@@ -245,10 +246,12 @@ fn compare_with_all(
         (0, false, below) => Some(Due {
             below,
             told: floor_told,
+            of_runs: telling.of_runs,
             ..Due::ALL
         }),
         (0, true, _) => Some(Due {
             below: telling.below,
+            of_runs: telling.of_runs,
             ..Due::ALL
         }),
         _ => Some(left),
@@ -257,6 +260,7 @@ fn compare_with_all(
         // What the author may not see is compared behind the answer.
         let due = compared.due.unwrap_or(Due {
             told: 0,
+            of_runs: true,
             ..Due::ALL
         });
         let below = telling.below;
@@ -360,7 +364,7 @@ fn run_of(both: [&Engram; 2]) -> Option<RunId> {
 }
 
 /// The sides that a new one is held against: none that were found to hold with it, and few of a series. The user's
-/// come first, then the worst, then the newest; what is for a run, behind what covers it.
+/// come first, then the worst, then the newest; what is for a run, behind what is for everybody.
 fn contradicted(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -439,8 +443,9 @@ fn contradicted(
         one.is_known || *count <= SERIES || is_last
     });
     found.sort_by_key(|one| {
-        let is_told = one.covered_by.is_none();
-        Reverse((is_told, one.is_users(), one.severity(), one.said()))
+        // What is for a run takes no place from what is for everybody.
+        let is_shared = one.pair.run.is_none();
+        Reverse((is_shared, one.is_users(), one.severity(), one.said()))
     });
     Ok(found)
 }
