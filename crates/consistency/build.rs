@@ -50,9 +50,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..
         } = &rule;
         let least = rule.above.map_or(rule.least, f64::next_up);
-        let judge = match rule.no_words {
-            true => "judge::drawn_and_no_words",
-            false => "judge::no_placeholder",
+        let judge = if rule.no_words {
+            "judge::drawn_and_no_words"
+        } else {
+            "judge::no_placeholder"
         };
         writeln!(
             code,

@@ -176,9 +176,10 @@ mod tests {
                 id = requests::about(&id, &serde_json::from_slice(&reply).unwrap());
             }
             let request: Request = serde_json::from_value(requests::good(terms.name, &id)).unwrap();
-            let (right, wrong) = match request.changes() {
-                true => (Call::Change, Call::Read),
-                false => (Call::Read, Call::Change),
+            let (right, wrong) = if request.changes() {
+                (Call::Change, Call::Read)
+            } else {
+                (Call::Read, Call::Change)
             };
             let refused = block_on(take(&shell, wrong, request.clone()))
                 .err()

@@ -42,9 +42,10 @@ pub(crate) async fn connect(
     let take = move |shell: &Shell| {
         let place = place(shell)?;
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let change = match undo {
-            true => Change::undo(client, &place)?,
-            false => Change::connect(client, &place, &program()?)?,
+        let change = if undo {
+            Change::undo(client, &place)?
+        } else {
+            Change::connect(client, &place, &program()?)?
         };
         change.write_as_shown(shown.as_deref())
     };
@@ -74,7 +75,8 @@ fn program() -> Result<String, Refusal> {
     }
 }
 
-const NAME: &str = match cfg!(windows) {
-    true => "engram.exe",
-    false => "engram",
+const NAME: &str = if cfg!(windows) {
+    "engram.exe"
+} else {
+    "engram"
 };

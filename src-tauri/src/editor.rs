@@ -199,9 +199,10 @@ impl Choice {
             (None, Some(program)) => vec![program.to_owned()],
             (None, None) => return Err(none_found()),
         };
-        match words.is_empty() {
-            true => Err(none_found()),
-            false => Ok(words),
+        if words.is_empty() {
+            Err(none_found())
+        } else {
+            Ok(words)
         }
     }
 
@@ -312,9 +313,10 @@ fn found_in(program: &str, folders: &OsStr) -> Option<PathBuf> {
 /// The program that a name or a path means, wherever it is started: never one of the tree's own.
 fn program_of(named: &str, folders: &OsStr, root: &Path) -> Result<PathBuf, Refusal> {
     let is_name = Path::new(named).file_name() == Some(OsStr::new(named));
-    let found = match is_name {
-        true => found_in(named, folders),
-        false => Some(PathBuf::from(named)).filter(|it| it.is_absolute()),
+    let found = if is_name {
+        found_in(named, folders)
+    } else {
+        Some(PathBuf::from(named)).filter(|it| it.is_absolute())
     };
     let real = found.as_ref().and_then(|it| it.canonicalize().ok());
     match (found, real) {
@@ -399,9 +401,10 @@ pub(crate) fn open(place: &Place, choice: &Choice) -> Result<String, Refusal> {
 /// A command line as words: split and quoted as in a shell, without expansion.
 fn split(line: &str) -> Result<Vec<String>, Refusal> {
     // There a backslash separates folders and quotes nothing.
-    let line = match cfg!(windows) {
-        true => line.replace('\\', r"\\"),
-        false => line.to_owned(),
+    let line = if cfg!(windows) {
+        line.replace('\\', r"\\")
+    } else {
+        line.to_owned()
     };
     shlex::split(&line).ok_or_else(|| {
         Refusal::new(

@@ -108,9 +108,10 @@ fn show(desktop: &DBusConnection, title: &str, text: &str) -> Result<(), glib::E
     // Where the desktop reads markup, an agent's words must be none.
     let can = call(desktop, "GetCapabilities", None, "(as)")?;
     let can: Vec<String> = can.child_value(0).get().unwrap_or_default();
-    let text = match can.iter().any(|it| it == "body-markup") {
-        true => glib::markup_escape_text(text).to_string(),
-        false => text.to_owned(),
+    let text = if can.iter().any(|it| it == "body-markup") {
+        glib::markup_escape_text(text).to_string()
+    } else {
+        text.to_owned()
     };
     let hints = VariantDict::new(None);
     hints.insert("desktop-entry", "engram".to_variant());

@@ -154,9 +154,10 @@ impl Shell {
         // It may be the one in front.
         self.engine()?;
         let is_open = |it: &str| lock(&self.0.opened).has(it);
-        match path.to_str().is_some_and(is_open) {
-            true => Ok(()),
-            false => self.add(path).map(drop),
+        if path.to_str().is_some_and(is_open) {
+            Ok(())
+        } else {
+            self.add(path).map(drop)
         }
     }
 

@@ -125,9 +125,10 @@ fn watch(
 /// Reports a blank window: at the terminal, and with a message, since a launcher has no terminal.
 pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool) {
     let log = crate::log::newest(shell.home());
-    let next = match graphics::is_safe() {
-        true => "It already runs without the graphics card: please report this",
-        false => "Restart it with --safe-graphics",
+    let next = if graphics::is_safe() {
+        "It already runs without the graphics card: please report this"
+    } else {
+        "Restart it with --safe-graphics"
     };
     let why = format!(
         "The graphics driver may be unable to draw it. {next}.\nLog: {}",

@@ -52,9 +52,10 @@ pub fn system(program: &str) -> PathBuf {
 }
 
 fn present(path: PathBuf) -> PathBuf {
-    match path.is_file() {
-        true => path,
-        false => missing(&path.display().to_string()),
+    if path.is_file() {
+        path
+    } else {
+        missing(&path.display().to_string())
     }
 }
 

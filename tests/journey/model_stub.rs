@@ -143,9 +143,10 @@ fn parsed(content: &Value) -> Value {
 fn messages(body: &Value, script: &[Step]) -> String {
     // Side jobs (a title, a topic) come without tools and get a plain word.
     let conversation = body["tools"].as_array().is_some_and(|it| !it.is_empty());
-    let reply = match conversation {
-        true => next(script, &results(body)),
-        false => Reply::Say("ok".to_owned()),
+    let reply = if conversation {
+        next(script, &results(body))
+    } else {
+        Reply::Say("ok".to_owned())
     };
     let (block, delta, stop) = match reply {
         Reply::Call(tool, input) => (

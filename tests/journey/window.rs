@@ -344,9 +344,10 @@ impl Window {
 
     /// What axe finds in the page, by all its rules or by those of colors, once no color changes any more.
     pub(crate) fn faults(&self, by_all: bool) -> Vec<String> {
-        let rules = match by_all {
-            true => json!({"resultTypes": ["violations"]}),
-            false => json!({"resultTypes": ["violations"], "runOnly": ["color-contrast"]}),
+        let rules = if by_all {
+            json!({"resultTypes": ["violations"]})
+        } else {
+            json!({"resultTypes": ["violations"], "runOnly": ["color-contrast"]})
         };
         self.script(&dashboard::axe(), json!([]));
         serde_json::from_value(self.script_until(AXE, json!([rules]))).unwrap()

@@ -47,9 +47,12 @@ pub fn shared(a: &[&str], b: &[&str], most: usize) -> (Vec<bool>, Vec<bool>) {
     same.0[start..start + height].fill(false);
     same.1[start..start + width].fill(false);
     if height.saturating_mul(width) <= most {
-        let worth = |row: usize, column: usize| match a[start + row] == b[start + column] {
-            true => a[start + row].len(),
-            false => 0,
+        let worth = |row: usize, column: usize| {
+            if a[start + row] == b[start + column] {
+                a[start + row].len()
+            } else {
+                0
+            }
         };
         for (row, column) in best(height, width, worth) {
             same.0[start + row] = true;

@@ -132,9 +132,10 @@ pub fn wanted(pointer: &str) -> String {
 
 /// Who asks, by name.
 pub fn asker(it: &RequestTold) -> String {
-    match it.label.is_empty() {
-        true => words::visible(&it.agent.0),
-        false => words::visible(&it.label),
+    if it.label.is_empty() {
+        words::visible(&it.agent.0)
+    } else {
+        words::visible(&it.label)
     }
 }
 

@@ -763,9 +763,10 @@ pub fn guide() -> String {
                 .iter()
                 .map(|chord| format!("`{}`", caps(chord, false).join(" ")))
                 .collect();
-            let keys = match keys.is_empty() {
-                true => "in the palette".to_owned(),
-                false => keys.join(", "),
+            let keys = if keys.is_empty() {
+                "in the palette".to_owned()
+            } else {
+                keys.join(", ")
             };
             page.push_str(&format!("| {keys} | {} |\n", it.title));
         }

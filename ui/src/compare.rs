@@ -59,15 +59,14 @@ pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
         let below = if others.is_empty() { 0 } else { AROUND };
         // Without any change, nothing is far from one: fold nothing.
         let is_all = is_first && others.is_empty();
-        match is_all || run < above + below + FEWEST {
-            true => rows.extend(same.iter().copied().map(Row::Pair)),
-            false => {
-                let (top, same) = same.split_at(above);
-                let (same, bottom) = same.split_at(same.len() - below);
-                rows.extend(top.iter().copied().map(Row::Pair));
-                rows.push(Row::Fold(same.to_vec()));
-                rows.extend(bottom.iter().copied().map(Row::Pair));
-            }
+        if is_all || run < above + below + FEWEST {
+            rows.extend(same.iter().copied().map(Row::Pair))
+        } else {
+            let (top, same) = same.split_at(above);
+            let (same, bottom) = same.split_at(same.len() - below);
+            rows.extend(top.iter().copied().map(Row::Pair));
+            rows.push(Row::Fold(same.to_vec()));
+            rows.extend(bottom.iter().copied().map(Row::Pair));
         }
         rest = others;
     }
@@ -97,9 +96,10 @@ pub fn drawn(rows: &[(usize, Row<'_>)], most: usize) -> usize {
     let is_change =
         |(_, row): &(usize, Row<'_>)| matches!(row, Row::Pair(it) if it.side() != Side::Both);
     let (shown, rest) = rows.split_at(most.min(rows.len()));
-    let more = match shown.last().is_some_and(is_change) {
-        true => rest.iter().take_while(|it| is_change(it)).count(),
-        false => 0,
+    let more = if shown.last().is_some_and(is_change) {
+        rest.iter().take_while(|it| is_change(it)).count()
+    } else {
+        0
     };
     shown.len() + more
 }
@@ -296,15 +296,14 @@ fn ranges(words: &[&str], same: &[bool]) -> Vec<Range<usize>> {
     let (mut at, mut is_near) = (0, false);
     for (word, is_same) in words.iter().zip(same) {
         let end = at + word.len();
-        match is_same {
-            true => is_near &= word.trim().is_empty(),
-            false => {
-                match ranges.last_mut().filter(|_| is_near) {
-                    Some(range) => range.end = end,
-                    None => ranges.push(at..end),
-                }
-                is_near = true;
+        if *is_same {
+            is_near &= word.trim().is_empty()
+        } else {
+            match ranges.last_mut().filter(|_| is_near) {
+                Some(range) => range.end = end,
+                None => ranges.push(at..end),
             }
+            is_near = true;
         }
         at = end;
     }

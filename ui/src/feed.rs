@@ -116,9 +116,10 @@ impl Feed {
         }
         // What arrived after the page was read is asked for too.
         let is_newest = page.next.is_none() && page.head >= self.head;
-        self.newer = match is_newest {
-            true => None,
-            false => page.next.or(self.newest()).or(Some(0)),
+        self.newer = if is_newest {
+            None
+        } else {
+            page.next.or(self.newest()).or(Some(0))
         };
         if is_newest {
             self.missed = 0;
@@ -289,9 +290,10 @@ impl Feed {
 
     /// Puts it in its place, in the list or among those held back.
     fn insert(&mut self, engram: Arc<Engram>, hold: bool) {
-        let to = match hold {
-            true => &mut self.waiting,
-            false => &mut self.rows,
+        let to = if hold {
+            &mut self.waiting
+        } else {
+            &mut self.rows
         };
         let place = engram.placed();
         let at = to.partition_point(|it| it.placed() > place);

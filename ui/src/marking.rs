@@ -27,9 +27,10 @@ impl Marking {
 
     /// Extends by a line, within the source.
     pub fn stepped(self, is_down: bool, within: Lines) -> Self {
-        let to = match is_down {
-            true => self.to.saturating_add(1),
-            false => self.to.saturating_sub(1),
+        let to = if is_down {
+            self.to.saturating_add(1)
+        } else {
+            self.to.saturating_sub(1)
         };
         self.reaching(to.clamp(within.start, within.end))
     }

@@ -64,9 +64,10 @@ pub fn runs_right_to_left(spans: &[Span]) -> bool {
         .filter(|it| it.is_alphabetic());
     let (mut right, mut left) = (0usize, 0usize);
     for letter in letters {
-        match is_right_to_left(letter) {
-            true => right += 1,
-            false => left += 1,
+        if is_right_to_left(letter) {
+            right += 1
+        } else {
+            left += 1
         }
     }
     right > 0 && right >= left
@@ -144,9 +145,10 @@ fn ticks(line: &str, start: usize) -> Vec<Range<usize>> {
 fn inside(text: &str, range: Range<usize>) -> Range<usize> {
     let code = text.get(range.clone()).unwrap_or_default();
     let is_padded = code.starts_with(' ') && code.ends_with(' ') && !code.trim().is_empty();
-    match is_padded {
-        true => range.start + 1..range.end - 1,
-        false => range,
+    if is_padded {
+        range.start + 1..range.end - 1
+    } else {
+        range
     }
 }
 
@@ -186,9 +188,10 @@ fn bare(word: &str) -> &str {
     let word = word.trim_start_matches(['"', '\'', '“', '‘', '«', '„']);
     let word = word.trim_end_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '”', '’', '»']);
     let word = word.strip_prefix('(').unwrap_or(word);
-    match word.matches(')').count() > word.matches('(').count() {
-        true => word.strip_suffix(')').unwrap_or(word),
-        false => word,
+    if word.matches(')').count() > word.matches('(').count() {
+        word.strip_suffix(')').unwrap_or(word)
+    } else {
+        word
     }
 }
 
@@ -200,9 +203,12 @@ mod tests {
     fn told(text: &str, words: &[&str]) -> String {
         let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
         let tell = |it: Span| {
-            let marked = |(text, is_marked): (String, bool)| match is_marked {
-                true => format!("{{{text}}}"),
-                false => text,
+            let marked = |(text, is_marked): (String, bool)| {
+                if is_marked {
+                    format!("{{{text}}}")
+                } else {
+                    text
+                }
             };
             let text: String = it.pieces.into_iter().map(marked).collect();
             match it.face {

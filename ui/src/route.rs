@@ -312,9 +312,10 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
         add("topic", filter.topic.clone(), &|it| it.topic.clear());
     }
     if let Some(verified) = filter.verified {
-        let word = match verified {
-            true => say::state::VERIFIED,
-            false => say::state::UNVERIFIED,
+        let word = if verified {
+            say::state::VERIFIED
+        } else {
+            say::state::UNVERIFIED
         };
         add("as stored", word.to_owned(), &|it| it.verified = None);
     }

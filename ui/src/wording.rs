@@ -45,9 +45,12 @@ mod tests {
     use super::*;
 
     fn drawn(parts: &Parts) -> String {
-        let part = |(text, is_other): &(String, bool)| match is_other {
-            true => format!("[{text}]"),
-            false => text.clone(),
+        let part = |(text, is_other): &(String, bool)| {
+            if *is_other {
+                format!("[{text}]")
+            } else {
+                text.clone()
+            }
         };
         parts.iter().map(part).collect()
     }

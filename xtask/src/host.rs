@@ -64,12 +64,13 @@ pub fn packages(needs: Needs) -> Result<()> {
 }
 
 fn programs(needs: Needs) -> impl Iterator<Item = &'static str> {
-    let screenshot: &[_] = match needs.screenshot && cfg!(target_os = "linux") {
-        true => &["Xvfb", "import"],
-        false => &[],
+    let screenshot: &[_] = if needs.screenshot && cfg!(target_os = "linux") {
+        &["Xvfb", "import"]
+    } else {
+        &[]
     };
-    let test: &[_] = match needs.test {
-        true => &[
+    let test: &[_] = if needs.test {
+        &[
             "python3",
             "npm",
             "WebKitWebDriver",
@@ -77,8 +78,9 @@ fn programs(needs: Needs) -> impl Iterator<Item = &'static str> {
             "dbus-daemon",
             "gio",
             "xdotool",
-        ],
-        false => &[],
+        ]
+    } else {
+        &[]
     };
     screenshot.iter().chain(test).copied()
 }

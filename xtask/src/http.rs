@@ -119,9 +119,10 @@ impl Connection {
         let (status, body) = answer(&mut stream).with_context(|| format!("{method} {path}"))?;
         let took = start.elapsed();
         self.open = Some((stream, Instant::now()));
-        let body = match body.is_empty() {
-            true => Value::Null,
-            false => serde_json::from_slice(&body)?,
+        let body = if body.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&body)?
         };
         Ok(Answer { status, body, took })
     }

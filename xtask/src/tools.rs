@@ -87,9 +87,10 @@ fn stamped(folder: &Path, versions: &[&str], install: fn(&Path) -> Result<()>) -
 fn install_python(folder: &Path, packages: &[&str]) -> Result<()> {
     // The system's own interpreter outlives version managers that are switched in a shell.
     let system = Path::new("/usr/bin/python3");
-    let python = match system.exists() {
-        true => system.to_owned(),
-        false => which("python3").context("python3 is missing: install it, then run this again")?,
+    let python = if system.exists() {
+        system.to_owned()
+    } else {
+        which("python3").context("python3 is missing: install it, then run this again")?
     };
     run(command(python).args(["-m", "venv"]).arg(folder))?;
     run_twice(|| {

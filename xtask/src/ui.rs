@@ -140,9 +140,10 @@ impl Compiler {
             .args(["build", "--lib", "--target", WASM, "--target-dir"])
             .arg(target)
             .args(self.arguments)
-            .args(match release {
-                true => ["--release"].as_slice(),
-                false => &["--features", "gallery"],
+            .args(if release {
+                ["--release"].as_slice()
+            } else {
+                &["--features", "gallery"]
             })
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         let status = command.status().context("cannot run cargo")?;

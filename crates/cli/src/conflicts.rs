@@ -203,9 +203,10 @@ fn topic_of(it: &Conflict) -> String {
 }
 
 fn claim(side: &ConflictSide) -> String {
-    match side.claim.is_empty() {
-        true => "(redacted)".to_owned(),
-        false => one_line(&side.claim),
+    if side.claim.is_empty() {
+        "(redacted)".to_owned()
+    } else {
+        one_line(&side.claim)
     }
 }
 

@@ -34,9 +34,10 @@ pub(crate) fn connect(
         model::Client::Codex => from(repo).ok(),
     };
     let place = Place { home, repo };
-    let change = match ask.undo {
-        true => Change::undo(client, &place)?,
-        false => Change::connect(client, &place, &program()?)?,
+    let change = if ask.undo {
+        Change::undo(client, &place)?
+    } else {
+        Change::connect(client, &place, &program()?)?
     };
     let (path, changed) = (one_line(change.path().display()), change.is_any());
     let diff = change.diff(|path| one_line(path.display()));
@@ -63,15 +64,14 @@ pub(crate) fn connect(
     if write {
         change.write()?;
     }
-    match as_json {
-        true => out::json(&object(&change, write, &diff)),
-        false => {
-            let paths = match change.advice() {
-                Some((advice, None)) => format!("{path} and {}", one_line(advice.display())),
-                _ => path,
-            };
-            out::line(&words(client, ask.undo, &paths, changed, write))
-        }
+    if as_json {
+        out::json(&object(&change, write, &diff))
+    } else {
+        let paths = match change.advice() {
+            Some((advice, None)) => format!("{path} and {}", one_line(advice.display())),
+            _ => path,
+        };
+        out::line(&words(client, ask.undo, &paths, changed, write))
     };
     Ok(ExitCode::SUCCESS)
 }
@@ -99,16 +99,17 @@ fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, 
             one_line(&it.command)
         )
     };
-    match as_json {
-        true => out::json(&json!({ "agents": hints })),
-        false => out::line(
+    if as_json {
+        out::json(&json!({ "agents": hints }))
+    } else {
+        out::line(
             &hints
                 .iter()
                 .zip(states)
                 .map(line)
                 .collect::<Vec<_>>()
                 .join("\n"),
-        ),
+        )
     };
     Ok(ExitCode::SUCCESS)
 }

@@ -42,9 +42,10 @@ mod tests {
         let entries = fs::read_dir(folder.join(below)).unwrap().flatten();
         let each = entries.flat_map(|it| {
             let name = format!("{below}{}", it.file_name().to_str().unwrap());
-            match it.path().is_dir() {
-                true => files(folder, &format!("{name}/")),
-                false => vec![name],
+            if it.path().is_dir() {
+                files(folder, &format!("{name}/"))
+            } else {
+                vec![name]
             }
         });
         each.collect()

@@ -25,32 +25,31 @@ pub(crate) fn doctor(
     let command = command::look()?;
     health.ok &= command.ok;
     health.findings.push(command);
-    match as_json {
-        true => {
-            out::json(&health);
-        }
-        false => {
-            for it in &health.findings {
-                let mark = if it.ok { "ok " } else { "BAD" };
-                out::line(&format!("{mark} {:<11} {}", it.what, one_line(&it.found)));
-            }
+    if as_json {
+        out::json(&health);
+    } else {
+        for it in &health.findings {
+            let mark = if it.ok { "ok " } else { "BAD" };
+            out::line(&format!("{mark} {:<11} {}", it.what, one_line(&it.found)));
         }
     }
-    Ok(match health.ok {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if health.ok {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 
 /// `doctor` creates no home: otherwise a home that was moved away would look empty.
 pub(crate) fn look_for(home: &Path) -> Result<(), Refusal> {
-    match engram_engine::is_home_there(home) {
-        true => Ok(()),
-        false => Err(Refusal::new(
+    if engram_engine::is_home_there(home) {
+        Ok(())
+    } else {
+        Err(Refusal::new(
             Code::NotFound,
             format!("there is no Engram home in {}", home.display()),
             "If it was moved or its disk is not mounted, put it back. If Engram is new here, the first claim creates it. Check --home and ENGRAM_HOME.",
-        )),
+        ))
     }
 }
 
@@ -58,17 +57,16 @@ pub(crate) fn look_for(home: &Path) -> Result<(), Refusal> {
 pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
     let it = engram_engine::recover(home)?;
     let aside = it.aside.display().to_string();
-    match as_json {
-        true => out::json(
-            &json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words }),
-        ),
-        false => out::line(&format!(
+    if as_json {
+        out::json(&json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words }))
+    } else {
+        out::line(&format!(
             "saved {}; {} unreadable, and {} lost their text; the damaged database is now {}",
             count(it.saved, ("journal entry", "journal entries")),
             count(it.lost, ("was", "were")),
             count(it.words, ("saved entry", "saved entries")),
             one_line(&aside)
-        )),
+        ))
     };
     Ok(ExitCode::SUCCESS)
 }
@@ -83,9 +81,10 @@ pub(crate) fn move_home(cli: &Cli) -> Result<ExitCode, Refusal> {
     }
     let moved = engram_engine::move_home()?;
     let naming = connect::naming(&moved, cli.repo.as_deref());
-    match cli.json {
-        true => out::json(&object(&moved, &naming)),
-        false => out::line(&words(&moved, &naming)),
+    if cli.json {
+        out::json(&object(&moved, &naming))
+    } else {
+        out::line(&words(&moved, &naming))
     };
     Ok(ExitCode::SUCCESS)
 }

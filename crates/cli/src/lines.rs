@@ -71,11 +71,10 @@ impl Iterator for Input {
                 Err(error) => self.failed = Some(error),
             }
         };
-        let value = match is_cut(&read) {
-            true => Err(format!("line {} is longer than 1 MiB", self.number)),
-            false => {
-                parsed(&read).map_err(|error| format!("line {} is not JSON: {error}", self.number))
-            }
+        let value = if is_cut(&read) {
+            Err(format!("line {} is longer than 1 MiB", self.number))
+        } else {
+            parsed(&read).map_err(|error| format!("line {} is not JSON: {error}", self.number))
         };
         let id = match value.as_ref().ok().and_then(|it| it.get("id")) {
             Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),

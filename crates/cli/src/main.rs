@@ -39,10 +39,11 @@ fn main() -> ExitCode {
 
 /// With --json, standard error holds the error and nothing else, unless logs are asked for.
 fn begin_log(as_json: bool) {
-    let usual = match as_json {
-        true => "off",
+    let usual = if as_json {
+        "off"
+    } else {
         // The SDK's log of each bad request would fill a pipe that nobody reads, and block us.
-        false => "warn,rmcp=error,tantivy=error",
+        "warn,rmcp=error,tantivy=error"
     };
     let asked = std::env::var("ENGRAM_LOG").ok();
     let asked = asked.filter(|it| EnvFilter::try_new(it).is_ok());
@@ -74,12 +75,11 @@ fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     let code = ExitCode::from(error.exit_code().clamp(0, 255) as u8);
     if let Some(refusal) = refused_value(error) {
-        return match as_json {
-            true => ended(Err(refusal), as_json),
-            false => {
-                out::refusal(&refusal, as_json);
-                code
-            }
+        return if as_json {
+            ended(Err(refusal), as_json)
+        } else {
+            out::refusal(&refusal, as_json);
+            code
         };
     }
     match (error.use_stderr(), as_json) {

@@ -62,21 +62,20 @@ pub(crate) fn delivered() -> Result<(), Refusal> {
 
 /// Prints what is wrong. A reader that went away is not an error.
 pub(crate) fn refusal(it: &Refusal, as_json: bool) {
-    complain(&match as_json {
-        true => escaped(&json!({ "error": it }).to_string()),
-        false => {
-            let mut text = format!(
-                "engram: {} [{}]\n        {}",
-                one_line(&it.message),
-                it.code,
-                one_line(&it.hint)
-            );
-            for cut in it.remedy.iter().flat_map(|it| &it.cut) {
-                let (at, tokens) = (one_line(&cut.at), cut.tokens);
-                let _ = write!(text, "\n        cut {at}: {tokens} tokens");
-            }
-            text
+    complain(&if as_json {
+        escaped(&json!({ "error": it }).to_string())
+    } else {
+        let mut text = format!(
+            "engram: {} [{}]\n        {}",
+            one_line(&it.message),
+            it.code,
+            one_line(&it.hint)
+        );
+        for cut in it.remedy.iter().flat_map(|it| &it.cut) {
+            let (at, tokens) = (one_line(&cut.at), cut.tokens);
+            let _ = write!(text, "\n        cut {at}: {tokens} tokens");
         }
+        text
     });
 }
 
@@ -118,11 +117,12 @@ impl Write for Log {
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        match is_hidden(c) {
-            true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+        if is_hidden(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
                 let _ = write!(out, "\\u{unit:04x}");
-            }),
-            false => out.push(c),
+            })
+        } else {
+            out.push(c)
         }
     }
     out

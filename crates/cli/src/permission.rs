@@ -36,9 +36,10 @@ pub(crate) fn budgets(it: &BudgetsReply) -> String {
 
 /// Who an agent is: its name, the handle by which it is called where that is another, and its role.
 pub(crate) fn agent(name: &str, handle: &AgentId, role: Option<&str>) -> String {
-    let handle = match handle.0 == name {
-        true => String::new(),
-        false => format!(" (handle {})", handle.0),
+    let handle = if handle.0 == name {
+        String::new()
+    } else {
+        format!(" (handle {})", handle.0)
     };
     let role = role.map(|it| format!(", {it}"));
     format!("{name}{handle}{}", role.unwrap_or_default())

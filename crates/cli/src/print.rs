@@ -20,9 +20,10 @@ const CLAIMS: Noun = ("claim", "claims");
 const SAMPLES: Noun = ("sample claim", "sample claims");
 
 pub(crate) fn reply(reply: &Reply, as_json: bool) {
-    match as_json {
-        true => out::json(&object(reply)),
-        false => out::line(&words(reply)),
+    if as_json {
+        out::json(&object(reply))
+    } else {
+        out::line(&words(reply))
     };
 }
 
@@ -93,7 +94,9 @@ fn words(reply: &Reply) -> String {
             let mut out = match (it.verdict, it.relaxed) {
                 (Verdict::None, _) => "no claims match".to_owned(),
                 (Verdict::Strong, false) => "strong".to_owned(),
-                (Verdict::Strong, true) => "strong, though no claim contains all these words".to_owned(),
+                (Verdict::Strong, true) => {
+                    "strong, though no claim contains all these words".to_owned()
+                }
                 (Verdict::Weak, _) => "weak: only related claims".to_owned(),
             };
             if let Some(unread) = it.unread {
@@ -108,7 +111,10 @@ fn words(reply: &Reply) -> String {
             }
             if let Some(more) = it.omitted {
                 let more = count(more, ("more claim matches", "more claims match"));
-                let _ = write!(out, "\n\n{more}: raise --k to see them, or narrow the query");
+                let _ = write!(
+                    out,
+                    "\n\n{more}: raise --k to see them, or narrow the query"
+                );
             }
             out
         }
@@ -128,13 +134,14 @@ fn words(reply: &Reply) -> String {
             )
         }
         Reply::Note(it) => format!("{}  {}  entry {}", it.pointer, it.id, it.seq),
-        Reply::Feed(it) => match it.entries.is_empty() {
-            true => {
+        Reply::Feed(it) => {
+            if it.entries.is_empty() {
                 "no claims here yet: in a repository, connect an agent with `engram connect claude` or `engram connect codex`"
                     .to_owned()
+            } else {
+                entries(&it.entries)
             }
-            false => entries(&it.entries),
-        },
+        }
         Reply::Log(it) => entries(it),
         Reply::Source(it) => it.label.clone(),
         Reply::Line(it) => it.text.clone(),
@@ -157,7 +164,11 @@ fn words(reply: &Reply) -> String {
         }
         Reply::Status(it) => status(it),
         Reply::Agents(it) => agents(it),
-        Reply::Turned(it) => format!("{} is in turn {}", one_line(&it.agent.0), one_line(&it.turn)),
+        Reply::Turned(it) => format!(
+            "{} is in turn {}",
+            one_line(&it.agent.0),
+            one_line(&it.turn)
+        ),
         Reply::Budgets(it) => permission::budgets(it),
         Reply::Metrics(it) => json!(it).to_string(),
         Reply::Hooked(it) => json!(it).to_string(),
@@ -242,18 +253,20 @@ fn record(it: &Engram) -> String {
     let _ = write!(
         out,
         "\n  {}\n  by {}, confidence {}, {}",
-        match it.redacted {
-            true => "(redacted)".to_owned(),
-            false => one_line(&it.claim),
+        if it.redacted {
+            "(redacted)".to_owned()
+        } else {
+            one_line(&it.claim)
         },
         match it.provenance.created_by.as_str() {
             "" if it.redacted => "(redacted)".to_owned(),
             name => one_line(name),
         },
         it.confidence,
-        match it.verified {
-            true => "verified",
-            false => "unverified",
+        if it.verified {
+            "verified"
+        } else {
+            "unverified"
         }
     );
     if let Some(until) = it.valid_until {

@@ -361,15 +361,16 @@ fn draft(put: &args::Put) -> Result<Draft, Refusal> {
 
 /// A string, or the object form of the seeds' schema.
 fn pointer(text: &str) -> Result<PointerInput, Refusal> {
-    match text.trim_start().starts_with('{') {
-        true => serde_json::from_str(text).map_err(|error| {
+    if text.trim_start().starts_with('{') {
+        serde_json::from_str(text).map_err(|error| {
             Refusal::new(
                 Code::PointerInvalid,
                 format!("cannot parse the pointer object: {error}"),
                 "Use {\"type\":\"repo\",\"ref\":\"src/main.rs@HEAD\",\"span\":\"L1-L9\"}, or the address as a string.",
             )
-        }),
-        false => Ok(PointerInput::Text(text.to_owned())),
+        })
+    } else {
+        Ok(PointerInput::Text(text.to_owned()))
     }
 }
 
@@ -494,9 +495,10 @@ fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<E
     engine.follow()?;
     let Err(refusal) = runtime(Builder::new_multi_thread())?.block_on(async {
         let server = engram_server::http(engine, options).await?;
-        match json {
-            true => out::json(&json!({ "url": server.url })),
-            false => out::line(&server.url),
+        if json {
+            out::json(&json!({ "url": server.url }))
+        } else {
+            out::line(&server.url)
         };
         out::delivered()?;
         Ok(server.run().await)
@@ -522,9 +524,10 @@ fn follow(engine: Arc<Engine>, asked: &args::Feed, json: bool) -> Result<ExitCod
         }
     })?;
     for entry in printed {
-        let is_read = match json {
-            true => out::json(&entry),
-            false => out::line(&print::entry(&entry, |_| None)),
+        let is_read = if json {
+            out::json(&entry)
+        } else {
+            out::line(&print::entry(&entry, |_| None))
         };
         if !is_read {
             return Ok(ExitCode::SUCCESS);

@@ -19,9 +19,10 @@ pub(crate) fn add(text: &str) -> Result<String, String> {
     if let Some((from, to)) = found(text)? {
         let (before, after) = (part(text, 0, from), part(text, to, text.len()));
         // The last line of a file may lack its end.
-        let section = match part(text, from, to).ends_with('\n') {
-            true => section.as_str(),
-            false => section.trim_end(),
+        let section = if part(text, from, to).ends_with('\n') {
+            section.as_str()
+        } else {
+            section.trim_end()
         };
         return Ok(format!("{before}{section}{after}"));
     }

@@ -190,9 +190,10 @@ impl Change {
     /// As [`Change::write`].
     pub fn write_as_shown(&self, digest: Option<&str>) -> Result<ConnectReply, Refusal> {
         let shown = self.shown();
-        match self.is_any() && digest == Some(&shown.digest) {
-            true => self.write().map(|()| ConnectReply::Written),
-            false => Ok(ConnectReply::Shown(Box::new(shown))),
+        if self.is_any() && digest == Some(&shown.digest) {
+            self.write().map(|()| ConnectReply::Written)
+        } else {
+            Ok(ConnectReply::Shown(Box::new(shown)))
         }
     }
 }
@@ -224,9 +225,12 @@ fn advice(
     let named = root.join(AGENTS);
     let file = Configuration::of_repository(&root, AGENTS);
     let planned = file.and_then(|file| edit(&place.home, named.clone(), file));
-    let writable = planned.and_then(|edit| match edit.is_any() && edit.file.is_read_only() {
-        true => Err(read_only(&edit.file.path)),
-        false => Ok(edit),
+    let writable = planned.and_then(|edit| {
+        if edit.is_any() && edit.file.is_read_only() {
+            Err(read_only(&edit.file.path))
+        } else {
+            Ok(edit)
+        }
     });
     match writable {
         Ok(edit) => Advice::Edit(edit),
@@ -268,9 +272,10 @@ impl Entry {
     fn of(command: &str, last: Option<&str>) -> Self {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
         let name = name.strip_suffix(".exe").unwrap_or(name);
-        match name == NAME && last == Some("mcp") {
-            true => Self::Ours,
-            false => Self::Foreign,
+        if name == NAME && last == Some("mcp") {
+            Self::Ours
+        } else {
+            Self::Foreign
         }
     }
 }

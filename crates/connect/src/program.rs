@@ -32,9 +32,10 @@ pub fn found() -> Option<PathBuf> {
 /// The path is not UTF-8: no configuration can name it.
 pub fn short_name(own: &Path) -> Result<String, Refusal> {
     let found = found().and_then(|it| it.canonicalize().ok());
-    match found.is_some() && found == own.canonicalize().ok() {
-        true => Ok("engram".to_owned()),
-        false => text(own),
+    if found.is_some() && found == own.canonicalize().ok() {
+        Ok("engram".to_owned())
+    } else {
+        text(own)
     }
 }
 

@@ -126,13 +126,12 @@ pub fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(PathBuf, 
     let mut named = Vec::new();
     for path in paths {
         if read_file(&path, LARGEST).is_ok_and(|it| it.contains(&former)) {
-            let command = match path.ends_with(MCP) {
-                true => {
-                    let root = path.parent().unwrap_or(&path).display().to_string();
-                    let agent = Client::Claude.name();
-                    format!("engram --repo {} connect {agent}", quoted(&root))
-                }
-                false => format!("engram connect {}", Client::Codex.name()),
+            let command = if path.ends_with(MCP) {
+                let root = path.parent().unwrap_or(&path).display().to_string();
+                let agent = Client::Claude.name();
+                format!("engram --repo {} connect {agent}", quoted(&root))
+            } else {
+                format!("engram connect {}", Client::Codex.name())
             };
             named.push((path, command));
         }

@@ -62,9 +62,10 @@ impl Desk {
     fn change(&self, undo: bool) -> Change {
         let (client, home, path) = (self.client, self.site.home(), self.path());
         let file = Configuration::of_user(&path).unwrap();
-        match undo {
-            true => Change::taking_out(client, &home, path, file).unwrap(),
-            false => Change::adding(client, &home, path, file, "/bin/engram").unwrap(),
+        if undo {
+            Change::taking_out(client, &home, path, file).unwrap()
+        } else {
+            Change::adding(client, &home, path, file, "/bin/engram").unwrap()
         }
     }
 
@@ -105,9 +106,10 @@ fn what_is_shown_is_written_and_undone_to_the_byte() {
             assert!(shown.is_any && !shown.replaces && shown.file.link.is_none());
             assert_eq!(
                 shown.file.kind,
-                match has_file {
-                    true => FileChange::Edited,
-                    false => FileChange::Created,
+                if has_file {
+                    FileChange::Edited
+                } else {
+                    FileChange::Created
                 }
             );
             let written = desk.answer(false, Some(&shown.digest));
@@ -510,9 +512,10 @@ fn advice_stays_while_an_agent_needs_it() {
     let plan = |client, undo| {
         let named = at.path().canonicalize().unwrap();
         let file = Configuration::of_user(&named).unwrap();
-        match undo {
-            false => Edit::adding((client, What::Advice), &at.place.home, named, file),
-            true => Edit::taking_out((client, false), &at.place.home, named, file),
+        if undo {
+            Edit::taking_out((client, false), &at.place.home, named, file)
+        } else {
+            Edit::adding((client, What::Advice), &at.place.home, named, file)
         }
         .unwrap()
     };

@@ -200,10 +200,7 @@ fn without_pin(value: &[u8]) -> &[u8] {
     };
     let (before, pin) = (&value[..at], &value[at + 1..]);
     let pin = pin.strip_prefix(b"sha256:").unwrap_or(pin);
-    match is_digest(pin) {
-        true => before,
-        false => value,
-    }
+    if is_digest(pin) { before } else { value }
 }
 
 /// Git ids and digests, short or full.

@@ -118,12 +118,11 @@ pub(crate) fn search(text: &[u8]) -> Vec<Secret> {
     for (at, _) in wanted.iter().enumerate().filter(|it| *it.1) {
         let (rule, kept) = &screen.rules[at];
         let once;
-        let compiled = match text.len() > LONG {
-            true => {
-                once = Compiled::new(rule);
-                &once
-            }
-            false => kept.get_or_init(|| Compiled::new(rule)),
+        let compiled = if text.len() > LONG {
+            once = Compiled::new(rule);
+            &once
+        } else {
+            kept.get_or_init(|| Compiled::new(rule))
         };
         found.extend(rule.find(compiled, text).map(|range| (range, at)));
     }
@@ -145,12 +144,11 @@ pub(crate) fn search(text: &[u8]) -> Vec<Secret> {
 
 impl Screen {
     fn finder(&self, length: usize) -> &AhoCorasick {
-        match length >= FILE {
-            true => {
-                let make = || look_for(&self.keywords, Some(AhoCorasickKind::DFA));
-                self.fast.get_or_init(make)
-            }
-            false => &self.finder,
+        if length >= FILE {
+            let make = || look_for(&self.keywords, Some(AhoCorasickKind::DFA));
+            self.fast.get_or_init(make)
+        } else {
+            &self.finder
         }
     }
 }

@@ -34,9 +34,10 @@ fn narrowed(bytes: &[u8], width: usize, low: usize) -> Vec<u8> {
     let units = bytes.chunks_exact(width);
     let ascii = units.map(|unit| {
         let high = unit.iter().enumerate().filter(|(at, _)| *at != low);
-        match high.into_iter().all(|(_, b)| *b == 0) && unit[low].is_ascii() {
-            true => unit[low],
-            false => OTHER,
+        if high.into_iter().all(|(_, b)| *b == 0) && unit[low].is_ascii() {
+            unit[low]
+        } else {
+            OTHER
         }
     });
     ascii.collect()
@@ -49,9 +50,10 @@ fn spread(bytes: &[u8], mut found: Vec<Secret>) -> Vec<Secret> {
     for secret in &mut found {
         let last = secret.range.end - 1;
         let start = place(secret.range.start).unwrap_or_default();
-        let end = match last > secret.range.start {
-            true => place(last).unwrap_or(start),
-            false => start,
+        let end = if last > secret.range.start {
+            place(last).unwrap_or(start)
+        } else {
+            start
         };
         secret.range = start..end + 1;
     }

@@ -137,13 +137,16 @@ impl Called {
     fn or_newer(self, stored: Agent, now: Timestamp) -> Self {
         let is_same = self.agent.turn == stored.turn || self.stored.as_ref() == Some(&stored.turn);
         let since = |at: Timestamp| now.duration_since(at).abs();
-        let last_call = match since(self.agent.last_call) < since(stored.last_call) {
-            true if is_same => self.agent.last_call,
-            _ => stored.last_call,
+        let is_older = since(self.agent.last_call) < since(stored.last_call);
+        let last_call = if is_older && is_same {
+            self.agent.last_call
+        } else {
+            stored.last_call
         };
-        let turn = match is_same {
-            true => self.agent.turn,
-            false => stored.turn.clone(),
+        let turn = if is_same {
+            self.agent.turn
+        } else {
+            stored.turn.clone()
         };
         let of_store = Some(stored.turn.clone());
         let agent = Agent {
@@ -254,9 +257,10 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
         if !role.is_empty() {
             agent.role = Some(role.clone());
         }
-        let asked = match topics.are_all() {
-            true => &agent.topics,
-            false => &topics,
+        let asked = if topics.are_all() {
+            &agent.topics
+        } else {
+            &topics
         };
         agent.topics = within(asked, above.as_ref(), cx.caller)?;
         let opened = Opened {
@@ -290,9 +294,10 @@ pub(crate) fn known_caller(cx: &Context<'_>) -> Result<(), Refusal> {
     let store = &cx.engine.store;
     let is_known = cx.engine.agents.lock().contains_key(handle)
         || store.read::<_, Refusal>(|it| Ok(it.agent(handle)?.is_some()))?;
-    match is_known {
-        true => Ok(()),
-        false => Err(unknown(handle)),
+    if is_known {
+        Ok(())
+    } else {
+        Err(unknown(handle))
     }
 }
 
@@ -424,13 +429,14 @@ fn within(asked: &Topics, parent: Option<&Agent>, caller: &Caller) -> Result<Top
             return Ok(parents.to_vec());
         }
         let covered = |topic: &String| parents.iter().any(|it| is_on_topic(topic, it));
-        match *caller == Caller::User || parents.is_empty() || asked.iter().all(covered) {
-            true => Ok(asked.to_vec()),
-            false => Err(Refusal::new(
+        if *caller == Caller::User || parents.is_empty() || asked.iter().all(covered) {
+            Ok(asked.to_vec())
+        } else {
+            Err(Refusal::new(
                 Code::ScopeDenied,
                 "a child may not have topics that its parent does not have",
                 format!("Give it {} or topics below them.", parents.join(", ")),
-            )),
+            ))
         }
     };
     Ok(Topics {
@@ -488,9 +494,10 @@ fn plain(label: &str) -> String {
         .collect::<String>()
         .trim()
         .to_owned();
-    match label.is_empty() || screen_text("", &label).is_err() {
-        true => "agent".to_owned(),
-        false => label,
+    if label.is_empty() || screen_text("", &label).is_err() {
+        "agent".to_owned()
+    } else {
+        label
     }
 }
 

@@ -198,13 +198,14 @@ fn is_parent(cx: &Context<'_>, it: &Reader<'_>, project: ProjectId) -> Result<()
     let Caller::Agent(agent) = cx.caller else {
         return Ok(());
     };
-    match it.family(project, Some(agent), 1)?.is_empty() {
-        false => Ok(()),
-        true => Err(Refusal::new(
+    if it.family(project, Some(agent), 1)?.is_empty() {
+        Err(Refusal::new(
             Code::ScopeDenied,
             "only a parent or the user may pin to the brief",
             "Report it to your parent in a message, or commit it as an engram.",
-        )),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -44,9 +44,10 @@ impl Config {
                 format!("query_limit is {query_limit}; it must be 1 to query_max, {query_max}");
             return Err(refused(&path, &why));
         }
-        match (0.0..=1.0).contains(&it.scopes.promote_confidence) {
-            true => Ok(it),
-            false => Err(refused(&path, "promote_confidence is not between 0 and 1")),
+        if (0.0..=1.0).contains(&it.scopes.promote_confidence) {
+            Ok(it)
+        } else {
+            Err(refused(&path, "promote_confidence is not between 0 and 1"))
         }
     }
 }

@@ -88,13 +88,14 @@ pub(crate) fn knows_the_repository(cx: &Context<'_>, otherwise: &str) -> Result<
     cx.repository()?;
     let known = cx.known_project()?;
     let holds = |it: &Reader<'_>| known.map_or(Ok(false), |project| it.has_claims(project));
-    match cx.engine.store.read::<_, Refusal>(|it| Ok(holds(it)?))? {
-        true => Ok(()),
-        false => Err(Refusal::new(
+    if cx.engine.store.read::<_, Refusal>(|it| Ok(holds(it)?))? {
+        Ok(())
+    } else {
+        Err(Refusal::new(
             Code::NotFound,
             format!("this home holds no claims of this repository, so {otherwise}"),
             "Check --home and --repo. A clone is a project of its own: run this in a worktree of the clone that agents use, or bring that clone's home and .git/engram-project along.",
-        )),
+        ))
     }
 }
 

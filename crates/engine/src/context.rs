@@ -488,9 +488,10 @@ impl<'e> Context<'e> {
         };
         let here = self.known_project().ok().flatten();
         let is_here = here.is_none_or(|it| it == agent.project);
-        match is_here || agent.project == project::of_home(&self.engine.store) {
-            true => Ok(()),
-            false => Err(of_another_project(handle)),
+        if is_here || agent.project == project::of_home(&self.engine.store) {
+            Ok(())
+        } else {
+            Err(of_another_project(handle))
         }
     }
 

@@ -65,9 +65,10 @@ pub(crate) fn decide<T>(
     }
     let served = cx.engine.take_served();
     let done = store.write::<_, Refusal>(world, |it| {
-        let planned = match it.head()? == head {
-            true => planned,
-            false => plan(it, it.now)?,
+        let planned = if it.head()? == head {
+            planned
+        } else {
+            plan(it, it.now)?
         };
         let mut entries = books(it, ground, called, &served)?;
         entries.extend(planned.entries);

@@ -83,12 +83,13 @@ fn is_final(code: Code) -> bool {
 fn tokens_of(file: &Resolved) -> (u64, usize) {
     let text = file.text_up_to(OF_A_FILE);
     let (tokens, chars) = (count_tokens(&text) as u64, text.chars().count());
-    match chars < OF_A_FILE {
-        true => (tokens, chars),
-        false => (
+    if chars < OF_A_FILE {
+        (tokens, chars)
+    } else {
+        (
             of_all(tokens, text.len() as u64, file.bytes.len() as u64),
             chars,
-        ),
+        )
     }
 }
 

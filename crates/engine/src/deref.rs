@@ -126,9 +126,10 @@ fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal
         None => papers.open.iter().any(serves),
         Some(named) => named.as_ref().is_some_and(serves),
     };
-    match may_serve {
-        true => Ok(Some(refusal)),
-        false => Err(refusal),
+    if may_serve {
+        Ok(Some(refusal))
+    } else {
+        Err(refusal)
     }
 }
 
@@ -186,9 +187,10 @@ fn spend(
     let Some((payer, seen)) = paying else {
         return Ok((read, None));
     };
-    let papers = match seen.holds(it.head()?) {
-        true => seen,
-        false => &papers(cx, it, payer)?,
+    let papers = if seen.holds(it.head()?) {
+        seen
+    } else {
+        &papers(cx, it, payer)?
     };
     let allowed = weigh(payer, papers, &reply.pointer)?;
     let Purse {
@@ -269,12 +271,13 @@ fn excerpt(
         .min(left.unwrap_or(UNMETERED));
     // One character more than can fit, so that `fit` sees whether something was left out.
     let chars = most as usize * TOKEN_CHARS + 1;
-    let shown = match is_masked {
-        true => without_secrets(resolved, chars),
-        false => Masked {
+    let shown = if is_masked {
+        without_secrets(resolved, chars)
+    } else {
+        Masked {
             text: resolved.text_up_to(chars),
             masked: 0,
-        },
+        }
     };
     let fitted = fit(&shown.text, most);
     Dereferenced {

@@ -51,9 +51,10 @@ impl Engine {
             Treatment { replay: true, .. } => self.replay_journal()?,
             _ => self.look_at_journal()?,
         });
-        findings.push(match treatment.reindex {
-            true => self.reindex()?,
-            false => self.look_at_index()?,
+        findings.push(if treatment.reindex {
+            self.reindex()?
+        } else {
+            self.look_at_index()?
         });
         findings.push(self.look_at_privacy());
         findings.extend(self.look_at_watches());
@@ -149,13 +150,14 @@ impl Engine {
         Diagnosis {
             what: "journal".to_owned(),
             ok: faults.is_empty(),
-            found: match faults.is_empty() {
-                true => sound(),
-                false => format!(
+            found: if faults.is_empty() {
+                sound()
+            } else {
+                format!(
                     "{}: {}; everything else is still readable: copy the home, then restore a backup if you have one",
                     self.store.database().display(),
                     faults.join("; ")
-                ),
+                )
             },
         }
     }
@@ -221,13 +223,14 @@ impl Engine {
         Diagnosis {
             what: "privacy".to_owned(),
             ok: open.is_empty(),
-            found: match open.is_empty() {
-                true => "only you can open this home".to_owned(),
-                false => format!(
+            found: if open.is_empty() {
+                "only you can open this home".to_owned()
+            } else {
+                format!(
                     "other users can read {} in {}, which cannot be made private (another user owns it, or its file system has no permissions): move the home to a folder you own",
                     names.join(", "),
                     home.display()
-                ),
+                )
             },
         }
     }

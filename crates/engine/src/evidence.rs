@@ -141,13 +141,14 @@ pub(crate) fn without_hints(
     pointer: &Pointer,
     refusal: Refusal,
 ) -> Result<Refusal, Refusal> {
-    Ok(match has_spent(cx, pointer.kind())? {
-        false => refusal,
-        true => Refusal::new(
+    Ok(if has_spent(cx, pointer.kind())? {
+        Refusal::new(
             refusal.code,
             format!("{} does not resolve", pointer.label()),
             "Check its path, span and pin. Suggestions come only while your turn has budget left.",
-        ),
+        )
+    } else {
+        refusal
     })
 }
 
@@ -168,16 +169,17 @@ impl Engine {
     /// Pinning makes an address longer: what is stored must still fit the published schema.
     fn check_length(&self, pointer: &Pointer) -> Result<(), Refusal> {
         let length = pointer.to_string().chars().count();
-        match length <= self.config.limits.ref_chars {
-            true => Ok(()),
-            false => Err(Refusal::new(
+        if length <= self.config.limits.ref_chars {
+            Ok(())
+        } else {
+            Err(Refusal::new(
                 Code::PointerInvalid,
                 format!(
                     "a pointer has {length} characters once pinned; the limit is {}",
                     self.config.limits.ref_chars
                 ),
                 "Point at a file with a shorter path, or record the finding with `engram note` and point at the note.",
-            )),
+            ))
         }
     }
 }

@@ -390,9 +390,10 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
     let why = sentence("the answer", ask.why.as_deref().unwrap_or_default())?;
     let denied = Denied {
         id: ask.id.clone(),
-        digest: match why.is_empty() {
-            true => String::new(),
-            false => hex::encode(Sha256::digest(&why)),
+        digest: if why.is_empty() {
+            String::new()
+        } else {
+            hex::encode(Sha256::digest(&why))
         },
         why,
     };

@@ -123,12 +123,13 @@ pub(crate) fn named(home: &Path, mut refusal: Refusal) -> Refusal {
 
 /// The `doctor` command for this home.
 pub(crate) fn doctor_of(home: &Path) -> String {
-    match default_home().as_deref() == Some(home) {
-        true => "engram doctor".to_owned(),
-        false => format!(
+    if default_home().as_deref() == Some(home) {
+        "engram doctor".to_owned()
+    } else {
+        format!(
             "engram --home {} doctor",
             quoted(&home.display().to_string())
-        ),
+        )
     }
 }
 
@@ -295,9 +296,10 @@ fn contents(home: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
             Some((_, begin, end)) if home.join(&name).is_dir() => {
                 for file in names(&home.join(&name))? {
                     let text = file.to_string_lossy();
-                    match text.starts_with(begin) && text.ends_with(end) {
-                        true => ours.push(name.join(&file)),
-                        false => others.push(name.join(&file)),
+                    if text.starts_with(begin) && text.ends_with(end) {
+                        ours.push(name.join(&file))
+                    } else {
+                        others.push(name.join(&file))
                     }
                 }
             }
@@ -437,9 +439,10 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
     fs::copy(from, to)?;
     File::open(to)?.sync_all()?;
-    match digest(from)? == digest(to)? {
-        true => Ok(()),
-        false => Err(io::Error::other("its copy reads differently")),
+    if digest(from)? == digest(to)? {
+        Ok(())
+    } else {
+        Err(io::Error::other("its copy reads differently"))
     }
 }
 
@@ -459,8 +462,9 @@ fn digest(file: &Path) -> io::Result<[u8; 32]> {
 }
 
 fn remove(path: &Path) -> io::Result<()> {
-    match path.is_dir() {
-        true => fs::remove_dir_all(path),
-        false => fs::remove_file(path),
+    if path.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
     }
 }

@@ -373,12 +373,13 @@ impl Engine {
         self.help_compare()?;
         let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
         if let Some(index) = self.index()
-            && let Err(error) = index
-                .cursor()
-                .and_then(|cursor| match head > cursor + LONG {
-                    true => index.catch_up(&self.store).map(|_| ()),
-                    false => Ok(()),
-                })
+            && let Err(error) = index.cursor().and_then(|cursor| {
+                if head > cursor + LONG {
+                    index.catch_up(&self.store).map(|_| ())
+                } else {
+                    Ok(())
+                }
+            })
         {
             self.close_index(&error);
         }

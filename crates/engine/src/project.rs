@@ -97,10 +97,7 @@ impl Engine {
             (Some(written), _) => written,
             (None, found) => {
                 let id = found.unwrap_or_else(|| ProjectId(self.world.id()));
-                match in_repository {
-                    true => write(repo, id),
-                    false => id,
-                }
+                if in_repository { write(repo, id) } else { id }
             }
         };
         let known = self.store.read::<_, Refusal>(|it| Ok(it.place_of(id)?))?;
@@ -220,10 +217,13 @@ pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<Stat
             ));
         }
         // It has one: another id would take away what it holds.
-        (Adoption::Own, Some(id)) if cx.engine.is_its_own(repo, id)? => match reads_outside {
-            true => (id, vec![located(), admitted()]),
-            false => return status::where_things_stand(cx).map(Box::new),
-        },
+        (Adoption::Own, Some(id)) if cx.engine.is_its_own(repo, id)? => {
+            if reads_outside {
+                (id, vec![located(), admitted()])
+            } else {
+                return status::where_things_stand(cx).map(Box::new);
+            }
+        }
         (Adoption::Own, _) => {
             let id = ProjectId(cx.engine.world.id());
             replace(repo, id)?;

@@ -170,9 +170,12 @@ fn recall(
         }
     }
     let weights = Weights::new(terms, &found);
-    let rank = |found: &Match, traits: &Traits| match filter.admits(it, traits) {
-        true => Some(Ranked::new(found, traits, &weights, filter.eyes.run())),
-        false => None,
+    let rank = |found: &Match, traits: &Traits| {
+        if filter.admits(it, traits) {
+            Some(Ranked::new(found, traits, &weights, filter.eyes.run()))
+        } else {
+            None
+        }
     };
     let unread: Vec<Option<Ranked>> = tail
         .iter()
@@ -292,9 +295,10 @@ fn newest(
     }
     served::note_shown(cx, &engrams, false)?;
     Ok(QueryReply {
-        verdict: match engrams.is_empty() {
-            true => Verdict::None,
-            false => Verdict::Weak,
+        verdict: if engrams.is_empty() {
+            Verdict::None
+        } else {
+            Verdict::Weak
         },
         relaxed: true,
         unread: None,
@@ -391,9 +395,12 @@ impl Filter<'_> {
             && query.kind.is_none_or(|kind| it.kind == kind)
             && query.fact_type.is_none_or(|known| it.fact_type == known)
             && (query.include_ephemeral || it.durability == Durability::Durable)
-            && topic.is_none_or(|topic| match self.with_below {
-                true => is_on_topic(&it.topic, topic),
-                false => it.topic == topic,
+            && topic.is_none_or(|topic| {
+                if self.with_below {
+                    is_on_topic(&it.topic, topic)
+                } else {
+                    it.topic == topic
+                }
             })
     }
 }

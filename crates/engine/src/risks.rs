@@ -239,10 +239,7 @@ fn risk(
         claim,
         kind: Kind::Risk,
         fact_type: engram_model::FactType::Inference,
-        scope: match is_run {
-            true => Scope::Run,
-            false => Scope::Project,
-        },
+        scope: if is_run { Scope::Run } else { Scope::Project },
         topic: one.topic.clone(),
         topic_key: None,
         pointers: sources(one, other),
@@ -441,9 +438,8 @@ pub(crate) fn reports_nothing_open(
     let Some(pair) = told_by(it, engram)?.filter(|it| it.status == ConflictStatus::Open) else {
         return Ok(());
     };
-    match it.both_hold(&pair, clock)? {
-        false => Ok(()),
-        true => Err(Refusal::new(
+    if it.both_hold(&pair, clock)? {
+        Err(Refusal::new(
             Code::ScopeDenied,
             format!(
                 "engram {} reports conflict {}, which is open",
@@ -453,7 +449,9 @@ pub(crate) fn reports_nothing_open(
                 "Settle the conflict, and this ends with it: `engram conflicts show {0}` compares both, and `engram resolve {0} --winner ENGRAM`, `--merge TEXT` or `--dismiss` settles it.",
                 pair.id
             ),
-        )),
+        ))
+    } else {
+        Ok(())
     }
 }
 

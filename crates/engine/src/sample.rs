@@ -225,8 +225,9 @@ fn ends(path: &str, line: u32) -> String {
 }
 
 fn span(lines: Lines) -> String {
-    match lines.start == lines.end {
-        true => format!("line {}", lines.start),
-        false => format!("lines {}–{}", lines.start, lines.end),
+    if lines.start == lines.end {
+        format!("line {}", lines.start)
+    } else {
+        format!("lines {}–{}", lines.start, lines.end)
     }
 }

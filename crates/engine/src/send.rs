@@ -222,13 +222,14 @@ pub(crate) fn still_granted(
     let Some(id) = &parsed.grant else {
         return Ok(());
     };
-    match message::code_grants(cx, it)?.iter().any(|it| it.id == *id) {
-        true => Ok(()),
-        false => Err(Refusal::new(
+    if message::code_grants(cx, it)?.iter().any(|it| it.id == *id) {
+        Ok(())
+    } else {
+        Err(Refusal::new(
             Code::DerefDenied,
             "another message has just spent the grant for inline code",
             "Point at the code, or ask your parent for another grant.",
-        )),
+        ))
     }
 }
 

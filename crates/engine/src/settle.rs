@@ -93,9 +93,10 @@ pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Confl
     let why = words(cx, "the reason", Some(why))?;
     let known = conflicts::one_conflict(cx, conflict)?;
     if undo {
-        return match known.allowed.is_some() {
-            true => permit(cx, conflict, why.unwrap_or_default(), true),
-            false => Ok(known),
+        return if known.allowed.is_some() {
+            permit(cx, conflict, why.unwrap_or_default(), true)
+        } else {
+            Ok(known)
         };
     }
     let why = why.ok_or_else(|| {
@@ -530,12 +531,13 @@ fn check_merged(
     if !engram.holds_now(clock) {
         return not("no longer holds", "Commit the merged claim first.");
     }
-    match found.sides.contains(&side(&engram.topic, &engram.claim)) {
-        true => not(
+    if found.sides.contains(&side(&engram.topic, &engram.claim)) {
+        not(
             "is one of the two sides",
             "Choose it as the winner, or name a claim that replaces both.",
-        ),
-        false => Ok(()),
+        )
+    } else {
+        Ok(())
     }
 }
 

@@ -55,13 +55,15 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
             indexed: it.cursor(INDEX_FOLLOWER)?,
             drifted: count.drifted,
             due: it.count_due(project, cx.agent()?.map(|agent| &agent.handle))?,
-            conflicts: match user {
-                true => Some(it.count_conflicts(project, now)?),
-                false => None,
+            conflicts: if user {
+                Some(it.count_conflicts(project, now)?)
+            } else {
+                None
             },
-            requests: match user {
-                true => Some(it.count_requests(project, None, false)?),
-                false => None,
+            requests: if user {
+                Some(it.count_requests(project, None, false)?)
+            } else {
+                None
             },
             watching: watching.clone(),
             agents: count.agents,

@@ -208,13 +208,14 @@ fn holds(cx: &Context<'_>, it: &Reader<'_>, gift: &Gift, child: &Agent) -> Resul
         }
         None => false,
     };
-    match is_open {
-        true => Ok(()),
-        false => Err(Refusal::new(
+    if is_open {
+        Ok(())
+    } else {
+        Err(Refusal::new(
             Code::DerefDenied,
             "budget_token is not an open grant of the recipient for this pointer",
             "Leave budget_token empty; Engram then issues a grant to each recipient.",
-        )),
+        ))
     }
 }
 

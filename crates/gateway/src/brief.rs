@@ -333,9 +333,10 @@ fn said(it: &Candidate, part: BriefPart) -> BriefLine {
         Some(drifted) if Evidence::DRIFTED.contains(&drifted) => Some(drifted.words()),
         _ => None,
     });
-    let marks = match marks.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", marks.join(", ")),
+    let marks = if marks.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", marks.join(", "))
     };
     let text = format!(
         "{} by {}{marks}: {}",

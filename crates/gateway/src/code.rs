@@ -102,13 +102,12 @@ fn read(text: &str) -> usize {
     let mut scan = Scan::default();
     text.lines().for_each(|line| scan.line(line));
     let plain = scan.end().max(remarks(text));
-    match is_comparison(text) {
-        false => plain,
-        true => {
-            let mut scan = Scan::default();
-            text.lines().for_each(|line| scan.compared(line));
-            plain.max(scan.end())
-        }
+    if is_comparison(text) {
+        let mut scan = Scan::default();
+        text.lines().for_each(|line| scan.compared(line));
+        plain.max(scan.end())
+    } else {
+        plain
     }
 }
 
@@ -245,9 +244,10 @@ impl Scan {
     /// Whether the line is a fence or inside one; code may follow a fence on its line.
     fn fenced(&mut self, trimmed: &str) -> bool {
         if let Some(open) = self.fence {
-            match trimmed.starts_with(open) || (open == "</" && trimmed.contains("</pre")) {
-                true => self.fence = None,
-                false => self.chars += trimmed.chars().count(),
+            if trimmed.starts_with(open) || (open == "</" && trimmed.contains("</pre")) {
+                self.fence = None
+            } else {
+                self.chars += trimmed.chars().count()
             }
             return true;
         }
@@ -280,12 +280,11 @@ impl Scan {
             2 => (run.indented && run.items == 0) || run.sure > 0 || (run.taken && run.put),
             _ => true,
         };
-        match code {
-            true => self.chars += run.chars,
-            false => {
-                self.alone += run.hard;
-                self.alone_chars += run.hard_chars;
-            }
+        if code {
+            self.chars += run.chars
+        } else {
+            self.alone += run.hard;
+            self.alone_chars += run.hard_chars;
         }
     }
 

@@ -102,14 +102,15 @@ fn within(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
             "Grant 1 or more.",
         ));
     }
-    match asked <= most {
-        true => Ok(()),
-        false => Err(Refusal::new(
+    if asked <= most {
+        Ok(())
+    } else {
+        Err(Refusal::new(
             Code::BudgetExceeded,
             format!("a grant of {asked} {name} exceeds the {most} that a parent may give"),
             "Grant less, or ask the user to grant it.",
         )
-        .figure(name, asked, most)),
+        .figure(name, asked, most))
     }
 }
 
@@ -122,16 +123,17 @@ fn is_pinned(pointer: &Pointer) -> Result<(), Refusal> {
         _ => pointer.kept().is_some() || pointer.commits().iter().all(|it| is_commit(it)),
     };
     let is_worktree = pointer.to_string().ends_with("@worktree");
-    match pinned && !is_worktree {
-        true => Ok(()),
-        false => Err(Refusal::new(
+    if pinned && !is_worktree {
+        Ok(())
+    } else {
+        Err(Refusal::new(
             Code::PointerUnpinned,
             format!(
                 "{} has no fixed pin",
                 engram_model::shorten(&pointer.to_string(), 120)
             ),
             "Grant a pointer pinned to a commit, a digest or a date.",
-        )),
+        ))
     }
 }
 

@@ -80,16 +80,17 @@ pub fn may_decide_for(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
 
 /// Whether a child may send a message in this role: only in its own.
 pub fn may_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
-    match sender.role.is_empty() || same_role(&sender.role, role) {
-        true => Ok(()),
-        false => Err(Refusal::new(
+    if sender.role.is_empty() || same_role(&sender.role, role) {
+        Ok(())
+    } else {
+        Err(Refusal::new(
             Code::ScopeDenied,
             format!(
                 "you may not send a message as {}",
                 engram_model::shorten(role, 40)
             ),
             format!("Your role is {}: send it in that role.", sender.role),
-        )),
+        ))
     }
 }
 
@@ -107,16 +108,17 @@ pub fn recipients(
             .find(|it| it.agent == *to)
             .ok_or_else(|| unknown(to))?;
         may_decide_for(sender, child)?;
-        return match child.role.is_empty() || same_role(&child.role, role) {
-            true => Ok(vec![to.clone()]),
-            false => Err(Refusal::new(
+        return if child.role.is_empty() || same_role(&child.role, role) {
+            Ok(vec![to.clone()])
+        } else {
+            Err(Refusal::new(
                 Code::ScopeDenied,
                 format!(
                     "{to} does not have the role {}",
                     engram_model::shorten(role, 40)
                 ),
                 format!("Address it as {}.", child.role),
-            )),
+            ))
         };
     }
     let mut found: Vec<AgentId> = known
@@ -126,16 +128,17 @@ pub fn recipients(
         .collect();
     found.sort();
     found.dedup();
-    match found.is_empty() {
-        false => Ok(found),
-        true => Err(Refusal::new(
+    if found.is_empty() {
+        Err(Refusal::new(
             Code::NotFound,
             format!(
                 "you have no child with the role {}",
                 engram_model::shorten(role, 40)
             ),
             "Open one with that role, or name the child you mean.",
-        )),
+        ))
+    } else {
+        Ok(found)
     }
 }
 

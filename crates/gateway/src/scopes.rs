@@ -30,21 +30,23 @@ pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result
     Err(Refusal::new(
         Code::ScopeDenied,
         format!("an agent may not write to scope {scope}"),
-        match allowed.is_empty() {
-            true => "Report it in a message: only the user writes in this home.".to_owned(),
-            false => format!(
+        if allowed.is_empty() {
+            "Report it in a message: only the user writes in this home.".to_owned()
+        } else {
+            format!(
                 "Commit with scope {}; your parent or the user can promote it from there.",
                 allowed.join(" or ")
-            ),
+            )
         },
     ))
 }
 
 /// Whether an agent may write to a topic: to its own topics and those below; to all if it has none.
 pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
-    match covers(&kin.writes, topic) {
-        true => Ok(()),
-        false => Err(Refusal::new(
+    if covers(&kin.writes, topic) {
+        Ok(())
+    } else {
+        Err(Refusal::new(
             Code::ScopeDenied,
             match topic {
                 "" => "the claim has no topic, and this agent may write only to its own".to_owned(),
@@ -54,7 +56,7 @@ pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
                 "Set the claim's topic to {} or one below, or ask your parent or the user.",
                 shorten(&kin.writes.join(", "), 200)
             ),
-        )),
+        ))
     }
 }
 
@@ -122,16 +124,17 @@ pub fn may_promote(
             ),
         ));
     }
-    match claim.confidence >= scopes.promote_confidence {
-        true => Ok(()),
-        false => Err(Refusal::new(
+    if claim.confidence >= scopes.promote_confidence {
+        Ok(())
+    } else {
+        Err(Refusal::new(
             Code::ScopeDenied,
             format!(
                 "the claim has confidence {}; promotion needs {}",
                 claim.confidence, scopes.promote_confidence
             ),
             "Have its author verify it and commit a new version with the resulting confidence.",
-        )),
+        ))
     }
 }
 

@@ -46,12 +46,11 @@ pub fn files(below: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
-                true => open.push(path),
-                false => {
-                    let bytes = fs::read(&path).unwrap_or_default();
-                    found.insert(path, bytes);
-                }
+            if path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+                open.push(path)
+            } else {
+                let bytes = fs::read(&path).unwrap_or_default();
+                found.insert(path, bytes);
             }
         }
     }

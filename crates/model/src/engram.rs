@@ -597,12 +597,13 @@ pub fn check_topic(text: &str) -> Result<String, Refusal> {
     let ok = text.chars().count() <= 200
         && !text.chars().any(char::is_control)
         && (text.is_empty() || text.split('/').all(|part| !part.trim().is_empty()));
-    match ok {
-        true => Ok(text.to_owned()),
-        false => Err(schema(
+    if ok {
+        Ok(text.to_owned())
+    } else {
+        Err(schema(
             format!("{:?} is not a topic", shorten(text, 80)),
             "A topic is a short path such as payments/webhooks.",
-        )),
+        ))
     }
 }
 

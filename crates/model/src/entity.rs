@@ -63,9 +63,10 @@ pub enum EntityValue {
 impl EntityValue {
     /// A number, or its digits where JSON has none like it.
     pub fn number(number: f64) -> Self {
-        match number.is_finite() {
-            true => Self::Number(number),
-            false => Self::Text(number.to_string()),
+        if number.is_finite() {
+            Self::Number(number)
+        } else {
+            Self::Text(number.to_string())
         }
     }
 }

@@ -74,9 +74,10 @@ pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]
     }
     let mut path = String::new();
     for part in topic.split('/').filter(|part| !part.is_empty()) {
-        path = match path.is_empty() {
-            true => part.to_lowercase(),
-            false => format!("{path}/{}", part.to_lowercase()),
+        path = if path.is_empty() {
+            part.to_lowercase()
+        } else {
+            format!("{path}/{}", part.to_lowercase())
         };
         keys.concept(format!("topic:{path}"));
         keys.end_run();
@@ -293,9 +294,10 @@ fn stem_of(base: &str) -> &str {
 fn is_path(raw: &str) -> bool {
     let lower = raw.to_lowercase();
     let stop = || lower.split('/').any(|part| STOP.contains(&part));
-    match raw.contains('/') {
-        true => has_extension(raw) || (raw.contains(char::is_alphabetic) && !stop()),
-        false => has_extension(raw) && lower != "e.g" && lower != "i.e",
+    if raw.contains('/') {
+        has_extension(raw) || (raw.contains(char::is_alphabetic) && !stop())
+    } else {
+        has_extension(raw) && lower != "e.g" && lower != "i.e"
     }
 }
 

@@ -131,9 +131,10 @@ impl Health {
         } else {
             Evidence::Unknown
         };
-        match pointers.iter().all(CheckedPointer::is_unchanged) && !pointers.is_empty() {
-            true => Self::unchanged(),
-            false => Self { standing, pointers },
+        if pointers.iter().all(CheckedPointer::is_unchanged) && !pointers.is_empty() {
+            Self::unchanged()
+        } else {
+            Self { standing, pointers }
         }
     }
 

@@ -282,17 +282,19 @@ impl Request {
 
     /// Refuses a request sent by the wrong call: reading and changing have separate permissions.
     pub fn sent_by(&self, call: Call) -> Result<(), Refusal> {
-        let (right, does) = match self.changes() {
-            true => (Call::Change, "changes something"),
-            false => (Call::Read, "changes nothing"),
+        let (right, does) = if self.changes() {
+            (Call::Change, "changes something")
+        } else {
+            (Call::Read, "changes nothing")
         };
-        match call == right {
-            true => Ok(()),
-            false => Err(Refusal::new(
+        if call == right {
+            Ok(())
+        } else {
+            Err(Refusal::new(
                 Code::SchemaInvalid,
                 format!("this request {does}"),
                 format!("Send it with {} instead.", right.name()),
-            )),
+            ))
         }
     }
 }

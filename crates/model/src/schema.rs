@@ -98,9 +98,10 @@ fn v01<T: JsonSchema>(family: &Family, name: &str) -> Value {
 /// One of our schemas; `written` for what Engram writes, else what it reads.
 fn own<T: JsonSchema>(file: &str, written: bool) -> Value {
     let settings = SchemaSettings::draft2020_12().with_transform(Plain);
-    let settings = match written {
-        true => settings.for_serialize(),
-        false => settings.for_deserialize(),
+    let settings = if written {
+        settings.for_serialize()
+    } else {
+        settings.for_deserialize()
     };
     let schema = settings.into_generator().into_root_schema_for::<T>();
     identified(schema, format!("engram://schemas/{file}"))

@@ -106,9 +106,10 @@ pub fn visible(text: &str) -> String {
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         let overwrites = c == '\r' && rest.peek().is_some_and(|next| *next != '\n');
-        match is_hidden(c) || overwrites {
-            true => shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
-            false => shown.push(c),
+        if is_hidden(c) || overwrites {
+            shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c)))
+        } else {
+            shown.push(c)
         }
     }
     shown

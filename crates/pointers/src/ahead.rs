@@ -196,9 +196,12 @@ fn included(text: &str) -> Vec<Result<String, ()>> {
                 None => line.split(['#', ';']).next().unwrap_or_default().trim_end(),
             },
         )
-        .map(|value| match value.contains(['"', '\\']) {
-            true => Err(()),
-            false => Ok(value.to_owned()),
+        .map(|value| {
+            if value.contains(['"', '\\']) {
+                Err(())
+            } else {
+                Ok(value.to_owned())
+            }
         })
     });
     values
@@ -207,9 +210,10 @@ fn included(text: &str) -> Vec<Result<String, ()>> {
 }
 
 fn regular(path: &Path) -> Result<(), Refusal> {
-    match disk::is_special(path) {
-        true => Err(refused(path, NOT_REGULAR)),
-        false => Ok(()),
+    if disk::is_special(path) {
+        Err(refused(path, NOT_REGULAR))
+    } else {
+        Ok(())
     }
 }
 

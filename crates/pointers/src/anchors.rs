@@ -166,9 +166,12 @@ impl Anchors {
         let side = Side::Commit(head.to_owned());
         let found = follow(repo, kept, asked.iter().copied(), &side);
         known.extend(asked.into_iter().cloned().zip(found));
-        let answers = pinned.iter().zip(same).map(|(it, same)| match same {
-            true => Ok(unchanged(&it.span)),
-            false => known.get(it).cloned().unwrap_or_else(|| Err(repo.gone())),
+        let answers = pinned.iter().zip(same).map(|(it, same)| {
+            if same {
+                Ok(unchanged(&it.span))
+            } else {
+                known.get(it).cloned().unwrap_or_else(|| Err(repo.gone()))
+            }
         });
         let answers = answers.collect();
         self.at_head.push_back((tree, known));
@@ -369,9 +372,10 @@ fn lost(
     at_head: Found,
     dirty: &HashSet<String>,
 ) -> Stand {
-    let here = match dirty.contains(&it.span.path) {
-        true => follow(repo, kept, std::iter::once(it), &Side::Worktree).pop(),
-        false => None,
+    let here = if dirty.contains(&it.span.path) {
+        follow(repo, kept, std::iter::once(it), &Side::Worktree).pop()
+    } else {
+        None
     };
     Stand {
         here: here.unwrap_or_else(|| at_head.clone()),

@@ -100,9 +100,10 @@ impl<'r> Checkout<'r> {
             };
             let there = self.look(&path).filter(Metadata::is_file);
             if let Some(metadata) = there {
-                let blob = match self.is_as_seen(&entry, &metadata) {
-                    true => entry.id,
-                    false => self.read_on(&path, metadata.len(), &mut left),
+                let blob = if self.is_as_seen(&entry, &metadata) {
+                    entry.id
+                } else {
+                    self.read_on(&path, metadata.len(), &mut left)
                 };
                 let path = path.clone();
                 files.push(Entry { path, blob });

@@ -23,9 +23,10 @@ pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>
     let attributes = Attributes::of(repo, &worktree::root(repo)?, path)?;
     match attributes.get("filter") {
         Value::Is(filter) if filter == "lfs" => {
-            return Ok(match bytes.starts_with(LFS) {
-                true => bytes,
-                false => lfs_pointer(&bytes),
+            return Ok(if bytes.starts_with(LFS) {
+                bytes
+            } else {
+                lfs_pointer(&bytes)
             });
         }
         Value::Is(filter) => {
@@ -49,10 +50,7 @@ pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>
         // What was stored with CRLF stays so.
         Conversion::Auto => indexed(repo, path).is_none_or(|it| !has_crlf(&it)),
     };
-    Ok(match converts {
-        true => with_lf(&bytes),
-        false => bytes,
-    })
+    Ok(if converts { with_lf(&bytes) } else { bytes })
 }
 
 /// As git-lfs-pointers(5) has it.

@@ -102,12 +102,13 @@ impl Hunk {
 
     /// The numbers of a line of this side, in the earlier text and in the later one.
     fn advance(&mut self, side: Side) -> (u32, u32) {
-        let step = |next: &mut u32, left: &mut u32, is_there: bool| match is_there {
-            true => {
+        let step = |next: &mut u32, left: &mut u32, is_there: bool| {
+            if is_there {
                 *left = left.saturating_sub(1);
                 std::mem::replace(next, next.saturating_add(1))
+            } else {
+                0
             }
-            false => 0,
         };
         (
             step(&mut self.before, &mut self.left_before, side != Side::Added),

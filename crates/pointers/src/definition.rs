@@ -142,9 +142,10 @@ impl<'t> Source<'t> {
     fn block(&self, at: usize, named: usize, extent: Extent, to: usize) -> (usize, usize) {
         let line = self.lines[at];
         // A call whose table of cases is above its name starts with that table.
-        let first = match line.trim_start().starts_with([']', ')', '}', '`']) {
-            true => self.opening(at, line),
-            false => at,
+        let first = if line.trim_start().starts_with([']', ')', '}', '`']) {
+            self.opening(at, line)
+        } else {
+            at
         };
         let above: usize = self.lines[first..at].iter().map(|l| l.len()).sum();
         let last = blocks::end_of(

@@ -88,9 +88,10 @@ fn check_lines(new: Option<&Side>, path: &str, lines: Lines) -> Result<(), Refus
         ));
     };
     let total = Encoding::Utf8.count_lines(&new.bytes);
-    match u64::from(lines.end) <= total {
-        true => Ok(()),
-        false => Err(refuse::past_end(path, lines.end, total)),
+    if u64::from(lines.end) <= total {
+        Ok(())
+    } else {
+        Err(refuse::past_end(path, lines.end, total))
     }
 }
 
@@ -121,9 +122,12 @@ fn sides(
 }
 
 fn side(repo: &Repo, tree: Oid, path: &str) -> Result<Option<Side>, Refusal> {
-    let broken = |e: git2::Error| match repo.is_there() {
-        true => refuse::broken("the tree of a commit", &e),
-        false => repo.gone(),
+    let broken = |e: git2::Error| {
+        if repo.is_there() {
+            refuse::broken("the tree of a commit", &e)
+        } else {
+            repo.gone()
+        }
     };
     let Some((id, mode)) = trees::find(repo, tree, path).map_err(broken)? else {
         return Ok(None);
@@ -193,9 +197,12 @@ fn header(old: Option<&Side>, new: Option<&Side>) -> Vec<u8> {
     if from != to {
         text += &format!("rename from {from}\nrename to {to}\n");
     }
-    let side = |there: bool, prefix: &str, name: &str| match there {
-        true => format!("{prefix}/{name}"),
-        false => "/dev/null".to_owned(),
+    let side = |there: bool, prefix: &str, name: &str| {
+        if there {
+            format!("{prefix}/{name}")
+        } else {
+            "/dev/null".to_owned()
+        }
     };
     text += &format!("--- {}\n", side(old.is_some(), "a", &from));
     text += &format!("+++ {}\n", side(new.is_some(), "b", &to));

@@ -182,9 +182,10 @@ struct Way<'r> {
 impl Way<'_> {
     fn step(&mut self) -> Result<(), Miss> {
         self.steps += 1;
-        match self.steps > MOST_STEPS {
-            true => Err(Miss::Loop),
-            false => Ok(()),
+        if self.steps > MOST_STEPS {
+            Err(Miss::Loop)
+        } else {
+            Ok(())
         }
     }
 
@@ -209,13 +210,12 @@ impl Way<'_> {
 
     fn follow(&mut self, name: &OsStr) -> Result<(), Miss> {
         let target = PathBuf::from(self.at.link(name)?);
-        let inside = match target.is_absolute() {
-            false => &*target,
-            true => {
-                self.names.clear();
-                self.again()?;
-                target.strip_prefix(self.root).map_err(|_| Miss::Leaves)?
-            }
+        let inside = if target.is_absolute() {
+            self.names.clear();
+            self.again()?;
+            target.strip_prefix(self.root).map_err(|_| Miss::Leaves)?
+        } else {
+            &*target
         };
         self.ahead.extend(parts(inside).ok_or(Miss::Leaves)?);
         Ok(())

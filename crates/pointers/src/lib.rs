@@ -111,9 +111,10 @@ pub struct Resolved {
 impl Resolved {
     /// Refuses to be read if it is binary.
     pub fn refuse_binary(&self) -> Result<(), Refusal> {
-        match self.is_binary {
-            true => Err(refuse::binary(self.pointer.name())),
-            false => Ok(()),
+        if self.is_binary {
+            Err(refuse::binary(self.pointer.name()))
+        } else {
+            Ok(())
         }
     }
 

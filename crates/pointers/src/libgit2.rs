@@ -114,19 +114,21 @@ fn may_take(size: usize) -> bool {
 // Where it is given no memory, libgit2 gives up what it does and says so.
 #[allow(unsafe_code)]
 extern "C" fn malloc(size: usize, _: *const c_char, _: c_int) -> *mut c_void {
-    match may_take(size) {
+    if may_take(size) {
         // SAFETY: any size may be asked for.
-        true => unsafe { libc::malloc(size) },
-        false => std::ptr::null_mut(),
+        unsafe { libc::malloc(size) }
+    } else {
+        std::ptr::null_mut()
     }
 }
 
 #[allow(unsafe_code)]
 extern "C" fn realloc(old: *mut c_void, size: usize, _: *const c_char, _: c_int) -> *mut c_void {
-    match may_take(size) {
+    if may_take(size) {
         // SAFETY: `old` is null, or libgit2 had it from `malloc` and gives it up for the new one.
-        true => unsafe { libc::realloc(old, size) },
-        false => std::ptr::null_mut(),
+        unsafe { libc::realloc(old, size) }
+    } else {
+        std::ptr::null_mut()
     }
 }
 

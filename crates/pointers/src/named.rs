@@ -71,15 +71,13 @@ impl Repo {
         if !it.is_file() || !gitfile(&dot_git).is_some_and(|it| is_same(&it, git_dir)) {
             return false;
         }
-        match is_linked {
-            true => one_path(&git_dir.join("gitdir"))
-                .is_some_and(|it| is_same(&git_dir.join(it), &dot_git)),
-            false => {
-                let config = self.git.config().and_then(|mut it| it.snapshot());
-                let named =
-                    config.and_then(|it| it.get_str("core.worktree").map(|it| git_dir.join(it)));
-                named.is_ok_and(|it| is_same(&it, tree))
-            }
+        if is_linked {
+            one_path(&git_dir.join("gitdir")).is_some_and(|it| is_same(&git_dir.join(it), &dot_git))
+        } else {
+            let config = self.git.config().and_then(|mut it| it.snapshot());
+            let named =
+                config.and_then(|it| it.get_str("core.worktree").map(|it| git_dir.join(it)));
+            named.is_ok_and(|it| is_same(&it, tree))
         }
     }
 

@@ -70,9 +70,12 @@ impl Language {
             .into_iter()
             .flatten()
             .find_map(|it| GRAMMARS.find_syntax_by_extension(it));
-        let found = by_name.or_else(|| match first_line.len() <= 400 {
-            true => GRAMMARS.find_syntax_by_first_line(first_line),
-            false => None,
+        let found = by_name.or_else(|| {
+            if first_line.len() <= 400 {
+                GRAMMARS.find_syntax_by_first_line(first_line)
+            } else {
+                None
+            }
         });
         found
             .filter(|it| it.name != GRAMMARS.find_syntax_plain_text().name)

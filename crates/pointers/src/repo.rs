@@ -143,9 +143,10 @@ impl Repo {
 
     /// The name of a linked worktree; empty for the main one.
     pub fn worktree(&self) -> String {
-        match self.git.is_worktree() {
-            true => file_name(self.git.path()).unwrap_or_default(),
-            false => String::new(),
+        if self.git.is_worktree() {
+            file_name(self.git.path()).unwrap_or_default()
+        } else {
+            String::new()
         }
     }
 

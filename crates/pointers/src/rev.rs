@@ -84,9 +84,10 @@ impl Repo {
     }
 
     pub(crate) fn check_on_disk(&self, rev: &str, id: Oid) -> Result<(), Refusal> {
-        match self.made.borrow().contains(&id) {
-            true => Err(self.rev_refused(rev, &nowhere())),
-            false => Ok(()),
+        if self.made.borrow().contains(&id) {
+            Err(self.rev_refused(rev, &nowhere()))
+        } else {
+            Ok(())
         }
     }
 

@@ -165,18 +165,15 @@ fn missing(headings: &[Heading], asked: &str, name: &str) -> Refusal {
         .take(SUGGESTIONS)
         .map(|h| shorten(h.text.trim(), 60))
         .collect();
-    let hint = match known.is_empty() {
-        true => {
-            "It has no headings; point at lines instead, as in repo:PATH#L10-L20@HEAD.".to_owned()
-        }
-        false => {
-            let more = if headings.len() > known.len() {
-                ", …"
-            } else {
-                ""
-            };
-            format!("Its headings are: {}{more}.", known.join(" · "))
-        }
+    let hint = if known.is_empty() {
+        "It has no headings; point at lines instead, as in repo:PATH#L10-L20@HEAD.".to_owned()
+    } else {
+        let more = if headings.len() > known.len() {
+            ", …"
+        } else {
+            ""
+        };
+        format!("Its headings are: {}{more}.", known.join(" · "))
     };
     refuse::not_found(message, hint)
 }

@@ -149,9 +149,10 @@ fn plain(reading: Reading, lines: Option<Lines>) -> Standing {
 fn compare(found: &Found<'_>, path: &str, now: &[u8]) -> Standing {
     let then = found.file.bytes();
     let Some(lines) = found.lines else {
-        return match then == now {
-            true => plain(Reading::Same, None),
-            false => edited(found, path, now, None),
+        return if then == now {
+            plain(Reading::Same, None)
+        } else {
+            edited(found, path, now, None)
         };
     };
     let span = &then[found.range.clone()];

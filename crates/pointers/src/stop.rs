@@ -23,12 +23,13 @@ impl Stop {
 
     /// Refuses to continue once work is to stop.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
-        match self.is_due() {
-            true => Err(refuse::unavailable(
+        if self.is_due() {
+            Err(refuse::unavailable(
                 "reading the repository took longer than one request may",
                 "Ask for fewer or smaller files, and pin to a commit id.",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 }

@@ -50,9 +50,10 @@ fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
             _ => {}
         }
         // libgit2 takes C strings; a NUL is in no name.
-        let entry = match part.contains('\0') {
-            true => None,
-            false => here.get_name(&part).map(|e| (e.id(), e.filemode())),
+        let entry = if part.contains('\0') {
+            None
+        } else {
+            here.get_name(&part).map(|e| (e.id(), e.filemode()))
         };
         let Some((id, mode)) = entry else {
             return Err(missing(repo, commit, asked, links > 0));
@@ -85,9 +86,10 @@ fn link_target(repo: &Repo, id: Oid, asked: &str) -> Result<String, Refusal> {
     let size = repo
         .size(id)
         .map_err(|e| refuse::broken(&refuse::quoted(asked), &e))?;
-    let blob = match size <= MAX_LINK_BYTES {
-        true => Some(repo.blob(id, asked)?),
-        false => None,
+    let blob = if size <= MAX_LINK_BYTES {
+        Some(repo.blob(id, asked)?)
+    } else {
+        None
     };
     let text = blob.as_ref().map_or(&[][..], |it| it.content());
     let absolute = text.starts_with(b"/") || text.starts_with(b"\\") || text.get(1) == Some(&b':');
@@ -130,9 +132,10 @@ pub(crate) fn folder(asked: &str, tree: Option<&Tree<'_>>) -> Refusal {
         .collect();
     refuse::invalid(
         format!("{} is a folder", refuse::quoted(asked)),
-        match within.is_empty() {
-            true => "Point at a file.".to_owned(),
-            false => format!("Point at a file in it: {}.", within.join(", ")),
+        if within.is_empty() {
+            "Point at a file.".to_owned()
+        } else {
+            format!("Point at a file in it: {}.", within.join(", "))
         },
     )
 }

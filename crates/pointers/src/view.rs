@@ -44,9 +44,10 @@ pub fn source(
         .zip(repo)
         .and_then(|(path, repo)| worktree::open_path(repo, path))
         .and_then(|path| path.to_str().map(str::to_owned));
-    let total_lines = match found.is_binary {
-        true => 0,
-        false => found.encoding.count_lines(found.file.bytes()),
+    let total_lines = if found.is_binary {
+        0
+    } else {
+        found.encoding.count_lines(found.file.bytes())
     };
     let total_lines = u32::try_from(total_lines).unwrap_or(u32::MAX);
     let language = file_path(pointer).and_then(|path| Language::of(path, &first_line(&found)));

@@ -202,9 +202,10 @@ impl Watch {
 
     fn watch_below(&mut self, folder: &Path) -> Result<(), notify::Error> {
         if notify::RecommendedWatcher::kind() != notify::WatcherKind::Inotify {
-            return match self.watched.insert(folder.to_owned()) {
-                true => self.watcher.watch(folder, RecursiveMode::Recursive),
-                false => Ok(()),
+            return if self.watched.insert(folder.to_owned()) {
+                self.watcher.watch(folder, RecursiveMode::Recursive)
+            } else {
+                Ok(())
             };
         }
         let root = self.tree.root.clone();

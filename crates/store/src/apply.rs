@@ -531,9 +531,10 @@ impl Applied<'_> {
                 params![agent.0, turn, it.tokens as i64],
             )?;
         }
-        let to: Vec<&str> = match it.to.is_empty() {
-            true => vec![""],
-            false => it.to.iter().map(|it| it.0.as_str()).collect(),
+        let to: Vec<&str> = if it.to.is_empty() {
+            vec![""]
+        } else {
+            it.to.iter().map(|it| it.0.as_str()).collect()
         };
         for recipient in &to {
             if !it.budgets.is_empty() {

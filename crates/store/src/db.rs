@@ -386,12 +386,11 @@ impl Open {
         patience: Duration,
         make: bool,
     ) -> Result<Self> {
-        let connection = match ours::look(database)? == Found::Nothing && make {
-            true => make_database(home, database)?,
-            false => {
-                let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;
-                Connection::open_with_flags(database, flags)?
-            }
+        let connection = if ours::look(database)? == Found::Nothing && make {
+            make_database(home, database)?
+        } else {
+            let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;
+            Connection::open_with_flags(database, flags)?
         };
         connection.busy_timeout(patience)?;
         ours::check(&connection, database)?;

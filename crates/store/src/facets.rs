@@ -128,12 +128,11 @@ impl Reader<'_> {
             && filter.held_at.is_none()
             && filter.since.is_none()
             && filter.until.is_none();
-        let partial = match is_tallied {
-            true => {
-                self.tally(project, filter, &mut counts)?;
-                false
-            }
-            false => self.count_each(project, worktree, filter, now, &mut counts)?,
+        let partial = if is_tallied {
+            self.tally(project, filter, &mut counts)?;
+            false
+        } else {
+            self.count_each(project, worktree, filter, now, &mut counts)?
         };
         let mut topics = counts.sorted(5);
         topics.retain(|(topic, _)| !topic.is_empty());

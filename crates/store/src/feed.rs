@@ -32,9 +32,10 @@ impl Reader<'_> {
         let limit = feed.limit.unwrap_or(PAGE).clamp(1, MOST);
         let is_list = feed.listed || !feed.filter.is_empty();
         let is_past = feed.filter.held_at.is_some();
-        let (rows, edge) = match is_list {
-            true => self.listed(project, worktree, feed, limit, now)?,
-            false => (self.journalled(project, feed, limit)?, None),
+        let (rows, edge) = if is_list {
+            self.listed(project, worktree, feed, limit, now)?
+        } else {
+            (self.journalled(project, feed, limit)?, None)
         };
         let next = match rows.last().filter(|_| rows.len() == limit) {
             Some(last) if is_list && !is_past => self.place(last.seq)?.map(|it| it.seq),
@@ -78,13 +79,14 @@ impl Reader<'_> {
         let (bound, order, place) = direction(feed);
         let mut wanted = Where::rows(project, worktree, &feed.filter, now);
         // Without a filter, every row examined is listed.
-        let reach = match wanted.is_listed || feed.filter.is_empty() {
-            true => Reach {
+        let reach = if wanted.is_listed || feed.filter.is_empty() {
+            Reach {
                 place,
                 last: None,
                 next: None,
-            },
-            false => self.reach(project, &feed.filter, place, feed.after.is_some())?,
+            }
+        } else {
+            self.reach(project, &feed.filter, place, feed.after.is_some())?
         };
         let (place, column) = (wanted.value(reach.place), wanted.order);
         wanted.and(&format!("{column} {bound} {place}"));
@@ -213,10 +215,13 @@ fn told(operation: Operation) -> Option<Change> {
             closed: it.closed,
             stored: it.stored,
         },
-        Operation::Allowed(it) => match it.undone {
-            false => Change::Allowed(it.id),
-            true => Change::Disallowed(it.id),
-        },
+        Operation::Allowed(it) => {
+            if it.undone {
+                Change::Disallowed(it.id)
+            } else {
+                Change::Allowed(it.id)
+            }
+        }
         Operation::Stored(_)
         | Operation::Located(_)
         | Operation::Admitted(_)

@@ -149,9 +149,10 @@ fn regular(mut options: OpenOptions, path: &Path, links: Links) -> io::Result<Fi
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags);
     }
     let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(refused()),
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(refused())
     }
 }
 

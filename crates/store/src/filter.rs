@@ -121,9 +121,10 @@ impl Where {
             let holds = format!(
                 "engram.valid_until IS NULL AND (engram.expires_at IS NULL OR engram.expires_at > {now})"
             );
-            it.and(&match ended {
-                true => format!("NOT ({holds})"),
-                false => holds,
+            it.and(&if ended {
+                format!("NOT ({holds})")
+            } else {
+                holds
             });
         }
         for (at, sign) in [(filter.since, ">="), (filter.until, "<")] {
@@ -170,9 +171,10 @@ impl Where {
         let in_list = |json: &str, list: &str, item: &str| {
             let item = has(item);
             let exact = format!("EXISTS (SELECT 1 FROM {list} WHERE {item})");
-            match word.contains(['"', '\\']) || word.contains(char::is_control) {
-                true => exact,
-                false => format!("({} AND {exact})", has(json)),
+            if word.contains(['"', '\\']) || word.contains(char::is_control) {
+                exact
+            } else {
+                format!("({} AND {exact})", has(json))
             }
         };
         let places = [
@@ -246,9 +248,10 @@ impl Reader<'_> {
             None => filter.until.map(|at| first(at.as_microsecond())),
         };
         let until = until.transpose()?;
-        let place = match is_newer {
-            true => place.max(since.map_or(0, |it| it - 1)),
-            false => place.min(until.unwrap_or(i64::MAX)),
+        let place = if is_newer {
+            place.max(since.map_or(0, |it| it - 1))
+        } else {
+            place.min(until.unwrap_or(i64::MAX))
         };
         let (bound, direction) = if is_newer {
             (">", "ASC")
@@ -256,9 +259,10 @@ impl Reader<'_> {
             ("<", "DESC")
         };
         let (column, versions) = order(filter);
-        let look = match filter.words().is_empty() {
-            true => LOOK,
-            false => LOOK_FOR_WORDS,
+        let look = if filter.words().is_empty() {
+            LOOK
+        } else {
+            LOOK_FOR_WORDS
         };
         let edge: Option<i64> = self
             .0
@@ -271,13 +275,17 @@ impl Reader<'_> {
                 |row| row.get(0),
             )
             .optional()?;
-        let last = match is_newer {
-            true => until.map(|it| it - 1),
-            false => since,
+        let last = if is_newer {
+            until.map(|it| it - 1)
+        } else {
+            since
         };
-        let is_nearer = |edge: &i64| match is_newer {
-            true => last.is_none_or(|last| *edge < last),
-            false => last.is_none_or(|last| *edge > last),
+        let is_nearer = |edge: &i64| {
+            if is_newer {
+                last.is_none_or(|last| *edge < last)
+            } else {
+                last.is_none_or(|last| *edge > last)
+            }
         };
         let edge = edge.filter(is_nearer);
         Ok(Reach {

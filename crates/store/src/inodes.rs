@@ -24,10 +24,7 @@ struct Number(u64, u64);
 impl Files {
     /// What lies there now; the log and the memory only where the home is open for writing.
     pub(crate) fn of(home: &Path, is_writable: bool) -> Self {
-        let names = match is_writable {
-            true => &NAMES[..],
-            false => &NAMES[..1],
-        };
+        let names = if is_writable { &NAMES[..] } else { &NAMES[..1] };
         let len = fs::metadata(home.join(NAMES[0])).map_or(0, |it| it.len());
         Self {
             known: names

@@ -252,9 +252,12 @@ impl Reader<'_> {
         }
         // What a recovery could not save is known to be gone.
         holes.retain(|hole| !lost.contains(hole));
-        let missing = holes.into_iter().map(|(from, to)| match from == to {
-            true => format!("entry {from} is missing"),
-            false => format!("entries {from} to {to} are missing"),
+        let missing = holes.into_iter().map(|(from, to)| {
+            if from == to {
+                format!("entry {from} is missing")
+            } else {
+                format!("entries {from} to {to} are missing")
+            }
         });
         Ok(missing.chain(faults).take(most).collect())
     }

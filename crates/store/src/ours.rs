@@ -77,9 +77,10 @@ pub(crate) fn look(database: &Path) -> Result<Found> {
 /// that was there.
 fn empty(database: &Path) -> Result<Found> {
     let is_lost = |home: &Path| !has_log(database) && Index::is_there(home);
-    match database.parent().is_some_and(is_lost) {
-        true => Err(StoreError::Emptied(database.to_owned())),
-        false => Ok(Found::Nothing),
+    if database.parent().is_some_and(is_lost) {
+        Err(StoreError::Emptied(database.to_owned()))
+    } else {
+        Ok(Found::Nothing)
     }
 }
 
@@ -164,9 +165,10 @@ impl Stamp {
     }
 
     fn judge(&self, database: &Path) -> Result<Found> {
-        match self.is_ours() {
-            true => refuse_newer(database, self.version).map(|()| Found::Ours),
-            false => Err(StoreError::foreign(database, ANOTHER)),
+        if self.is_ours() {
+            refuse_newer(database, self.version).map(|()| Found::Ours)
+        } else {
+            Err(StoreError::foreign(database, ANOTHER))
         }
     }
 }
@@ -188,13 +190,14 @@ fn stamp(connection: &Connection) -> rusqlite::Result<Stamp> {
 
 pub(crate) fn refuse_newer(database: &Path, found: i64) -> Result<()> {
     let known = MIGRATIONS.len() as i64;
-    match found > known {
-        true => Err(StoreError::Newer {
+    if found > known {
+        Err(StoreError::Newer {
             path: database.to_owned(),
             found,
             known,
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 

@@ -229,13 +229,12 @@ fn the_knowledge_looks_as_it_was_approved() {
     let wide = "return document.documentElement.scrollWidth <= innerWidth
         && document.querySelector('.when').scrollWidth <= document.querySelector('.when').clientWidth";
     for (name, is_past) in [("knowledge", false), ("knowledge-then", true)] {
-        match is_past {
-            false => open(&window, Hand::Keys),
-            true => {
-                to_ten(&window, Hand::Keys);
-                window.keys(ENTER);
-                window.wait(&rows(3));
-            }
+        if is_past {
+            to_ten(&window, Hand::Keys);
+            window.keys(ENTER);
+            window.wait(&rows(3));
+        } else {
+            open(&window, Hand::Keys)
         }
         window.wait("!document.querySelector('[aria-busy=true]')");
         looks.compare_in(&window, name, &SIZES);

@@ -96,24 +96,24 @@ impl Looks {
 
     fn hold(&mut self, file: &str, now: &Path, pixels: f64) {
         let kept = workspace().join("tests/journey/dashboard/looks").join(file);
-        let differ = match kept.exists() {
-            true => differing(&kept, now, &self.now),
-            false => pixels,
+        let differ = if kept.exists() {
+            differing(&kept, now, &self.now)
+        } else {
+            pixels
         };
         let tolerated = if self.renews { WORTH } else { TOLERATED };
         if differ * 1000.0 / pixels <= tolerated {
             return;
         }
-        match self.renews {
-            true => {
-                fs::create_dir_all(kept.parent().unwrap()).unwrap();
-                fs::copy(now, &kept).unwrap();
-                println!("renewed: {}", kept.display());
-            }
-            false => self.wrong.push(format!(
+        if self.renews {
+            fs::create_dir_all(kept.parent().unwrap()).unwrap();
+            fs::copy(now, &kept).unwrap();
+            println!("renewed: {}", kept.display());
+        } else {
+            self.wrong.push(format!(
                 "{file}: {differ} pixels differ; now: {}",
                 now.display()
-            )),
+            ))
         }
     }
 }

@@ -148,9 +148,10 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             press("g", "grant");
             window.wait(&notice("may read it once"));
             window.find("[data-testid=revoke]");
-            match undoes {
-                true => press("z", "undo"),
-                false => press("u", "revoke"),
+            if undoes {
+                press("z", "undo")
+            } else {
+                press("u", "revoke")
             }
             window.wait(&notice("Revoked"));
             window.wait("document.querySelector('[data-testid=state]')?.textContent === 'revoked'");

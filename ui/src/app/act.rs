@@ -112,10 +112,13 @@ impl App {
             Act::CopyClaim => self.copy_claim(),
             Act::Link => self.copy_link(),
             Act::Blame => self.toggle_panel(Panel::Blame),
-            Act::Changes => match self.reading.has_changes.get_untracked() {
-                true => self.toggle_panel(Panel::Changes),
-                false => self.say(say::notice::NO_CHANGES, "", false),
-            },
+            Act::Changes => {
+                if self.reading.has_changes.get_untracked() {
+                    self.toggle_panel(Panel::Changes)
+                } else {
+                    self.say(say::notice::NO_CHANGES, "", false)
+                }
+            }
             Act::History => self.reading.history.update(|it| *it = !*it),
             Act::Undo => self.undo(),
             Act::True => self.judge(Verdict::True),

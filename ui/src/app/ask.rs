@@ -23,9 +23,10 @@ impl App {
         }
         let backend = self.backend();
         let reply = self.for_front(async move {
-            match changes {
-                true => backend.change(request).await,
-                false => backend.read(request).await,
+            if changes {
+                backend.change(request).await
+            } else {
+                backend.read(request).await
             }
         });
         A::answer(reply.await?).ok_or_else(|| strange(&"another answer"))

@@ -40,9 +40,10 @@ pub(crate) enum Subscription {
 impl Backend {
     /// The transport that this page was loaded with.
     pub(crate) fn here() -> Self {
-        match tauri::is_here() {
-            true => Self::Tauri,
-            false => Self::Http(http::Server::from_location()),
+        if tauri::is_here() {
+            Self::Tauri
+        } else {
+            Self::Http(http::Server::from_location())
         }
     }
 
@@ -132,13 +133,14 @@ impl Backend {
             Self::Tauri => tauri::call(Call::KeepSettings, &Args { settings }).await,
             Self::Http(_) => {
                 let text = serde_json::to_string(settings).map_err(|error| strange(&error))?;
-                match dom::store(SETTINGS, &text) {
-                    true => Ok(()),
-                    false => Err(Refusal::new(
+                if dom::store(SETTINGS, &text) {
+                    Ok(())
+                } else {
+                    Err(Refusal::new(
                         Code::Internal,
                         say::notice::NOT_KEPT,
                         say::notice::NOT_KEPT_HINT,
-                    )),
+                    ))
                 }
             }
         }

@@ -152,9 +152,10 @@ fn line(
         Side::Added => ("added", "+", say::source::ADDED),
         Side::Removed => ("removed", "−", say::source::REMOVED),
         Side::Hunk => {
-            let text = match it.text.is_empty() {
-                true => "⋯".to_owned(),
-                false => it.text.clone(),
+            let text = if it.text.is_empty() {
+                "⋯".to_owned()
+            } else {
+                it.text.clone()
             };
             return view! { <span class="line hunk"><span class="text">{text}</span></span> }
                 .into_any();

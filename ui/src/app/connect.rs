@@ -61,9 +61,10 @@ pub(crate) fn ConnectSheet() -> impl IntoView {
 
 /// What this does, in a sentence.
 pub(crate) fn means() -> &'static str {
-    match App::here().backend().connects() {
-        true => say::connect::MEANS,
-        false => say::connect::MEANS_COMMANDS,
+    if App::here().backend().connects() {
+        say::connect::MEANS
+    } else {
+        say::connect::MEANS_COMMANDS
     }
 }
 
@@ -202,9 +203,10 @@ impl Row {
     /// The focus moves to the change, and back to the button.
     fn focus(self) {
         let is_shown = matches!(self.stage.try_get_untracked(), Some(Stage::Shown { .. }));
-        let ids = match is_shown {
-            true => [self.id("change"), self.id("change")],
-            false => [self.id("disconnect"), self.id("connect")],
+        let ids = if is_shown {
+            [self.id("change"), self.id("change")]
+        } else {
+            [self.id("disconnect"), self.id("connect")]
         };
         // A hidden button takes no focus: use the visible one.
         request_animation_frame(move || ids.iter().for_each(|it| dom::focus(it)));

@@ -264,9 +264,12 @@ impl App {
     fn ask_why(self) {
         spawn_local(async move {
             let refused = self.read_status().await.err();
-            let why = refused.map(|it| match self.backend().wants_token() {
-                true => Why::Token,
-                false => Why::Refused(it),
+            let why = refused.map(|it| {
+                if self.backend().wants_token() {
+                    Why::Token
+                } else {
+                    Why::Refused(it)
+                }
             });
             // A read-only home refuses this, and has already said why.
             if let Some(why) = why {

@@ -109,12 +109,11 @@ fn Head(
         _ => words::as_stored(&engram),
     };
     let others = engram.figures.corroborations;
-    let claim = match engram.redacted {
-        true => view! { <p class="claim erased">{say::engram::REDACTED}</p> }.into_any(),
-        false => {
-            let claim = prose::claim(&engram.claim, &[]);
-            view! { <p class="claim" data-testid="claim" class:closed={!state.holds()} class:long={engram.claim.len() > LONG} dir=claim.direction>{claim.text}</p> }.into_any()
-        }
+    let claim = if engram.redacted {
+        view! { <p class="claim erased">{say::engram::REDACTED}</p> }.into_any()
+    } else {
+        let claim = prose::claim(&engram.claim, &[]);
+        view! { <p class="claim" data-testid="claim" class:closed={!state.holds()} class:long={engram.claim.len() > LONG} dir=claim.direction>{claim.text}</p> }.into_any()
     };
     view! {
         <div class="chips">

@@ -45,9 +45,10 @@ pub(crate) fn set_query(query: &str, is_step: bool, root: Option<&str>) {
     }
     let path = window().location().pathname().unwrap_or_default();
     let address = Some(format!("{path}{query}"));
-    let done = match is_step {
-        true => history.push_state_with_url(&within, "", address.as_deref()),
-        false => history.replace_state_with_url(&within, "", address.as_deref()),
+    let done = if is_step {
+        history.push_state_with_url(&within, "", address.as_deref())
+    } else {
+        history.replace_state_with_url(&within, "", address.as_deref())
     };
     if let Err(error) = done {
         log(&format!("{error:?}"));

@@ -184,15 +184,16 @@ impl App {
             let failed = outcome.refused.iter().chain(&outcome.left).copied();
             let failed: Vec<Undo> = failed.collect();
             let is_verdict = |it: &Undo| matches!(it, Undo::Judged(_) | Undo::Allowed(_));
-            let noun = match outcome
+            let noun = if outcome
                 .done
                 .iter()
                 .map(|it| &it.0)
                 .chain(&failed)
                 .all(is_verdict)
             {
-                true => say::CONFLICTS,
-                false => say::CLAIMS,
+                say::CONFLICTS
+            } else {
+                say::CLAIMS
             };
             let (text, why) = outcome.told(say::many::UNDONE, noun);
             match (outcome.is_whole(), outcome.done.as_slice()) {

@@ -184,9 +184,10 @@ fn put(menu: &HtmlElement, place: Place) {
     );
     let left = place.x.min(right).max(MARGIN);
     // Where there is no room below, it stands above.
-    let top = match place.y <= bottom {
-        true => place.y,
-        false => (place.y - size.height()).min(bottom).max(MARGIN),
+    let top = if place.y <= bottom {
+        place.y
+    } else {
+        (place.y - size.height()).min(bottom).max(MARGIN)
     };
     let style = menu.style();
     for (name, value) in [("left", left), ("top", top)] {

@@ -138,9 +138,12 @@ fn Panes() -> impl IntoView {
         !both.is_some_and(|(a, b)| std::ptr::fn_addr_eq(a.panes, b.panes))
     };
     let view = Memo::new_with_compare(move |_| app.view.get(), is_other);
-    move || match is_outside.get() {
-        true => view! { <start::Start /> }.into_any(),
-        false => (view.get().panes)(),
+    move || {
+        if is_outside.get() {
+            view! { <start::Start /> }.into_any()
+        } else {
+            (view.get().panes)()
+        }
     }
 }
 

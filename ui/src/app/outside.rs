@@ -70,13 +70,14 @@ impl App {
 
     pub(crate) fn copy(self, text: String, done: &'static str) {
         spawn_local(async move {
-            match dom::copy(&text).await {
-                true => self.say(done, "", false),
-                false => self.say(
+            if dom::copy(&text).await {
+                self.say(done, "", false)
+            } else {
+                self.say(
                     say::notice::NO_CLIPBOARD,
                     say::notice::NO_CLIPBOARD_HINT,
                     true,
-                ),
+                )
             }
         });
     }

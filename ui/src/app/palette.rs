@@ -122,9 +122,10 @@ fn find(app: App, query: &str) -> Vec<Found> {
     let is_behind = |it: &Recent| front.as_ref() != Some(&it.path);
     let others = others.filter(is_behind).map(Target::Repository);
     let others = best(others.filter_map(fit).collect(), ALL);
-    let rows = match query.trim().is_empty() {
-        true => Vec::new(),
-        false => untrack(|| app.rows()),
+    let rows = if query.trim().is_empty() {
+        Vec::new()
+    } else {
+        untrack(|| app.rows())
     };
     let rows = rows
         .into_iter()
@@ -230,9 +231,12 @@ fn option(
     perform: impl Fn(usize) + Copy + 'static,
 ) -> impl IntoView {
     let pieces = fuzzy::pieces(it.target.text(), &it.fit.at);
-    let piece = |(is_meant, text): &(bool, String)| match is_meant {
-        true => view! { <mark>{words::visible(text)}</mark> }.into_any(),
-        false => words::visible(text).into_any(),
+    let piece = |(is_meant, text): &(bool, String)| {
+        if is_meant {
+            view! { <mark>{words::visible(text)}</mark> }.into_any()
+        } else {
+            words::visible(text).into_any()
+        }
     };
     let text = match &it.target {
         Target::Engram(_) => {

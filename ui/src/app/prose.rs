@@ -20,9 +20,10 @@ pub(crate) struct Claim {
 
 /// A claim with the search's words marked.
 pub(crate) fn claim(text: &str, searched: &[String]) -> Claim {
-    let is_found = match searched.is_empty() {
-        true => Vec::new(),
-        false => found(text, searched),
+    let is_found = if searched.is_empty() {
+        Vec::new()
+    } else {
+        found(text, searched)
     };
     marked_claim(text, &is_found)
 }
@@ -47,8 +48,9 @@ fn span(it: Span) -> AnyView {
 
 fn piece((text, is_marked): (String, bool)) -> AnyView {
     let text = words::visible(&text);
-    match is_marked {
-        true => view! { <mark>{text}</mark> }.into_any(),
-        false => text.into_any(),
+    if is_marked {
+        view! { <mark>{text}</mark> }.into_any()
+    } else {
+        text.into_any()
     }
 }

@@ -165,12 +165,11 @@ impl App {
     /// Says why an action failed, beside its engram; if another is open by now, at the
     /// lower edge.
     pub(crate) fn refuse(self, id: EngramId, refusal: Refusal) {
-        match self.reading.selected.get_untracked() == Some(id) {
-            true => {
-                dom::log(&refusal.to_string());
-                self.reading.refused.set(Some(refusal));
-            }
-            false => self.complain(refusal),
+        if self.reading.selected.get_untracked() == Some(id) {
+            dom::log(&refusal.to_string());
+            self.reading.refused.set(Some(refusal));
+        } else {
+            self.complain(refusal)
         }
     }
 

@@ -144,12 +144,13 @@ impl App {
     /// Brings a repository in front.
     pub(crate) fn open_repository(self, path: String) {
         let is_front = self.root().is_some_and(|root| is_same(&root, &path));
-        match is_front && !self.repositories.is_switching() {
-            true => self.frame.over.set(None),
-            false => self.bring(Wanted {
+        if is_front && !self.repositories.is_switching() {
+            self.frame.over.set(None)
+        } else {
+            self.bring(Wanted {
                 path,
                 within: Within::Left,
-            }),
+            })
         }
     }
 
@@ -187,9 +188,10 @@ impl App {
     fn refuse_to_open(self, refusal: Refusal) {
         let over = self.frame.over.get_untracked();
         let is_asked = matches!(over, Some(Over::Repositories | Over::Offer));
-        match is_asked || untrack(|| self.is_outside()) {
-            true => self.repositories.refused.set(Some(refusal)),
-            false => self.complain(refusal),
+        if is_asked || untrack(|| self.is_outside()) {
+            self.repositories.refused.set(Some(refusal))
+        } else {
+            self.complain(refusal)
         }
     }
 
@@ -298,17 +300,16 @@ impl App {
     /// Says that a repository is unknown, and offers to open it. Its path is not touched before the person
     /// agrees: anybody may have written the link.
     pub(super) fn say_not_here(self, path: String, query: String) {
-        match self.backend().switches_repositories() {
-            true => {
-                self.repositories.refused.set(None);
-                self.repositories.offered.set(Some((path, query)));
-                self.frame.over.set(Some(Over::Offer));
-            }
-            false => self.say(
+        if self.backend().switches_repositories() {
+            self.repositories.refused.set(None);
+            self.repositories.offered.set(Some((path, query)));
+            self.frame.over.set(Some(Over::Offer));
+        } else {
+            self.say(
                 say::repositories::NOT_HERE,
                 &say::repositories::not_here_hint(&path),
                 true,
-            ),
+            )
         }
     }
 

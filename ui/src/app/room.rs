@@ -68,9 +68,10 @@ impl App {
 
     /// Acts on the open engram once it is in front.
     pub(crate) fn in_detail(self, act: impl FnOnce() + 'static) {
-        match self.bring_forward() {
-            true => request_animation_frame(act),
-            false => act(),
+        if self.bring_forward() {
+            request_animation_frame(act)
+        } else {
+            act()
         }
     }
 
@@ -92,9 +93,10 @@ impl App {
 
     /// Focuses the pane that keys act on.
     pub(crate) fn focus_pane(self) {
-        match untrack(|| self.covers_list()) {
-            true => dom::focus(READ),
-            false => dom::focus(LIST),
+        if untrack(|| self.covers_list()) {
+            dom::focus(READ)
+        } else {
+            dom::focus(LIST)
         }
     }
 

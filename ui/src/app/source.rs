@@ -248,9 +248,10 @@ fn Shown(
         app.stale.track(Tag::Sources);
         let pointer = kept.with_value(|it| it.pointer.clone());
         async move {
-            match is_in_tree(&pointer) {
-                true => read_standing(app, pointer).await,
-                false => None,
+            if is_in_tree(&pointer) {
+                read_standing(app, pointer).await
+            } else {
+                None
             }
         }
     });
@@ -449,14 +450,16 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
         let parts = StoredValue::new(blame.parts);
         let clock = app.clock.get_untracked();
         let row = move |it: BlamePart| {
-            let lines = match it.lines.start == it.lines.end {
-                true => it.lines.start.to_string(),
-                false => format!("{}–{}", it.lines.start, it.lines.end),
+            let lines = if it.lines.start == it.lines.end {
+                it.lines.start.to_string()
+            } else {
+                format!("{}–{}", it.lines.start, it.lines.end)
             };
             let short: String = it.commit.chars().take(7).collect();
-            let when = match it.or_before {
-                true => say::source::or_before(&clock.day(it.at)),
-                false => clock.day(it.at),
+            let when = if it.or_before {
+                say::source::or_before(&clock.day(it.at))
+            } else {
+                clock.day(it.at)
             };
             view! {
                 <tr data-testid="blame-row" data-commit=it.commit.clone()>

@@ -87,9 +87,10 @@ pub fn author(engram: &Engram) -> String {
 
 /// The claim, or that it was redacted.
 pub fn claim(engram: &Engram) -> String {
-    match engram.redacted {
-        true => say::engram::REDACTED.to_owned(),
-        false => visible(&engram.claim),
+    if engram.redacted {
+        say::engram::REDACTED.to_owned()
+    } else {
+        visible(&engram.claim)
     }
 }
 
@@ -147,9 +148,10 @@ impl Clock {
     pub fn day(&self, at: Timestamp) -> String {
         let date = self.offset.to_datetime(at);
         let month = month(date.month());
-        match self.same_year(at) {
-            true => format!("{} {month}", date.day()),
-            false => format!("{} {month} {}", date.day(), date.year()),
+        if self.same_year(at) {
+            format!("{} {month}", date.day())
+        } else {
+            format!("{} {month} {}", date.day(), date.year())
         }
     }
 
@@ -174,9 +176,10 @@ impl Clock {
     /// The time if that was today (`14:03`), else with its day.
     pub fn lately(&self, at: Timestamp) -> String {
         let moment = self.moment(at);
-        match self.day(at) == self.day(self.now) {
-            true => moment.rsplit(' ').next().unwrap_or_default().to_owned(),
-            false => moment,
+        if self.day(at) == self.day(self.now) {
+            moment.rsplit(' ').next().unwrap_or_default().to_owned()
+        } else {
+            moment
         }
     }
 
@@ -206,9 +209,10 @@ impl Clock {
 
 /// Whether the evidence resolved when it was stored, and the class of the word.
 pub fn as_stored(engram: &Engram) -> (&'static str, &'static str) {
-    match engram.verified {
-        true => (say::state::VERIFIED, "word quiet"),
-        false => (say::state::UNVERIFIED, "word warn"),
+    if engram.verified {
+        (say::state::VERIFIED, "word quiet")
+    } else {
+        (say::state::UNVERIFIED, "word warn")
     }
 }
 
@@ -219,9 +223,10 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
         Reading::Moved => {
             let by = then.zip(standing.lines).map(|(then, now)| {
                 let by = i64::from(now.start) - i64::from(then.start);
-                match by < 0 {
-                    true => format!("{} −{}", say::state::MOVED, -by),
-                    false => format!("{} +{by}", say::state::MOVED),
+                if by < 0 {
+                    format!("{} −{}", say::state::MOVED, -by)
+                } else {
+                    format!("{} +{by}", say::state::MOVED)
                 }
             });
             let word = by.unwrap_or_else(|| say::state::MOVED.to_owned());
@@ -331,9 +336,10 @@ pub fn place_read(pointer: &Pointer, standing: &Standing) -> Option<String> {
 }
 
 fn place(path: &str, lines: Lines) -> String {
-    match lines.start == lines.end {
-        true => format!("{path}#L{}", lines.start),
-        false => format!("{path}#L{}-L{}", lines.start, lines.end),
+    if lines.start == lines.end {
+        format!("{path}#L{}", lines.start)
+    } else {
+        format!("{path}#L{}-L{}", lines.start, lines.end)
     }
 }
 
@@ -424,9 +430,12 @@ pub fn meter(it: Meter) -> String {
 /// Of the meters that count pointers, the fullest, with its name; the first of two.
 pub fn fullest(budget: &Budget) -> (&'static str, Meter) {
     let [_, spans, others @ ..] = budget.meters();
-    let fuller = |fullest: (_, Meter), it: (_, Meter)| match it.1.share() > fullest.1.share() {
-        true => it,
-        false => fullest,
+    let fuller = |fullest: (_, Meter), it: (_, Meter)| {
+        if it.1.share() > fullest.1.share() {
+            it
+        } else {
+            fullest
+        }
     };
     others.into_iter().fold(spans, fuller)
 }

@@ -110,9 +110,10 @@ pub mod list {
 
     /// How many a filter leaves; at least so many where not all was counted.
     pub fn found(count: &str, is_all: bool) -> String {
-        match is_all {
-            true => format!("{count} found"),
-            false => format!("{count} or more found"),
+        if is_all {
+            format!("{count} found")
+        } else {
+            format!("{count} or more found")
         }
     }
 
@@ -362,9 +363,10 @@ pub mod source {
 
     /// The head of a side of a comparison, with its commit or file.
     pub fn side(side: &str, of: &str) -> String {
-        match of.is_empty() {
-            true => side.to_owned(),
-            false => format!("{side} · {of}"),
+        if of.is_empty() {
+            side.to_owned()
+        } else {
+            format!("{side} · {of}")
         }
     }
 
@@ -373,9 +375,10 @@ pub mod source {
     }
 
     pub fn lines(start: u32, end: u32) -> String {
-        match start == end {
-            true => format!("line {start}"),
-            false => format!("lines {start}–{end}"),
+        if start == end {
+            format!("line {start}")
+        } else {
+            format!("lines {start}–{end}")
         }
     }
 

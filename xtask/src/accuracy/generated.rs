@@ -218,9 +218,10 @@ fn truth(
     };
     let now = to.get(*path)?.get(*first..=last)?;
     let same = now.len() == lines.len() && now.iter().zip(lines).all(|(a, b)| a.text == b.text);
-    Some(match same {
-        true => Fate::Intact(place),
-        false => Fate::Edited(place),
+    Some(if same {
+        Fate::Intact(place)
+    } else {
+        Fate::Edited(place)
     })
 }
 
@@ -332,9 +333,10 @@ impl History {
             if path.file_name().is_some_and(|it| it == ".git") {
                 continue;
             }
-            match path.is_dir() {
-                true => fs::remove_dir_all(path)?,
-                false => fs::remove_file(path)?,
+            if path.is_dir() {
+                fs::remove_dir_all(path)?
+            } else {
+                fs::remove_file(path)?
             }
         }
         for (path, lines) in self.files.iter().filter(|it| !it.1.is_empty()) {

@@ -148,9 +148,10 @@ impl Changing {
         let mut at = 0;
         for (hunk, done) in self.hunks.iter().zip(&self.done) {
             let (from, until) = hunk.old_lines();
-            let lines = match done {
-                true => new.get(hunk.new_lines().0..hunk.new_lines().1),
-                false => old.get(from..until),
+            let lines = if *done {
+                new.get(hunk.new_lines().0..hunk.new_lines().1)
+            } else {
+                old.get(from..until)
             };
             text.extend(old.get(at..from).unwrap_or_default().concat());
             text.extend(lines.unwrap_or_default().concat());

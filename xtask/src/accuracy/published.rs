@@ -252,14 +252,11 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
             continue;
         }
         let target = to.join(&name);
-        match entry.file_type()?.is_dir() {
-            true => {
-                fs::create_dir_all(&target)?;
-                copy(&entry.path(), &target)?;
-            }
-            false => {
-                fs::copy(entry.path(), target)?;
-            }
+        if entry.file_type()?.is_dir() {
+            fs::create_dir_all(&target)?;
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
         }
     }
     Ok(())

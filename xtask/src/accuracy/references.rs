@@ -86,9 +86,10 @@ impl<'a> Blame<'a> {
         line.extend(forward.then(|| "--reverse".into()));
         line.extend(["-C".into(), "-M".into(), "--line-porcelain".into()]);
         line.extend(lines.map(|it| format!("-L{},{}", it.start, it.end)));
-        line.push(match forward {
-            true => format!("{from}..{to}"),
-            false => format!("{to}..{from}"),
+        line.push(if *forward {
+            format!("{from}..{to}")
+        } else {
+            format!("{to}..{from}")
         });
         line.extend(["--".into(), path.into()]);
         line
@@ -144,9 +145,10 @@ fn hull(lines: &[Option<(String, usize)>]) -> Fate {
         end: there.iter().copied().max().unwrap_or(0),
     };
     let in_order = there.windows(2).all(|it| it[1] == it[0] + 1);
-    match there.len() == lines.len() && in_order {
-        true => Fate::Intact(place),
-        false => Fate::Edited(place),
+    if there.len() == lines.len() && in_order {
+        Fate::Intact(place)
+    } else {
+        Fate::Edited(place)
     }
 }
 
@@ -188,14 +190,16 @@ pub(crate) struct LineHistory {
 
 impl LineHistory {
     pub(crate) fn new(repo: &Path, range: &Range) -> Result<Self> {
-        let (between, order) = match range.forward {
-            true => (format!("{}..{}", range.from, range.to), "--reverse"),
+        let (between, order) = if range.forward {
+            (format!("{}..{}", range.from, range.to), "--reverse")
+        } else {
             // The hunks themselves are turned around too, and the prefixes with them.
-            false => (format!("{}..{}", range.to, range.from), "-R"),
+            (format!("{}..{}", range.to, range.from), "-R")
         };
-        let (old, new) = match range.forward {
-            true => ("--src-prefix=a/", "--dst-prefix=b/"),
-            false => ("--src-prefix=b/", "--dst-prefix=a/"),
+        let (old, new) = if range.forward {
+            ("--src-prefix=a/", "--dst-prefix=b/")
+        } else {
+            ("--src-prefix=b/", "--dst-prefix=a/")
         };
         let line = [
             "log",
@@ -243,9 +247,10 @@ impl LineHistory {
                 None => return Fate::Deleted,
             }
         }
-        match touched {
-            true => Fate::Edited(place),
-            false => Fate::Intact(place),
+        if touched {
+            Fate::Edited(place)
+        } else {
+            Fate::Intact(place)
         }
     }
 }

@@ -63,9 +63,10 @@ impl Row {
             Some(it) => format!("{} / {}", it.lines, it.all),
             None => String::new(),
         };
-        let apart = match references {
-            true => format!(" {} / {} |", self.like_one, self.apart),
-            false => String::new(),
+        let apart = if references {
+            format!(" {} / {} |", self.like_one, self.apart)
+        } else {
+            String::new()
         };
         println!(
             "| {name} | {} | {} | {} | {} | {:.2} % | {} | {} |{apart}",
@@ -111,9 +112,10 @@ impl Table {
         if self.rows.is_empty() {
             return;
         }
-        let (title, rule) = match references {
-            true => (" like one, where they differ |", "---|"),
-            false => ("", ""),
+        let (title, rule) = if references {
+            (" like one, where they differ |", "---|")
+        } else {
+            ("", "")
         };
         println!(
             "\n| history | {spans} | intact | edited | deleted | state and lines right | called intact, was not | wrong place |{title}"

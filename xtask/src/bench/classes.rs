@@ -49,9 +49,10 @@ struct Pair {
 
 pub(super) fn perform(root: &Path, binary: &Path, peers: bool) -> Result<()> {
     let place = Place::new()?;
-    let peers = match peers {
-        true => Some((peer::find()?, team()?)),
-        false => None,
+    let peers = if peers {
+        Some((peer::find()?, team()?))
+    } else {
+        None
     };
     let mut titles = vec!["Engram".to_owned()];
     if peers.is_some() {
@@ -96,9 +97,10 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, wanted: bool, flagged: usize) {
-        let (found, all) = match wanted {
-            true => (&mut self.right, &mut self.conflicts),
-            false => (&mut self.wrong, &mut self.harmless),
+        let (found, all) = if wanted {
+            (&mut self.right, &mut self.conflicts)
+        } else {
+            (&mut self.wrong, &mut self.harmless)
         };
         *found += flagged;
         *all += EACH;

@@ -457,9 +457,10 @@ impl Place {
 
 /// What an entry says became of evidence; null where it says something else.
 fn news(entry: &Value) -> &Value {
-    match entry["change"]["kind"] == "anchored" {
-        true => &entry["change"]["with"],
-        false => &Value::Null,
+    if entry["change"]["kind"] == "anchored" {
+        &entry["change"]["with"]
+    } else {
+        &Value::Null
     }
 }
 

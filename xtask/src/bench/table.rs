@@ -54,9 +54,10 @@ pub(super) fn figure(what: &str, value: &str, bar: &str) {
 
 /// A bar, and whether it was met: one that was not stands out.
 pub(super) fn met(is_met: bool, bar: &str) -> String {
-    match is_met {
-        true => format!("{bar}: met"),
-        false => format!("{bar}: **missed**"),
+    if is_met {
+        format!("{bar}: met")
+    } else {
+        format!("{bar}: **missed**")
     }
 }
 

@@ -167,9 +167,10 @@ pub(crate) fn check(record: &Record) -> Result<Figures, Vec<String>> {
         check.turn(turn);
     }
     check.end();
-    match check.wrong.is_empty() {
-        true => Ok(check.figures),
-        false => Err(check.wrong),
+    if check.wrong.is_empty() {
+        Ok(check.figures)
+    } else {
+        Err(check.wrong)
     }
 }
 

@@ -99,9 +99,10 @@ pub(crate) struct Source {
 impl Source {
     /// The address of a part of it, or of all of it, at what is checked out.
     pub(crate) fn pointer(&self, part: &str) -> String {
-        let kind = match self.path.ends_with(".md") {
-            true => "artifact",
-            false => "repo",
+        let kind = if self.path.ends_with(".md") {
+            "artifact"
+        } else {
+            "repo"
         };
         format!("{kind}:{}{part}@HEAD", self.path)
     }

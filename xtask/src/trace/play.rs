@@ -162,9 +162,10 @@ impl<'a> Play<'a> {
         self.query(agent, &keys.unwrap_or_default())?;
         let again = std::mem::take(&mut self.work[agent].again);
         let is_greedy = !again.is_empty() || self.one_of(4);
-        let most = match is_greedy {
-            true => SPANS,
-            false => 1 + self.chance.below(2),
+        let most = if is_greedy {
+            SPANS
+        } else {
+            1 + self.chance.below(2)
         };
         let (more, further) = self.next_file(agent);
         let all = items.iter().map(|it| (file, it));
@@ -256,9 +257,10 @@ impl<'a> Play<'a> {
         let did = match said {
             Ok(read) => {
                 let tokens = read["tokens"].as_u64().context("a read has no tokens")?;
-                match read["grant"].is_string() {
-                    true => Did::Granted(at.clone(), tokens),
-                    false => Did::Read(at.clone(), tokens),
+                if read["grant"].is_string() {
+                    Did::Granted(at.clone(), tokens)
+                } else {
+                    Did::Read(at.clone(), tokens)
                 }
             }
             Err(refusal) => {

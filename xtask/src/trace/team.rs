@@ -91,9 +91,10 @@ impl Team {
 
     /// Answers a request, as the user or as the parent.
     pub(crate) fn answer(&mut self, request: &str, is_user: bool, verdict: &Value) -> Result<()> {
-        let by = match is_user {
-            true => &mut self.user,
-            false => &mut self.agents[0].bus,
+        let by = if is_user {
+            &mut self.user
+        } else {
+            &mut self.agents[0].bus
         };
         let path = format!("/request/{request}");
         by.post(&path, &verdict.to_string())?.good().map(drop)
@@ -127,9 +128,10 @@ impl Agent {
         let call = json!({ "name": name, "arguments": arguments });
         let mut result = self.tools.ask("tools/call", call)?.result;
         let mut said = result["structuredContent"].take();
-        Ok(match result["isError"] == json!(true) {
-            true => Err(said["error"].take()),
-            false => Ok(said),
+        Ok(if result["isError"] == json!(true) {
+            Err(said["error"].take())
+        } else {
+            Ok(said)
         })
     }
 

@@ -24,19 +24,16 @@ fn outcome(line: &Value) -> String {
     assert_eq!(keys(line), all, "{line}");
     let score = line["score"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&score), "{line}");
-    match line["conflict"].as_bool().unwrap() {
-        true => {
-            assert!(line["why"].as_str().unwrap().ends_with('.'), "{line}");
-            assert!(score > 0.0, "{line}");
-            let word = |key: &str| line[key].as_str().unwrap().to_owned();
-            format!("{} {} {}", line["id"], word("tier"), word("severity"))
+    if line["conflict"].as_bool().unwrap() {
+        assert!(line["why"].as_str().unwrap().ends_with('.'), "{line}");
+        assert!(score > 0.0, "{line}");
+        let word = |key: &str| line[key].as_str().unwrap().to_owned();
+        format!("{} {} {}", line["id"], word("tier"), word("severity"))
+    } else {
+        for key in ["tier", "severity", "why"] {
+            assert!(line[key].is_null(), "{line}");
         }
-        false => {
-            for key in ["tier", "severity", "why"] {
-                assert!(line[key].is_null(), "{line}");
-            }
-            format!("{} none", line["id"])
-        }
+        format!("{} none", line["id"])
     }
 }
 

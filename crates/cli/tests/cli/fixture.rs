@@ -77,9 +77,10 @@ impl Place {
 
     pub(crate) fn command(&self) -> Command {
         let repo = self.repo();
-        match repo.exists() {
-            true => self.command_in(&repo),
-            false => self.command_in(&self.path("elsewhere")),
+        if repo.exists() {
+            self.command_in(&repo)
+        } else {
+            self.command_in(&self.path("elsewhere"))
         }
     }
 

@@ -373,9 +373,10 @@ fn what_a_git_folder_reads_elsewhere_is_asked_about() {
         // In place of what is there.
         let link = |name: &str| {
             let (at, to) = (ours.join(name), theirs.join(name));
-            match at.is_dir() {
-                true => fs::remove_dir_all(&at).unwrap(),
-                false => fs::remove_file(&at).unwrap_or_default(),
+            if at.is_dir() {
+                fs::remove_dir_all(&at).unwrap()
+            } else {
+                fs::remove_file(&at).unwrap_or_default()
             }
             symlink(to, at).unwrap();
         };

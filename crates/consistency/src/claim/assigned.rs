@@ -90,9 +90,10 @@ fn may_be_value(
     let setting = sketch.settings.iter().any(|it| it.2 < end);
     let capitals = tokens.iter().take(at + 1).any(|it| is_constant(&it.text));
     let exclusive = subject().any(|it| lexicon::has_one_value(&it.key));
-    match sure {
-        true => setting || capitals || exclusive || subject().any(|it| it.traits.generic),
-        false => exclusive || assigned.literal || (capitals && setting),
+    if sure {
+        setting || capitals || exclusive || subject().any(|it| it.traits.generic)
+    } else {
+        exclusive || assigned.literal || (capitals && setting)
     }
 }
 

@@ -80,9 +80,10 @@ fn note(reader: &mut Reader<'_>, token: &Token) {
     if token.mark {
         return;
     }
-    let meaning = match token.quoted {
-        true => None,
-        false => lexicon::exact(&token.lower),
+    let meaning = if token.quoted {
+        None
+    } else {
+        lexicon::exact(&token.lower)
     };
     match meaning {
         Some(Meaning::Environment(key)) if token.lower != "ci" || token.text == "CI" => {

@@ -99,9 +99,10 @@ fn subject_of(said: &Statement, tokens: &[Token]) -> String {
     for term in nouns() {
         let written = token_of(term).map_or(term.key.as_str(), |it| it.lower.as_str());
         let concept = matches!(lexicon::exact(written), Some(Meaning::Concept(_)));
-        let word = match term.kind.is_some() || concept {
-            true => term.key.clone(),
-            false => name::parts(written.trim_end_matches("'s")).join("_"),
+        let word = if term.kind.is_some() || concept {
+            term.key.clone()
+        } else {
+            name::parts(written.trim_end_matches("'s")).join("_")
         };
         if !words.contains(&word) {
             words.push(word);
@@ -120,9 +121,10 @@ fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
         value: Some(value),
         unit: unit.map(str::to_owned),
     };
-    let kind = match said.settings.is_empty() {
-        true => EntityKind::Numeric,
-        false => EntityKind::ConfigKey,
+    let kind = if said.settings.is_empty() {
+        EntityKind::Numeric
+    } else {
+        EntityKind::ConfigKey
     };
     match &value.reading {
         Reading::Quantity {
@@ -133,9 +135,10 @@ fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
         } => {
             let port =
                 said.settings.is_empty() && said.has("port") && *dimension == Dimension::Count;
-            let number = match low == high {
-                true => EntityValue::number(low.as_f64()),
-                false => EntityValue::Text(format!("{}..{}", low.as_f64(), high.as_f64())),
+            let number = if low == high {
+                EntityValue::number(low.as_f64())
+            } else {
+                EntityValue::Text(format!("{}..{}", low.as_f64(), high.as_f64()))
             };
             of(
                 if port { EntityKind::Port } else { kind },

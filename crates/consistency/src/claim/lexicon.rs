@@ -128,9 +128,10 @@ pub(crate) fn irregular(word: &str) -> Option<&'static str> {
 pub(crate) fn stem(word: &str) -> String {
     // No word is this long, and anything else has only one form.
     const LONG: usize = 48;
-    match word.is_ascii() && word.len() <= LONG {
-        true => Stemmer::create(Algorithm::English).stem(word).into_owned(),
-        false => word.to_owned(),
+    if word.is_ascii() && word.len() <= LONG {
+        Stemmer::create(Algorithm::English).stem(word).into_owned()
+    } else {
+        word.to_owned()
     }
 }
 

@@ -447,9 +447,10 @@ fn spelled(token: &Token) -> Spelled {
     if token.is("%") {
         return (unit::unit("%"), None, None);
     }
-    match token.mark {
-        true => (None, None, None),
-        false => spelled_as(&token.text),
+    if token.mark {
+        (None, None, None)
+    } else {
+        spelled_as(&token.text)
     }
 }
 

@@ -102,10 +102,13 @@ impl Reader<'_> {
         let phrase = self.phrase(2);
         let meaning = match phrase {
             Some(it) => Some(it),
-            None => match self.value() {
-                true => return,
-                false => self.phrase(1),
-            },
+            None => {
+                if self.value() {
+                    return;
+                } else {
+                    self.phrase(1)
+                }
+            }
         };
         if let Some((meaning, words)) = meaning {
             self.mean(meaning, words);
@@ -279,10 +282,13 @@ impl Reader<'_> {
             Meaning::Except => circumstance::except(self),
             Meaning::Also => self.said.also = true,
             Meaning::Past | Meaning::Plan => self.said.aside = true,
-            Meaning::Example => match self.sketch.places.is_empty() {
-                true => self.said.aside = true,
-                false => self.sketch.ended = true,
-            },
+            Meaning::Example => {
+                if self.sketch.places.is_empty() {
+                    self.said.aside = true
+                } else {
+                    self.sketch.ended = true
+                }
+            }
             Meaning::Default => self.default(&lower, at),
             Meaning::Condition => circumstance::condition(self, &lower),
             Meaning::Filled(key) => {

@@ -185,9 +185,10 @@ fn data(name: &str, lower: &str) -> Option<Unit> {
     if prefix.is_empty() && name.len() == 1 && name == "b" {
         return None;
     }
-    let worth = match of_two {
-        true => Ratio::new(1024_i128.checked_pow(power.unsigned_abs())?, 1)?,
-        false => ten_to(power * 3)?,
+    let worth = if of_two {
+        Ratio::new(1024_i128.checked_pow(power.unsigned_abs())?, 1)?
+    } else {
+        ten_to(power * 3)?
     };
     Some(Unit {
         dimension: if per_second {

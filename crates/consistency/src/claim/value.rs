@@ -96,10 +96,13 @@ impl Value {
                 Some(left) => self.versions(&left, other, right),
                 None => Stand::Open,
             },
-            (Reading::Days(left), Reading::Days(right)) => match left.may_be(*right) {
-                true => Stand::Same,
-                false => Stand::Apart,
-            },
+            (Reading::Days(left), Reading::Days(right)) => {
+                if left.may_be(*right) {
+                    Stand::Same
+                } else {
+                    Stand::Apart
+                }
+            }
             (Reading::Clock(left), Reading::Clock(right)) => same_or_apart(left == right),
             (Reading::Name(left), Reading::Name(right)) => same_or_apart(left == right),
             (Reading::Quantity { .. }, Reading::Quantity { .. }) => self.quantities(other, allowed),
@@ -143,9 +146,10 @@ impl Value {
             (Exact, Exact) => {
                 let apart = below(left.1, right.0) || below(right.1, left.0);
                 let ranges = !exact(&left) && !exact(&right);
-                match apart || (allowed && ranges) {
-                    true => Stand::Apart,
-                    false => Stand::Open,
+                if apart || (allowed && ranges) {
+                    Stand::Apart
+                } else {
+                    Stand::Open
                 }
             }
             (Exact, AtMost | Less) if below(right.1, left.0) => Stand::Apart,
@@ -265,8 +269,5 @@ fn ends_before(form: Form, bound: &[u64], other: &[u64]) -> bool {
 }
 
 fn same_or_apart(same: bool) -> Stand {
-    match same {
-        true => Stand::Same,
-        false => Stand::Apart,
-    }
+    if same { Stand::Same } else { Stand::Apart }
 }

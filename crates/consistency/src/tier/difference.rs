@@ -53,9 +53,10 @@ impl Difference {
             (Some(_), Some(_)) => "store",
             _ => "name",
         };
-        let (first, second) = match one.text <= other.text {
-            true => (one, other),
-            false => (other, one),
+        let (first, second) = if one.text <= other.text {
+            (one, other)
+        } else {
+            (other, one)
         };
         Self {
             tier: Tier::Entity,
@@ -135,9 +136,10 @@ fn subject(shared: &[&Term]) -> String {
             .take(WORDS)
             .collect();
     }
-    match words.is_empty() {
-        true => "the same thing".to_owned(),
-        false => quoted(&words.join(" ")),
+    if words.is_empty() {
+        "the same thing".to_owned()
+    } else {
+        quoted(&words.join(" "))
     }
 }
 

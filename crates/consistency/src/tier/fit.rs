@@ -30,9 +30,10 @@ impl<'a> Fit<'a> {
         };
         // In the order of one of them, whichever comes first.
         let words = |it: &'a Statement| it.terms.iter().map(|it| (&it.text, &it.key));
-        let (one, two) = match words(left).le(words(right)) {
-            true => (left, right),
-            false => (right, left),
+        let (one, two) = if words(left).le(words(right)) {
+            (left, right)
+        } else {
+            (right, left)
         };
         for term in &one.terms {
             // What one's value implies and the other says counts as said by both.
@@ -145,9 +146,10 @@ fn own_generic<'a>(of: &'a Statement, other: &Statement) -> Vec<&'a Term> {
 /// does not matter which claim comes first.
 fn more_telling<'a>(left: &'a Term, right: &'a Term) -> &'a Term {
     let rank = |it: &'a Term| (it.traits.verb, !it.traits.name, it.text.as_str());
-    match rank(right) < rank(left) {
-        true => right,
-        false => left,
+    if rank(right) < rank(left) {
+        right
+    } else {
+        left
     }
 }
 

@@ -43,9 +43,10 @@ pub struct Said<'a> {
 /// The seed's table: what the tiers without a model find is high. Two observations outrank two
 /// inferences (seed 002, "memory injection defense", 4), which are one step lower.
 fn severity(left: FactType, right: FactType) -> Severity {
-    match left == FactType::Inference && right == FactType::Inference {
-        true => Severity::Medium,
-        false => Severity::High,
+    if left == FactType::Inference && right == FactType::Inference {
+        Severity::Medium
+    } else {
+        Severity::High
     }
 }
 
@@ -69,13 +70,14 @@ pub struct Finding {
 /// Whether two claims contradict each other. The result is the same in either order, except that
 /// first and second swap.
 pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
-    match a.claim.folded <= b.claim.folded {
-        true => compare_in_order(a, b),
-        false => compare_in_order(b, a).map(|found| Finding {
+    if a.claim.folded <= b.claim.folded {
+        compare_in_order(a, b)
+    } else {
+        compare_in_order(b, a).map(|found| Finding {
             differs_a: found.differs_b,
             differs_b: found.differs_a,
             ..found
-        }),
+        })
     }
 }
 
@@ -100,9 +102,10 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
     apart.retain(|it| !agreed.0.contains(&it.0) && !agreed.1.contains(&it.1));
     // The most confident; among equals the first tier's.
     let (.., score, difference) = apart.into_iter().reduce(|best, it| {
-        match (it.2, Reverse(it.3.tier)) > (best.2, Reverse(best.3.tier)) {
-            true => it,
-            false => best,
+        if (it.2, Reverse(it.3.tier)) > (best.2, Reverse(best.3.tier)) {
+            it
+        } else {
+            best
         }
     })?;
     Some(Finding {

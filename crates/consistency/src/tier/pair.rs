@@ -120,13 +120,14 @@ fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Outcome> 
     }) {
         return None;
     }
-    match one == other {
-        true => None,
-        false => Some(Outcome::Apart(Difference::of_life(
+    if one == other {
+        None
+    } else {
+        Some(Outcome::Apart(Difference::of_life(
             left,
             right,
             &fit.shared,
-        ))),
+        )))
     }
 }
 
@@ -353,12 +354,13 @@ fn poles_of_exact(
     // "A before B" is "B after A": what comes first matters too.
     let swapped = left.first != right.first;
     let apart = (left.negative != right.negative) != swapped;
-    match apart {
-        true => Some(Outcome::Apart(Difference::of_poles(
+    if apart {
+        Some(Outcome::Apart(Difference::of_poles(
             left,
             right,
             &fit.shared,
-        ))),
-        false => Some(Outcome::Same),
+        )))
+    } else {
+        Some(Outcome::Same)
     }
 }

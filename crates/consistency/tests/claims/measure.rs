@@ -63,9 +63,10 @@ impl Score {
 
     fn f1(self) -> f64 {
         let (precision, recall) = (self.precision(), self.recall());
-        match precision + recall > 0.0 {
-            true => 2.0 * precision * recall / (precision + recall),
-            false => 0.0,
+        if precision + recall > 0.0 {
+            2.0 * precision * recall / (precision + recall)
+        } else {
+            0.0
         }
     }
 
@@ -189,9 +190,10 @@ fn by_rule(set: &[Pair]) -> String {
     for pair in set {
         if let Some(finding) = judge(pair) {
             let share = shares.entry(finding.tier).or_default();
-            match pair.conflict {
-                true => share.0 += 1,
-                false => share.1 += 1,
+            if pair.conflict {
+                share.0 += 1
+            } else {
+                share.1 += 1
             }
         }
     }

@@ -215,12 +215,11 @@ impl Follower for AnchorFollower {
         let repo = match context.repository() {
             Ok(repo) => repo,
             Err(gone) => {
-                return match self.is_gone {
-                    true => Err(gone),
-                    false => {
-                        self.is_gone = true;
-                        self.tell(engine, None)
-                    }
+                return if self.is_gone {
+                    Err(gone)
+                } else {
+                    self.is_gone = true;
+                    self.tell(engine, None)
                 };
             }
         };
@@ -496,9 +495,10 @@ impl AnchorFollower {
             Ok(it.keep_cursor(&tree.follower(), self.cursor)?)
         })?;
         for (id, _, now) in changed {
-            match *now == Health::unchanged() {
-                true => self.known.remove(id),
-                false => self.known.insert(*id, now.clone()),
+            if *now == Health::unchanged() {
+                self.known.remove(id)
+            } else {
+                self.known.insert(*id, now.clone())
             };
         }
         for id in gone {

@@ -126,14 +126,15 @@ pub(crate) fn ask_again(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refu
         .limits
         .claim_chars
         .saturating_sub(ASK.len());
-    let claim = match engram.claim.chars().count() > room {
-        true => engram
+    let claim = if engram.claim.chars().count() > room {
+        engram
             .claim
             .chars()
             .take(room.saturating_sub(1))
             .chain(['…'])
-            .collect(),
-        false => engram.claim.clone(),
+            .collect()
+    } else {
+        engram.claim.clone()
     };
     let draft = Draft {
         claim: format!("{ASK}{claim}"),
@@ -233,9 +234,10 @@ pub(crate) fn tell_health_now(cx: &Context<'_>, engrams: &mut [Engram]) {
         let Some(tree) = cx.tree()? else {
             return Ok(());
         };
-        match cx.engine.is_followed(&tree) {
-            true => tell_kept(cx, &tree, engrams.iter_mut()),
-            false => look_now(cx, &tree, engrams),
+        if cx.engine.is_followed(&tree) {
+            tell_kept(cx, &tree, engrams.iter_mut())
+        } else {
+            look_now(cx, &tree, engrams)
         }
     })();
     if let Err(error) = told {

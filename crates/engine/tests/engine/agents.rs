@@ -94,21 +94,20 @@ fn agents_write_run_and_project_alone() {
     ] {
         let claim = format!("Written into {scope}.");
         let result = engine.put(&ada, scoped(&claim, scope));
-        match may {
-            true => assert_eq!(engine.get(&ada, result.unwrap().id).unwrap().scope, scope),
-            false => {
-                refused(result, Code::ScopeDenied);
-                let users = engine.put(&USER, scoped(&claim, scope)).unwrap();
-                refused(engine.forget(&ada, users.id), Code::ScopeDenied);
-                let correction = correcting(users.id, "Narrower.");
-                refused(engine.put(&ada, correction), Code::ScopeDenied);
-                let delete = Draft {
-                    operation: Some(MemoryOp::Delete),
-                    ..correcting(users.id, "")
-                };
-                refused(engine.put(&ada, delete), Code::ScopeDenied);
-                assert_eq!(engine.get(&ada, users.id).unwrap().valid_until, None);
-            }
+        if may {
+            assert_eq!(engine.get(&ada, result.unwrap().id).unwrap().scope, scope)
+        } else {
+            refused(result, Code::ScopeDenied);
+            let users = engine.put(&USER, scoped(&claim, scope)).unwrap();
+            refused(engine.forget(&ada, users.id), Code::ScopeDenied);
+            let correction = correcting(users.id, "Narrower.");
+            refused(engine.put(&ada, correction), Code::ScopeDenied);
+            let delete = Draft {
+                operation: Some(MemoryOp::Delete),
+                ..correcting(users.id, "")
+            };
+            refused(engine.put(&ada, delete), Code::ScopeDenied);
+            assert_eq!(engine.get(&ada, users.id).unwrap().valid_until, None);
         }
     }
 }

@@ -621,9 +621,10 @@ fn a_phantom_read_shows() {
             .iter()
             .any(|it| it.what == Noticed::PhantomRead);
         assert_eq!(found, phantom, "{digest}");
-        let want = match phantom {
-            true => "edited: check | unchanged; differs from what the author read",
-            false => "evidence unchanged",
+        let want = if phantom {
+            "edited: check | unchanged; differs from what the author read"
+        } else {
+            "evidence unchanged"
         };
         assert_eq!(line(&health(&at, stored.id)), want);
         let read = engram_model::Deref {

@@ -329,15 +329,14 @@ fn a_clock_that_is_set_back_extends_no_grant() {
         let state = states(&engine);
         let token = given.budget_token.0.as_str();
         let shown = read(&engine, "ada", POINTER, Some(token));
-        match is_over {
-            true => {
-                refused(shown, Code::Expired);
-                assert_eq!(state, [GrantState::Expired], "{steps:?}");
-            }
-            false => assert!(
+        if is_over {
+            refused(shown, Code::Expired);
+            assert_eq!(state, [GrantState::Expired], "{steps:?}");
+        } else {
+            assert!(
                 shown.is_ok() && !state.contains(&GrantState::Expired),
                 "{steps:?}"
-            ),
+            )
         }
     }
 }

@@ -16,9 +16,10 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
         for is_user in [true, false] {
             let ground = Ground::new();
             let engine = ground.open();
-            let caller = match is_user {
-                true => Caller::User,
-                false => engine.agent("programmer-1"),
+            let caller = if is_user {
+                Caller::User
+            } else {
+                engine.agent("programmer-1")
             };
             let id = engine.put(&caller, draft("The first claim.")).unwrap().id;
             let mut id = id.to_string();

@@ -45,9 +45,10 @@ fn an_agent_reads_and_writes_its_topics() {
     ] {
         let claim = format!("The timeout of {topic:?} is 30 s.");
         let stored = engine.put(&ada, on(topic, &claim));
-        match ok {
-            true => drop(stored.unwrap()),
-            false => assert!(refused(stored, Code::ScopeDenied).hint.contains("payments")),
+        if ok {
+            drop(stored.unwrap())
+        } else {
+            assert!(refused(stored, Code::ScopeDenied).hint.contains("payments"))
         }
     }
     // What another said of a topic that it may not write is not its to end or to change.
@@ -173,9 +174,10 @@ fn the_home_says_which_scopes_agents_write() {
                 .put(&USER, scoped(&format!("{claim} By me."), *scope))
                 .unwrap();
             let stored = engine.put(&ada, scoped(&claim, *scope));
-            match open.contains(scope) {
-                true => drop(stored.unwrap()),
-                false => drop(refused(stored, Code::ScopeDenied)),
+            if open.contains(scope) {
+                drop(stored.unwrap())
+            } else {
+                drop(refused(stored, Code::ScopeDenied))
             }
         }
         let stored = engine.put(&ada, draft("Without a scope.")).unwrap();

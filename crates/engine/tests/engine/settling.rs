@@ -218,9 +218,10 @@ fn what_is_said_again_after_a_verdict() {
             assert!(raised.note.contains("Read again."), "{}", raised.note);
         }
         let status = conflict(&at, id).status;
-        let wanted = match is_raised {
-            true => ConflictStatus::Open,
-            false => ConflictStatus::Dismissed,
+        let wanted = if is_raised {
+            ConflictStatus::Open
+        } else {
+            ConflictStatus::Dismissed
         };
         assert_eq!(status, wanted);
     }
@@ -485,9 +486,10 @@ fn a_verdict_on_a_claim_of_a_run_stays_there() {
 }
 
 fn allow(at: &Asked, conflict: ConflictId, undo: bool) -> Result<Box<Conflict>, Refusal> {
-    let why = match undo {
-        false => "It is known.".to_owned(),
-        true => String::new(),
+    let why = if undo {
+        String::new()
+    } else {
+        "It is known.".to_owned()
     };
     let allow = Allow {
         conflict,

@@ -245,9 +245,10 @@ impl Run {
             }
             Err(refusal) => {
                 let is_others = self.model.sees(who, &held) && !self.model.retires(who, &held);
-                let code = match is_others {
-                    true => Code::ScopeDenied,
-                    false => Code::NotFound,
+                let code = if is_others {
+                    Code::ScopeDenied
+                } else {
+                    Code::NotFound
                 };
                 assert!(!may && refusal.code == code, "{refusal}");
             }

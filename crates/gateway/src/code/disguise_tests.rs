@@ -32,9 +32,10 @@ fn base64(text: &str) -> String {
             .fold(0u32, |bits, it| (bits << 8) | u32::from(*it))
             << (8 * (3 - three.len()));
         for at in 0..4 {
-            match at <= three.len() {
-                true => out.push(char::from(LETTERS[(bits >> (18 - 6 * at)) as usize & 63])),
-                false => out.push('='),
+            if at <= three.len() {
+                out.push(char::from(LETTERS[(bits >> (18 - 6 * at)) as usize & 63]))
+            } else {
+                out.push('=')
             }
         }
     }

@@ -16,9 +16,10 @@ pub(super) fn encoded_chars(text: &str, depth: usize) -> usize {
     if depth >= DEEPEST {
         return 0;
     }
-    let whole = match has_long_piece(text) {
-        true => runs(text).map(|run| hidden(&run, depth)).sum(),
-        false => 0,
+    let whole = if has_long_piece(text) {
+        runs(text).map(|run| hidden(&run, depth)).sum()
+    } else {
+        0
     };
     let apart = |run: &String| run.len() > LISTING && hex(run).is_some() || hidden(run, depth) > 0;
     whole.max(groups(text).filter(apart).map(|it| it.len()).sum())
@@ -58,10 +59,7 @@ fn hidden(run: &str, depth: usize) -> usize {
         .iter()
         .flatten()
         .any(|bytes| readable(bytes).is_some_and(|text| super::code_within(&text, depth + 1) > 0));
-    match found || is_blob(run) {
-        true => chars,
-        false => 0,
-    }
+    if found || is_blob(run) { chars } else { 0 }
 }
 
 /// Shortest piece, in bytes, of a run broken into lines; words of prose are shorter.

@@ -28,9 +28,10 @@ pub(super) fn judge(trimmed: &str) -> Reads {
     }
     if SURE.is_match(line) {
         // Comments and table cells contain headings that end with a colon.
-        return match dress < Dress::Remark || is_hard(line) {
-            true => Reads::Surely,
-            false => Reads::Prose,
+        return if dress < Dress::Remark || is_hard(line) {
+            Reads::Surely
+        } else {
+            Reads::Prose
         };
     }
     match dress {

@@ -22,9 +22,10 @@ pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
     }
     let shown: String = whole.chars().filter_map(shown).collect();
     let shown = latin(&unescaped(&entities(&shown)));
-    match shown == text {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(shown),
+    if shown == text {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(shown)
     }
 }
 
@@ -60,9 +61,10 @@ fn shown(c: char) -> Option<char> {
         // Mathematical letters and digits, in blocks of 52 and of 10
         0x1d400..=0x1d6a3 => {
             let letter = (code - 0x1d400) % 52;
-            char::from_u32(match letter < 26 {
-                true => u32::from('A') + letter,
-                false => u32::from('a') + letter - 26,
+            char::from_u32(if letter < 26 {
+                u32::from('A') + letter
+            } else {
+                u32::from('a') + letter - 26
             })
         }
         0x1d7ce..=0x1d7ff => char::from_u32(u32::from('0') + (code - 0x1d7ce) % 10),

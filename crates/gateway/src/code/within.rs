@@ -58,9 +58,10 @@ fn statements(line: &str) -> bool {
 
 /// The length of each whole statement in backticks that is not a name.
 pub(super) fn ticked(line: &str) -> impl Iterator<Item = usize> {
-    let parts: Vec<&str> = match line.contains('`') {
-        true => line.split('`').collect(),
-        false => Vec::new(),
+    let parts: Vec<&str> = if line.contains('`') {
+        line.split('`').collect()
+    } else {
+        Vec::new()
     };
     // What stands alone in backticks is judged as a line.
     let is_mention = parts.len() > 2

@@ -25,9 +25,10 @@ pub(super) struct Overrun {
 
 /// Tokens of a text, or a quarter of its bytes if it is too long to count.
 pub(super) fn cost(text: &str) -> u64 {
-    wide(match text.len() > COUNTED {
-        true => text.len() / 4,
-        false => count_tokens(text),
+    wide(if text.len() > COUNTED {
+        text.len() / 4
+    } else {
+        count_tokens(text)
     })
 }
 

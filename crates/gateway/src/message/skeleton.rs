@@ -44,9 +44,10 @@ pub fn with_skeleton(refusal: Refusal, sent: &Value, kept: &Value, limits: &Limi
 fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     let is_parent = PARENT.iter().any(|key| sent.get(key).is_some())
         && CHILD.iter().all(|key| sent.get(key).is_none());
-    let mut made = match is_parent {
-        true => parent(sent, limits),
-        false => child(sent, limits),
+    let mut made = if is_parent {
+        parent(sent, limits)
+    } else {
+        child(sent, limits)
     };
     // Every round removes something, so the loop ends.
     loop {

@@ -113,12 +113,11 @@ impl<'a> Reader<'a> {
             if let Some(place) = self.lines.get_mut(self.at) {
                 *place = within;
             }
-            items.push(match is_item(rest) || key_of(rest).is_some() {
-                true => self.node(within, depth + 1)?,
-                false => {
-                    self.at += 1;
-                    self.scalar(rest, line, indent)?
-                }
+            items.push(if is_item(rest) || key_of(rest).is_some() {
+                self.node(within, depth + 1)?
+            } else {
+                self.at += 1;
+                self.scalar(rest, line, indent)?
             });
         }
         Ok(items)
@@ -141,9 +140,10 @@ impl<'a> Reader<'a> {
                 return Err(Flaw::new(line.number, format!("`{key}` appears twice")));
             }
             self.at += 1;
-            let value = match rest.is_empty() {
-                true => self.below(indent, true, depth)?,
-                false => self.scalar(rest, line, indent)?,
+            let value = if rest.is_empty() {
+                self.below(indent, true, depth)?
+            } else {
+                self.scalar(rest, line, indent)?
             };
             entries.push((key, value));
         }
@@ -164,12 +164,13 @@ impl<'a> Reader<'a> {
     }
 
     fn same_column(&self, line: Line<'_>, indent: usize) -> Result<(), Flaw> {
-        match line.indent == indent && !line.text.starts_with('\t') {
-            true => Ok(()),
-            false => Err(Flaw::new(
+        if line.indent == indent && !line.text.starts_with('\t') {
+            Ok(())
+        } else {
+            Err(Flaw::new(
                 line.number,
                 "it is indented deeper than its parent; put multi-line text in quotes or after `|`",
-            )),
+            ))
         }
     }
 
@@ -239,9 +240,10 @@ impl<'a> Reader<'a> {
             kept.pop();
             blank += 1;
         }
-        let mut text = match header.starts_with('>') {
-            true => folded(&kept),
-            false => kept.join("\n"),
+        let mut text = if header.starts_with('>') {
+            folded(&kept)
+        } else {
+            kept.join("\n")
         };
         match chomp {
             Some('-') => {}

@@ -9,9 +9,10 @@ pub(super) fn value(text: &str, line: usize) -> Result<Value, Flaw> {
     let mut cursor = Cursor { rest: text, line };
     let value = cursor.value(1)?;
     cursor.blanks();
-    match cursor.rest.is_empty() {
-        true => Ok(value),
-        false => Err(Flaw::new(line, "text follows the end of a value")),
+    if cursor.rest.is_empty() {
+        Ok(value)
+    } else {
+        Err(Flaw::new(line, "text follows the end of a value"))
     }
 }
 
@@ -160,11 +161,10 @@ impl Cursor<'_> {
             return Err(Flaw::open(self.line, "a mapping in braces is not closed"));
         }
         let spaced = |rest: &str| is_quoted || rest.starts_with([' ', '\t', '\n']);
-        match self.takes(':') && is_name(&key) && spaced(self.rest) {
-            true => Ok(key),
-            false => {
-                Err(self.flaw("a mapping in braces contains something other than `key: value`"))
-            }
+        if self.takes(':') && is_name(&key) && spaced(self.rest) {
+            Ok(key)
+        } else {
+            Err(self.flaw("a mapping in braces contains something other than `key: value`"))
         }
     }
 
@@ -185,9 +185,10 @@ impl Cursor<'_> {
     }
 
     fn between(&self, open: &str) -> Flaw {
-        match self.rest.is_empty() {
-            true => Flaw::open(self.line, open),
-            false => self.flaw("a comma is missing between values"),
+        if self.rest.is_empty() {
+            Flaw::open(self.line, open)
+        } else {
+            self.flaw("a comma is missing between values")
         }
     }
 
@@ -200,9 +201,10 @@ impl Cursor<'_> {
         let (text, rest) = self.rest.split_at(end);
         let text = text.trim();
         if text.is_empty() {
-            return Err(match rest.is_empty() {
-                true => Flaw::open(self.line, "a value in brackets is not closed"),
-                false => self.flaw("a value is missing between the brackets"),
+            return Err(if rest.is_empty() {
+                Flaw::open(self.line, "a value in brackets is not closed")
+            } else {
+                self.flaw("a value is missing between the brackets")
             });
         }
         if let Some(what) = not_plain(text) {
@@ -298,9 +300,10 @@ impl Cursor<'_> {
             (0xD800..=0xDBFF, Some(rest)) => {
                 self.rest = rest;
                 let low = self.hex(4)?.wrapping_sub(0xDC00);
-                match low < 0x400 {
-                    true => 0x10000 + ((high - 0xD800) << 10) + low,
-                    false => high,
+                if low < 0x400 {
+                    0x10000 + ((high - 0xD800) << 10) + low
+                } else {
+                    high
                 }
             }
             _ => high,

@@ -100,11 +100,10 @@ fn inline(value: &Value) -> String {
     }
     let mut text = String::new();
     for c in value.to_string().chars() {
-        match c.is_control() {
-            true => {
-                let _ = write!(text, "\\u{:04x}", u32::from(c));
-            }
-            false => text.push(c),
+        if c.is_control() {
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c)
         }
     }
     text

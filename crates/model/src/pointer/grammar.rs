@@ -202,9 +202,10 @@ fn split_pin<'a>(text: &str, rest: &'a str) -> Result<(&'a str, &'a str), Refusa
         )
     };
     let at = rest.rfind('@').ok_or_else(unpinned)?;
-    let at = match rest[at + 1..].starts_with('{') {
-        true => rest[..at].rfind('@').ok_or_else(unpinned)?,
-        false => at,
+    let at = if rest[at + 1..].starts_with('{') {
+        rest[..at].rfind('@').ok_or_else(unpinned)?
+    } else {
+        at
     };
     match &rest[at + 1..] {
         "" => Err(unpinned()),

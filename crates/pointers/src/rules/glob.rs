@@ -56,16 +56,18 @@ impl Glob {
 
     /// How many steps it takes to compare it with a text.
     pub(super) fn cost(&self, text: &[u8]) -> usize {
-        match self.is_plain() {
-            true => self.head.len(),
-            false => self.tokens.len() * text.len(),
+        if self.is_plain() {
+            self.head.len()
+        } else {
+            self.tokens.len() * text.len()
         }
     }
 
     pub(super) fn fits(&self, text: &[u8]) -> bool {
-        match self.folds {
-            true => self.fits_folded(&text.to_ascii_lowercase()),
-            false => self.fits_folded(text),
+        if self.folds {
+            self.fits_folded(&text.to_ascii_lowercase())
+        } else {
+            self.fits_folded(text)
         }
     }
 
@@ -194,16 +196,15 @@ fn brackets(text: &[u8], folds: bool) -> Option<(Box<[bool; 256]>, &[u8])> {
             }
             b'[' if rest.first() == Some(&b':') => {
                 let end = rest.iter().position(|it| *it == b']')?;
-                match rest.get(end - 1) == Some(&b':') && end > 1 {
-                    true => {
-                        let class = class(&rest[1..end - 1])?;
-                        (0..=255u8)
-                            .filter(class)
-                            .for_each(|it| set[usize::from(it)] = true);
-                        rest = &rest[end + 1..];
-                    }
+                if rest.get(end - 1) == Some(&b':') && end > 1 {
+                    let class = class(&rest[1..end - 1])?;
+                    (0..=255u8)
+                        .filter(class)
+                        .for_each(|it| set[usize::from(it)] = true);
+                    rest = &rest[end + 1..];
+                } else {
                     // No class: a bracket like any other byte.
-                    false => set[usize::from(b'[')] = true,
+                    set[usize::from(b'[')] = true
                 }
                 last = None;
             }

@@ -87,9 +87,10 @@ impl Pattern {
         if self.is_folder && !is_folder {
             return Ok(false);
         }
-        let text = match self.is_name {
-            true => path.rsplit(|it| *it == b'/').next().unwrap_or(path),
-            false => path,
+        let text = if self.is_name {
+            path.rsplit(|it| *it == b'/').next().unwrap_or(path)
+        } else {
+            path
         };
         steps.take(1 + self.glob.cost(text))?;
         Ok(self.glob.fits(text))

@@ -24,9 +24,10 @@ pub(crate) fn compared<T: std::hash::Hash + Eq>(input: &InternedInput<T>) -> Dif
 }
 
 fn diff(before: &[Token], after: &[Token], kinds: u32) -> Diff {
-    let algorithm = match before.len() + after.len() > MOST_FOR_HISTOGRAM {
-        true => Algorithm::Myers,
-        false => Algorithm::Histogram,
+    let algorithm = if before.len() + after.len() > MOST_FOR_HISTOGRAM {
+        Algorithm::Myers
+    } else {
+        Algorithm::Histogram
     };
     let mut diff = Diff::default();
     diff.compute_with(algorithm, before, after, kinds);

@@ -122,9 +122,10 @@ impl LineMap {
         if before.is_empty() || after.is_empty() {
             return;
         }
-        match same_but_for_blanks(texts.0, texts.1) {
-            true => self.reflow(old, new, before, after),
-            false => self.align_by_likeness(old, new, before, after),
+        if same_but_for_blanks(texts.0, texts.1) {
+            self.reflow(old, new, before, after)
+        } else {
+            self.align_by_likeness(old, new, before, after)
         }
     }
 
@@ -209,14 +210,13 @@ impl LineMap {
             for j in 0..m {
                 let it = olds[i].likeness(&news[j], least);
                 alike[i * m + j] = it;
-                let taken = match it > 0.0 {
-                    true => {
-                        let gain = gain(old, new, before.start + i, after.start + j, it);
-                        // Same number of lines: prefer to keep each at its own place.
-                        let straight = if n == m && i == j { STRAIGHT } else { 1.0 };
-                        best[i * (m + 1) + j] + gain * straight
-                    }
-                    false => 0.0,
+                let taken = if it > 0.0 {
+                    let gain = gain(old, new, before.start + i, after.start + j, it);
+                    // Same number of lines: prefer to keep each at its own place.
+                    let straight = if n == m && i == j { STRAIGHT } else { 1.0 };
+                    best[i * (m + 1) + j] + gain * straight
+                } else {
+                    0.0
                 };
                 let left = best[(i + 1) * (m + 1) + j].max(best[i * (m + 1) + j + 1]);
                 best[(i + 1) * (m + 1) + j + 1] = taken.max(left);
@@ -369,9 +369,10 @@ fn hunks(old: &Text, new: &Text) -> Hunks {
     let mut diff = compared(&input);
     diff.postprocess_no_heuristic(&input);
     let squeezed = ranges(&diff);
-    match all - lost(&squeezed) > kept * 1.15 {
-        true => squeezed,
-        false => without_chance(old, by_bytes),
+    if all - lost(&squeezed) > kept * 1.15 {
+        squeezed
+    } else {
+        without_chance(old, by_bytes)
     }
 }
 

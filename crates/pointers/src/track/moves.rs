@@ -180,9 +180,10 @@ impl Additions {
     /// Extends a moved block past a few changed lines at its end.
     fn lengthen(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<Carried>]) {
         for down in [true, false] {
-            let order: Vec<usize> = match down {
-                true => (0..to.len()).collect(),
-                false => (0..to.len()).rev().collect(),
+            let order: Vec<usize> = if down {
+                (0..to.len()).collect()
+            } else {
+                (0..to.len()).rev().collect()
             };
             for line in order {
                 let Some(end) = to[line] else { continue };
@@ -211,9 +212,12 @@ impl Additions {
     ) -> Option<(usize, usize)> {
         let added = &self.files[end.file];
         let new = &added.read.text;
-        let step = |from: usize, by: usize| match down {
-            true => from.checked_add(by),
-            false => from.checked_sub(by),
+        let step = |from: usize, by: usize| {
+            if down {
+                from.checked_add(by)
+            } else {
+                from.checked_sub(by)
+            }
         };
         for far in 2..=2 * MOST_CHANGED {
             for here in 1..far {
@@ -329,17 +333,16 @@ impl Additions {
         }
         let added = &self.files[file];
         let whole = there().count() == span.len() && hull.len() == span.len();
-        let place = match whole {
-            true => judged(old, &added.read.text, span, hull, 0.99),
-            false => {
-                let alone = Text::of(old.span(span.clone()).to_vec())?;
-                let candidate = Candidate {
-                    file,
-                    lines: hull,
-                    votes: weight,
-                };
-                close_up(&alone, added, &candidate)?
-            }
+        let place = if whole {
+            judged(old, &added.read.text, span, hull, 0.99)
+        } else {
+            let alone = Text::of(old.span(span.clone()).to_vec())?;
+            let candidate = Candidate {
+                file,
+                lines: hull,
+                votes: weight,
+            };
+            close_up(&alone, added, &candidate)?
         };
         Some(Moved {
             file: added.file.clone(),
@@ -442,13 +445,16 @@ fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<Place> 
     let lines = from + found.lines.start..from + found.lines.end;
     let new = lines.clone().filter(|it| added.is_added(*it));
     let fresh = text.all_weight(lines.clone()) * 0.6 <= new.map(|it| text.weight(it)).sum::<f32>();
-    fresh.then(|| match found.same {
-        true => judged(span, &around, &whole, found.lines, 1.0).at(lines),
-        false => Place {
-            lines,
-            kept: kept.clamp(0.0, 0.999),
-            ..found
-        },
+    fresh.then(|| {
+        if found.same {
+            judged(span, &around, &whole, found.lines, 1.0).at(lines)
+        } else {
+            Place {
+                lines,
+                kept: kept.clamp(0.0, 0.999),
+                ..found
+            }
+        }
     })
 }
 

@@ -226,23 +226,26 @@ fn read_disk(repo: &Repo, file: &File) -> Result<(Oid, Vec<u8>), Refusal> {
 
 /// What is kept of each line is more than a short line is itself.
 fn few_lines(name: &str, bytes: &[u8]) -> Result<(), Refusal> {
-    let lines = match bytes.len() > MAX_LINES {
-        true => memchr::memchr_iter(b'\n', bytes).count(),
-        false => 0,
+    let lines = if bytes.len() > MAX_LINES {
+        memchr::memchr_iter(b'\n', bytes).count()
+    } else {
+        0
     };
-    match lines > MAX_LINES {
-        true => Err(refuse::invalid(
+    if lines > MAX_LINES {
+        Err(refuse::invalid(
             format!("{name} has too many lines to follow: {lines}"),
             "Engram follows spans in files of up to 200,000 lines.",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
 fn gone_or_broken(repo: &Repo, name: &str, e: &git2::Error) -> Refusal {
-    match repo.is_there() {
-        true => refuse::broken(name, e),
-        false => repo.gone().because(e),
+    if repo.is_there() {
+        refuse::broken(name, e)
+    } else {
+        repo.gone().because(e)
     }
 }
 

@@ -32,9 +32,10 @@ pub fn whole(repo: &Repo, from: &Side, to: &Side, span: &Span) -> Result<Anchor,
     };
     if let Some(file) = side::find(repo, new, &span.path)? {
         let (now, _) = side::read(repo, new, &file)?;
-        return Ok(match now == then {
-            true => at(State::Unchanged, &span.path),
-            false => at(State::Edited(Edit::Text), &span.path),
+        return Ok(if now == then {
+            at(State::Unchanged, &span.path)
+        } else {
+            at(State::Edited(Edit::Text), &span.path)
         });
     }
     let changes = side::changes(repo, old, new, &|path| path == span.path)?;

@@ -110,10 +110,11 @@ impl Opened {
         let most = self.left.min(PIECE as u64);
         self.left -= most;
         (&self.file).take(most).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 == most {
-            true => Ok(bytes.into()),
+        if bytes.len() as u64 == most {
+            Ok(bytes.into())
+        } else {
             // It was cut meanwhile.
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(io::ErrorKind::UnexpectedEof.into())
         }
     }
 }
@@ -123,12 +124,13 @@ impl Opened {
 fn opened(folder: &Path, path: &Path) -> io::Result<Opened> {
     let file = inside::open(folder, path)?;
     let about = file.metadata()?;
-    match about.is_file() {
-        true => Ok(Opened {
+    if about.is_file() {
+        Ok(Opened {
             file,
             left: about.len(),
-        }),
-        false => Err(io::Error::other("not a regular file")),
+        })
+    } else {
+        Err(io::Error::other("not a regular file"))
     }
 }
 

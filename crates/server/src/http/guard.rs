@@ -148,9 +148,10 @@ pub(super) async fn origin(
     let headers = request.headers();
     let own_host = guard.is_own_target(request.uri())
         && text(headers, header::HOST).is_some_and(|host| guard.is_own(host));
-    let own_origin = match headers.contains_key(header::ORIGIN) {
-        true => text(headers, header::ORIGIN).is_some_and(|it| guard.is_own_origin(it)),
-        false => true,
+    let own_origin = if headers.contains_key(header::ORIGIN) {
+        text(headers, header::ORIGIN).is_some_and(|it| guard.is_own_origin(it))
+    } else {
+        true
     };
     if !own_host || !own_origin {
         return denied(

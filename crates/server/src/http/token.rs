@@ -38,9 +38,10 @@ fn kept(file: &Path) -> io::Result<String> {
     let mut text = String::new();
     opened.take(LONGEST + 1).read_to_string(&mut text)?;
     let token = text.trim();
-    match token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()) {
-        true => Ok(token.to_owned()),
-        false => Err(io::Error::other("it does not contain an Engram token")),
+    if token.len() == 64 && token.bytes().all(|it| it.is_ascii_hexdigit()) {
+        Ok(token.to_owned())
+    } else {
+        Err(io::Error::other("it does not contain an Engram token"))
     }
 }
 

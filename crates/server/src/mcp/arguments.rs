@@ -199,9 +199,10 @@ fn signature(tool: &Tool) -> String {
             names.push(format!("{name}?"));
         }
     }
-    match names.is_empty() {
-        true => "no arguments".to_owned(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "no arguments".to_owned()
+    } else {
+        names.join(", ")
     }
 }
 

@@ -122,13 +122,12 @@ pub(super) fn tool<Takes: JsonSchema, Returns: JsonSchema>(told: Told) -> Tool {
         .with_title(told.title)
         .with_raw_output_schema(schema::returned::<Returns>().into())
         .with_annotations(annotations);
-    match told.loaded {
-        true => {
-            let mut meta = MetaObject::new();
-            meta.0
-                .insert("anthropic/alwaysLoad".to_owned(), json!(true));
-            tool.with_meta(meta)
-        }
-        false => tool,
+    if told.loaded {
+        let mut meta = MetaObject::new();
+        meta.0
+            .insert("anthropic/alwaysLoad".to_owned(), json!(true));
+        tool.with_meta(meta)
+    } else {
+        tool
     }
 }

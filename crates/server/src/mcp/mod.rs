@@ -74,9 +74,10 @@ pub async fn mcp_stdio(
     token: Option<Secret>,
 ) -> Result<(), Refusal> {
     let (input, output) = rmcp::transport::stdio_pipes();
-    let hung_up: Option<fn()> = match cfg!(unix) {
-        true => Some(nobody_writes),
-        false => None,
+    let hung_up: Option<fn()> = if cfg!(unix) {
+        Some(nobody_writes)
+    } else {
+        None
     };
     let pipe = transport::Pipe::new(input, output, hung_up);
     serve(engine, toolsets, token, pipe).await
@@ -285,9 +286,10 @@ impl Server {
     where
         A: Ask<Answer: Send> + Send + 'static,
     {
-        match self.engine.is_free() {
-            true => self.ask(context, asking, ask).await,
-            false => self.ask_apart(context, asking, ask).await,
+        if self.engine.is_free() {
+            self.ask(context, asking, ask).await
+        } else {
+            self.ask_apart(context, asking, ask).await
         }
     }
 
@@ -405,13 +407,14 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = shorten(&request.method, 80);
-        Err(match lines::takes_params(&request.method) {
-            true => ErrorData::invalid_params(format!("malformed params of {method}"), None),
-            false => ErrorData::new(
+        Err(if lines::takes_params(&request.method) {
+            ErrorData::invalid_params(format!("malformed params of {method}"), None)
+        } else {
+            ErrorData::new(
                 ErrorCode::METHOD_NOT_FOUND,
                 format!("unknown method {method}"),
                 None,
-            ),
+            )
         })
     }
 }

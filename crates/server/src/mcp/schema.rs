@@ -50,9 +50,10 @@ impl Shape {
         let mut node = JsonObject::new();
         let kind = kind(schema);
         if let Some(kind) = kind {
-            let kind = match always && or_null {
-                true => json!([kind, "null"]),
-                false => json!(kind),
+            let kind = if always && or_null {
+                json!([kind, "null"])
+            } else {
+                json!(kind)
             };
             node.insert("type".to_owned(), kind);
         }

@@ -325,9 +325,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
             let turn = Arc::clone(&self.turns).acquire_many_owned(first.unwrap_or_default());
             let last = ended || self.left;
             let turn = async {
-                match last {
-                    false => turn.await.ok(),
-                    true => timeout(PATIENCE, turn).await.ok()?.ok(),
+                if last {
+                    timeout(PATIENCE, turn).await.ok()?.ok()
+                } else {
+                    turn.await.ok()
                 }
             };
             let more = self.waiting.len() < AHEAD && self.waiting_bytes < AHEAD_BYTES;

@@ -243,12 +243,11 @@ impl Client {
         if let Err(error) = all.validate(seen, one) {
             panic!("{tool}: {seen} breaks its schema: {error}");
         }
-        match result["isError"].as_bool().unwrap() {
-            true => engram_kit::check_error(&seen["error"]),
-            false => {
-                let untold = untold(&schema, seen);
-                assert!(untold.is_empty(), "{tool} does not tell of {untold:?}");
-            }
+        if result["isError"].as_bool().unwrap() {
+            engram_kit::check_error(&seen["error"])
+        } else {
+            let untold = untold(&schema, seen);
+            assert!(untold.is_empty(), "{tool} does not tell of {untold:?}");
         }
         let modern = self.era == Era::Modern;
         assert_eq!(result["resultType"] == "complete", modern, "{result}");

@@ -40,9 +40,10 @@ impl Spoken {
     fn call(&mut self, tool: &str, arguments: Value) -> Answer {
         let result = self.runtime.block_on(self.ada.call(tool, arguments));
         let seen = &result["structuredContent"];
-        match result["isError"] == true {
-            true => Err(seen["error"].clone()),
-            false => Ok(seen.clone()),
+        if result["isError"] == true {
+            Err(seen["error"].clone())
+        } else {
+            Ok(seen.clone())
         }
     }
 }

@@ -342,9 +342,10 @@ impl List {
 
     /// What this document has of it; asked for documents in their order.
     fn worth_of(&mut self, doc: DocId) -> u64 {
-        let at = match self.doc() < doc {
-            true => self.postings.seek(doc),
-            false => self.doc(),
+        let at = if self.doc() < doc {
+            self.postings.seek(doc)
+        } else {
+            self.doc()
         };
         if at == doc { self.worth } else { 0 }
     }

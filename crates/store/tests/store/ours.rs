@@ -21,9 +21,10 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap());
     let read = |it: fs::DirEntry| {
         let about = it.metadata().unwrap();
-        let bytes = match about.is_file() {
-            true => fs::read(it.path()).unwrap(),
-            false => Vec::new(),
+        let bytes = if about.is_file() {
+            fs::read(it.path()).unwrap()
+        } else {
+            Vec::new()
         };
         (it.path(), (bytes, about.modified().unwrap()))
     };

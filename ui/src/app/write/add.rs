@@ -133,11 +133,10 @@ impl App {
                     if self.frame.over.get_untracked() == Some(Over::Add) {
                         self.frame.over.set(None);
                     }
-                    match is_known(&stored) {
-                        true => self.say(say::write::EXISTS, "", false),
-                        false => {
-                            self.say_done(say::write::ADDED, &new.claim, Undo::Withdraw(stored.id))
-                        }
+                    if is_known(&stored) {
+                        self.say(say::write::EXISTS, "", false)
+                    } else {
+                        self.say_done(say::write::ADDED, &new.claim, Undo::Withdraw(stored.id))
                     }
                     // It is shown, wherever the list stands, and is no news to its author.
                     self.show_new();

@@ -86,9 +86,10 @@ impl App {
 
     /// Closes the field; keeps a changed draft for later.
     fn leave_correction(self, engram: &Engram) {
-        match is_changed(engram, &untrack(|| self.correction(engram.id)).text) {
-            true => self.change_correction(engram.id, |it| it.is_open = false),
-            false => self.drop_correction(engram.id),
+        if is_changed(engram, &untrack(|| self.correction(engram.id)).text) {
+            self.change_correction(engram.id, |it| it.is_open = false)
+        } else {
+            self.drop_correction(engram.id)
         }
         dom::focus("feed");
     }
@@ -229,9 +230,12 @@ pub(crate) fn CorrectButton(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView 
             |it: &Option<Arc<Engram>>| it.as_ref().is_some_and(|it| Closing::Forget.is_for(it));
         !app.is_past() && engram.with(can)
     };
-    let means = move || match app.is_past() {
-        true => say::knowledge::LOCKED,
-        false => say::write::CORRECT_MEANS,
+    let means = move || {
+        if app.is_past() {
+            say::knowledge::LOCKED
+        } else {
+            say::write::CORRECT_MEANS
+        }
     };
     view! {
         <button data-testid="correct" disabled=move || !can() title=means on:click=move |_| app.correct()>

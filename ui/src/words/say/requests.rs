@@ -57,9 +57,10 @@ pub fn omitted(requests: &str) -> String {
 
 /// Lines of a file, in a sentence.
 pub fn lines_of(file: &str, start: u32, end: u32) -> String {
-    match start == end {
-        true => format!("{file}, line {start}"),
-        false => format!("{file}, lines {start}–{end}"),
+    if start == end {
+        format!("{file}, line {start}")
+    } else {
+        format!("{file}, lines {start}–{end}")
     }
 }
 

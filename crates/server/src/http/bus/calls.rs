@@ -39,9 +39,10 @@ impl Api {
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         let read = serde_json::from_slice(text).and_then(|mut body: Value| {
             make_whole(&mut body);
-            match body.is_object() {
-                true => T::deserialize(body),
-                false => Err(serde_json::Error::custom("it is not an object")),
+            if body.is_object() {
+                T::deserialize(body)
+            } else {
+                Err(serde_json::Error::custom("it is not an object"))
             }
         });
         read.map_err(|error| {

@@ -58,9 +58,10 @@ async fn half_open_connections_keep_nobody_out() {
             for _ in 0..12 {
                 crowd.push(served.say(half).await);
             }
-            let answer = match is_tls {
-                true => encrypted(&served.host, &served.host, &roots).await,
-                false => served.ask("GET / HTTP/1.1\r\nhost: HOST", b"").await.2,
+            let answer = if is_tls {
+                encrypted(&served.host, &served.host, &roots).await
+            } else {
+                served.ask("GET / HTTP/1.1\r\nhost: HOST", b"").await.2
             };
             assert!(answer.contains(PAGE), "{half:?}: {answer}");
             // The oldest made room: their connections end.

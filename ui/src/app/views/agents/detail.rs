@@ -120,9 +120,10 @@ fn Costs(it: Memo<Option<AgentStatus>>) -> impl IntoView {
                 costs: true,
                 agent: agent.clone(),
             });
-            match agent.is_some() {
-                true => app.ask(asked).await.ok(),
-                false => None,
+            if agent.is_some() {
+                app.ask(asked).await.ok()
+            } else {
+                None
             }
         }
     });

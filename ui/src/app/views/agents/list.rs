@@ -23,13 +23,13 @@ pub(super) fn step(app: App, by: isize) {
     let at = (0..rows.length()).find(is_current).unwrap_or(0) as usize;
     let last = (rows.length() as usize).saturating_sub(1);
     let next = row(at.saturating_add_signed(by).min(last) as u32);
-    match untrack(|| app.covers_list()) {
+    if untrack(|| app.covers_list()) {
         // Behind the one that is read, rows cannot be focused.
-        true => next
-            .and_then(|it| it.dyn_into::<HtmlElement>().ok())
+        next.and_then(|it| it.dyn_into::<HtmlElement>().ok())
             .into_iter()
-            .for_each(|it| it.click()),
-        false => dom::focus_on(next),
+            .for_each(|it| it.click())
+    } else {
+        dom::focus_on(next)
     }
 }
 

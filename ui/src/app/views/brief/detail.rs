@@ -64,9 +64,12 @@ fn Bar(line: Memo<Option<BriefLine>>) -> impl IntoView {
     let (pins, edits) = (is(can_pin), is(can_edit));
     let (is_pinned, has_claim) = (is(|it| it.pinned), is(|it| it.engram.is_some()));
     let is_none = move || !pins.get() && !has_claim.get();
-    let name = move || match is_pinned.get() {
-        true => say::brief::UNPIN,
-        false => say::brief::PIN,
+    let name = move || {
+        if is_pinned.get() {
+            say::brief::UNPIN
+        } else {
+            say::brief::PIN
+        }
     };
     view! {
         <div class="bar" hidden=is_none data-testid="line-bar">

@@ -154,9 +154,12 @@ fn Field() -> impl IntoView {
         })
     };
     let is_new = move || draft.with(|it| it.as_ref().is_some_and(|it| it.instead_of.is_none()));
-    let save = move || match is_new() {
-        true => say::brief::PIN,
-        false => say::brief::SAVE,
+    let save = move || {
+        if is_new() {
+            say::brief::PIN
+        } else {
+            say::brief::SAVE
+        }
     };
     move || {
         is_open.get().then(|| {

@@ -62,9 +62,10 @@ impl App {
         let Some(line) = untrack(|| self.line()) else {
             return;
         };
-        match can_edit(&line) {
-            true => self.in_list(move || self.write_line(Some(line))),
-            false => self.say(say::brief::NOT_YOURS, say::brief::NOT_YOURS_HINT, true),
+        if can_edit(&line) {
+            self.in_list(move || self.write_line(Some(line)))
+        } else {
+            self.say(say::brief::NOT_YOURS, say::brief::NOT_YOURS_HINT, true)
         }
     }
 
@@ -85,9 +86,10 @@ impl App {
         if text.is_empty() || old.as_ref().is_some_and(|it| it.text == text) {
             return self.leave_draft();
         }
-        let done = match old.is_some() {
-            true => say::brief::EDITED,
-            false => say::brief::PINNED_NOW,
+        let done = if old.is_some() {
+            say::brief::EDITED
+        } else {
+            say::brief::PINNED_NOW
         };
         self.change_pins(done, async move {
             // The new words are checked before the old ones go.

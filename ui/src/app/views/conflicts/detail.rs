@@ -177,17 +177,17 @@ fn Said(side: usize, it: Memo<Option<ConflictSide>>) -> impl IntoView {
 fn said(it: &ConflictSide, clock: Clock) -> impl IntoView + use<> {
     let (window, until) = clock.validity(it.valid_until);
     let is_past = it.valid_until.is_some_and(|end| end <= clock.now);
-    let verified = match it.verified {
-        true => (say::state::VERIFIED, "word quiet"),
-        false => (say::state::UNVERIFIED, "word warn"),
+    let verified = if it.verified {
+        (say::state::VERIFIED, "word quiet")
+    } else {
+        (say::state::UNVERIFIED, "word warn")
     };
-    let claim = match it.claim.is_empty() {
-        true => view! { <p class="claim erased">{say::conflicts::ERASED}</p> }.into_any(),
-        false => {
-            let claim = prose::marked_claim(&it.claim, &differing(it));
-            view! { <p class="claim" class:closed=is_past class:long={it.claim.len() > LONG} dir=claim.direction data-testid="said-claim">{claim.text}</p> }
+    let claim = if it.claim.is_empty() {
+        view! { <p class="claim erased">{say::conflicts::ERASED}</p> }.into_any()
+    } else {
+        let claim = prose::marked_claim(&it.claim, &differing(it));
+        view! { <p class="claim" class:closed=is_past class:long={it.claim.len() > LONG} dir=claim.direction data-testid="said-claim">{claim.text}</p> }
                 .into_any()
-        }
     };
     view! {
         {claim}
@@ -303,13 +303,19 @@ pub(super) fn Reason(
         event.prevent_default();
         event.stop_propagation();
     };
-    let label = move || match wants.get() {
-        true => say::conflicts::WHY_ALLOWED,
-        false => say::conflicts::REASON,
+    let label = move || {
+        if wants.get() {
+            say::conflicts::WHY_ALLOWED
+        } else {
+            say::conflicts::REASON
+        }
     };
-    let hint = move || match wants.get() {
-        true => say::conflicts::WHY_ALLOWED_HINT,
-        false => say::conflicts::REASON_HINT,
+    let hint = move || {
+        if wants.get() {
+            say::conflicts::WHY_ALLOWED_HINT
+        } else {
+            say::conflicts::REASON_HINT
+        }
     };
     view! {
         <div class="why-field" class:wanted=wants>

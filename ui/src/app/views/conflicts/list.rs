@@ -302,11 +302,10 @@ fn content(it: &Arc<Conflict>, clock: Clock) -> impl IntoView + use<> {
 
 fn line(side: &ConflictSide) -> impl IntoView + use<> {
     let (text, differs) = excerpt(side);
-    match text.is_empty() {
-        true => view! { <p class="erased">{say::conflicts::ERASED}</p> }.into_any(),
-        false => {
-            let claim = prose::marked_claim(&text, &differs);
-            view! { <p dir=claim.direction>{claim.text}</p> }.into_any()
-        }
+    if text.is_empty() {
+        view! { <p class="erased">{say::conflicts::ERASED}</p> }.into_any()
+    } else {
+        let claim = prose::marked_claim(&text, &differs);
+        view! { <p dir=claim.direction>{claim.text}</p> }.into_any()
     }
 }

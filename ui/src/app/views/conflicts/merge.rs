@@ -60,9 +60,10 @@ impl App {
     fn leave_merge(self, it: &Conflict) {
         let merge = untrack(|| self.conflicts.written_of(it.id)).merge;
         let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggestion(it));
-        match is_changed {
-            true => self.change_merge(it.id, |it| it.is_open = false),
-            false => self.drop_merge(it.id),
+        if is_changed {
+            self.change_merge(it.id, |it| it.is_open = false)
+        } else {
+            self.drop_merge(it.id)
         }
         self.focus_pane();
     }

@@ -233,9 +233,10 @@ impl App {
         self.conflicts.verdict_refused.set(None);
         let is_open = it.status == ConflictStatus::Open;
         spawn_local(async move {
-            let undone = match is_open {
-                true => self.undo_allowance(it.id).await,
-                false => self.undo_verdict(it.id).await,
+            let undone = if is_open {
+                self.undo_allowance(it.id).await
+            } else {
+                self.undo_verdict(it.id).await
             };
             self.batch.end();
             self.stale.touch(Tag::Conflicts);
@@ -260,9 +261,10 @@ impl App {
 
     /// Moves to the reason field.
     pub(super) fn write_reason(self) {
-        match untrack(|| self.conflicts.is_any_chosen()) {
-            true => dom::focus(REASON),
-            false => self.in_detail(|| dom::focus(REASON)),
+        if untrack(|| self.conflicts.is_any_chosen()) {
+            dom::focus(REASON)
+        } else {
+            self.in_detail(|| dom::focus(REASON))
         }
     }
 

@@ -91,10 +91,7 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     });
     move || {
         asks.get().map(|(standing, can_repin, asked)| {
-            let what = match can_repin {
-                true => say::review::EDITED,
-                false => say::review::GONE,
-            };
+            let what = if can_repin { say::review::EDITED } else { say::review::GONE };
             view! {
                 <div class="triage" role="group" aria-label=say::review::QUESTION data-testid="triage" data-standing=standing.as_str()>
                     <p>{Icon::Alert.draw()}<span>{what}" "<b>{say::review::QUESTION}</b></span></p>

@@ -170,9 +170,10 @@ impl App {
             .list
             .feed
             .with_untracked(|it| it.next_page().is_none() && it.newer_page().is_none());
-        let hint = match is_all {
-            true => say::many::ALL,
-            false => say::many::ALL_LOADED,
+        let hint = if is_all {
+            say::many::ALL
+        } else {
+            say::many::ALL_LOADED
         };
         self.say(&self.told_chosen(), hint, false);
     }
@@ -262,9 +263,10 @@ impl App {
         if !fits {
             return self.say(say::many::NONE_FITS, deed.is_for(), true);
         }
-        match deed.asks() {
-            true => self.list.choice.asking.set(Some(deed)),
-            false => self.carry_out(deed),
+        if deed.asks() {
+            self.list.choice.asking.set(Some(deed))
+        } else {
+            self.carry_out(deed)
         }
     }
 

@@ -45,14 +45,8 @@ fn Searching() -> impl IntoView {
     let is_stopped = Memo::new(move |_| app.list.search.get().map(|it| it.is_stopped));
     move || {
         is_stopped.get().map(|is_stopped| {
-            let (word, verb) = match is_stopped {
-                true => (say::list::STOPPED, say::list::GO_ON),
-                false => (say::list::LOOKING, say::list::STOP),
-            };
-            let press = move |_| match is_stopped {
-                true => app.go_on(),
-                false => app.stop_search(),
-            };
+            let (word, verb) = if is_stopped { (say::list::STOPPED, say::list::GO_ON) } else { (say::list::LOOKING, say::list::STOP) };
+            let press = move |_| if is_stopped { app.go_on() } else { app.stop_search() };
             view! {
                 <div class="search" aria-busy=(!is_stopped).to_string() data-testid="searching">
                     <progress max="100" value=move || done.get().to_string() aria-label=say::list::PROGRESS></progress>
@@ -90,9 +84,10 @@ fn no_match(app: App) -> impl IntoView {
         };
         view! { <button on:click=without>{say::list::WITHOUT_WORDS}</button> }
     });
-    let all = match words && !others {
-        true => say::list::WITHOUT_WORDS,
-        false => say::list::CLEAR_FILTER,
+    let all = if words && !others {
+        say::list::WITHOUT_WORDS
+    } else {
+        say::list::CLEAR_FILTER
     };
     view! {
         <div class="none" data-testid="no-match">

@@ -305,9 +305,10 @@ fn listed<T: PartialEq + Clone>(
         let mut chosen = filter.clone();
         let values = list(&mut chosen);
         let is_on = values.contains(it);
-        match is_on {
-            true => values.retain(|other| other != it),
-            false => values.push(it.clone()),
+        if is_on {
+            values.retain(|other| other != it)
+        } else {
+            values.push(it.clone())
         }
         Value {
             word: words::visible(word(it)),
@@ -365,14 +366,15 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
     );
     // No condition is what the view is already.
     let is_chosen = (app.view.get().within)(Filter::default()).health.is_empty();
-    let health = match is_chosen {
-        true => listed(
+    let health = if is_chosen {
+        listed(
             filter,
             &facets.health,
             |it| &mut it.health,
             |it| words::standing(*it),
-        ),
-        false => Vec::new(),
+        )
+    } else {
+        Vec::new()
     };
     let topics = single(
         filter,

@@ -70,13 +70,13 @@ pub(crate) fn List() -> impl IntoView {
         is_known.then(|| say::list::found(&words::thousands(facets.total), is_all))
     };
     let is_whole = move || app.list.filter.with(Filter::is_empty);
-    let count = move || match is_whole() {
-        true => holding(),
-        false => left(),
-    };
-    let counted = move || match is_whole() {
-        true => app.view.get().counted,
-        false => say::list::FOUND,
+    let count = move || if is_whole() { holding() } else { left() };
+    let counted = move || {
+        if is_whole() {
+            app.view.get().counted
+        } else {
+            say::list::FOUND
+        }
     };
     let title = move || app.view.get().title;
     view! {
@@ -135,16 +135,20 @@ fn Rows() -> impl IntoView {
     let rows = Memo::new_with_compare(move |_| app.rows(), |_, _| true);
     let new = Memo::new(move |_| {
         let feed = app.list.feed.read();
-        match app.view.get().by_topic {
-            true => 0,
-            false => app.list.look.count_new(&feed),
+        if app.view.get().by_topic {
+            0
+        } else {
+            app.list.look.count_new(&feed)
         }
     });
     let by_topic = Memo::new(move |_| app.view.get().by_topic);
     // The first row of each topic, and how many it has.
-    let topics = Memo::new(move |_| match by_topic.get() {
-        true => rows.with(|rows| Topics::of(rows)),
-        false => Topics::default(),
+    let topics = Memo::new(move |_| {
+        if by_topic.get() {
+            rows.with(|rows| Topics::of(rows))
+        } else {
+            Topics::default()
+        }
     });
     // The first row below the line, if some rows are new and some are not.
     let seen = Memo::new(move |_| {
@@ -532,9 +536,10 @@ fn without_code(claim: &str) -> (String, f64) {
     let (mut text, mut code) = (String::new(), 0);
     let parts: Vec<&str> = claim.split('`').collect();
     for (at, part) in parts.iter().enumerate() {
-        match at % 2 == 1 && at + 1 < parts.len() {
-            true => code += part.chars().count(),
-            false => text.push_str(part),
+        if at % 2 == 1 && at + 1 < parts.len() {
+            code += part.chars().count()
+        } else {
+            text.push_str(part)
         }
     }
     (text, code as f64 * CODE)

@@ -118,9 +118,10 @@ impl App {
 
     /// Reloads the list once the pointer is off the rows.
     pub(super) fn list_anew_later(self) {
-        match self.list.look.is_pointing.get_untracked() {
-            true => self.list.look.is_due.set_value(true),
-            false => self.list_anew(),
+        if self.list.look.is_pointing.get_untracked() {
+            self.list.look.is_due.set_value(true)
+        } else {
+            self.list_anew()
         }
     }
 

@@ -51,12 +51,13 @@ pub(crate) fn panes() -> AnyView {
             .feed
             .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
     });
-    let panes = move || match is_empty.get() {
-        true => {
+    let panes = move || {
+        if is_empty.get() {
             first_run::begin();
             view! { <first_run::FirstRun /> }.into_any()
+        } else {
+            both(())
         }
-        false => both(()),
     };
     panes.into_any()
 }

@@ -93,9 +93,12 @@ impl App {
             match read {
                 Ok(Some(page)) => {
                     self.list.refused.set(None);
-                    self.list.feed.update(|feed| match is_newer {
-                        true => feed.add_newer(page),
-                        false => feed.add_older(page),
+                    self.list.feed.update(|feed| {
+                        if is_newer {
+                            feed.add_newer(page)
+                        } else {
+                            feed.add_older(page)
+                        }
                     });
                 }
                 // Another list began meanwhile, and may have asked in vain.

@@ -218,16 +218,17 @@ impl App {
             (None, Some(left)) => self.select(left),
             _ => self.select_newest(),
         }
-        self.list.left.set_value(match is_whole {
-            true => Left::default(),
-            false => Left {
+        self.list.left.set_value(if is_whole {
+            Left::default()
+        } else {
+            Left {
                 before: left,
                 instead: self
                     .reading
                     .selected
                     .get_untracked()
                     .filter(|it| Some(*it) != left),
-            },
+            }
         });
     }
 

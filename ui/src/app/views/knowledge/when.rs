@@ -46,9 +46,10 @@ impl App {
 
     /// What held at a time; at a time that is not past yet, what holds.
     pub(crate) fn show_then(self, at: Option<Timestamp>) {
-        let filter = match untrack(|| VIEW.is_on(self)) {
-            true => self.list.filter.get_untracked(),
-            false => Filter::default(),
+        let filter = if untrack(|| VIEW.is_on(self)) {
+            self.list.filter.get_untracked()
+        } else {
+            Filter::default()
         };
         let at = at.filter(|at| *at < dom::clock().now);
         // All that is typed of a time is one step.

@@ -46,9 +46,10 @@ impl App {
             }
             Answer::Deny => {
                 let why = written.reason.trim().to_owned();
-                match why.is_empty() {
-                    true => self.want_denial(),
-                    false => self.send_answer(it, Answer::Deny, 0, Some(why)),
+                if why.is_empty() {
+                    self.want_denial()
+                } else {
+                    self.send_answer(it, Answer::Deny, 0, Some(why))
                 }
             }
             Answer::Revoke => self.send_answer(it, Answer::Revoke, 0, None),
@@ -136,12 +137,11 @@ impl App {
     /// Says why an answer failed, beside its request; if another is open by now, at the lower edge.
     fn refuse_answer(self, id: &str, refusal: Refusal) {
         let all = self.requests;
-        match all.selected.get_untracked().as_deref() == Some(id) {
-            true => {
-                dom::log(&refusal.to_string());
-                all.answer_refused.set(Some(refusal));
-            }
-            false => self.complain(refusal),
+        if all.selected.get_untracked().as_deref() == Some(id) {
+            dom::log(&refusal.to_string());
+            all.answer_refused.set(Some(refusal));
+        } else {
+            self.complain(refusal)
         }
     }
 }
@@ -250,13 +250,19 @@ fn Reason(current: Memo<Option<RequestTold>>) -> impl IntoView {
             all.write(&it.id, |it| it.reason = text);
         }
     };
-    let label = move || match wants.get() {
-        true => say::requests::WHY_DENIED,
-        false => say::requests::WHY,
+    let label = move || {
+        if wants.get() {
+            say::requests::WHY_DENIED
+        } else {
+            say::requests::WHY
+        }
     };
-    let hint = move || match wants.get() {
-        true => say::requests::WHY_DENIED_HINT,
-        false => say::requests::WHY_HINT,
+    let hint = move || {
+        if wants.get() {
+            say::requests::WHY_DENIED_HINT
+        } else {
+            say::requests::WHY_HINT
+        }
     };
     view! {
         <div class="why-field" class:wanted=wants>

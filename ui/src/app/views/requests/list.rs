@@ -131,9 +131,10 @@ fn Row(id: String) -> impl IntoView {
 
 /// Why, or that the words are gone.
 pub(super) fn reason(it: &RequestTold) -> String {
-    match it.reason.is_empty() {
-        true => say::requests::ERASED.to_owned(),
-        false => words::visible(&it.reason),
+    if it.reason.is_empty() {
+        say::requests::ERASED.to_owned()
+    } else {
+        words::visible(&it.reason)
     }
 }
 
