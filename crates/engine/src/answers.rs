@@ -12,11 +12,19 @@ use engram_model::{
 };
 
 use crate::{
-    agents, anchor, brief, budgets, close, conflicts,
+    agents::{budgets, grants, known, metrics, served},
+    anchor,
+    asking::{deref, query},
+    claims::{
+        close, lineage, note, promote,
+        put::{self, Occasion},
+        read, sample,
+    },
+    conflicts::{list, settle},
     context::Context,
-    deref, grants, hooks, lineage, message, metrics, note, project, promote,
-    put::{self, Occasion},
-    query, read, sample, send, served, settle, status,
+    home::project,
+    messages::{brief, hooks, message, send},
+    status,
 };
 
 type Answer<T> = Result<T, Refusal>;
@@ -122,19 +130,19 @@ impl Answers for Answering<'_> {
     }
 
     fn conflicts(&self, filter: ConflictFilter) -> Answer<ConflictsReply> {
-        let reply = conflicts::list_conflicts(self.0, &filter)?;
+        let reply = list::list_conflicts(self.0, &filter)?;
         served::note_sides(self.0, &reply.conflicts)?;
         Ok(reply)
     }
 
     fn conflict(&self, id: ConflictId) -> Answer<Box<Conflict>> {
-        let conflict = conflicts::one_conflict(self.0, id)?;
+        let conflict = list::one_conflict(self.0, id)?;
         served::note_sides(self.0, std::slice::from_ref(&conflict))?;
         Ok(conflict)
     }
 
     fn gate(&self, check: GateCheck) -> Answer<GateReply> {
-        conflicts::gate_of(self.0, check)
+        list::gate_of(self.0, check)
     }
 
     fn resolve(&self, resolve: Box<Resolve>) -> Answer<ResolveReply> {
@@ -150,11 +158,11 @@ impl Answers for Answering<'_> {
     }
 
     fn agents(&self) -> Answer<Box<AgentsReply>> {
-        agents::who_called(self.0).map(Box::new)
+        known::who_called(self.0).map(Box::new)
     }
 
     fn open_agent(&self, opening: Opening) -> Answer<AgentOpened> {
-        agents::open_one(self.0, &opening)
+        known::open_one(self.0, &opening)
     }
 
     fn next_turn(&self, next: NextTurn) -> Answer<Turned> {
@@ -222,7 +230,7 @@ impl Answers for Answering<'_> {
     }
 
     fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {
-        agents::known_caller(self.0)?;
+        known::known_caller(self.0)?;
         let tokens = message::parsed(self.0, &message)?.checked.tokens;
         Ok(ValidReply { ok: true, tokens })
     }

@@ -5,14 +5,17 @@ use std::{cell::OnceCell, sync::Arc, time::Duration};
 
 use crate::{
     Engine, HomeShelf,
-    agents::{Called, is_token, kin_of, line_of, of_another_project},
+    agents::{
+        budgets,
+        calls::Begun,
+        known::{Called, is_token, kin_of, line_of, of_another_project},
+        names,
+    },
     answers::Answering,
-    budgets,
-    calls::Begun,
-    evidence::screen_text,
-    eyes::Eyes,
-    log_cause, names,
-    project::{self, Seat},
+    claims::evidence::screen_text,
+    home::project::{self, Seat},
+    log_cause,
+    visibility::Eyes,
     world::Gone,
 };
 use engram_consistency::{claim::Claim, mask};
@@ -191,7 +194,7 @@ impl Engine {
 
     /// Names the home in refusals that it causes.
     pub(crate) fn name_the_file(&self, refusal: Refusal) -> Refusal {
-        crate::home::named(self.store.home(), refusal)
+        crate::home::files::named(self.store.home(), refusal)
     }
 }
 

@@ -3,10 +3,12 @@
 //! in one transaction, or nothing.
 
 use crate::{
-    agents::{Called, line_of, since},
+    agents::{
+        known::{Called, line_of, since},
+        names::{apart, refuse_ours},
+    },
+    conflicts::risks,
     context::{Context, Ground},
-    names::{apart, refuse_ours},
-    risks,
 };
 use engram_model::{
     AgentId, Operation, ProjectId, RateLimits, Refusal,

@@ -24,54 +24,17 @@
 mod agents;
 mod anchor;
 mod answers;
-mod brief;
-mod budgets;
-mod calls;
-mod candidates;
-mod close;
-mod config;
+mod asking;
+mod claims;
 mod conflicts;
 mod context;
 mod decide;
-mod delivered;
-mod deref;
-mod detect;
-mod doctor;
-mod due;
-mod evidence;
-mod eyes;
-mod findings;
 mod follow;
-mod grants;
 mod home;
-mod hooks;
-mod indexing;
-mod judge;
-mod keys;
-mod lineage;
-mod lost;
 mod memory;
-mod message;
-mod metrics;
-mod names;
-mod note;
-mod outdated;
-mod pack;
-mod parsed;
-mod project;
-mod promote;
-mod put;
-mod query;
-mod quotations;
-mod rank;
-mod read;
-mod risks;
-mod sample;
-mod send;
-mod served;
-mod settle;
+mod messages;
 mod status;
-mod tell;
+mod visibility;
 mod world;
 
 use std::{
@@ -84,19 +47,19 @@ use engram_pointers::{Repo, Shelf};
 use engram_store::{Deed, Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
 
-pub use agents::is_token;
-pub use detect::{Detected, Pair, detect};
-pub use doctor::{Checkup, Diagnosis, Treatment};
+pub use agents::known::is_token;
+pub use conflicts::detect::{Detected, Pair, detect};
 pub use engram_gateway::MESSAGE_BYTES;
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use engram_store::Recovered;
 pub use engram_store::{Links, make_private_folder, open_file, read_file, read_text, sync_folder};
 pub use follow::Subscription;
-pub use home::{Moved, default_home, is_home_there, keep_file, look_at_home, move_home};
+pub use home::doctor::{Checkup, Diagnosis, Treatment};
+pub use home::files::{Moved, default_home, is_home_there, keep_file, look_at_home, move_home};
 pub use world::World;
 
-use agents::Agents;
-use config::Config;
+use agents::known::Agents;
+use home::config::Config;
 
 /// Where to work.
 #[derive(Clone, Debug)]
@@ -123,16 +86,16 @@ pub struct Engine {
     place: Place,
     /// Open repositories that no request is using.
     repos: Mutex<Vec<Repo>>,
-    located: project::Known,
-    keys: keys::KeptKeys,
-    claims: parsed::KeptClaims,
-    lost: lost::KeptLost,
+    located: home::project::Known,
+    keys: asking::keys::KeptKeys,
+    claims: conflicts::parsed::KeptClaims,
+    lost: asking::track_record::KeptLost,
     /// What agents were shown and is not stored yet; it rides on the next write.
-    served: served::Servings,
+    served: agents::served::Servings,
     /// What agents were answered with and may be durable by that.
-    answered: promote::Answered,
+    answered: claims::promote::Answered,
     /// What agents asked, in a file.
-    calls: calls::Calls,
+    calls: agents::calls::Calls,
     following: Mutex<Option<follow::Followers>>,
     /// Whether a thread waits until the process that follows the working tree ends.
     succeeding: Arc<AtomicBool>,
@@ -156,7 +119,7 @@ impl Engine {
 
     /// Opens a home in a given world.
     pub fn open_in(options: Options, world: World) -> Result<Self, Refusal> {
-        let store = home::open(&options.home, world.id())?;
+        let store = home::files::open(&options.home, world.id())?;
         let place = match options.repo {
             Some(path) => Place::At(std::path::absolute(&path).unwrap_or(path)),
             // One that is broken is reported by the verbs that need it.
@@ -174,13 +137,13 @@ impl Engine {
             agents: Agents::default(),
             place,
             repos: Mutex::default(),
-            located: project::Known::default(),
-            keys: keys::KeptKeys::default(),
-            claims: parsed::KeptClaims::default(),
-            lost: lost::KeptLost::default(),
-            served: served::Servings::default(),
-            answered: promote::Answered::default(),
-            calls: calls::Calls::of(&options.home),
+            located: home::project::Known::default(),
+            keys: asking::keys::KeptKeys::default(),
+            claims: conflicts::parsed::KeptClaims::default(),
+            lost: asking::track_record::KeptLost::default(),
+            served: agents::served::Servings::default(),
+            answered: claims::promote::Answered::default(),
+            calls: agents::calls::Calls::of(&options.home),
             following: Mutex::default(),
             succeeding: Arc::default(),
             renewed: Mutex::new(0),
@@ -195,7 +158,7 @@ impl Engine {
             Ok(repo) => self.project_of(repo.as_ref())?,
             Err(_) => None,
         };
-        let project = project.unwrap_or_else(|| project::of_home(&self.store));
+        let project = project.unwrap_or_else(|| home::project::of_home(&self.store));
         Ok(self.agents.register(&self.world, label, project))
     }
 
@@ -243,7 +206,7 @@ impl Engine {
     fn index(&self) -> Option<Arc<Index>> {
         let mut index = self.index.lock().unwrap_or_else(|it| it.into_inner());
         if index.is_none() {
-            match Index::open(&self.store, parsed::related) {
+            match Index::open(&self.store, conflicts::parsed::related) {
                 Ok(opened) => *index = Some(Arc::new(opened)),
                 Err(error) => {
                     tracing::info!(%error, "no index to be had; searching by scan");
@@ -310,7 +273,7 @@ impl Engine {
         HomeShelf {
             store: &self.store,
             project,
-            eyes: Some(eyes::Eyes::All),
+            eyes: Some(visibility::Eyes::All),
             urls: self.config.urls,
         }
     }
@@ -488,7 +451,7 @@ struct HomeShelf<'a> {
     store: &'a Store,
     project: Option<ProjectId>,
     /// Who looks; nobody where that is not known.
-    eyes: Option<eyes::Eyes>,
+    eyes: Option<visibility::Eyes>,
     urls: bool,
 }
 
@@ -524,7 +487,7 @@ impl Shelf for HomeShelf<'_> {
             for seq in it.events_at(project, kind, slug, date)?.into_iter().rev() {
                 if kind != OWN_EVENT || self.may_see_said(it, seq)? {
                     let told = |(text, deed): (String, Deed)| {
-                        let (by, at) = (names::by(&deed), deed.at);
+                        let (by, at) = (agents::names::by(&deed), deed.at);
                         (text, Recorded { by, at })
                     };
                     return Ok(it.event(seq)?.map(told));

@@ -1,10 +1,11 @@
 //! Where things stand: what `engram status` tells the user, and an agent of what it may see.
 
 use crate::{
+    agents::names,
     anchor,
     context::{Context, Tree},
-    eyes::Eyes,
-    names, project,
+    home::project,
+    visibility::Eyes,
 };
 use engram_gateway::budget;
 use engram_model::{AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};

@@ -15,11 +15,13 @@ use engram_pointers::{Anchors, Repo, Resolved, Stand, View, resolve, track::Stat
 use pins::{Held, checked, health, held, look, look_at, look_since};
 
 use crate::{
-    HomeShelf, conflicts,
+    HomeShelf,
+    claims::{
+        put::{self, Occasion},
+        read,
+    },
+    conflicts::{list, risks::may_see},
     context::{Context, Tree},
-    put::{self, Occasion},
-    read,
-    risks::may_see,
 };
 pub(crate) use follower::AnchorFollower;
 
@@ -30,7 +32,7 @@ const MOST: usize = 100_000;
 /// since that commit touches.
 pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refusal> {
     if check.gate {
-        conflicts::knows_the_repository(cx, "nothing was checked")?;
+        list::knows_the_repository(cx, "nothing was checked")?;
     }
     let since = check.since.as_deref();
     let repo = cx.repository()?;

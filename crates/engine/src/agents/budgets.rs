@@ -1,0 +1,259 @@
+//! What agents have spent of their turns, and the turns themselves.
+
+use crate::{
+    agents::{
+        delivered,
+        grants::{self, aged},
+        known::{Called, in_project, kin_of, line_of, unknown, word},
+        names::Taken,
+    },
+    context::Context,
+    decide::{self, Plan, Planned},
+    home::project,
+};
+use engram_gateway::{Elder, budget, may_decide_for, narrowed};
+use engram_model::{
+    AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, Cost, CostOf, DerefLimits,
+    GrantCount, GrantState, Meter, NextTurn, Operation, Refusal, Spend, Turned,
+    operation::{Agent, ReadBelow, Refused},
+};
+use engram_store::{NewEntry, Reader, StoreError};
+
+/// Most agents that are listed.
+const LISTED: usize = 200;
+/// Most refusals of one turn that are counted: counting costs a write.
+const COUNTED: u32 = 100;
+/// Most of what cost an agent that is told.
+const COSTS: usize = 50;
+
+/// What an agent has to read with in its turn.
+pub(crate) struct Purse {
+    pub(crate) turn: String,
+    pub(crate) limits: DerefLimits,
+    pub(crate) spent: Spend,
+    /// Those above it, its parent first.
+    pub(crate) elders: Vec<Elder>,
+}
+
+pub(crate) fn purse(cx: &Context<'_>, tx: &Reader<'_>, called: &Called) -> Result<Purse, Refusal> {
+    let handle = &called.agent.handle;
+    let mut limits = cx.engine.config.limits.clone();
+    let mut elders = Vec::new();
+    for one in line_of(tx, Some(&called.agent))?.into_iter().rev() {
+        limits = narrowed(&limits, &tx.narrowed(&one.handle)?);
+        if one.handle != *handle {
+            // The turn that the store knows goes on for those below it until a call of its own begins another.
+            elders.push(Elder {
+                limits: limits.deref.clone(),
+                below: ReadBelow {
+                    spent: tx.spend_below(&one.handle, &one.turn)?,
+                    agent: one.handle,
+                    turn: one.turn,
+                },
+            });
+        }
+    }
+    elders.reverse();
+    let turn = called.turn(tx)?;
+    Ok(Purse {
+        spent: tx.spend(handle, &turn)?,
+        limits: limits.deref,
+        turn,
+        elders,
+    })
+}
+
+pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, Refusal> {
+    let project = match cx.known_project()? {
+        Some(project) => project,
+        None => project::of_home(&cx.engine.store),
+    };
+    let delivered = delivered::delivered(cx, project)?;
+    cx.engine.store.read::<_, Refusal>(|it| {
+        let agents = match &of.agent {
+            Some(id) => match in_project(it, project, id)? {
+                Some(agent) if grants::may_look_at(cx, it, project, id)? => vec![agent],
+                // What may not be seen is not told from what is not there.
+                _ => return Err(unknown(id)),
+            },
+            None => {
+                let own = cx.caller.agent();
+                let mut all = match own {
+                    Some(own) => Vec::from_iter(in_project(it, project, own)?),
+                    None => Vec::new(),
+                };
+                all.extend(it.family(project, own, LISTED)?);
+                all
+            }
+        };
+        let taken = Taken::of(it, project)?;
+        let agents = agents
+            .into_iter()
+            .map(|agent| spent_by(cx, it, agent, &taken));
+        let mut agents = agents.collect::<Result<Vec<_>, Refusal>>()?;
+        if of.costs
+            && let (Some(_), [one]) = (&of.agent, agents.as_mut_slice())
+        {
+            one.costs = costs(it, &one.agent, &one.turn)?;
+        }
+        Ok(BudgetsReply { agents, delivered })
+    })
+}
+
+pub(crate) fn spent_by(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    agent: Agent,
+    taken: &Taken,
+) -> Result<AgentBudget, Refusal> {
+    let now = cx.engine.world.now();
+    let limits = cx.engine.limits_of(it, &agent.handle)?;
+    let spent = it.spend(&agent.handle, &agent.turn)?;
+    let shown = budget(&limits.deref, &spent, &agent.turn);
+    let mut open = 0;
+    for grant in it.unspent_grants(&agent.handle)? {
+        open += u32::from(aged(it, grant, now)?.state(now) == GrantState::Open);
+    }
+    Ok(AgentBudget {
+        label: taken.apart(&agent, &agent.label),
+        role: agent.role,
+        parent: agent.parent,
+        inline_tokens: Meter {
+            used: u32::try_from(it.inline_tokens(&agent.handle, &agent.turn)?).unwrap_or(u32::MAX),
+            limit: u32::try_from(limits.message.inline_tokens).unwrap_or(u32::MAX),
+        },
+        repo_spans: shown.repo_spans,
+        artifact_sections: shown.artifact_sections,
+        sam_items: shown.sam_items,
+        tokens: shown.tokens,
+        grants: GrantCount {
+            open,
+            spent: it.count_spent_grants(&agent.handle)?,
+        },
+        refusals: it.refusals(&agent.handle, &agent.turn)?,
+        costs: Vec::new(),
+        turn: agent.turn,
+        agent: agent.handle,
+    })
+}
+
+/// Ends an agent's turn: what its parent or the user begins counts at its next call, in every process.
+pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Refusal> {
+    let ground = cx.ground(true)?;
+    let turn = match &ask.turn {
+        Some(turn) => word("the turn", turn)?,
+        None => cx.engine.world.id().to_string(),
+    };
+    let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
+    decide::decide(cx, &ground, |it, _| {
+        decide::admit(cx, it)?;
+        let found = in_project(it, ground.project, &ask.agent)?;
+        let agent = found.ok_or_else(|| unknown(&ask.agent))?;
+        may_decide_for(cx.caller, &kin_of(agent.clone()))?;
+        let next = Agent {
+            turn: turn.clone(),
+            last_call: now,
+            ..agent
+        };
+        Ok(Plan {
+            entries: vec![Planned {
+                due: None,
+                operation: Operation::Joined(Box::new(next)),
+                by: by.clone(),
+                shareable: false,
+            }],
+            answer: (),
+        })
+    })?;
+    Ok(Turned {
+        agent: ask.agent.clone(),
+        turn,
+    })
+}
+
+/// Counts what a budget refused, so that a person sees who runs into which limit. What cannot be counted
+/// changes no answer.
+pub(crate) fn count_refusal(cx: &Context<'_>, refusal: &Refusal) {
+    let Caller::Agent(handle) = cx.caller else {
+        return;
+    };
+    if matches!(refusal.code, Code::BudgetExceeded | Code::DerefDenied)
+        && let Err(error) = record_refusal(cx, handle, refusal)
+    {
+        tracing::debug!(%error, "a refusal is not counted");
+    }
+}
+
+fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Result<(), Refusal> {
+    let Some(called) = cx.called()? else {
+        return Ok(());
+    };
+    let engine = cx.engine;
+    let now = engine.world.now();
+    let remedy = refusal.remedy.as_ref();
+    let figures = remedy.map(|it| it.figures.clone()).unwrap_or_default();
+    let told = |it: &Reader<'_>| -> Result<Option<(Agent, String)>, Refusal> {
+        let turn = called.turn(it)?;
+        let agent = it.agent(handle)?;
+        let is_counted = it.refusals(handle, &turn)? >= COUNTED;
+        Ok(agent.filter(|_| !is_counted).map(|agent| (agent, turn)))
+    };
+    if engine.store.read(told)?.is_none() {
+        return Ok(());
+    }
+    engine.store.write::<_, Refusal>(now, |it| {
+        let Some((agent, turn)) = told(it)? else {
+            return Ok(());
+        };
+        it.record(&NewEntry {
+            project: agent.project,
+            shareable: false,
+            agent: Some(handle),
+            by: "",
+            operation: &Operation::Refused(Refused {
+                turn,
+                code: refusal.code,
+                figures: figures.clone(),
+            }),
+        })
+        .map(drop)
+        .map_err(|it: StoreError| it.into())
+    })?;
+    engine.ring();
+    Ok(())
+}
+
+/// What cost an agent in a turn, and what was refused, the newest first.
+fn costs(it: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refusal> {
+    let mut costs = Vec::new();
+    for entry in it.costs(agent, COSTS)? {
+        let (of, what) = match entry.known() {
+            Some(Operation::Dereferenced(read)) => (
+                read.turn,
+                CostOf::Read {
+                    pointer: read.pointer,
+                    tokens: read.tokens,
+                    grant: read.grant,
+                },
+            ),
+            Some(Operation::Sent(sent)) => (
+                sent.turn,
+                CostOf::Message {
+                    tokens: sent.tokens,
+                },
+            ),
+            Some(Operation::Refused(it)) => (
+                Some(it.turn),
+                CostOf::Refused {
+                    code: it.code,
+                    figures: it.figures,
+                },
+            ),
+            _ => continue,
+        };
+        if of.as_deref() == Some(turn) {
+            costs.push(Cost { at: entry.at, what });
+        }
+    }
+    Ok(costs)
+}

@@ -1,0 +1,101 @@
+//! What the messages of a project came to: the tokens that were sent, and those of the files behind their
+//! pointers. A file at its pin never changes: it is counted once, when somebody first asks, and never while a
+//! message is sent.
+
+use crate::{HomeShelf, agents::metrics::share, context::Context};
+use engram_gateway::count_tokens;
+use engram_model::{Code, Delivered, Pointer, ProjectId, Refusal};
+use engram_pointers::{Repo, Resolved, resolve};
+
+/// Most files, and most characters of them, that one question counts: the next goes on.
+const FILES: usize = 500;
+const CHARS: usize = 4 << 20;
+/// Most characters of one file that are counted; the rest counts as they do.
+const OF_A_FILE: usize = 1 << 20;
+
+pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivered, Refusal> {
+    if let Err(error) = count_files(cx, project) {
+        // A home that cannot be written answers all the same.
+        tracing::debug!(%error, "files behind messages are not counted");
+    }
+    let store = &cx.engine.store;
+    let (sums, files) = store
+        .read::<_, Refusal>(|it| Ok((it.delivered(project)?, it.delivered_files(project)?)))?;
+    let full_tokens = of_all(files.tokens, files.counted, files.all);
+    Ok(Delivered {
+        tokens: sums.tokens,
+        full_tokens,
+        uncounted: files.all - files.counted.min(files.all),
+        share: share(sums.tokens, full_tokens),
+        resend_rate: share(sums.resends, sums.messages),
+    })
+}
+
+/// Counts files that nobody counted yet, as far as one question may.
+fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
+    let store = &cx.engine.store;
+    let files = store.read(|it| it.uncounted_files(project, FILES))?;
+    if files.is_empty() || !store.is_writable() {
+        return Ok(());
+    }
+    let shelf = HomeShelf {
+        urls: false,
+        ..cx.shelf(Some(project))
+    };
+    let repo = cx.repo().ok().flatten();
+    let (mut counted, mut looked) = (Vec::new(), 0);
+    for file in files {
+        match read(repo, &shelf, &file) {
+            Ok(found) => {
+                let (tokens, chars) = tokens_of(&found);
+                looked += chars;
+                counted.push((file, Some(tokens)));
+            }
+            Err(refusal) if is_final(refusal.code) => counted.push((file, None)),
+            // It may be there for the next who asks.
+            Err(_) => {}
+        }
+        if looked >= CHARS {
+            break;
+        }
+    }
+    if counted.is_empty() {
+        return Ok(());
+    }
+    store.write(cx.engine.world.now(), |it| {
+        let mut counted = counted.iter();
+        counted.try_for_each(|(file, tokens)| it.count_file(project, file, *tokens))?;
+        Ok(())
+    })
+}
+
+fn read(repo: Option<&Repo>, shelf: &HomeShelf<'_>, file: &str) -> Result<Resolved, Refusal> {
+    let pointer: Pointer = file.parse()?;
+    resolve(repo, shelf, &pointer)
+}
+
+/// Whether a file that is pinned will never be read.
+fn is_final(code: Code) -> bool {
+    matches!(code, Code::PointerNotFound | Code::PointerInvalid)
+}
+
+/// The tokens of a file, and how many characters were looked at.
+fn tokens_of(file: &Resolved) -> (u64, usize) {
+    let text = file.text_up_to(OF_A_FILE);
+    let (tokens, chars) = (count_tokens(&text) as u64, text.chars().count());
+    if chars < OF_A_FILE {
+        (tokens, chars)
+    } else {
+        (
+            of_all(tokens, text.len() as u64, file.bytes.len() as u64),
+            chars,
+        )
+    }
+}
+
+/// What all come to, if the others are as those that were counted.
+fn of_all(sum: u64, counted: u64, all: u64) -> u64 {
+    let of_all = u128::from(sum) * u128::from(all.max(counted));
+    let of_all = of_all.checked_div(u128::from(counted)).unwrap_or_default();
+    u64::try_from(of_all).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,521 @@
+//! Grants, and requests for them: one thing beyond a budget, for one agent.
+
+use crate::{
+    agents::{
+        known::{digest_of, in_project, kin_of, unknown},
+        names::{self, Taken},
+    },
+    asking::deref::tokens_of,
+    claims::evidence::{self, copies, screen_secret, screen_snapshot, screen_text},
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+};
+use engram_gateway::{Kin, Terms, Wish, may_decide_for, may_grant, may_revoke};
+use engram_model::{
+    AgentId, Answered, AnsweredBy, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer,
+    GrantIssued, GrantState, GrantTold, GrantWanted, Granted, GrantsReply, IssuedGrant, Operation,
+    Pointer, PointerInput, ProjectId, Refusal, RequestState, RequestTold, RequestsReply, Secret,
+    Ttl, WhichRequests,
+    operation::{Denied, NewGrant, Requested, Snapshot},
+};
+use engram_pointers::resolve;
+use engram_store::Reader;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+/// Longest reason, intended use or answer, in characters.
+const LONGEST: usize = 500;
+/// Most grants and requests that are listed.
+const LISTED: usize = 200;
+
+/// A pointer that was looked up, to be granted or asked for.
+pub(crate) struct Looked {
+    pub(crate) pointer: Pointer,
+    tokens: u32,
+    /// The file that it addresses, where a copy is kept from now on.
+    pub(crate) copy: Option<Snapshot>,
+}
+
+/// What an agent asks to read.
+pub(crate) struct Want {
+    pub(crate) looked: Looked,
+    pub(crate) requested: Requested,
+}
+
+impl Looked {
+    /// The entries that keep a copy of its file, where it needs one.
+    pub(crate) fn copies(
+        &self,
+        tx: &Reader<'_>,
+        project: ProjectId,
+    ) -> Result<Vec<Operation>, Refusal> {
+        copies(tx, project, [&self.pointer], self.copy.as_slice())
+    }
+}
+
+/// A grant that is to be given.
+struct Wanted<'a> {
+    to: &'a AgentId,
+    wish: &'a Wish,
+    ttl: Option<&'a Ttl>,
+    by: Option<&'a AgentId>,
+    request: Option<String>,
+    /// A copy that is stored with it.
+    copy: Option<&'a Snapshot>,
+}
+
+pub(crate) fn grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, Refusal> {
+    let ground = cx.ground(true)?;
+    let (wish, copy) = match (ask.pointer, ask.code_chars) {
+        (Some(pointer), None) => {
+            let looked = look_up(cx, pointer, &ground)?;
+            let pointer = looked.pointer;
+            let cap_tokens = ask.cap_tokens;
+            (
+                Wish::Read {
+                    pointer,
+                    cap_tokens,
+                },
+                looked.copy,
+            )
+        }
+        (None, Some(chars)) if ask.cap_tokens.is_none() => (Wish::Code { chars }, None),
+        _ => {
+            return Err(Refusal::new(
+                Code::SchemaInvalid,
+                "a grant is either for one pointer, with a cap in tokens, or for inline code, in characters",
+                "Give a pointer, or code_chars without a cap.",
+            ));
+        }
+    };
+    issue(cx, &ground, None, |_| {
+        Ok(Wanted {
+            to: &ask.to,
+            wish: &wish,
+            ttl: ask.ttl.as_ref(),
+            by: ask.by.as_ref(),
+            request: None,
+            copy: copy.as_ref(),
+        })
+    })
+}
+
+/// What a request asks for, granted.
+pub(crate) fn grant_requested(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantIssued, Refusal> {
+    let ground = cx.ground(true)?;
+    let store = &cx.engine.store;
+    let asked = store.read(|it| waiting(it, ground.project, &ask.id))?;
+    let wish = Wish::Read {
+        pointer: asked.pointer.parse()?,
+        cap_tokens: ask.cap_tokens,
+    };
+    // One id for what was asked and what it became: whoever reads a request finds its grant.
+    issue(cx, &ground, Some(ask.id.clone()), |it| {
+        waiting(it, ground.project, &ask.id)?;
+        Ok(Wanted {
+            to: &asked.agent,
+            wish: &wish,
+            ttl: ask.ttl.as_ref(),
+            by: None,
+            request: Some(ask.id.clone()),
+            copy: None,
+        })
+    })
+}
+
+fn issue<'a>(
+    cx: &Context<'_>,
+    ground: &Ground,
+    id: Option<String>,
+    wanted: impl Fn(&Reader<'_>) -> Result<Wanted<'a>, Refusal>,
+) -> Result<GrantIssued, Refusal> {
+    let id = id.unwrap_or_else(|| cx.engine.world.id().to_string());
+    let token = cx.engine.world.secret();
+    let (now, said_by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
+    let (issued, _) = decide::decide(cx, ground, |it, _| {
+        decide::admit(cx, it)?;
+        let wanted = wanted(it)?;
+        let giver = giver(cx, it, ground.project, wanted.by)?;
+        let to = known(it, ground.project, wanted.to)?;
+        let seconds = wanted
+            .ttl
+            .map(|ttl| ttl.expires_at(now).duration_since(now).as_secs());
+        let limits = &cx.engine.config.limits.grant;
+        let Terms { what, expires_at } = may_grant(&giver, &to, wanted.wish, seconds, limits, now)?;
+        let grant = IssuedGrant {
+            id: id.clone(),
+            to: to.agent,
+            by: match giver {
+                Caller::User => None,
+                Caller::Agent(agent) => Some(agent),
+            },
+            what,
+            issued_at: now,
+            expires_at,
+            spent: false,
+            revoked: false,
+        };
+        let pointer = match wanted.wish {
+            Wish::Read { pointer, .. } => Some(pointer),
+            Wish::Code { .. } => None,
+        };
+        let copy = wanted.copy.map_or(&[][..], std::slice::from_ref);
+        let mut entries = copies(it, ground.project, pointer, copy)?;
+        entries.push(Operation::Granted(Box::new(NewGrant {
+            grant: grant.clone(),
+            token: digest_of(&token),
+            request: wanted.request,
+        })));
+        Ok(Plan {
+            entries: planned(entries, &said_by),
+            answer: grant,
+        })
+    })?;
+    let told = told_grant(issued, now);
+    Ok(GrantIssued {
+        id: told.id,
+        budget_token: Secret(token),
+        to: told.to,
+        pointer: told.pointer,
+        cap_tokens: told.cap_tokens,
+        code_chars: told.code_chars,
+        expires_at: told.expires_at,
+        by: told.by,
+    })
+}
+
+/// Who grants: the caller, or the agent in whose name the user grants.
+fn giver(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    by: Option<&AgentId>,
+) -> Result<Caller, Refusal> {
+    match (cx.caller, by) {
+        (Caller::User, Some(by)) => known(it, project, by).map(|it| Caller::Agent(it.agent)),
+        (Caller::Agent(agent), Some(by)) if agent != by => Err(Refusal::new(
+            Code::ScopeDenied,
+            "an agent may grant only in its own name",
+            "Leave `by` out.",
+        )),
+        (caller, _) => Ok(caller.clone()),
+    }
+}
+
+/// The pointer with its full pin, of something that is there.
+pub(crate) fn look_up(
+    cx: &Context<'_>,
+    pointer: PointerInput,
+    ground: &Ground,
+) -> Result<Looked, Refusal> {
+    let pointer = Pointer::try_from(pointer)?;
+    let (repo, shelf) = (
+        evidence::repo_for(cx, &pointer)?,
+        cx.shelf(Some(ground.project)),
+    );
+    let resolved = match resolve(repo, &shelf, &pointer) {
+        Ok(resolved) => resolved,
+        Err(refusal) => return Err(evidence::without_hints(cx, &pointer, refusal)?),
+    };
+    resolved.refuse_binary()?;
+    if let Some(snapshot) = &resolved.snapshot {
+        screen_snapshot(snapshot)?;
+    }
+    screen_secret("the pointer", &resolved.pointer.to_string())?;
+    let tokens = tokens_of(&resolved);
+    let (pointer, copy) = evidence::hold(cx, resolved.pointer)?;
+    Ok(Looked {
+        tokens,
+        pointer,
+        copy: resolved.snapshot.or(copy),
+    })
+}
+
+pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
+    let (project, now) = (cx.project()?, cx.engine.world.now());
+    cx.engine.store.read::<_, Refusal>(|it| {
+        let mut grants = Vec::new();
+        for grant in it.grants(project, cx.caller.agent(), LISTED)? {
+            grants.push(told_grant(aged(it, grant, now)?, now));
+        }
+        Ok(GrantsReply { grants })
+    })
+}
+
+/// Whether the caller may see what an agent requests and spends: itself, its parent and the user may.
+pub(crate) fn may_look_at(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    agent: &AgentId,
+) -> Result<bool, Refusal> {
+    Ok(match cx.caller {
+        Caller::User => true,
+        Caller::Agent(me) if me == agent => true,
+        caller => in_project(it, project, agent)?
+            .is_some_and(|it| may_decide_for(caller, &kin_of(it)).is_ok()),
+    })
+}
+
+pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
+    let ground = cx.ground(true)?;
+    let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
+    decide::decide(cx, &ground, |it, _| {
+        let found = it.grant(ground.project, id)?;
+        let grant = found.ok_or_else(|| missing("grant", id, "`engram grant list`"))?;
+        let to = known(it, ground.project, &grant.to)?;
+        may_revoke(cx.caller, &grant, &to)?;
+        let state = aged(it, grant, now)?.state(now);
+        if state != GrantState::Open {
+            return Err(Refusal::new(
+                Code::NotFound,
+                format!("the grant is already {state}"),
+                "Nothing was changed; it can no longer be used.",
+            ));
+        }
+        Ok(Plan {
+            entries: planned(vec![Operation::Revoked(id.to_owned())], &by),
+            answer: (),
+        })
+    })?;
+    Ok(settled(id, GrantState::Revoked.as_str()))
+}
+
+pub(crate) fn request(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, Refusal> {
+    let ground = cx.ground(true)?;
+    let want = wanted(cx, ask, &ground)?;
+    let by = decide::speaker(cx, None)?;
+    let (id, _) = decide::decide(cx, &ground, |it, _| {
+        decide::admit(cx, it)?;
+        plan_request(cx, it, &ground, &want).map(|plan| Plan {
+            entries: planned(plan.0, &by),
+            answer: plan.1,
+        })
+    })?;
+    Ok(settled(&id, RequestState::Waiting.as_str()))
+}
+
+/// What an agent wants to read, looked up.
+pub(crate) fn wanted(
+    cx: &Context<'_>,
+    ask: DerefRequest,
+    ground: &Ground,
+) -> Result<Want, Refusal> {
+    let reason = sentence("the reason", &ask.reason)?;
+    let intended_use = sentence("the intended use", &ask.intended_use)?;
+    if reason.is_empty() {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            "a request needs a reason",
+            "Say in one sentence why the claims and your budget are not enough.",
+        ));
+    }
+    let looked = look_up(cx, ask.pointer, ground)?;
+    let mut requested = Requested {
+        id: cx.engine.world.id().to_string(),
+        pointer: looked.pointer.to_string(),
+        tokens: looked.tokens,
+        reason,
+        intended_use,
+        digest: String::new(),
+    };
+    requested.digest = hex::encode(Sha256::digest(requested.words()));
+    Ok(Want { looked, requested })
+}
+
+/// The entries and the id of a request; if one for the same pointer already waits, that one.
+pub(crate) fn plan_request(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    ground: &Ground,
+    want: &Want,
+) -> Result<(Vec<Operation>, String), Refusal> {
+    let Want { looked, requested } = want;
+    if let Some(agent) = cx.agent()?
+        && let Some(same) = it.waiting(&agent.handle, &requested.pointer)?
+    {
+        return Ok((Vec::new(), same));
+    }
+    let mut entries = looked.copies(it, ground.project)?;
+    entries.push(Operation::Requested(Box::new(requested.clone())));
+    Ok((entries, requested.id.clone()))
+}
+
+pub(crate) fn list_requests(
+    cx: &Context<'_>,
+    which: &WhichRequests,
+) -> Result<RequestsReply, Refusal> {
+    let (project, now) = (cx.project()?, cx.engine.world.now());
+    cx.engine.store.read::<_, Refusal>(|it| {
+        let mut requests = Vec::new();
+        let of = cx.caller.agent();
+        let found = it.requests(project, of, which.all, LISTED)?;
+        let count = it.count_requests(project, of, which.all)?;
+        let beyond = count.saturating_sub(found.len() as u64);
+        let taken = Taken::of(it, project)?;
+        for asked in found {
+            let agent = it.agent(&asked.agent)?;
+            let grant = match asked.state {
+                RequestState::Granted => it.grant(project, &asked.id)?,
+                _ => None,
+            };
+            let grant = grant.map(|grant| aged(it, grant, now)).transpose()?;
+            requests.push(RequestTold {
+                id: asked.id,
+                label: agent
+                    .as_ref()
+                    .map_or_else(String::new, |it| taken.apart(it, &it.label)),
+                parent: agent.as_ref().and_then(|it| it.parent.clone()),
+                role: agent.and_then(|it| it.role),
+                agent: asked.agent,
+                asked_at: asked.asked_at,
+                pointer: asked.pointer,
+                reason: asked.reason,
+                intended_use: asked.intended_use,
+                tokens: asked.tokens,
+                state: asked.state,
+                why: asked.why,
+                answer: asked.answer.map(|deed| AnsweredBy {
+                    by: by_name(&names::by(&deed)).to_owned(),
+                    at: deed.at,
+                }),
+                grant: grant.map(|it| told_grant(it, now)),
+            });
+        }
+        let omitted = Some(beyond).filter(|it| *it > 0);
+        Ok(RequestsReply { requests, omitted })
+    })
+}
+
+pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refusal> {
+    let ground = cx.ground(true)?;
+    let why = sentence("the answer", ask.why.as_deref().unwrap_or_default())?;
+    let denied = Denied {
+        id: ask.id.clone(),
+        digest: if why.is_empty() {
+            String::new()
+        } else {
+            hex::encode(Sha256::digest(&why))
+        },
+        why,
+    };
+    let by = decide::speaker(cx, None)?;
+    decide::decide(cx, &ground, |it, _| {
+        decide::admit(cx, it)?;
+        let asked = waiting(it, ground.project, &ask.id)?;
+        may_decide_for(cx.caller, &known(it, ground.project, &asked.agent)?)?;
+        Ok(Plan {
+            entries: planned(vec![Operation::Denied(denied.clone())], &by),
+            answer: (),
+        })
+    })?;
+    Ok(settled(&ask.id, RequestState::Denied.as_str()))
+}
+
+/// The grant, expired if more time than its term has passed in the journal, whatever the clock says now.
+pub(crate) fn aged(
+    it: &Reader<'_>,
+    grant: IssuedGrant,
+    clock: Timestamp,
+) -> Result<IssuedGrant, Refusal> {
+    let term = grant.expires_at.duration_since(grant.issued_at);
+    if grant.state(clock) != GrantState::Open || it.age_of_grant(&grant.id, clock)? < term {
+        return Ok(grant);
+    }
+    Ok(IssuedGrant {
+        expires_at: clock,
+        ..grant
+    })
+}
+
+/// Who did something, as surfaces name them.
+fn by_name(by: &str) -> &str {
+    match by {
+        "" => "user",
+        name => name,
+    }
+}
+
+fn told_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
+    let state = grant.state(now);
+    let (pointer, cap_tokens, code_chars) = match grant.what {
+        Granted::Read {
+            pointer,
+            cap_tokens,
+        } => (Some(pointer), Some(cap_tokens), None),
+        Granted::Code { chars } => (None, None, Some(chars)),
+    };
+    GrantTold {
+        id: grant.id,
+        to: grant.to,
+        pointer,
+        cap_tokens,
+        code_chars,
+        expires_at: grant.expires_at,
+        by: grant.by,
+        state,
+    }
+}
+
+/// A request that nobody has answered.
+fn waiting(
+    it: &Reader<'_>,
+    project: ProjectId,
+    id: &str,
+) -> Result<engram_store::Request, Refusal> {
+    let found = it.request(project, id)?;
+    let asked = found.ok_or_else(|| missing("request", id, "`engram requests`"))?;
+    match asked.state {
+        RequestState::Waiting => Ok(asked),
+        state => Err(Refusal::new(
+            Code::NotFound,
+            format!("the request was already {state}"),
+            "Nothing was changed; only a waiting request can be answered.",
+        )),
+    }
+}
+
+/// An agent of this project, as the tree knows it.
+fn known(it: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<Kin, Refusal> {
+    let found = in_project(it, project, id)?;
+    found.map(kin_of).ok_or_else(|| unknown(id))
+}
+
+fn missing(what: &str, id: &str, list: &str) -> Refusal {
+    Refusal::new(
+        Code::NotFound,
+        format!("there is no {what} {:?}", engram_model::shorten(id, 40)),
+        format!("Take its id from {list}."),
+    )
+}
+
+pub(crate) fn planned(entries: Vec<Operation>, by: &str) -> Vec<Planned> {
+    let planned = entries.into_iter().map(|operation| Planned {
+        due: None,
+        operation,
+        by: by.to_owned(),
+        shareable: false,
+    });
+    planned.collect()
+}
+
+fn settled(id: &str, state: &str) -> Answered {
+    Answered {
+        id: id.to_owned(),
+        state: state.to_owned(),
+    }
+}
+
+/// A reason, intended use or answer: plain text without a credential.
+fn sentence(what: &str, text: &str) -> Result<String, Refusal> {
+    let text = text.trim();
+    if text.chars().count() > LONGEST || text.contains('\0') {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("{what} must be plain text of at most {LONGEST} characters"),
+            "Say it in a sentence or two.",
+        ));
+    }
+    screen_text(what, text)?;
+    Ok(text.to_owned())
+}

@@ -1,0 +1,35 @@
+//! What a project's agents did, counted when it is asked (seed 001, 12).
+
+use crate::{context::Context, home::project};
+use engram_model::{MetricsReply, Refusal};
+
+pub(crate) fn measure(cx: &Context<'_>) -> Result<MetricsReply, Refusal> {
+    let project = match cx.known_project()? {
+        Some(project) => project,
+        None => project::of_home(&cx.engine.store),
+    };
+    let (counts, sums) = cx
+        .engine
+        .store
+        .read::<_, Refusal>(|it| Ok((it.counts(project)?, it.delivered(project)?)))?;
+    let engrams: u64 = counts.kinds.values().sum();
+    Ok(MetricsReply {
+        engram_put: counts.stored,
+        engram_query: cx.engine.calls.queries(project),
+        deref_request: counts.requests,
+        deref_grant: counts.grants,
+        budget_reject: counts.refusals,
+        inline_tokens_per_turn: counts.inline_tokens,
+        derefs_per_turn: counts.derefs,
+        engrams: counts.kinds,
+        contradiction_rate: share(counts.risks, engrams),
+        resend_rate: share(sums.resends, sums.messages),
+    })
+}
+
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        whole => part as f64 / whole as f64,
+    }
+}

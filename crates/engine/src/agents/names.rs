@@ -1,0 +1,333 @@
+//! What agents are called where people and agents read it. A name is compared as it looks: nobody is called what
+//! Engram calls itself or the user, and a name that an agent chose is told apart from one that a person gave.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use engram_model::{AgentId, Code, Engram, Entry, ProjectId, Refusal, is_hidden, operation::Agent};
+use engram_store::{Deed, Reader};
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+use unicode_security::skeleton;
+
+use crate::conflicts::findings::ENGINE;
+
+/// What Engram calls itself and the user, and nothing at all, folded. A `μ` is a u to the eye and an m to the
+/// reader.
+static OURS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let ours = [
+        "",
+        "user",
+        "the user",
+        "you",
+        "yourself",
+        "owner",
+        "the owner",
+        "engram",
+        "the engram",
+        "engraμ",
+        "the engraμ",
+    ];
+    ours.iter().map(|it| folded(it)).collect()
+});
+/// Longest handle that is told whole where a part of it will do.
+const SHORT: usize = 16;
+/// Beside a name that an agent gave to another, whose handle is that name.
+const BY_AN_AGENT: &str = "named by an agent";
+
+/// A name as it looks: without case, accents, spaces, punctuation and what cannot be seen; letters of other
+/// scripts, and digits, as the Latin letters that they look like.
+fn folded(name: &str) -> String {
+    let plain = if name.is_ascii() {
+        name.to_lowercase()
+    } else {
+        let seen = name.chars().filter(|it| !is_hidden(*it)).map(unframed);
+        // Twice: a capital may look like a Latin one where its small letter does not, and the other way round.
+        look(&look(&seen.nfkd().collect::<String>()))
+    };
+    let folded: String = plain
+        .chars()
+        .map(alike)
+        .filter(|it| it.is_alphanumeric())
+        .collect();
+    // Two letters that look like one.
+    folded
+        .replace("rn", "m")
+        .replace("vv", "w")
+        .replace('g', "q")
+}
+
+/// The skeleton of UTS 39, without accents (a stroke through a letter is one there) and in small letters.
+fn look(name: &str) -> String {
+    let unmarked: String = name.chars().filter(|it| !is_combining_mark(*it)).collect();
+    skeleton(&unmarked)
+        .filter(|it| !is_combining_mark(*it))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// The letter in a white-on-black circle or square, or half of a flag: Unicode decomposes the others.
+fn unframed(c: char) -> char {
+    let alphabets = ['\u{1f150}', '\u{1f170}', '\u{1f1e6}'];
+    let letter = alphabets
+        .iter()
+        .filter_map(|it| u32::from(c).checked_sub(u32::from(*it)))
+        .find(|it| *it < 26);
+    letter
+        .and_then(|it| char::from_digit(it + 10, 36))
+        .unwrap_or(c)
+}
+
+/// The letter that a digit, a sign or a letter of a skeleton passes for, of those that UTS 39 keeps apart: it asks
+/// which glyphs are the same, and a reader takes less than that. Of the letters that the names in [`OURS`] have, and
+/// `l` for all that is one line.
+fn alike(c: char) -> char {
+    match c {
+        '@' | '4' | 'ᴀ' | 'ʌ' => 'a',
+        '3' | 'ᴇ' | 'ꞓ' | 'ɜ' | 'ҽ' | 'ᗴ' | 'ǝ' | 'ɘ' | 'э' | '∈' | '£' | '€' => {
+            'e'
+        }
+        '9' | 'ɢ' => 'g',
+        'ʜ' => 'h',
+        '1' | '|' | '!' | 'i' => 'l',
+        'ᴍ' | 'ʍ' => 'm',
+        'ɴ' | 'π' | 'ᴎ' => 'n',
+        '0' => 'o',
+        'ʀ' | 'ɾ' | 'ᴙ' | 'ɹ' | '𝽰' => 'r',
+        '5' | '$' | '§' | 'ᔕ' | 'ƨ' | 'ȿ' | 'ꞅ' => 's',
+        '7' | 'ᴛ' => 't',
+        'μ' | 'ц' | 'ʊ' | 'ᴜ' | '⊔' | 'น' | 'ᥙ' | '∐' | 'ᶙ' | 'ⴘ' => 'u',
+        'ω' | 'ᴡ' => 'w',
+        'ʏ' | 'ʎ' => 'y',
+        other => other,
+    }
+}
+
+/// Whether a name could be mistaken for Engram or the user.
+pub(crate) fn is_ours(name: &str) -> bool {
+    OURS.contains(&folded(name))
+}
+
+/// Refuses a name that could be mistaken for Engram or the user.
+pub(crate) fn refuse_ours(what: &str, name: &str) -> Result<(), Refusal> {
+    if !is_ours(name) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::SchemaInvalid,
+        format!("{what} could be mistaken for Engram or the user"),
+        "Use a name that says what the agent does, such as programmer-1.",
+    ))
+}
+
+/// What an agent is called in records.
+pub(crate) fn named(name: &str) -> String {
+    // Invisible characters do not make it a different name.
+    let name: String = name.chars().filter(|c| !is_hidden(*c)).collect();
+    if is_ours(&name) {
+        return format!("{} (agent)", name.trim()).trim().to_owned();
+    }
+    name
+}
+
+/// Who said a claim, as it is shown: builds before this one stored what an agent called itself.
+pub(crate) fn author(engram: &Engram) -> String {
+    shown(engram.agent.as_ref(), &engram.provenance.created_by)
+}
+
+/// Who did something, as it is shown.
+pub(crate) fn by(deed: &Deed) -> String {
+    shown(deed.agent.as_ref(), &deed.by)
+}
+
+/// Names in an entry of the feed whom it tells of. What the engine notices in an agent's write is recorded with the
+/// agent's handle under its own name.
+pub(crate) fn tell(entry: &mut Entry) {
+    if !entry.by.is_empty() && entry.by != ENGINE {
+        entry.by = shown(entry.agent.as_ref(), &entry.by);
+    }
+    if let Some(engram) = entry.change.stored_mut() {
+        engram.provenance.created_by = author(engram);
+    }
+}
+
+/// What an agent did is never told under one of our names; the user's and the engine's own is told as recorded.
+fn shown(agent: Option<&AgentId>, by: &str) -> String {
+    match agent {
+        Some(_) => named(by),
+        None => by.to_owned(),
+    }
+}
+
+/// The names in a project that another agent must not pass for.
+pub(crate) struct Taken {
+    agents: Vec<Holder>,
+    /// The names that a person gave with what they said, as they look.
+    said: HashSet<String>,
+}
+
+/// An agent that was opened, or that a person named.
+struct Holder {
+    handle: AgentId,
+    /// How its name and its handle look.
+    looks: [String; 2],
+    is_given: bool,
+}
+
+impl Taken {
+    pub(crate) fn of(tx: &Reader<'_>, project: ProjectId) -> Result<Self, Refusal> {
+        let holder = |it: engram_store::Holder| Holder {
+            looks: [folded(&it.label), folded(&it.handle.0)],
+            handle: it.handle,
+            is_given: it.is_given,
+        };
+        let said = tx.names_of_no_agent(project)?;
+        Ok(Self {
+            agents: tx.holders(project)?.into_iter().map(holder).collect(),
+            said: said.iter().map(|it| folded(it)).collect(),
+        })
+    }
+
+    /// [`named`], told apart from names that look like it: those that a person gave, and those of other agents
+    /// that were opened. The name that a person gave this agent is its own.
+    pub(crate) fn apart(&self, agent: &Agent, name: &str) -> String {
+        let name = named(name);
+        let looks = folded(&name);
+        let is_given = self.is_given(agent);
+        if is_given
+            && [&agent.label, &agent.handle.0]
+                .iter()
+                .any(|it| folded(it) == looks)
+        {
+            return name;
+        }
+        let is_held = |it: &Holder| it.handle != agent.handle && it.looks.contains(&looks);
+        if !self.said.contains(&looks) && !self.agents.iter().any(is_held) {
+            return name;
+        }
+        let mark = if folded(&agent.handle.0) == looks && !is_given {
+            BY_AN_AGENT
+        } else {
+            short(&agent.handle)
+        };
+        format!("{name} ({mark})")
+    }
+
+    /// Whether a person gave an agent its name; one that calls for the first time is in no table yet.
+    fn is_given(&self, agent: &Agent) -> bool {
+        let known = self.agents.iter().find(|it| it.handle == agent.handle);
+        known.map_or_else(|| agent.is_named_by_handle(), |it| it.is_given)
+    }
+}
+
+/// [`Taken::apart`], for one name.
+pub(crate) fn apart(tx: &Reader<'_>, agent: &Agent, name: &str) -> Result<String, Refusal> {
+    Ok(Taken::of(tx, agent.project)?.apart(agent, name))
+}
+
+/// Enough of a handle to tell agents of one name apart: chance is at the end of those that the engine made up.
+fn short(handle: &AgentId) -> &str {
+    let from = handle.0.char_indices().rev().nth(5).map_or(0, |it| it.0);
+    if handle.0.chars().count() > SHORT {
+        handle.0.get(from..).unwrap_or_default()
+    } else {
+        &handle.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_ours_however_it_is_written() {
+        for name in [
+            "user",
+            "the user",
+            "The User",
+            "USER",
+            "ｕｓｅｒ",
+            "ｔｈｅ　ｕｓｅｒ",
+            "usеr",
+            "uѕer",
+            "υser",
+            "you.",
+            "You",
+            "yоu",
+            "engram",
+            "Engram",
+            "еngrаm",
+            "engrarn",
+            "en-gram",
+            "u.s.e.r",
+            "𝐮𝐬𝐞𝐫",
+            "usér",
+            "the\u{200b} user",
+            "u\u{e0073}ser",
+            "(user)",
+            "\"user\"",
+            "  ",
+            "us3r",
+            "ᴜꜱᴇʀ",
+            "u§er",
+            "usɘr",
+            "us∈r",
+            "usЭr",
+            "ᥙser",
+            "∐ser",
+            "£ngram",
+            // Lisu, Cherokee, Canadian syllabics, Coptic, Greek.
+            "ꓴꓢꓰꓣ",
+            "ꓬꓳꓴ",
+            "ᏌᏚᎬᎡ",
+            "Ꮜꮪꭼꭱ",
+            "ᎩᎾᏌ",
+            "ᑌᔕᗴᖇ",
+            "ⲟwner",
+            "μser",
+            "µser",
+            "USΕR",
+            "engraμ",
+            "eηgram",
+            // Strokes, accents and signs.
+            "øwner",
+            "ɎØᵾ",
+            "us€r",
+            "u$er",
+            "∪ser",
+            "us\u{345}er",
+            // Circles, squares, flags.
+            "ⓤⓢⓔⓡ",
+            "🅤🅢🅔🅡",
+            "🅄🅂🄴🅁",
+            "🇺🇸🇪🇷",
+            // Capitals that look like others than their small letters do.
+            "ТНЕ ЦЅЕЯ",
+            "ЕNGRАМ",
+            "tнe uѕer",
+            "eпgram",
+            "0wner",
+            "the owner",
+        ] {
+            assert!(is_ours(name), "{name}");
+        }
+        for name in [
+            "programmer-1",
+            "user-tests",
+            "the user's agent",
+            "reviewer",
+            "users",
+            "Юрий",
+            "engram-dev",
+            "Zoë",
+            "小林",
+            "claude-code",
+            "yours",
+            "Ωmega",
+            "μ-kernel",
+            "ᏣᎳᎩ",
+            "bruger-tests",
+            "agent",
+        ] {
+            assert!(!is_ours(name), "{name}");
+        }
+    }
+}

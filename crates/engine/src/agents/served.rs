@@ -1,0 +1,239 @@
+//! What agents were shown: counted, and kept as fingerprints with the next write. A claim that only repeats
+//! it is an echo (`contracts/gateway.md`).
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard},
+};
+
+use crate::{Engine, claims::promote::counts, context::Context};
+use engram_gateway::{admit_claim, fingerprints, is_own, read_print, told_print};
+use engram_model::{
+    AgentId, Conflict, Engram, EngramId, Finding, Operation, Pointer, ProjectId, Refusal, RunId,
+    operation::Served,
+};
+use engram_store::{NewEntry, Reader, Shown};
+
+/// Most fingerprints of one agent that wait for a write; the oldest are dropped first.
+const WAITING: usize = 8_192;
+/// Most conflicts of a list that an agent is taken to have read.
+const LISTED: usize = 50;
+/// Most bytes of a text that are fingerprinted.
+const LOOKED: usize = 65_536;
+
+/// What was shown since the last write, by agent.
+#[derive(Default)]
+pub(crate) struct Servings(Mutex<BTreeMap<AgentId, Waiting>>);
+
+/// What one agent was shown since then.
+struct Waiting {
+    run: RunId,
+    counts: BTreeMap<EngramId, u64>,
+    /// In the order in which they were shown.
+    prints: Vec<u64>,
+}
+
+impl Servings {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Waiting>> {
+        self.0.lock().unwrap_or_else(|it| it.into_inner())
+    }
+
+    pub(crate) fn add(&self, served: Served) {
+        let mut all = self.lock();
+        let waiting = all.entry(served.to).or_insert_with(|| Waiting {
+            run: served.run,
+            counts: BTreeMap::new(),
+            prints: Vec::new(),
+        });
+        for (id, count) in served.engrams {
+            *waiting.counts.entry(id).or_default() += count;
+        }
+        waiting.prints.extend(served.prints);
+        let over = waiting.prints.len().saturating_sub(WAITING);
+        waiting.prints.drain(..over);
+    }
+
+    fn take(&self) -> Vec<Served> {
+        let all = std::mem::take(&mut *self.lock());
+        let served = all.into_iter().map(|(to, it)| Served {
+            to,
+            run: it.run,
+            engrams: it.counts.into_iter().collect(),
+            prints: it.prints,
+        });
+        served.collect()
+    }
+
+    /// Sorted.
+    fn prints(&self, agent: &AgentId) -> Vec<u64> {
+        let all = self.lock();
+        let mut prints = all.get(agent).map_or_else(Vec::new, |it| it.prints.clone());
+        prints.sort_unstable();
+        prints
+    }
+}
+
+impl Engine {
+    /// What was shown since the last write; whoever takes it stores it, or puts it back.
+    pub(crate) fn take_served(&self) -> Vec<Served> {
+        self.served.take()
+    }
+
+    pub(crate) fn put_back(&self, served: Vec<Served>) {
+        served.into_iter().for_each(|it| self.served.add(it));
+    }
+}
+
+impl Engine {
+    /// Stores what agents were shown and no write has stored yet, when a process ends. Counts alone are not
+    /// worth a write.
+    pub(crate) fn store_shown(&self, project: ProjectId) -> Result<(), Refusal> {
+        let (served, counts) = self
+            .take_served()
+            .into_iter()
+            .partition(|it| !it.prints.is_empty());
+        self.put_back(counts);
+        self.write_served(project, served)
+    }
+
+    /// Stores all that agents were shown so far at once, instead of with the next write.
+    pub(crate) fn store_served(&self, project: ProjectId) -> Result<(), Refusal> {
+        self.write_served(project, self.take_served())
+    }
+
+    fn write_served(&self, project: ProjectId, served: Vec<Served>) -> Result<(), Refusal> {
+        if served.is_empty() {
+            return Ok(());
+        }
+        let done = self.store.write::<_, Refusal>(self.world.now(), |it| {
+            for shown in &served {
+                it.record(&NewEntry {
+                    project,
+                    shareable: false,
+                    agent: None,
+                    by: "",
+                    operation: &Operation::Served(shown.clone()),
+                })?;
+            }
+            Ok(())
+        });
+        match done {
+            Ok(()) => {
+                self.ring();
+                Ok(())
+            }
+            Err(refusal) => {
+                self.put_back(served);
+                Err(refusal)
+            }
+        }
+    }
+}
+
+/// Notes that the calling agent was shown these claims, except its own; what the user reads is not noted.
+/// `are_found`: a query found them, which counts towards their becoming durable.
+pub(crate) fn note_shown(
+    cx: &Context<'_>,
+    engrams: &[Engram],
+    are_found: bool,
+) -> Result<(), Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(());
+    };
+    let others = engrams
+        .iter()
+        .filter(|it| it.agent.as_ref() != Some(&agent.handle));
+    let prints = others.flat_map(|it| told(&it.claim, it.pointers.iter().map(Pointer::to_string)));
+    let found: &[Engram] = if are_found { engrams } else { &[] };
+    let counted = found.iter().filter(|it| counts(it, &agent.handle));
+    cx.engine.served.add(Served {
+        to: agent.handle.clone(),
+        run: agent.run,
+        prints: prints.collect(),
+        engrams: counted.map(|it| (it.id, 1)).collect(),
+    });
+    Ok(())
+}
+
+/// Notes the claims that the calling agent's own contradicts: it was shown their words.
+pub(crate) fn note_told(cx: &Context<'_>, findings: &[Finding]) -> Result<(), Refusal> {
+    let claims = findings.iter().filter_map(|it| it.claim.as_deref());
+    let prints: Vec<u64> = claims.flat_map(|it| told(it, None)).collect();
+    if let Some(agent) = cx.agent()?.filter(|_| !prints.is_empty()) {
+        cx.engine.served.add(Served::told(agent, prints));
+    }
+    Ok(())
+}
+
+/// Notes both sides of conflicts, likewise.
+pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(), Refusal> {
+    if cx.agent()?.is_none() {
+        return Ok(());
+    }
+    let shown = conflicts
+        .iter()
+        .take(LISTED)
+        .flat_map(|it| [it.a.id, it.b.id]);
+    let engrams = cx.engine.store.read::<_, Refusal>(|it| {
+        let found = shown.filter_map(|id| it.engram(id).transpose());
+        Ok(found.collect::<Result<Vec<_>, _>>()?)
+    })?;
+    note_shown(cx, &engrams, false)
+}
+
+/// Refuses a claim of the calling agent if it only repeats what it was shown.
+pub(crate) fn refuse_echo(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    claim: &str,
+    evidence: impl IntoIterator<Item = String>,
+) -> Result<(), Refusal> {
+    let Some(memory) = memory_of_caller(cx, it)? else {
+        return Ok(());
+    };
+    let is_served = |print| memory.holds(print);
+    let has_own = evidence.into_iter().any(|it| is_own(&it, is_served));
+    admit_claim(claim, has_own, is_served)
+}
+
+fn memory_of_caller(cx: &Context<'_>, it: &Reader<'_>) -> Result<Option<Memory>, Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(None);
+    };
+    let memory = Memory {
+        stored: it.shown(&agent.handle)?,
+        waiting: cx.engine.served.prints(&agent.handle),
+    };
+    Ok((!memory.stored.is_empty() || !memory.waiting.is_empty()).then_some(memory))
+}
+
+/// What one agent was shown.
+struct Memory {
+    stored: Vec<Shown>,
+    /// Sorted.
+    waiting: Vec<u64>,
+}
+
+impl Memory {
+    fn holds(&self, print: u64) -> bool {
+        self.waiting.binary_search(&print).is_ok() || self.stored.iter().any(|it| it.holds(print))
+    }
+}
+
+/// The fingerprints of a text that was shown, and of the evidence that came with it.
+pub(crate) fn told(words: &str, evidence: impl IntoIterator<Item = String>) -> Vec<u64> {
+    let mut prints = fingerprints(head(words));
+    prints.extend(evidence.into_iter().map(|it| told_print(&it)));
+    prints
+}
+
+/// The fingerprints of what an agent read at an address.
+pub(crate) fn read(excerpt: &str, address: &str) -> Vec<u64> {
+    let mut prints = fingerprints(head(excerpt));
+    prints.push(read_print(address));
+    prints
+}
+
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LOOKED)]
+}

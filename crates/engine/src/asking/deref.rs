@@ -1,0 +1,311 @@
+//! Dereference: fetch what a pointer addresses, inside the budget, and journal that it was read.
+
+use crate::{
+    agents::{
+        budgets::{self, Purse},
+        grants::aged,
+        known::{Called, digest_of},
+        served,
+    },
+    anchor,
+    claims::evidence::{self, copies, screen_snapshot},
+    context::Context,
+    decide::{self, Plan, Planned},
+};
+use engram_consistency::{Masked, mask, mask_diff, mask_span};
+use engram_gateway::{Allowance, Paid, Reading, admit_read, budget, charge, charge_below, fit};
+use engram_model::{
+    Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
+    PointerType, Refusal, operation::Read,
+};
+use engram_pointers::{AROUND, Resolved, resolve};
+use engram_store::Reader;
+use jiff::Timestamp;
+
+/// Most tokens of an excerpt for unmetered readers; a gigabyte is not an excerpt.
+const UNMETERED: u32 = 200_000;
+/// No token is longer, in characters.
+const TOKEN_CHARS: usize = 128;
+
+pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusal> {
+    let pointer = Pointer::try_from(ask.pointer)?;
+    let repo = evidence::repo_for(cx, &pointer)?;
+    cx.in_turn(ask.turn)?;
+    let payer = payer(cx, pointer.kind(), ask.budget_token.as_deref())?;
+    // Before anything is looked up: who has neither budget nor grant learns nothing.
+    let papers = match &payer {
+        Some(payer) => Some(cx.engine.store.read(|it| papers(cx, it, payer))?),
+        None => None,
+    };
+    let paying = payer.as_ref().zip(papers.as_ref());
+    let barred = match paying {
+        Some((payer, papers)) => barred(payer, papers)?,
+        None => None,
+    };
+    let ground = cx.ground(false)?;
+    let shelf = cx.shelf(Some(ground.project));
+    let resolved = resolve(repo, &shelf, &pointer)
+        .and_then(|it| it.refuse_binary().map(|()| it))
+        .map_err(|it| barred.unwrap_or(it))?;
+    if let Some(snapshot) = &resolved.snapshot {
+        screen_snapshot(snapshot)?;
+    }
+    let address = resolved.pointer.to_string();
+    let left = match paying {
+        Some((payer, papers)) => Some(weigh(payer, papers, &address)?.tokens),
+        None => None,
+    };
+    let now = repo.and_then(|repo| anchor::became(repo, &shelf, &pointer, &resolved));
+    let reply = Dereferenced {
+        now,
+        ..excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
+    };
+    let prints = match payer {
+        Some(_) => served::read(&reply.excerpt, &reply.pointer),
+        None => Vec::new(),
+    };
+    let ((budget, grant), _) = decide::decide(cx, &ground, |it, _| {
+        let (read, budget) = spend(cx, it, paying, &reply)?;
+        let by = decide::speaker_in(cx, it, None)?;
+        let grant = read.grant.clone();
+        // What was read of a working tree is kept with the reading.
+        let mut entries = copies(it, ground.project, [], resolved.snapshot.as_slice())?;
+        entries.push(Operation::Dereferenced(Read {
+            prints: prints.clone(),
+            ..read
+        }));
+        let planned = entries.into_iter().map(|operation| Planned {
+            due: None,
+            operation,
+            by: by.clone(),
+            shareable: false,
+        });
+        Ok(Plan {
+            entries: planned.collect(),
+            answer: (budget, grant),
+        })
+    })?;
+    Ok(Dereferenced {
+        budget,
+        grant,
+        ..reply
+    })
+}
+
+/// Who pays; nobody for the user, who is not metered.
+fn payer<'c>(
+    cx: &'c Context<'_>,
+    kind: PointerType,
+    token: Option<&str>,
+) -> Result<Option<Payer<'c>>, Refusal> {
+    match cx.called()? {
+        Some(called) => Ok(Some(Payer {
+            called,
+            kind,
+            token: token.map(digest_of),
+        })),
+        None if token.is_some() => Err(Refusal::new(
+            Code::DerefDenied,
+            "a grant is for an agent; you are the user",
+            "Read without the budget token, or as the agent: with --agent, or over HTTP with its token.",
+        )),
+        None => Ok(None),
+    }
+}
+
+/// Whether neither the budget nor the grant that is named pays for a read of just anything: what the
+/// agent is told then, where a grant may serve still. Without any, it is refused at once.
+fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal> {
+    let Err(refusal) = weigh(payer, papers, "") else {
+        return Ok(None);
+    };
+    let serves = |it: &IssuedGrant| {
+        it.to == payer.called.agent.handle
+            && it.state(papers.now) == GrantState::Open
+            && matches!(it.what, Granted::Read { .. })
+    };
+    let may_serve = match &papers.named {
+        None => papers.open.iter().any(serves),
+        Some(named) => named.as_ref().is_some_and(serves),
+    };
+    if may_serve {
+        Ok(Some(refusal))
+    } else {
+        Err(refusal)
+    }
+}
+
+fn papers(cx: &Context<'_>, it: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers, Refusal> {
+    let now = cx.engine.world.now();
+    let agent = &payer.called.agent.handle;
+    let as_of_now = |grant| aged(it, grant, now);
+    let named = match &payer.token {
+        None => None,
+        Some(digest) => Some(it.grant_of_token(digest)?.map(as_of_now).transpose()?),
+    };
+    let mut papers = Papers {
+        head: it.head()?,
+        purse: budgets::purse(cx, it, payer.called)?,
+        open: Vec::new(),
+        named,
+        now,
+    };
+    // Within the budget, and with a token, no other grant is looked for.
+    if payer.token.is_none() && weigh(payer, &papers, "").is_err() {
+        let open = it.unspent_grants(agent)?.into_iter().map(as_of_now);
+        papers.open = open.collect::<Result<_, _>>()?;
+    }
+    Ok(papers)
+}
+
+/// What pays for a read of this address, and how many tokens of it.
+fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: &str) -> Result<Allowance, Refusal> {
+    let reading = Reading {
+        agent: &payer.called.agent.handle,
+        pointer,
+        kind: payer.kind,
+        elders: &papers.purse.elders,
+        now: papers.now,
+    };
+    let named = papers.named.as_ref().map(Option::as_ref);
+    let Purse { limits, spent, .. } = &papers.purse;
+    admit_read(reading, limits, spent, named, &papers.open)
+}
+
+/// Decides on what the store says, since others of the same agent may have spent meanwhile.
+fn spend(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    paying: Option<(&Payer<'_>, &Papers)>,
+    reply: &Dereferenced,
+) -> Result<(Read, Option<Budget>), Refusal> {
+    let read = Read {
+        // A path can be a credential, too.
+        pointer: mask(&reply.pointer).text,
+        digest: reply.content_digest.clone(),
+        tokens: reply.tokens,
+        ..Read::default()
+    };
+    let Some((payer, seen)) = paying else {
+        return Ok((read, None));
+    };
+    let papers = if seen.holds(it.head()?) {
+        seen
+    } else {
+        &papers(cx, it, payer)?
+    };
+    let allowed = weigh(payer, papers, &reply.pointer)?;
+    let Purse {
+        turn,
+        limits,
+        spent,
+        elders,
+    } = &papers.purse;
+    if allowed.tokens < reply.tokens {
+        return Err(Refusal::new(
+            Code::DerefDenied,
+            "another call has just spent these tokens",
+            "Try again with a smaller max_tokens, or in the next turn.",
+        )
+        .figure("tokens", spent.tokens.into(), limits.tokens.into()));
+    }
+    let (after, grant) = match allowed.paid {
+        Paid::Budget => (charge(*spent, payer.kind, reply.tokens), None),
+        Paid::Grant(id) => (*spent, Some(id)),
+    };
+    let above = if allowed.is_bound {
+        charge_below(elders, payer.kind, reply.tokens)
+    } else {
+        Vec::new()
+    };
+    let shown = budget(limits, &after, turn);
+    let read = Read {
+        turn: Some(turn.clone()),
+        above,
+        spent: grant.is_none().then_some(after),
+        grant,
+        ..read
+    };
+    Ok((read, Some(shown)))
+}
+
+/// Who pays for a read, and with what.
+struct Payer<'a> {
+    called: &'a Called,
+    kind: PointerType,
+    /// The digest of the grant's token, where one is named.
+    token: Option<String>,
+}
+
+/// What an agent has to pay with.
+struct Papers {
+    /// The newest entry of the journal then.
+    head: u64,
+    purse: Purse,
+    /// The grant that is named, of which nothing may be known.
+    named: Option<Option<IssuedGrant>>,
+    /// Its grants that are not spent, where one of them has to pay.
+    open: Vec<IssuedGrant>,
+    now: Timestamp,
+}
+
+impl Papers {
+    /// Whether they are the same at this entry: budgets change with one, and only a grant ends by itself.
+    fn holds(&self, head: u64) -> bool {
+        self.head == head && self.open.is_empty() && self.named.is_none()
+    }
+}
+
+/// Tokens of the full span, as an agent would be shown it.
+pub(crate) fn tokens_of(resolved: &Resolved) -> u32 {
+    excerpt(resolved, true, None, None).tokens
+}
+
+/// What is shown. An agent is shown no credential: the digest stays that of the bytes that were pinned.
+fn excerpt(
+    resolved: &Resolved,
+    is_masked: bool,
+    left: Option<u32>,
+    max_tokens: Option<u32>,
+) -> Dereferenced {
+    let most = max_tokens
+        .unwrap_or(UNMETERED)
+        .min(left.unwrap_or(UNMETERED));
+    // One character more than can fit, so that `fit` sees whether something was left out.
+    let chars = most as usize * TOKEN_CHARS + 1;
+    let shown = if is_masked {
+        without_secrets(resolved, chars)
+    } else {
+        Masked {
+            text: resolved.text_up_to(chars),
+            masked: 0,
+        }
+    };
+    let fitted = fit(&shown.text, most);
+    Dereferenced {
+        pointer: resolved.pointer.to_string(),
+        excerpt: fitted.text,
+        content_digest: resolved.pointer.digest.clone().unwrap_or_default(),
+        tokens: fitted.tokens,
+        truncated: fitted.truncated,
+        masked: u32::try_from(shown.masked).ok().filter(|it| *it > 0),
+        now: None,
+        budget: None,
+        grant: None,
+    }
+}
+
+/// The beginning of the span, of at least so many characters where it has them, without the credentials
+/// that lie in it or that it cuts.
+fn without_secrets(resolved: &Resolved, chars: usize) -> Masked {
+    /// Bytes of a character, in any encoding that is read.
+    const LONGEST: usize = 4;
+    let [before, after] = &resolved.around;
+    let length = resolved.bytes.len().min(chars.saturating_mul(LONGEST));
+    let (shown, rest) = resolved.bytes.split_at(length);
+    let rest = &rest[..rest.len().min(AROUND)];
+    let file = [before, shown, rest, after].concat();
+    let span = before.len()..before.len() + length;
+    let shown = mask_span(&file, span, |part| resolved.encoding.decode(part));
+    mask_diff(shown, &resolved.compared)
+}

@@ -1,0 +1,7 @@
+//! Questions: which claims answer, in which order, and what their pointers lead to.
+
+pub(crate) mod deref;
+pub(crate) mod keys;
+pub(crate) mod query;
+pub(crate) mod rank;
+pub(crate) mod track_record;

@@ -1,0 +1,444 @@
+//! Query: recall by keys, look at what the index has not read, rank, and say how good it is.
+
+use std::sync::Arc;
+
+use crate::{
+    agents::served,
+    anchor,
+    asking::{
+        keys::{Keys, number},
+        rank::{Ranked, Weights, count_terms, due, respelled},
+        track_record::{self, Lost},
+    },
+    claims::promote,
+    conflicts::{list, risks::sees_all},
+    context::Context,
+    visibility::Eyes,
+};
+use engram_model::{
+    Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal, Sign,
+    Spelling, Verdict, hash_keys, is_on_topic, spellings,
+};
+use engram_store::{Look, Match, Reader, StoreError, Terms, Traits};
+use jiff::Timestamp;
+
+/// Longest accepted query, in characters; claims are 500.
+const LONGEST: usize = 2_000;
+/// Most entries that a query reads behind the index.
+const TAIL: usize = 20_000;
+
+pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refusal> {
+    let limit = most(cx, query)?;
+    let project = cx.project()?;
+    let filter = Filter {
+        eyes: cx.eyes()?,
+        now: cx.engine.world.now(),
+        query,
+        with_below: true,
+    };
+    let keys = hash_keys(&query.text, &[], "", &[]);
+    if keys == HashKeys::default() {
+        return newest(cx, project, &filter, limit);
+    }
+    let terms = terms_of(&keys);
+    let look = look(cx, project, &terms);
+    // Of those behind the ones that are returned, some may come to the front.
+    let near = match query.as_of {
+        Some(_) => limit,
+        None => limit.saturating_mul(2),
+    };
+    let mut recalled = cx.engine.store.read::<_, Refusal>(|it| {
+        let spellings = spellings(&query.text);
+        let mut recalled = recall(cx, it, project, &look, &terms, &spellings, &filter)?;
+        settle(it, &mut recalled.ranked, &keys, near)?;
+        Ok(recalled)
+    })?;
+    // What is weighed down lets others come up, until all that is returned was weighed.
+    let is_due = |ranked: &[Ranked]| ranked.iter().take(limit).any(|it| !it.is_weighed);
+    while query.as_of.is_none() && is_due(&recalled.ranked) {
+        let ranked = &mut recalled.ranked;
+        let store = &cx.engine.store;
+        let lost = store.read::<_, Refusal>(|it| track_record::lost(cx, it, project))?;
+        weigh_down(cx, ranked, near, &lost);
+        store.read::<_, Refusal>(|it| settle(it, ranked, &keys, limit))?;
+    }
+    let mut reply = answer(recalled, limit);
+    if query.as_of.is_none() {
+        let engrams = &mut reply.engrams;
+        let store = &cx.engine.store;
+        store.read::<_, Refusal>(|it| list::tell_conflicts(cx, it, engrams.iter_mut()))?;
+    }
+    served::note_shown(cx, &reply.engrams, true)?;
+    promote::note_answered(cx, &reply.engrams);
+    Ok(reply)
+}
+
+/// What holds on this very topic and shares words with `claim`; the likeliest first.
+pub(crate) fn alike(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    eyes: &Eyes,
+    claim: &str,
+    topic: &str,
+) -> Result<Vec<Engram>, Refusal> {
+    let query = Query {
+        topic: Some(topic.to_owned()),
+        include_ephemeral: true,
+        ..Query::default()
+    };
+    let filter = Filter {
+        eyes: eyes.clone(),
+        now: cx.engine.world.now(),
+        query: &query,
+        with_below: false,
+    };
+    let terms = terms_of(&hash_keys(claim, &[], "", &[]));
+    let look = look(cx, project, &terms);
+    let mut ranked = recall(cx, it, project, &look, &terms, &[], &filter)?.ranked;
+    ranked.sort_by(Ranked::roughly);
+    ranked.truncate(cx.engine.config.limits.recall_candidates);
+    Ok(it.engrams_at(ranked.iter().map(|it| it.seq))?)
+}
+
+/// Claims whose evidence changed, and those of agents that lost in conflicts, rank lower than others like
+/// them: among those that would be returned, and as many behind them.
+fn weigh_down(cx: &Context<'_>, ranked: &mut [Ranked], near: usize, lost: &Lost) {
+    let mut fresh: Vec<&mut Ranked> = ranked
+        .iter_mut()
+        .take(near)
+        .filter(|it| !it.is_weighed && it.engram.is_some())
+        .collect();
+    let read = fresh.iter_mut().filter_map(|it| it.engram.take());
+    let mut engrams: Vec<Engram> = read.collect();
+    anchor::tell_health_now(cx, &mut engrams);
+    for (ranked, engram) in fresh.into_iter().zip(engrams) {
+        let trust = lost.weight(&engram);
+        ranked.weigh(engram, trust);
+    }
+}
+
+/// How many engrams to return.
+fn most(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
+    let limits = &cx.engine.config.limits;
+    let limit = query.k.unwrap_or(limits.query_limit);
+    if limit == 0 || limit > limits.query_max {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!(
+                "a query returns 1 to {} engrams, not {limit}",
+                limits.query_max
+            ),
+            "Ask for fewer, or narrow the query by topic or kind.",
+        ));
+    }
+    if query.text.chars().count() > LONGEST {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("the query is longer than {LONGEST} characters"),
+            "Ask in one sentence, using the names that matter.",
+        ));
+    }
+    Ok(limit)
+}
+
+/// What each term weighs, and the versions that may answer: candidates of the index, widened
+/// until enough pass the filter, and all that it has not read.
+///
+/// A version counts the same on either side of the index's cursor, so that the answer does not
+/// depend on how far the index has read.
+fn recall(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    found_by: &Option<Look>,
+    terms: &Terms,
+    spellings: &[Spelling],
+    filter: &Filter<'_>,
+) -> Result<Recalled, Refusal> {
+    let indexed = found_by.as_ref().map_or(0, Look::indexed);
+    let (tail, older) = it.traits_after(project, indexed, TAIL)?;
+    let tail = keys_of(cx, it, tail)?;
+    let mut found = found_by.as_ref().map(Look::frequencies).unwrap_or_default();
+    for (_, keys) in &tail {
+        count_terms(keys, terms, &mut found);
+    }
+    let due = due(terms, &found, spellings);
+    if !due.is_empty() {
+        let signs = count_signs(cx, project, &due, &tail);
+        if let Some(terms) = respelled(terms, &due, &signs) {
+            let again = look(cx, project, &terms);
+            return recall(cx, it, project, &again, &terms, &[], filter);
+        }
+    }
+    let weights = Weights::new(terms, &found);
+    let rank = |found: &Match, traits: &Traits| {
+        if filter.admits(it, traits) {
+            Some(Ranked::new(found, traits, &weights, filter.eyes.run()))
+        } else {
+            None
+        }
+    };
+    let unread: Vec<Option<Ranked>> = tail
+        .iter()
+        .filter_map(|(traits, keys)| rank(&weights.of(traits.seq, keys), traits))
+        .collect();
+    let wanted = cx.engine.config.limits.recall_candidates;
+    let mut limit = wanted;
+    loop {
+        let found = match found_by {
+            None => Vec::new(),
+            Some(look) => match look.search(weights.worth(), limit) {
+                Ok(found) => found,
+                // Without it, everything is scanned; whoever opens it next rebuilds it.
+                Err(error) => {
+                    cx.engine.drop_index(&error);
+                    return recall(cx, it, project, &None, terms, &[], filter);
+                }
+            },
+        };
+        let mut ranked = Vec::with_capacity(found.len());
+        // The tail contains what was stored since the index was read.
+        for found in found.iter().filter(|it| it.seq <= indexed) {
+            if let Some(traits) = it.traits_at(found.seq)? {
+                ranked.extend(rank(found, &traits));
+            }
+        }
+        if found.len() < limit || ranked.len() + unread.len() >= wanted || limit > 100_000 {
+            return Ok(Recalled {
+                ranked: ranked.into_iter().chain(unread).flatten().collect(),
+                unread: Some(older).filter(|it| *it > 0),
+            });
+        }
+        limit *= 8;
+    }
+}
+
+/// How many versions are written in each of these spellings.
+fn count_signs(
+    cx: &Context<'_>,
+    project: ProjectId,
+    spellings: &[&Spelling],
+    tail: &[(Traits, Arc<Keys>)],
+) -> Vec<u64> {
+    let mut signs = Terms::default();
+    for it in spellings {
+        match &it.sign {
+            Sign::Word(word) => signs.words.push(word.clone()),
+            Sign::Gram(gram) => signs.grams.push(gram.clone()),
+        }
+    }
+    let look = look(cx, project, &signs);
+    let found = look.map(|it| it.frequencies()).unwrap_or_default();
+    let (mut words, mut grams) = (found.words.into_iter(), found.grams.into_iter());
+    let count = |it: &&Spelling| match &it.sign {
+        Sign::Word(word) => {
+            let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_word(number(word));
+            words.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
+        }
+        Sign::Gram(gram) => {
+            let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_gram(number(gram));
+            grams.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
+        }
+    };
+    spellings.iter().map(count).collect()
+}
+
+/// Versions that the index has not read, with their keys; none that was erased.
+fn keys_of(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    tail: Vec<Traits>,
+) -> Result<Vec<(Traits, Arc<Keys>)>, Refusal> {
+    let mut found = Vec::with_capacity(tail.len());
+    for traits in tail.into_iter().filter(|it| !it.redacted) {
+        let keys = cx.engine.keys.of(traits.seq, || {
+            Ok::<_, StoreError>(it.engrams_at([traits.seq])?.pop())
+        })?;
+        found.extend(keys.map(|keys| (traits, keys)));
+    }
+    Ok(found)
+}
+
+/// The current index. One that fails is rebuilt; meanwhile everything is scanned.
+fn look(cx: &Context<'_>, project: ProjectId, terms: &Terms) -> Option<Look> {
+    let index = cx.engine.index()?;
+    index
+        .look(project, terms)
+        .inspect_err(|error| cx.engine.drop_index(error))
+        .ok()
+}
+
+/// A question without words: what is newest.
+fn newest(
+    cx: &Context<'_>,
+    project: ProjectId,
+    filter: &Filter<'_>,
+    limit: usize,
+) -> Result<QueryReply, Refusal> {
+    let mut engrams = cx
+        .engine
+        .store
+        .read::<_, Refusal>(|it| match filter.query.as_of {
+            Some(at) => Ok(it.newest_held_at(project, at, TAIL)?),
+            None => Ok(it.newest_holding(project, filter.now, None, TAIL)?),
+        })?;
+    let store = &cx.engine.store;
+    store.read::<_, Refusal>(|it| {
+        engrams.retain(|engram| filter.admits(it, &Traits::from(engram)));
+        Ok(())
+    })?;
+    let omitted = beyond(limit, engrams.len());
+    engrams.truncate(limit);
+    if filter.query.as_of.is_none() {
+        anchor::tell_health_now(cx, &mut engrams);
+        let store = &cx.engine.store;
+        store.read::<_, Refusal>(|it| list::tell_conflicts(cx, it, engrams.iter_mut()))?;
+    }
+    served::note_shown(cx, &engrams, false)?;
+    Ok(QueryReply {
+        verdict: if engrams.is_empty() {
+            Verdict::None
+        } else {
+            Verdict::Weak
+        },
+        relaxed: true,
+        unread: None,
+        omitted,
+        engrams,
+    })
+}
+
+fn terms_of(keys: &HashKeys) -> Terms {
+    Terms {
+        exact: keys.exact().cloned().collect(),
+        words: keys.words.clone(),
+        grams: keys.grams.clone(),
+    }
+}
+
+/// Brings the first `count` into their order, which some of their records decide: reads those, and
+/// what ties with the last of them.
+fn settle(
+    it: &Reader<'_>,
+    ranked: &mut Vec<Ranked>,
+    keys: &HashKeys,
+    count: usize,
+) -> Result<(), Refusal> {
+    ranked.sort_by(Ranked::roughly);
+    let is_tied = |at: usize| ranked[at].roughly(&ranked[at - 1]).is_eq();
+    let mut end = count.min(ranked.len());
+    while (1..ranked.len()).contains(&end) && is_tied(end) {
+        end += 1;
+    }
+    let rest = ranked.split_off(end);
+    for ranked in ranked.iter_mut().filter(|it| it.engram.is_none()) {
+        if let Some(engram) = it.engrams_at([ranked.seq])?.pop() {
+            ranked.read(engram, keys);
+        }
+    }
+    // One that cannot be read does not hide the others.
+    ranked.retain(|it| it.engram.is_some());
+    ranked.sort_by(Ranked::order);
+    ranked.extend(rest);
+    Ok(())
+}
+
+/// What may answer a question.
+struct Recalled {
+    ranked: Vec<Ranked>,
+    /// Versions that were not searched.
+    unread: Option<u64>,
+}
+
+/// What a query lets through.
+struct Filter<'a> {
+    eyes: Eyes,
+    /// The clock.
+    now: Timestamp,
+    query: &'a Query,
+    /// Whether topics below the one that is asked for pass too.
+    with_below: bool,
+}
+
+impl Filter<'_> {
+    /// What tells of a conflict is returned to who asks for risks alone: each claim names its conflicts
+    /// already. Where that cannot be read, it is returned.
+    fn admits(&self, it: &Reader<'_>, traits: &Traits) -> bool {
+        if !self.passes(traits) {
+            return false;
+        }
+        if traits.kind != Kind::Risk {
+            return true;
+        }
+        // What reports a conflict is seen with both sides of it, and only by those who ask for risks.
+        match it.reported_at(traits.seq) {
+            Ok(None) => true,
+            Ok(Some(report)) => {
+                self.query.kind.is_some()
+                    && sees_all(it, &self.eyes, &report.found).unwrap_or(false)
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn passes(&self, it: &Traits) -> bool {
+        let query = self.query;
+        let topic = query.topic.as_deref();
+        !it.redacted
+            && self
+                .eyes
+                .may_see_of(it.project, it.scope, it.run, &it.topic)
+            && match query.as_of {
+                Some(at) => it.holds_at(at),
+                None => it.holds_now(self.now),
+            }
+            && query.scope.is_none_or(|scope| it.scope == scope)
+            && query.kind.is_none_or(|kind| it.kind == kind)
+            && query.fact_type.is_none_or(|known| it.fact_type == known)
+            && (query.include_ephemeral || it.durability == Durability::Durable)
+            && topic.is_none_or(|topic| {
+                if self.with_below {
+                    is_on_topic(&it.topic, topic)
+                } else {
+                    it.topic == topic
+                }
+            })
+    }
+}
+
+/// Each with how well it answers. What has more of the names that were asked for stands before what has more
+/// of the words, so a score is held down to the one before it.
+fn scored(ranked: impl Iterator<Item = Ranked>) -> Vec<Engram> {
+    let mut least = 1.0_f64;
+    let scored = ranked.filter_map(|it| {
+        least = least.min(it.score());
+        let score = Some(least);
+        it.engram.map(|it| Engram { score, ..it })
+    });
+    scored.collect()
+}
+
+/// How many of these a limit cuts.
+fn beyond(limit: usize, matched: usize) -> Option<u64> {
+    matched
+        .checked_sub(limit)
+        .filter(|it| *it > 0)
+        .map(|it| it as u64)
+}
+
+fn answer(recalled: Recalled, limit: usize) -> QueryReply {
+    let ranked = recalled.ranked;
+    let verdict = match ranked.first() {
+        None => Verdict::None,
+        Some(best) if best.is_strong => Verdict::Strong,
+        Some(_) => Verdict::Weak,
+    };
+    QueryReply {
+        verdict,
+        relaxed: !ranked.iter().any(|it| it.complete),
+        unread: recalled.unread,
+        omitted: beyond(limit, ranked.len()),
+        engrams: scored(ranked.into_iter().take(limit)),
+    }
+}

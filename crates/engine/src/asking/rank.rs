@@ -1,0 +1,294 @@
+//! Ranking: relevance first, exact identifiers before words; then what the claim itself says (not
+//! its topic or pointers), scope match, recency, confidence and pointer overlap break ties, and the
+//! id breaks what is left. The same input gives the same order, whether a candidate came from the
+//! index or from the tail behind it.
+
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::{HashMap, HashSet},
+};
+
+use engram_model::{Durability, Engram, Evidence, HashKeys, RunId, Scope, Spelling};
+use engram_store::{Frequencies, Match, Terms, Traits, Worth};
+
+use crate::asking::keys::{Keys, number};
+
+/// An identifier, number or file weighs as much as three words of the same rarity.
+const EXACT: f64 = 3.0;
+/// What all runs of neighbouring words add together, as a part of the whole weight.
+const GRAM: f64 = 0.15;
+/// Candidates below this share of the question's weight are noise.
+const FLOOR: f64 = 0.2;
+/// From this share on, an engram is about what was asked.
+const STRONG: f64 = 0.6;
+
+/// What is left of a claim's weight when its evidence was edited since: it may be true still.
+const EDITED: f64 = 0.6;
+/// The same when its evidence is gone.
+const GONE: f64 = 0.4;
+/// The same of what is not to last (seed 002, phase 8).
+const EPHEMERAL: f64 = 0.6;
+
+/// Versions that every memory is taken to hold besides its own. A young memory knows too little to
+/// tell rare words from common ones: without this, a word that it lacks ("how *long* are the
+/// notes") would outweigh the word that it has.
+const YOUNG: f64 = 100.0;
+
+/// Weights are whole multiples of 1/1024.
+const PARTS: f64 = 1024.0;
+
+/// A question, weighed: how much each of its terms is worth, rare ones more.
+pub(crate) struct Weights {
+    exact: Vec<u64>,
+    words: Vec<u64>,
+    grams: Vec<u64>,
+    worth: Worth,
+}
+
+impl Weights {
+    pub(crate) fn new(terms: &Terms, found: &Frequencies) -> Self {
+        let total = found.total as f64 + YOUNG;
+        let weigh = |frequencies: &[u64], factor: f64| -> Vec<u64> {
+            let rarity = |it: &u64| (1.0 + total / (*it as f64 + 1.0)).ln();
+            let weights = frequencies.iter().map(|it| factor * rarity(it) * PARTS);
+            weights.map(|it| it.round() as u64).collect()
+        };
+        let (exact, words) = (weigh(&found.exact, EXACT), weigh(&found.words, 1.0));
+        let whole = exact.iter().chain(&words).sum::<u64>() as f64;
+        let numbers = |keys: &[String]| keys.iter().map(|it| number(it)).collect();
+        Self {
+            exact: numbers(&terms.exact),
+            words: numbers(&terms.words),
+            grams: numbers(&terms.grams),
+            worth: Worth {
+                gram: (GRAM * whole / terms.grams.len().max(1) as f64).round() as u64,
+                floor: (FLOOR * whole).ceil() as u64,
+                exact,
+                words,
+            },
+        }
+    }
+
+    /// The same as recall takes them.
+    pub(crate) fn worth(&self) -> &Worth {
+        &self.worth
+    }
+
+    /// What a version that the index has not read has of the question, as the index would say it.
+    pub(crate) fn of(&self, seq: u64, keys: &Keys) -> Match {
+        let mut found = Match {
+            seq,
+            grams: self.grams.iter().filter(|it| keys.has_gram(**it)).count(),
+            ..Match::default()
+        };
+        for (key, worth) in self.exact.iter().zip(&self.worth.exact) {
+            if keys.has_exact(*key) {
+                found.exact += 1;
+                found.exact_worth += worth;
+            }
+        }
+        for (key, worth) in self.words.iter().zip(&self.worth.words) {
+            if keys.has_word(*key) {
+                found.words += 1;
+                found.words_worth += worth;
+            }
+        }
+        let terms = self.exact.iter().chain(&self.words);
+        found.said = terms.filter(|it| keys.says(**it)).count();
+        found
+    }
+}
+
+/// Adds a version that the index has not read to what it counted.
+pub(crate) fn count_terms(keys: &Keys, terms: &Terms, found: &mut Frequencies) {
+    found.exact.resize(terms.exact.len(), 0);
+    found.words.resize(terms.words.len(), 0);
+    found.total += 1;
+    for (count, key) in found.exact.iter_mut().zip(&terms.exact) {
+        *count += u64::from(keys.has_exact(number(key)));
+    }
+    for (count, key) in found.words.iter_mut().zip(&terms.words) {
+        *count += u64::from(keys.has_word(number(key)));
+    }
+}
+
+/// The spellings of words that nobody used.
+pub(crate) fn due<'s>(
+    terms: &Terms,
+    found: &Frequencies,
+    spellings: &'s [Spelling],
+) -> Vec<&'s Spelling> {
+    let counts: HashMap<&String, u64> = terms
+        .words
+        .iter()
+        .zip(found.words.iter().copied())
+        .collect();
+    let is_unknown = |word: &String| counts.get(word) == Some(&0);
+    let spellings = spellings.iter();
+    spellings
+        .filter(|it| it.asked.iter().any(is_unknown))
+        .collect()
+}
+
+/// The same question, with words replaced by another spelling that somebody used, by the `count` of each;
+/// none where nobody did.
+pub(crate) fn respelled(terms: &Terms, due: &[&Spelling], count: &[u64]) -> Option<Terms> {
+    let mut words = terms.words.clone();
+    for (it, count) in due.iter().zip(count) {
+        if *count > 0 && it.asked.iter().all(|word| words.contains(word)) {
+            words.retain(|word| !it.asked.contains(word));
+            words.extend(it.other.iter().cloned());
+        }
+    }
+    let mut seen = HashSet::new();
+    words.retain(|word| seen.insert(word.clone()));
+    (words != terms.words).then(|| Terms {
+        words,
+        ..terms.clone()
+    })
+}
+
+/// A candidate with what decides its place.
+pub(crate) struct Ranked {
+    pub(crate) seq: u64,
+    /// Read where its place among the first is decided.
+    pub(crate) engram: Option<Engram>,
+    /// Whether it has every term of the question.
+    pub(crate) complete: bool,
+    /// Whether it is about what was asked, whatever the state of its evidence.
+    pub(crate) is_strong: bool,
+    /// Whether how its evidence stands was taken in.
+    pub(crate) is_weighed: bool,
+    /// Share of the weight of the exact terms that it has, in thousandths.
+    exact: u32,
+    /// Share of the whole weight that it has, in thousandths; neighbouring words add to it.
+    relevance: u32,
+    /// How many of the terms its claim says, rather than its topic, tags or pointers.
+    said: usize,
+    scope: u8,
+    valid_from: jiff::Timestamp,
+    overlap: usize,
+}
+
+impl Ranked {
+    /// A candidate's rank; none for what only shares a common word.
+    pub(crate) fn new(
+        found: &Match,
+        traits: &Traits,
+        weights: &Weights,
+        run: Option<RunId>,
+    ) -> Option<Self> {
+        let worth = &weights.worth;
+        if found.exact == 0 && found.words_worth < worth.floor {
+            return None;
+        }
+        let exact = worth.exact.iter().sum::<u64>();
+        let whole = exact + worth.words.iter().sum::<u64>();
+        let share = portion(found.exact_worth + found.words_worth, whole);
+        let near = GRAM * portion(found.grams as u64, weights.grams.len() as u64);
+        let all_exact = found.exact == worth.exact.len();
+        let left = match traits.durability {
+            Durability::Durable => 1.0,
+            Durability::Ephemeral => EPHEMERAL,
+        };
+        Some(Self {
+            seq: traits.seq,
+            engram: None,
+            is_weighed: false,
+            complete: all_exact && found.words == worth.words.len(),
+            // Most of the weight, or all that was named exactly and a good part of the rest.
+            is_strong: share + near >= STRONG
+                || (all_exact && found.exact > 0 && share + near >= STRONG * 0.6),
+            exact: thousandths(left * portion(found.exact_worth, exact)),
+            relevance: thousandths(left * (share + near)),
+            said: found.said,
+            scope: closeness(traits, run),
+            valid_from: traits.valid_from,
+            overlap: 0,
+        })
+    }
+
+    /// Takes in the record itself.
+    pub(crate) fn read(&mut self, engram: Engram, asked: &HashKeys) {
+        self.overlap = overlap(&engram, asked);
+        self.engram = Some(engram);
+    }
+
+    /// How well it answers, 0 to 1.
+    pub(crate) fn score(&self) -> f64 {
+        f64::from(self.relevance.min(1000)) / 1000.0
+    }
+
+    /// Takes in how its evidence stands, and what is left of the weight of its author's claims.
+    pub(crate) fn weigh(&mut self, engram: Engram, trust: f64) {
+        let left = match engram.health.as_ref().map(|it| it.standing) {
+            Some(Evidence::NeedsReverification) => EDITED,
+            Some(Evidence::EvidenceGone) => GONE,
+            Some(Evidence::Holds | Evidence::Unknown) | None => 1.0,
+        };
+        for weight in [&mut self.exact, &mut self.relevance] {
+            *weight = (f64::from(*weight) * left * trust).round() as u32;
+        }
+        self.engram = Some(engram);
+        self.is_weighed = true;
+    }
+
+    /// Best first, as far as it can be said without the records.
+    pub(crate) fn roughly(&self, other: &Self) -> Ordering {
+        let key = |it: &Self| {
+            (
+                Reverse(it.exact),
+                Reverse(it.relevance),
+                Reverse(it.said),
+                it.scope,
+                Reverse(it.valid_from),
+            )
+        };
+        key(self).cmp(&key(other))
+    }
+
+    /// Best first, of those whose records were read.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        self.roughly(other).then_with(|| {
+            let (Some(a), Some(b)) = (&self.engram, &other.engram) else {
+                return self.seq.cmp(&other.seq);
+            };
+            b.confidence
+                .total_cmp(&a.confidence)
+                .then(other.overlap.cmp(&self.overlap))
+                .then(a.id.cmp(&b.id))
+        })
+    }
+}
+
+fn portion(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+fn thousandths(share: f64) -> u32 {
+    (share * 1000.0).round().clamp(0.0, 10_000.0) as u32
+}
+
+/// The caller's own run, then its project, then wider.
+fn closeness(it: &Traits, run: Option<RunId>) -> u8 {
+    match it.scope {
+        Scope::Run if it.run.is_some() && it.run == run => 0,
+        Scope::Project => 1,
+        Scope::Org => 2,
+        Scope::Global => 3,
+        Scope::Run => 4,
+    }
+}
+
+/// How many of its pointers the query mentions.
+fn overlap(engram: &Engram, asked: &HashKeys) -> usize {
+    engram
+        .pointers
+        .iter()
+        .filter(|pointer| {
+            let name = pointer.name().to_lowercase();
+            asked.files.iter().any(|file| name.ends_with(file.as_str()))
+                || asked.words.iter().any(|word| name.contains(word.as_str()))
+        })
+        .count()
+}

@@ -1,0 +1,289 @@
+//! Forget closes a window; redact erases text for good. Both are entries like any other.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use crate::{
+    Engine,
+    agents::known::kin_of,
+    claims::{
+        put::answered,
+        quotations::{Quotations, said_in},
+        read,
+    },
+    conflicts::risks::reports_nothing_open,
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+};
+use engram_model::{
+    Code, Engram, EngramId, EventId, ForgetReply, LineageId, OWN_EVENT, Operation, Pointer,
+    ProjectId, Refusal, Scope, Target, operation::Redaction,
+};
+use engram_store::{Index, Reader};
+
+pub(crate) fn forget_claim(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
+    let engram = read::find(cx, id)?;
+    close_window(cx, &engram)
+}
+
+/// Closes the window of a version that the caller may see.
+pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetReply, Refusal> {
+    may_close(cx, engram)?;
+    let author = engram.agent.as_ref();
+    let parent = cx.engine.store.read::<_, Refusal>(|tx| {
+        let author = author.map_or(Ok(None), |author| tx.agent(author))?;
+        Ok(author.and_then(|author| author.parent))
+    })?;
+    engram_gateway::may_retire(cx.caller, author, parent.as_ref())?;
+    let id = engram.id;
+    let shareable = engram.scope != Scope::Run;
+    record_of(cx, id, engram.project, shareable, |it| {
+        decide::admit(cx, it)?;
+        reports_nothing_open(it, engram, cx.engine.world.now())?;
+        match it.engram(id)? {
+            Some(now) if now.valid_until.is_none() => Ok((
+                Operation::Forgotten(id),
+                answered(it, engram.lineage_id, &decide::speaker(cx, None)?)?,
+            )),
+            _ => Err(Refusal::new(
+                Code::NotFound,
+                format!("engram {id} is already closed"),
+                "Nothing was changed; it no longer holds.",
+            )),
+        }
+    })
+}
+
+/// Whether the caller may end a version or replace it. What the user said ends by the user alone.
+pub(crate) fn may_close(cx: &Context<'_>, engram: &Engram) -> Result<(), Refusal> {
+    let scopes = &cx.engine.config.scopes;
+    engram_gateway::may_close(cx.caller, engram.scope, engram.agent.as_ref(), scopes)?;
+    may_write_topic(cx, &engram.topic)
+}
+
+/// Whether the caller may write to a topic.
+pub(crate) fn may_write_topic(cx: &Context<'_>, topic: &str) -> Result<(), Refusal> {
+    match cx.agent()? {
+        None => Ok(()),
+        Some(agent) => engram_gateway::may_write_topic(&kin_of(agent.clone()), topic),
+    }
+}
+
+/// Erases a claim in every version that carries its words, a note, or the text of a message: words, topic,
+/// author, addresses and kept files that nothing else needs, from the database, from the write-ahead log and,
+/// by its follower, from the index. What weighs or points at it in its words goes too; what else quotes it is named.
+pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
+    let store = &cx.engine.store;
+    let (event, message) = store.read::<_, Refusal>(|it| {
+        let message = it.message(&id.to_string())?;
+        Ok((it.event_of(EventId(id.0))?, message))
+    })?;
+    let (reply, quotations) = match (event, message) {
+        (None, Some((project, seq, text))) => {
+            let said = Redaction {
+                id: Some(id),
+                reasons: vec![seq],
+                ..Redaction::default()
+            };
+            erase_of(
+                cx,
+                id,
+                project,
+                false,
+                &said_in(&text),
+                |_| Ok(said.clone()),
+            )?
+        }
+        (Some((project, seq, address, digest)), _) => {
+            let said = Redaction {
+                id: Some(id),
+                content_hash: format!("sha256:{digest}"),
+                events: vec![seq],
+                ..Redaction::default()
+            };
+            let addresses = [address];
+            let event = store.read::<_, Refusal>(|it| Ok(it.event(seq)?))?;
+            let text = event.map(|(text, _)| text).unwrap_or_default();
+            erase_of(cx, id, project, false, &text, |it| {
+                reach(it, project, said.clone(), &addresses)
+            })?
+        }
+        (None, None) => {
+            let engram = read::find(cx, id)?;
+            let clock = cx.engine.world.now();
+            store.read(|tx| reports_nothing_open(tx, &engram, clock)).map_err(|open| Refusal {
+                    hint: "Redact the claim whose words it repeats: what reports a conflict goes with either side.".to_owned(),
+                    ..open
+                })?;
+            let shareable = engram.scope != Scope::Run;
+            erase_of(cx, id, engram.project, shareable, &engram.claim, |it| {
+                redaction(it, &engram)
+            })?
+        }
+    };
+    let mut pending = cx.engine.finish_erasing(reply.seq)?;
+    pending.extend(store.read(|it| quotations.left(it))?);
+    Ok(ForgetReply { pending, ..reply })
+}
+
+/// Records an erasure, of a text and of the words that go wherever they quote it.
+fn erase_of(
+    cx: &Context<'_>,
+    id: EngramId,
+    project: ProjectId,
+    shareable: bool,
+    text: &str,
+    plan: impl Fn(&Reader<'_>) -> Result<Redaction, Refusal>,
+) -> Result<(ForgetReply, Quotations), Refusal> {
+    // It outlives a plan that is made again, which then reads only what is new.
+    let quotations = RefCell::new(Quotations::of(text));
+    let reply = record_of(cx, id, project, shareable, |it| {
+        let mut erased = plan(it)?;
+        let mut quotations = quotations.borrow_mut();
+        erased.reasons.extend(quotations.read_on(it, project)?);
+        erased.reasons.sort_unstable();
+        erased.reasons.dedup();
+        Ok((Operation::Redacted(erased), Vec::new()))
+    })?;
+    Ok((reply, quotations.into_inner()))
+}
+
+/// Records one operation about a version or an event, in its own project, and what follows from it.
+fn record_of(
+    cx: &Context<'_>,
+    id: EngramId,
+    project: ProjectId,
+    shareable: bool,
+    plan: impl Fn(&Reader<'_>) -> Result<(Operation, Vec<Planned>), Refusal>,
+) -> Result<ForgetReply, Refusal> {
+    let ground = Ground::of(project);
+    let by = decide::speaker(cx, None)?;
+    let (_, seq) = decide::decide(cx, &ground, |it, _| {
+        let (operation, mut entries) = plan(it)?;
+        let by = by.clone();
+        let own = Planned {
+            due: None,
+            operation,
+            by,
+            shareable,
+        };
+        // The answer tells of the last.
+        entries.push(own);
+        Ok(Plan {
+            entries,
+            answer: (),
+        })
+    })?;
+    Ok(ForgetReply {
+        id,
+        seq: seq.unwrap_or_default(),
+        pending: Vec::new(),
+    })
+}
+
+impl Engine {
+    /// Takes what was erased out of the files that hold it still; where that is not gone yet.
+    fn finish_erasing(&self, seq: u64) -> Result<Vec<String>, Refusal> {
+        let mut pending = Vec::new();
+        if !self.store.empty_log()? {
+            pending.push("the write-ahead log, which another process is reading; run this command again when it has finished".to_owned());
+        }
+        for name in crate::home::files::left_by_recovery(self.store.home()) {
+            pending.push(format!(
+                "{name}, left by a recovery; delete it when you no longer need it"
+            ));
+        }
+        if self.catch_up_to(seq).is_err() {
+            // If text cannot be removed from the index, the index is deleted and rebuilt without it.
+            if let Err(error) = Index::delete(self.store.home()) {
+                pending.push(format!("the index, which cannot be deleted: {error}"));
+            }
+        }
+        Ok(pending)
+    }
+}
+
+/// Every version that carries these words, the to-dos that quote them, and every event that repeats them:
+/// one with the same text, or the event of saying so of a claim that came without evidence.
+fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
+    let mut versions = it.versions_saying(engram.project, &engram.content_hash)?;
+    for lineage in versions
+        .iter()
+        .map(|it| it.lineage_id)
+        .collect::<BTreeSet<_>>()
+    {
+        versions.extend(it.asking(lineage)?.into_iter().filter(|it| !it.redacted));
+    }
+    let hash = &engram.content_hash;
+    let digest = hash.strip_prefix("sha256:").unwrap_or(hash);
+    let mut events = it.events_saying(engram.project, digest)?;
+    let pointers: Vec<Pointer> = versions.iter().flat_map(|it| it.pointers.clone()).collect();
+    for pointer in &pointers {
+        if let Target::Sam { kind, slug, date } = &pointer.target
+            && kind == OWN_EVENT
+        {
+            events.extend(it.events_at(engram.project, kind, slug, *date)?);
+        }
+    }
+    events.sort_unstable();
+    events.dedup();
+    let mut addresses: Vec<String> = pointers.iter().map(Pointer::address).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    // What tells of a conflict shows the other side's evidence too, which stays.
+    let reasons = reasons(it, &mut versions)?;
+    let said = Redaction {
+        id: Some(engram.id),
+        content_hash: hash.clone(),
+        ids: versions.iter().map(|it| it.id).collect(),
+        seqs: versions.iter().map(|it| it.seq).collect(),
+        events,
+        reasons,
+        ..Redaction::default()
+    };
+    reach(it, engram.project, said, &addresses)
+}
+
+/// What was said about conflicts of these versions: the places of the entries whose words go with theirs.
+/// The engrams of kind risk that repeat them are added to the versions.
+fn reasons(it: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refusal> {
+    let mut pairs = BTreeMap::new();
+    for engram in versions.iter() {
+        if let Some(side) = it.side_of(engram.id)? {
+            let found = it.conflicts_of(engram.project, &side)?;
+            pairs.extend(found.into_iter().map(|it| (it.id, it)));
+        }
+    }
+    let mut places = Vec::new();
+    for pair in pairs.values() {
+        for place in it.entries_about(pair.id)? {
+            places.push(place);
+            let found = it.contradiction(place)?;
+            if let Some(risk) = found.and_then(|it| it.risk) {
+                versions.extend(it.lineage(LineageId(risk.0))?);
+            }
+        }
+    }
+    versions.retain(|it| !it.redacted);
+    versions.sort_by_key(|it| it.seq);
+    versions.dedup_by_key(|it| it.seq);
+    Ok(places)
+}
+
+/// What goes with the words: kept files that nothing else rests on, and what other entries say of them.
+fn reach(
+    it: &Reader<'_>,
+    project: ProjectId,
+    said: Redaction,
+    addresses: &[String],
+) -> Result<Redaction, Refusal> {
+    let digests = it.kept_for(&said.ids)?;
+    let entries = it.naming(project, &said.ids, addresses, &digests)?;
+    Ok(Redaction {
+        digests,
+        entries,
+        ..said
+    })
+}

@@ -1,0 +1,278 @@
+//! Gather: what a claim points at is looked up, pinned and screened. What that is will be found again: it is
+//! a commit's, which a ref keeps, or a copy is stored. Nothing else is written.
+
+use crate::{Engine, HomeShelf, agents::budgets, context::Context, decide};
+use engram_consistency::screen;
+use engram_gateway::{admit, admit_below};
+use engram_model::{
+    Code, NewEngram, Operation, Pointer, PointerType, ProjectId, Refusal, Target, is_hidden,
+    operation::{Event, Snapshot},
+    unseen,
+};
+use engram_pointers::{Repo, copied, resolve};
+use engram_store::Reader;
+use percent_encoding::percent_decode_str;
+
+/// What a claim rests on, as it was found.
+pub(crate) struct Gathered {
+    pub(crate) pointers: Vec<Pointer>,
+    pub(crate) snapshots: Vec<Snapshot>,
+    pub(crate) verified: bool,
+    /// Labels of what reads otherwise than its sender says to have read it.
+    pub(crate) phantoms: Vec<String>,
+}
+
+/// Resolves every pointer; one that does not resolve refuses the whole. A `url:` is kept as the
+/// address that it is: it is never fetched on the way in, and proves nothing. `own` is an event
+/// that will be recorded with the claim.
+pub(crate) fn gather(
+    cx: &Context<'_>,
+    pointers: &[Pointer],
+    own: Option<&Event>,
+) -> Result<Gathered, Refusal> {
+    let repo = cx.repo()?;
+    let shelf = HomeShelf {
+        urls: false,
+        ..cx.shelf(cx.known_project()?)
+    };
+    let mut found = Gathered {
+        pointers: Vec::with_capacity(pointers.len()),
+        snapshots: Vec::new(),
+        verified: false,
+        phantoms: Vec::new(),
+    };
+    for pointer in pointers {
+        let is_own = own.is_some_and(|it| it.pointer == pointer.to_string());
+        if pointer.kind() == PointerType::Url || is_own {
+            found.pointers.push(Pointer {
+                digest: own
+                    .filter(|_| is_own)
+                    .map(|it| format!("sha256:{}", it.digest)),
+                ..pointer.clone()
+            });
+            continue;
+        }
+        gather_one(cx, pointer, repo, &shelf, &mut found)?;
+    }
+    let pinned = std::mem::take(&mut found.pointers);
+    for pointer in pinned {
+        let (pointer, copy) = hold(cx, pointer)?;
+        found.snapshots.extend(copy);
+        if !found.pointers.contains(&pointer) {
+            found.pointers.push(pointer);
+        }
+    }
+    Ok(found)
+}
+
+fn gather_one(
+    cx: &Context<'_>,
+    pointer: &Pointer,
+    repo: Option<&Repo>,
+    shelf: &HomeShelf<'_>,
+    found: &mut Gathered,
+) -> Result<(), Refusal> {
+    let mut resolved = match resolve(repo, shelf, pointer) {
+        Ok(resolved) => resolved,
+        Err(refusal) => return Err(without_hints(cx, pointer, refusal)?),
+    };
+    // What was read stays on record, so that every reader sees that it was something else.
+    if pointer.digest.is_some() && pointer.digest != resolved.pointer.digest {
+        if !has_spent(cx, pointer.kind())? {
+            found.phantoms.push(pointer.label());
+        }
+        resolved.pointer.digest = pointer.digest.clone();
+    }
+    cx.engine.check_length(&resolved.pointer)?;
+    if let Some(snapshot) = resolved.snapshot {
+        screen_snapshot(&snapshot)?;
+        found.snapshots.push(snapshot);
+    }
+    found.verified |= pointer.kind() != PointerType::Sam;
+    found.pointers.push(resolved.pointer);
+    Ok(())
+}
+
+/// Keeps the commits of a pointer that is about to be stored from being collected, whatever becomes of
+/// history. Where no ref can be written, the pointer is pinned to a copy of its file instead, which is
+/// stored with it. The commit is all there is of a comparison, and of a file that no copy is made of.
+pub(crate) fn hold(
+    cx: &Context<'_>,
+    pointer: Pointer,
+) -> Result<(Pointer, Option<Snapshot>), Refusal> {
+    let Some(repo) = repo_for(cx, &pointer)? else {
+        return Ok((pointer, None));
+    };
+    for commit in pointer.commits() {
+        if repo.keeps(commit) {
+            continue;
+        }
+        // Who may store nothing writes no refs either.
+        cx.engine.store.read(|tx| decide::admit(cx, tx))?;
+        let Err(error) = repo.keep(commit) else {
+            continue;
+        };
+        tracing::info!(%error, "a pinned commit cannot be kept; its file is copied");
+        let fits = |(pointer, copy): &(Pointer, Snapshot)| {
+            screen_snapshot(copy).is_ok() && cx.engine.check_length(pointer).is_ok()
+        };
+        return Ok(match copied(repo, &pointer)?.filter(fits) {
+            Some((pointer, copy)) => (pointer, Some(copy)),
+            None => (pointer, None),
+        });
+    }
+    Ok((pointer, None))
+}
+
+/// Whether the agent that calls may read nothing more of this kind in its turn.
+fn has_spent(cx: &Context<'_>, kind: PointerType) -> Result<bool, Refusal> {
+    let Some(called) = cx.called()? else {
+        return Ok(false);
+    };
+    let purse = cx.engine.store.read(|tx| budgets::purse(cx, tx, called))?;
+    let own = admit(&purse.limits, &purse.spent, kind);
+    Ok(own.and(admit_below(&purse.elders, kind)).is_err())
+}
+
+/// The reason why a pointer does not resolve names what exists instead: headings, a folder's entries. An agent
+/// without budget left does not get to see it.
+pub(crate) fn without_hints(
+    cx: &Context<'_>,
+    pointer: &Pointer,
+    refusal: Refusal,
+) -> Result<Refusal, Refusal> {
+    Ok(if has_spent(cx, pointer.kind())? {
+        Refusal::new(
+            refusal.code,
+            format!("{} does not resolve", pointer.label()),
+            "Check its path, span and pin. Suggestions come only while your turn has budget left.",
+        )
+    } else {
+        refusal
+    })
+}
+
+/// Events and stored artifacts can be read where there is no repository, or it is gone.
+pub(crate) fn repo_for<'c>(
+    cx: &'c Context<'_>,
+    pointer: &Pointer,
+) -> Result<Option<&'c Repo>, Refusal> {
+    let needs = !matches!(pointer.target, Target::Sam { .. } | Target::Url { .. });
+    match cx.repo() {
+        Err(error) if needs => Err(error),
+        Err(_) => Ok(None),
+        found => found,
+    }
+}
+
+impl Engine {
+    /// Pinning makes an address longer: what is stored must still fit the published schema.
+    fn check_length(&self, pointer: &Pointer) -> Result<(), Refusal> {
+        let length = pointer.to_string().chars().count();
+        if length <= self.config.limits.ref_chars {
+            Ok(())
+        } else {
+            Err(Refusal::new(
+                Code::PointerInvalid,
+                format!(
+                    "a pointer has {length} characters once pinned; the limit is {}",
+                    self.config.limits.ref_chars
+                ),
+                "Point at a file with a shorter path, or record the finding with `engram note` and point at the note.",
+            ))
+        }
+    }
+}
+
+/// The entries that store copies of files, each once. Refuses pointers to a copy that is not there: it may
+/// have been erased since it was read.
+pub(crate) fn copies<'a>(
+    tx: &Reader<'_>,
+    project: ProjectId,
+    pointers: impl IntoIterator<Item = &'a Pointer>,
+    snapshots: &[Snapshot],
+) -> Result<Vec<Operation>, Refusal> {
+    let mut entries = Vec::new();
+    for snapshot in snapshots {
+        if !tx.has_snapshot(project, &snapshot.digest_hex, &snapshot.path)? {
+            entries.push(Operation::Kept(snapshot.clone()));
+        }
+    }
+    for pointer in pointers {
+        let Some(digest) = pointer.kept() else {
+            continue;
+        };
+        let path = pointer.name();
+        let is_new = |it: &Snapshot| it.digest_hex == digest && it.path == path;
+        if !snapshots.iter().any(is_new)
+            && !tx.has_snapshot(project, digest, path)?
+            && tx.snapshot(project, digest, path)?.is_none()
+        {
+            return Err(Refusal::new(
+                Code::PointerNotFound,
+                format!("{} was erased while it was read", pointer.label()),
+                "Pin to a commit, or to @worktree for a new copy.",
+            ));
+        }
+    }
+    Ok(entries)
+}
+
+/// No text that is stored may carry a credential, in whatever field.
+pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
+    screen_text("the claim", &new.claim)?;
+    screen_text("the topic", &new.topic)?;
+    for tag in &new.tags {
+        screen_text("a tag", tag)?;
+    }
+    screen_text("the agent's name", new.agent.as_deref().unwrap_or_default())?;
+    for (at, pointer) in new.pointers.iter().enumerate() {
+        let (field, text) = (format!("pointer {}", at + 1), pointer.to_string());
+        match &pointer.target {
+            // No file has such a name: it is read as words.
+            Target::Url { url, .. } => screen_text(&field, url)?,
+            _ => screen_secret(&field, &text)?,
+        }
+        if text.contains('%') {
+            screen_secret(&field, &percent_decode_str(&text).decode_utf8_lossy())?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses invisible characters and what looks like a credential; `field` says to a reader where they stand.
+pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
+    screen_secret(field, text)?;
+    match unseen(text) {
+        Some(unseen) => Err(Refusal::unseen(field, unseen)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what looks like a credential. An address may hold invisible characters: files have such names.
+pub(crate) fn screen_secret(field: &str, text: &str) -> Result<(), Refusal> {
+    // Invisible characters do not split a credential.
+    let unhidden = || text.chars().filter(|c| !is_hidden(*c)).collect::<String>();
+    let parted = || text.contains(is_hidden).then(|| screen(&unhidden()))?;
+    match screen(text).or_else(parted) {
+        Some(secret) => Err(secret_refusal(
+            &format!("{field} contains what looks like {}", secret.rule),
+            "Give the credential's name or where it is kept, never its value.",
+        )),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn screen_snapshot(snapshot: &Snapshot) -> Result<(), Refusal> {
+    match engram_consistency::screen_bytes(&snapshot.bytes) {
+        Some(secret) => Err(secret_refusal(
+            &format!("{} contains what looks like {}", snapshot.path, secret.rule),
+            "Remove the credential from that file, or pin to a commit, for example @HEAD.",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn secret_refusal(message: &str, hint: &str) -> Refusal {
+    Refusal::new(Code::SecretDetected, message, hint)
+}

@@ -1,0 +1,162 @@
+//! The head of a lineage, and its end.
+
+use crate::{
+    claims::{close, read},
+    conflicts::{
+        findings::{self, Telling},
+        risks::may_see,
+    },
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    visibility::Eyes,
+};
+use engram_model::{
+    Code, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, Noticed, Operation,
+    ProjectId, PutReply, Refusal, Scope,
+};
+use engram_store::Reader;
+use jiff::Timestamp;
+
+/// `operation: delete`: the end of a lineage, without a successor.
+pub(crate) fn retire(cx: &Context<'_>, draft: &Draft) -> Result<PutReply, Refusal> {
+    let lineage: EngramId = match draft.corrects_lineage.as_deref() {
+        Some(text) if !text.is_empty() => text.parse()?,
+        _ => {
+            return Err(Refusal::new(
+                Code::SchemaInvalid,
+                "operation delete needs corrects_lineage",
+                "Set corrects_lineage to the lineage_id of the claim to retire.",
+            ));
+        }
+    };
+    let (project, eyes) = (cx.project()?, cx.eyes()?);
+    let store = &cx.engine.store;
+    let head = store.read(|it| head_of(it, project, &eyes, lineage.0))?;
+    let closed = close::close_window(cx, &head)?;
+    let retired = Finding::new(
+        Noticed::Retired,
+        head.id,
+        "It is closed; a query as of an earlier time still finds it.",
+    );
+    Ok(PutReply {
+        seq: closed.seq,
+        memory_op: MemoryOp::Delete,
+        supersedes: None,
+        committed_at: cx.engine.world.now(),
+        ..PutReply::of(&head, vec![retired])
+    })
+}
+
+/// A version that no longer holds, again: as a new one of its lineage, with its words, its evidence
+/// and its author. Windows never reopen (DESIGN, rule 3).
+pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
+    let ground = Ground::of(read::find(cx, id)?.project);
+    let by = decide::speaker(cx, None)?;
+    findings::before_comparing(cx);
+    let ((mut reply, after), seq) = decide::decide(cx, &ground, |it, now| {
+        let old = restorable(it, id, cx.engine.world.now())?;
+        let versions = it.lineage(old.lineage_id)?;
+        let head = versions.into_iter().find(|it| it.valid_until.is_none());
+        let engram = again(cx, old, now, head.as_ref());
+        let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
+        let compared = findings::compare(cx, it, &engram, &Telling::of(now, &by, &ending));
+        let superseded = head.as_ref().map(superseded).into_iter();
+        let answer = PutReply {
+            conflicts: compared.conflicts,
+            due: compared.told_due(),
+            ..PutReply::of(&engram, superseded.chain(compared.findings).collect())
+        };
+        let stored = Planned {
+            due: compared.due.map(|due| (None, due)),
+            shareable: engram.scope != Scope::Run,
+            operation: Operation::Stored(Box::new(engram)),
+            by: by.clone(),
+        };
+        let after = compared.entries.len() as u64;
+        let mut entries = vec![stored];
+        entries.extend(compared.entries);
+        Ok(Plan {
+            entries,
+            answer: (answer, after),
+        })
+    })?;
+    reply.seq = seq.unwrap_or_default().saturating_sub(after);
+    Ok(reply)
+}
+
+/// A version that ended, as a new one of its lineage, in the place of the one that holds.
+pub(crate) fn again(
+    cx: &Context<'_>,
+    old: Engram,
+    now: Timestamp,
+    head: Option<&Engram>,
+) -> Engram {
+    Engram {
+        id: EngramId(cx.engine.world.id()),
+        seq: 0,
+        valid_from: now,
+        valid_until: None,
+        recorded_at: cx.engine.world.now(),
+        memory_op: MemoryOp::Update,
+        supersedes: head.map(|it| it.id),
+        restores: Some(old.id),
+        figures: Figures::default(),
+        place: None,
+        score: None,
+        lost: None,
+        ..old
+    }
+}
+
+/// A version that can be made to hold again.
+fn restorable(it: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram, Refusal> {
+    let not = |why: &str, hint: &str| {
+        Err(Refusal::new(
+            Code::NotFound,
+            format!("engram {id} {why}"),
+            hint,
+        ))
+    };
+    match it.engram(id)? {
+        None => not("does not exist", "Name a version that `engram log` lists."),
+        Some(it) if it.redacted => not(
+            "was redacted",
+            "Its text was erased: commit the claim again.",
+        ),
+        Some(it) if it.valid_until.is_none() => not("still holds", "There is nothing to restore."),
+        Some(it) if engram_model::is_over(it.recorded_at, it.expires_at, clock) => {
+            not("has expired", "Commit the claim again, with a longer ttl.")
+        }
+        Some(it) => Ok(it),
+    }
+}
+
+/// What a new version tells of the one that it took the place of.
+pub(crate) fn superseded(head: &Engram) -> Finding {
+    Finding::new(Noticed::Superseded, head.id, "This version replaces it.")
+}
+
+/// The version of a lineage that holds and that the caller may see, by the id of the lineage or of any of its versions.
+pub(crate) fn head_of(
+    it: &Reader<'_>,
+    project: ProjectId,
+    eyes: &Eyes,
+    id: ulid::Ulid,
+) -> Result<Engram, Refusal> {
+    let lineage = match it.engram(EngramId(id))? {
+        Some(version) => version.lineage_id,
+        None => LineageId(id),
+    };
+    let mut versions = it.lineage(lineage)?.into_iter();
+    let head = versions.find(|version| {
+        version.project == project && version.valid_until.is_none() && eyes.may_see(version)
+    });
+    match head {
+        Some(head) if may_see(it, eyes, &head)? => Ok(head),
+        _ => Err(Refusal::new(
+            Code::NotFound,
+            format!("no current claim has the lineage {id}"),
+            "Query for the claim and pass its lineage_id.",
+        )),
+    }
+}

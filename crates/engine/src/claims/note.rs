@@ -1,0 +1,72 @@
+//! Notes: events of the episodic plane that a `sam:` pointer can address.
+
+use crate::{
+    claims::evidence::screen_text,
+    context::Context,
+    decide::{self, Plan, Planned},
+};
+use engram_model::{Code, EventId, Note, NoteReply, Operation, Pointer, Refusal, operation::Event};
+use jiff::{Timestamp, tz::TimeZone};
+use sha2::{Digest, Sha256};
+
+/// Longest event that is noted, in bytes; longer text belongs into an artifact.
+const LONGEST: usize = 100_000;
+
+pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Refusal> {
+    let event = event_of(EventId(cx.engine.world.id()), cx.now()?, note)?;
+    let ground = cx.ground(true)?;
+    let by = decide::speaker(cx, note.agent.as_deref())?;
+    let (_, seq) = decide::decide(cx, &ground, |it, _| {
+        decide::admit(cx, it)?;
+        Ok(Plan {
+            entries: vec![Planned {
+                due: None,
+                operation: Operation::Noted(event.clone()),
+                by: by.clone(),
+                shareable: true,
+            }],
+            answer: (),
+        })
+    })?;
+    Ok(NoteReply {
+        id: event.id,
+        seq: seq.unwrap_or_default(),
+        pointer: event.pointer,
+    })
+}
+
+/// The event that a note becomes, with its address on the day of `now`.
+pub(crate) fn event_of(id: EventId, now: Timestamp, note: &Note) -> Result<Event, Refusal> {
+    let text = note.text.trim();
+    check_text(text)?;
+    screen_text("the note", text)?;
+    screen_text("the note's kind", &note.kind)?;
+    screen_text("the note's slug", &note.slug)?;
+    screen_text(
+        "the agent's name",
+        note.agent.as_deref().unwrap_or_default(),
+    )?;
+    let slug = match note.slug.trim() {
+        "" => id.to_string().to_lowercase(),
+        slug => slug.to_owned(),
+    };
+    let day = now.to_zoned(TimeZone::UTC).date();
+    let pointer: Pointer = format!("sam:{}:{slug}@{day}", note.kind.trim()).parse()?;
+    Ok(Event {
+        id,
+        pointer: pointer.to_string(),
+        digest: hex::encode(Sha256::digest(text)),
+        text: text.to_owned(),
+    })
+}
+
+fn check_text(text: &str) -> Result<(), Refusal> {
+    if text.is_empty() || text.contains('\0') || text.len() > LONGEST {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("a note must be 1 to {LONGEST} bytes of plain text"),
+            "Describe what happened; keep long text in a file and point at it.",
+        ));
+    }
+    Ok(())
+}

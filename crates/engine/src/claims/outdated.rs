@@ -1,0 +1,65 @@
+//! What an update without a lineage replaces: the nearest claim about the same attribute of the same
+//! subject (seed 002, phase 2, step 9).
+
+use crate::{asking::query, claims::close, context::Context, visibility::Eyes};
+use engram_consistency::{
+    claim::Claim,
+    tier::{Said, same_matter},
+};
+use engram_model::{Durability, Engram, Kind, NewEngram, ProjectId, Refusal};
+use engram_store::Reader;
+use jiff::Timestamp;
+
+/// Of what holds on its topic, and what the caller may see and close, the nearest in meaning; among
+/// equals, the newest. None if nothing is known to be about the same.
+pub(crate) fn outdated_by(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    eyes: &Eyes,
+    new: &NewEngram,
+) -> Result<Option<Engram>, Refusal> {
+    let read = Claim::read(&new.claim);
+    let said = Said {
+        claim: &read,
+        topic: &new.topic,
+        fact_type: new.fact_type,
+        confidence: new.confidence,
+        valid_from: Timestamp::UNIX_EPOCH,
+        valid_until: None,
+    };
+    let mut nearest: Option<(f64, Engram)> = None;
+    for held in query::alike(cx, it, project, eyes, &new.claim, &new.topic)? {
+        if !is_replaceable(&held, new) || close::may_close(cx, &held).is_err() {
+            continue;
+        }
+        let read = Claim::read(&held.claim);
+        let other = Said {
+            claim: &read,
+            topic: &held.topic,
+            fact_type: held.fact_type,
+            confidence: held.confidence,
+            ..said
+        };
+        let Some(score) = same_matter(&said, &other) else {
+            continue;
+        };
+        let is_nearer = nearest
+            .as_ref()
+            .is_none_or(|it| (score, held.seq) > (it.0, it.1.seq));
+        if is_nearer {
+            nearest = Some((score, held));
+        }
+    }
+    Ok(nearest.map(|it| it.1))
+}
+
+/// Whether a claim can be what another replaces. What lasts is not replaced by what does not, nor what
+/// many see by what few see. To-dos and risks quote what they are about: only their own kind replaces
+/// them.
+fn is_replaceable(held: &Engram, new: &NewEngram) -> bool {
+    let quotes = |kind| matches!(kind, Kind::Todo | Kind::Risk);
+    let of_one_kind = held.kind == new.kind || !(quotes(held.kind) || quotes(new.kind));
+    let lasts = new.durability == Durability::Durable || held.durability == Durability::Ephemeral;
+    of_one_kind && lasts && held.scope == new.scope && held.asks.is_none() && !held.is_sample()
+}

@@ -1,0 +1,265 @@
+//! Claims reach further. Ephemeral ones become durable: by hand, or once others were answered with them (seed
+//! 002, phase 8). A parent or the user gives them a wider scope (seed 001, 4.3).
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+};
+
+use crate::{
+    Engine,
+    agents::known::{in_project, kin_of},
+    claims::{
+        close,
+        lineage::{head_of, superseded},
+        put::answered,
+        read,
+    },
+    conflicts::findings::{self, Compared, ENGINE, Telling},
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    follow::{Follower, Woken},
+};
+use engram_gateway::{Promoted, may_promote};
+use engram_model::{
+    AgentId, Caller, Code, Durability, Engram, EngramId, Figures, MemoryOp, Operation, ProjectId,
+    Promote, PromoteReply, Refusal, Scope, Ttl, is_over, operation::Promotion,
+};
+
+fn outlived(head: &Engram) -> Refusal {
+    Refusal::new(
+        Code::Expired,
+        format!("engram {} has expired", head.id),
+        "Nothing was changed. Commit the claim again as durable.",
+    )
+}
+
+/// Whether it counts that an agent was answered with this: what is ephemeral, only if another said it.
+pub(crate) fn counts(it: &Engram, asks: &AgentId) -> bool {
+    it.durability == Durability::Durable || it.agent.as_ref() != Some(asks)
+}
+
+/// The version of a claim that holds becomes durable. One that is durable already stays as it is.
+pub(crate) fn promote_claim(cx: &Context<'_>, ask: &Promote) -> Result<PromoteReply, Refusal> {
+    let found = read::find(cx, ask.id)?;
+    match ask.scope {
+        None => make_durable(cx, &found, &decide::speaker(cx, None)?),
+        Some(scope) => widen(cx, &found, scope),
+    }
+}
+
+/// A version of the claim that holds, with a wider scope: its words, its evidence and its author stay.
+fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
+    let (eyes, by) = (cx.eyes_in(found.project)?, decide::speaker(cx, None)?);
+    let clock = cx.engine.world.now();
+    findings::before_comparing(cx);
+    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |it, now| {
+        let head = head_of(it, found.project, &eyes, found.id.0)?;
+        let claim = Promoted {
+            scope: head.scope,
+            confidence: head.confidence,
+            author: head.agent.as_ref(),
+        };
+        let known = |id: &AgentId| {
+            let agent = in_project(it, found.project, id).ok().flatten();
+            agent.map(kin_of)
+        };
+        may_promote(cx.caller, &claim, to, &cx.engine.config.scopes, known)?;
+        if is_over(head.recorded_at, head.expires_at, clock) {
+            return Err(outlived(&head));
+        }
+        decide::admit(cx, it)?;
+        let wider = Engram {
+            id: EngramId(cx.engine.world.id()),
+            seq: 0,
+            scope: to,
+            valid_from: now,
+            recorded_at: clock,
+            memory_op: MemoryOp::Update,
+            supersedes: Some(head.id),
+            restores: None,
+            figures: Figures::default(),
+            health: None,
+            asked: None,
+            place: None,
+            score: None,
+            ..head.clone()
+        };
+        // More may meet it there: claims of two runs never do.
+        let compared = findings::compare(cx, it, &wider, &Telling::of(now, &by, &[head.id]));
+        let due = compared.told_due();
+        let mut findings = vec![superseded(&head)];
+        findings.extend(compared.findings);
+        let answer = PromoteReply {
+            id: wider.id,
+            durability: wider.durability,
+            scope: to,
+            lineage_id: wider.lineage_id,
+            seq: 0,
+            due,
+            findings,
+        };
+        let mut entries = answered(it, head.lineage_id, &by)?;
+        entries.push(Planned {
+            due: compared.due.map(|due| (None, due)),
+            operation: Operation::Stored(Box::new(wider)),
+            by: by.clone(),
+            shareable: true,
+        });
+        let after = compared.entries.len() as u64;
+        entries.extend(compared.entries);
+        Ok(Plan {
+            entries,
+            answer: (answer, after),
+        })
+    })?;
+    reply.seq = seq.map_or(reply.seq, |seq| seq - after);
+    Ok(reply)
+}
+
+fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
+    let eyes = cx.eyes_in(found.project)?;
+    findings::before_comparing(cx);
+    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |it, now| {
+        let head = head_of(it, found.project, &eyes, found.id.0)?;
+        engram_gateway::may_write_scope(cx.caller, head.scope, &cx.engine.config.scopes)?;
+        close::may_write_topic(cx, &head.topic)?;
+        if is_over(head.recorded_at, head.expires_at, cx.engine.world.now()) {
+            return Err(outlived(&head));
+        }
+        let mut entries = Vec::new();
+        let mut compared = Compared::default();
+        if head.durability == Durability::Ephemeral {
+            decide::admit(cx, it)?;
+            let lasting = Engram {
+                durability: Durability::Durable,
+                ..head.clone()
+            };
+            compared = findings::compare(cx, it, &lasting, &Telling::of(now, by, &[]));
+            // The engine is no voice of anything.
+            let is_voice =
+                |it: &Planned| matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE;
+            compared.entries.retain(|it| !is_voice(it));
+            entries.push(Planned {
+                due: compared.due.map(|due| (Some(head.seq), due)),
+                operation: Operation::Promoted(Promotion {
+                    id: head.id,
+                    ends_term: head.ttl == default_term(cx),
+                }),
+                by: by.to_owned(),
+                shareable: head.scope != Scope::Run,
+            });
+        }
+        let answer = PromoteReply {
+            id: head.id,
+            durability: Durability::Durable,
+            scope: head.scope,
+            lineage_id: head.lineage_id,
+            seq: head.seq,
+            due: compared.told_due(),
+            findings: compared.findings,
+        };
+        let after = compared.entries.len() as u64;
+        entries.extend(compared.entries);
+        Ok(Plan {
+            entries,
+            answer: (answer, after),
+        })
+    })?;
+    reply.seq = seq.map_or(reply.seq, |seq| seq - after);
+    Ok(reply)
+}
+
+/// The term of an ephemeral claim that came without one; none if such claims do not expire.
+pub(crate) fn default_term(cx: &Context<'_>) -> Option<Ttl> {
+    Ttl::seconds(cx.engine.config.limits.ephemeral_ttl_seconds).ok()
+}
+
+/// Notes what was ephemeral when another agent was answered with it, and may be durable by that: it is
+/// counted and promoted behind the answer, which waits for no write.
+pub(crate) fn note_answered(cx: &Context<'_>, engrams: &[Engram]) {
+    let Caller::Agent(asks) = cx.caller else {
+        return;
+    };
+    let is_asked = |it: &&Engram| it.durability == Durability::Ephemeral && counts(it, asks);
+    let mut asked = engrams.iter().filter(is_asked).peekable();
+    if asked.peek().is_some() {
+        cx.engine.answered.add(asked);
+        cx.engine.wake::<PromoteFollower>();
+    }
+}
+
+/// Most claims that wait to be looked at; more were answered than anybody could promote.
+const WAITING: usize = 10_000;
+
+/// Ephemeral claims that agents were answered with, by project, until their answers are counted.
+#[derive(Default)]
+pub(crate) struct Answered(Mutex<BTreeMap<ProjectId, BTreeSet<EngramId>>>);
+
+impl Answered {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ProjectId, BTreeSet<EngramId>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add<'a>(&self, engrams: impl Iterator<Item = &'a Engram>) {
+        let mut all = self.lock();
+        for engram in engrams {
+            let waiting = all.entry(engram.project).or_default();
+            if waiting.len() < WAITING {
+                waiting.insert(engram.id);
+            }
+        }
+    }
+
+    /// All, which are looked at now.
+    pub(crate) fn take(&self) -> BTreeMap<ProjectId, BTreeSet<EngramId>> {
+        std::mem::take(&mut *self.lock())
+    }
+}
+
+/// Promotes what others were answered with, behind the answers of a process that stays.
+pub(crate) struct PromoteFollower;
+
+impl Follower for PromoteFollower {
+    const NAME: &'static str = "promote";
+    type Patience = ();
+
+    fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
+        engine.promote_answered();
+        Ok(Some(Self))
+    }
+
+    fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
+        engine.promote_answered();
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Promotes what agents were answered with often enough. The counts are written at once: agents ask from
+    /// processes of their own, none of which alone would know of the second answer. What fails is not tried
+    /// again: the next answer counts as well.
+    pub(crate) fn promote_answered(&self) {
+        for (project, asked) in self.answered.take() {
+            if let Err(refusal) = self.promote_asked(project, asked) {
+                tracing::info!(%refusal, "an ephemeral claim was asked for and is not promoted yet");
+            }
+        }
+    }
+
+    fn promote_asked(&self, project: ProjectId, asked: BTreeSet<EngramId>) -> Result<(), Refusal> {
+        self.store_served(project)?;
+        let wanted = self.config.limits.ephemeral_hits;
+        let own = Context::own(self);
+        for id in asked {
+            let now = self.store.read::<_, Refusal>(|tx| Ok(tx.engram(id)?))?;
+            let is_due = |it: &Engram| {
+                (1..=it.figures.query_hits).contains(&wanted) && it.holds_now(self.world.now())
+            };
+            if let Some(engram) = now.filter(is_due) {
+                make_durable(&own, &engram, ENGINE)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,494 @@
+//! Put: gather, plan, commit once.
+
+use crate::{
+    agents::served,
+    claims::{
+        close,
+        evidence::{self, Gathered, copies, screen_claim, screen_text},
+        lineage::{self, head_of, superseded},
+        note::event_of,
+        outdated, promote,
+    },
+    conflicts::{
+        findings::{self, TOLD, Telling},
+        list,
+        risks::reports_nothing_open,
+    },
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    visibility::Eyes,
+};
+use engram_model::{
+    Caller, Code, Commit, Draft, Durability, Engram, EngramId, Figures, Finding, LineageId,
+    MemoryOp, NewEngram, Note, Noticed, OWN_EVENT, Operation, Pointer, PointerInput, ProjectId,
+    Provenance, PutReply, Refusal, Scope, Source,
+    operation::{Agent, Event},
+};
+use engram_store::{Due, Reader, side};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+/// Why a claim is put.
+#[derive(Clone, Copy)]
+pub(crate) enum Occasion<'a> {
+    /// Somebody says it.
+    Said,
+    /// Somebody says it, and another says the same.
+    SaidWith(&'a str),
+    /// Somebody confirms it: it stays with its author, and points where its evidence is now.
+    Confirmed(&'a Engram),
+    /// A to-do asks whether this one still holds.
+    Asks(&'a Engram),
+}
+
+/// A claim that was parsed and looked up: what it comes to is decided on what the home holds.
+pub(crate) struct Claim<'a> {
+    occasion: Occasion<'a>,
+    new: NewEngram,
+    pub(crate) found: Gathered,
+    /// The event of saying so, where that is its evidence.
+    own: Option<Event>,
+    agent: Option<&'a Agent>,
+    /// Who puts it; its author, unless it was only confirmed.
+    by: String,
+    content_hash: String,
+}
+
+/// A claim without a pointer, or with its evidence in words, points at its own recorded event.
+pub(crate) fn commit_claim(cx: &Context<'_>, commit: Commit) -> Result<PutReply, Refusal> {
+    let Commit { mut draft, words } = commit;
+    let says_it = !matches!(draft.operation, Some(MemoryOp::Delete | MemoryOp::None));
+    if !says_it || (words.is_none() && !draft.pointers.is_empty()) {
+        return put_claim(cx, draft, None, Occasion::Said);
+    }
+    let event = own_event(cx, &draft, words.as_deref())?;
+    draft
+        .pointers
+        .push(PointerInput::Text(event.pointer.clone()));
+    put_claim(cx, draft, Some(event), Occasion::Said)
+}
+
+pub(crate) fn put_claim(
+    cx: &Context<'_>,
+    draft: Draft,
+    own: Option<Event>,
+    occasion: Occasion<'_>,
+) -> Result<PutReply, Refusal> {
+    match draft.operation {
+        Some(MemoryOp::Delete) => return lineage::retire(cx, &draft),
+        Some(MemoryOp::None) => return Ok(PutReply::nothing(cx.now()?)),
+        _ => {}
+    }
+    let claim = ready(cx, draft, own, occasion)?;
+    let ground = cx.ground(true)?;
+    findings::before_comparing(cx);
+    let ((mut reply, after), seq) = decide::decide(cx, &ground, |it, now| {
+        decide::admit(cx, it)?;
+        plan_claim(cx, it, now, &ground, &claim, &[])
+    })?;
+    if reply.seq == 0 {
+        reply.seq = seq.unwrap_or_default().saturating_sub(after);
+    }
+    served::note_told(cx, &reply.findings)?;
+    Ok(reply)
+}
+
+/// The scope of a claim that names none, where agents may not write into the project's.
+fn usual_scope(cx: &Context<'_>) -> Option<Scope> {
+    let written = &cx.engine.config.scopes.agents_write;
+    match cx.caller {
+        Caller::Agent(_) if !written.contains(&Scope::Project) => written.first().copied(),
+        _ => None,
+    }
+}
+
+/// Parses a claim, and looks up what it rests on, so that it will be found again.
+pub(crate) fn ready<'a>(
+    cx: &'a Context<'_>,
+    mut draft: Draft,
+    own: Option<Event>,
+    occasion: Occasion<'a>,
+) -> Result<Claim<'a>, Refusal> {
+    if draft.scope.is_none() {
+        draft.scope = usual_scope(cx);
+    }
+    let new = draft.validate(cx.limits()?)?;
+    engram_gateway::may_write_scope(cx.caller, new.scope, &cx.engine.config.scopes)?;
+    close::may_write_topic(cx, &new.topic)?;
+    screen_claim(&new)?;
+    let found = evidence::gather(cx, &new.pointers, own.as_ref())?;
+    Ok(Claim {
+        occasion,
+        by: decide::speaker(cx, new.agent.as_deref())?,
+        content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&new.claim))),
+        new,
+        found,
+        own,
+        agent: cx.agent()?,
+    })
+}
+
+/// The event of saying so. Its slug is a digest: an address is never erased, so it must not
+/// repeat words that may be.
+fn own_event(cx: &Context<'_>, draft: &Draft, words: Option<&str>) -> Result<Event, Refusal> {
+    let claim = draft.claim.trim();
+    screen_text("the claim", claim)?;
+    screen_text("provenance", words.unwrap_or_default())?;
+    let text = match words {
+        Some(words) => format!("{claim}\n\nProvenance: {words}"),
+        None => claim.to_owned(),
+    };
+    let id = engram_model::EventId(cx.engine.world.id());
+    event_of(
+        id,
+        cx.now()?,
+        &Note {
+            kind: OWN_EVENT.to_owned(),
+            slug: hex::encode(&Sha256::digest(text.as_bytes())[..8]),
+            text,
+            agent: None,
+        },
+    )
+}
+
+/// What a claim comes to; the answer, and how many entries follow that of the claim.
+pub(crate) fn plan_claim(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    now: Timestamp,
+    ground: &Ground,
+    claim: &Claim<'_>,
+    before: &[Planned],
+) -> Result<Plan<(PutReply, u64)>, Refusal> {
+    let eyes = cx.eyes_in(ground.project)?;
+    holds_still(it, claim.occasion)?;
+    is_no_echo(cx, it, claim)?;
+    let mut findings = Vec::new();
+    let head = match claim.new.corrects {
+        Some(id) => {
+            let head = head_of(it, ground.project, &eyes, id)?;
+            close::may_close(cx, &head)?;
+            reports_nothing_open(it, &head, cx.engine.world.now())?;
+            Some(head)
+        }
+        None => {
+            let held = held_already(cx, it, ground.project, &eyes, claim)?;
+            // What an agent said is not the user's until the user says it: that is a claim of its own, which
+            // no agent ends.
+            let is_of_equals = |it: &&Engram| claim.agent.is_some() || it.agent.is_none();
+            let mut same = held.iter().filter(is_of_equals);
+            if let Some(same) = same.find(|it| covers(it, &claim.new, &claim.found)) {
+                return repeat(cx, it, claim, same);
+            }
+            findings.extend(held.iter().map(|same| {
+                let note = if covers(same, &claim.new, &claim.found) {
+                    "An agent said the same on this evidence."
+                } else {
+                    "The same claim exists with other evidence."
+                };
+                Finding::new(Noticed::SameClaim, same.id, note)
+            }));
+            match claim.new.operation {
+                MemoryOp::Update => {
+                    outdated::outdated_by(cx, it, ground.project, &eyes, &claim.new)?
+                }
+                _ => None,
+            }
+        }
+    };
+    // What it replaces is told as that alone.
+    findings.retain(|same| head.as_ref().is_none_or(|it| it.id != same.id));
+    let engram = version(cx, now, ground, claim, head.as_ref());
+    findings.extend(claim.found.phantoms.iter().map(|label| {
+        let note = format!("{label} does not match its digest: dereference it again.");
+        Finding::new(Noticed::PhantomRead, engram.id, note)
+    }));
+    findings.extend(head.as_ref().map(superseded));
+    let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
+    let telling = Telling {
+        before,
+        ..Telling::of(now, &claim.by, &ending)
+    };
+    let compared = findings::compare(cx, it, &engram, &telling);
+    let answer = PutReply {
+        conflicts: compared.conflicts,
+        due: compared.told_due(),
+        ..PutReply::of(&engram, [findings, compared.findings].concat())
+    };
+    let mut all = match &head {
+        Some(head) => answered(it, head.lineage_id, &claim.by)?,
+        None => Vec::new(),
+    };
+    all.extend(entries(it, claim, engram, compared.due)?);
+    let after = compared.entries.len() as u64;
+    all.extend(compared.entries);
+    Ok(Plan {
+        entries: all,
+        answer: (answer, after),
+    })
+}
+
+/// The same claim on the same evidence is not stored twice; another voice is counted. Whoever repeats it
+/// learns what it contradicts, as its author did.
+fn repeat(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    claim: &Claim<'_>,
+    same: &Engram,
+) -> Result<Plan<(PutReply, u64)>, Refusal> {
+    let handle = claim.agent.map(|agent| &agent.handle);
+    let mut entries = Vec::new();
+    if !it.has_said(handle, &claim.by, same.id)? {
+        entries.push(Planned {
+            due: None,
+            operation: Operation::Corroborated(same.id),
+            by: claim.by.clone(),
+            shareable: same.scope != Scope::Run,
+        });
+    }
+    let note = "This claim already exists with this evidence.";
+    let mut findings = vec![Finding::new(Noticed::Duplicate, same.id, note)];
+    let disputes = list::disputes_of(cx, it, same)?;
+    let conflicts = disputes.len() as u64;
+    findings.extend(disputes.into_iter().take(TOLD));
+    let answer = PutReply {
+        memory_op: MemoryOp::None,
+        supersedes: None,
+        conflicts,
+        ..PutReply::of(same, findings)
+    };
+    Ok(Plan {
+        entries,
+        answer: (answer, 0),
+    })
+}
+
+/// What holds and says the same: on this topic, whatever its case and its white space (seed 002,
+/// phase 2, step 4); on others, in the same words.
+fn held_already(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    eyes: &Eyes,
+    claim: &Claim<'_>,
+) -> Result<Vec<Engram>, Refusal> {
+    let clock = cx.engine.world.now();
+    let own = side(&claim.new.topic, &claim.new.claim);
+    let mut held = it.holding(project, &own, clock)?;
+    let elsewhere = it.same_content(project, &claim.content_hash, clock)?;
+    let said: Vec<EngramId> = held.iter().map(|it| it.id).collect();
+    held.extend(elsewhere.into_iter().filter(|it| !said.contains(&it.id)));
+    held.retain(|it| eyes.may_see(it));
+    held.sort_by_key(|it| it.seq);
+    Ok(held)
+}
+
+/// What somebody says must not only repeat what they were shown. The event of saying so is no evidence
+/// of their own.
+fn is_no_echo(cx: &Context<'_>, it: &Reader<'_>, claim: &Claim<'_>) -> Result<(), Refusal> {
+    if !matches!(claim.occasion, Occasion::Said) {
+        return Ok(());
+    }
+    let pointers = claim.found.pointers.iter().map(Pointer::to_string);
+    let own = claim.own.as_ref().map(|it| it.pointer.as_str());
+    let evidence = pointers.filter(|it| Some(it.as_str()) != own);
+    served::refuse_echo(cx, it, &claim.new.claim, evidence)
+}
+
+/// The claim, after what it rests on: files that were kept, and the event of saying so.
+fn entries(
+    it: &Reader<'_>,
+    claim: &Claim<'_>,
+    engram: Engram,
+    due: Option<Due>,
+) -> Result<Vec<Planned>, Refusal> {
+    let shareable = engram.scope != Scope::Run;
+    let by = &claim.by;
+    let planned = |operation, shareable| Planned {
+        due: None,
+        operation,
+        by: by.clone(),
+        shareable,
+    };
+    let Gathered {
+        pointers,
+        snapshots,
+        ..
+    } = &claim.found;
+    let copies = copies(it, engram.project, pointers, snapshots)?;
+    let copies = copies.into_iter().map(|copy| planned(copy, shareable));
+    let mut entries: Vec<Planned> = copies.collect();
+    entries.extend(
+        claim
+            .own
+            .as_ref()
+            .map(|event| planned(Operation::Noted(event.clone()), shareable)),
+    );
+    let id = engram.id;
+    entries.push(Planned {
+        due: due.map(|due| (None, due)),
+        ..planned(Operation::Stored(Box::new(engram)), shareable)
+    });
+    if let Occasion::SaidWith(voice) = claim.occasion {
+        entries.push(Planned {
+            due: None,
+            by: voice.to_owned(),
+            ..planned(Operation::Corroborated(id), shareable)
+        });
+    }
+    Ok(entries)
+}
+
+fn version(
+    cx: &Context<'_>,
+    now: Timestamp,
+    ground: &Ground,
+    claim: &Claim<'_>,
+    head: Option<&Engram>,
+) -> Engram {
+    let Claim {
+        new, found, agent, ..
+    } = claim;
+    let engine = cx.engine;
+    let clock = engine.world.now();
+    let id = EngramId(engine.world.id());
+    let ephemeral = new.durability == Durability::Ephemeral;
+    // A correction by the user in the author's name leaves the claim with the author.
+    let same = head.filter(|it| agent.is_none() && it.provenance.created_by == claim.by);
+    let said = Provenance {
+        created_at: clock,
+        created_by: claim.by.clone(),
+        // What the user's own tools said is not for an agent to claim.
+        source: match (agent, new.source) {
+            (Some(_), None | Some(Source::Tool)) => Source::Agent,
+            (_, given) => given.unwrap_or(Source::Tool),
+        },
+    };
+    let said_by = match agent {
+        Some(agent) => Some(agent.handle.clone()),
+        None => same.and_then(|it| it.agent.clone()),
+    };
+    // A user's correction keeps the claim's run and, for a to-do, the claim that it asks about.
+    let of = head.filter(|_| agent.is_none());
+    let said_in = agent.map_or_else(|| of.and_then(|it| it.run), |agent| Some(agent.run));
+    let (provenance, whose, run, asks) = match claim.occasion {
+        Occasion::Confirmed(of) => (of.provenance.clone(), of.agent.clone(), of.run, of.asks),
+        Occasion::Asks(of) => (said, said_by, of.run, Some(of.lineage_id)),
+        Occasion::Said | Occasion::SaidWith(_) => {
+            (said, said_by, said_in, of.and_then(|it| it.asks))
+        }
+    };
+    let ttl = match (&new.ttl, ephemeral) {
+        (None, true) => promote::default_term(cx),
+        (ttl, _) => ttl.clone(),
+    };
+    Engram {
+        id,
+        seq: 0,
+        lineage_id: head.map_or(LineageId(id.0), |it| it.lineage_id),
+        project: ground.project,
+        run,
+        claim: new.claim.clone(),
+        kind: new.kind,
+        fact_type: new.fact_type,
+        scope: new.scope,
+        topic: new.topic.clone(),
+        topic_key: None,
+        pointers: found.pointers.clone(),
+        confidence: new.confidence,
+        expires_at: ttl.as_ref().map(|ttl| ttl.expires_at(clock)),
+        ttl,
+        durability: new.durability,
+        tags: new.tags.clone(),
+        hash_keys: Vec::new(),
+        entities: Vec::new(),
+        provenance,
+        agent: whose,
+        engineer: None,
+        content_hash: claim.content_hash.clone(),
+        valid_from: now,
+        valid_until: None,
+        recorded_at: clock,
+        memory_op: match head {
+            Some(_) => MemoryOp::Update,
+            None => MemoryOp::Add,
+        },
+        supersedes: head.map(|it| it.id),
+        restores: None,
+        asks,
+        verified: found.verified,
+        redacted: false,
+        figures: Figures::default(),
+        conflicts: Vec::new(),
+        health: None,
+        asked: None,
+        place: None,
+        score: None,
+        lost: None,
+        role: None,
+    }
+}
+
+/// The version that somebody confirms or asks about may have ended meanwhile: confirming it must not
+/// undo a correction.
+fn holds_still(it: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
+    let (Occasion::Confirmed(of) | Occasion::Asks(of)) = occasion else {
+        return Ok(());
+    };
+    match it.engram(of.id)? {
+        Some(now) if now.valid_until.is_none() => Ok(()),
+        _ => Err(Refusal::new(
+            Code::NotFound,
+            format!("engram {} no longer holds", of.id),
+            "Nothing was changed. Read the newest version of the claim.",
+        )),
+    }
+}
+
+/// The to-dos that ask about a claim end with what answers them: another version, or its end.
+pub(crate) fn answered(
+    it: &Reader<'_>,
+    lineage: LineageId,
+    by: &str,
+) -> Result<Vec<Planned>, Refusal> {
+    let mut open = it.asking(lineage)?;
+    open.retain(|it| it.valid_until.is_none());
+    let ended = |it: Engram| Planned {
+        due: None,
+        operation: Operation::Forgotten(it.id),
+        by: by.to_owned(),
+        shareable: it.scope != Scope::Run,
+    };
+    Ok(open.into_iter().map(ended).collect())
+}
+
+impl Claim<'_> {
+    /// Whether another claim of the same message says this already, on this evidence, for as long.
+    pub(crate) fn repeats(&self, other: &Claim<'_>) -> bool {
+        let said = |it: &Claim<'_>| side(&it.new.topic, &it.new.claim);
+        said(self) == said(other)
+            && lasts_for(other.new.durability, self.new.durability)
+            && self.new.scope == other.new.scope
+            && self.new.topic == other.new.topic
+            && self.new.kind == other.new.kind
+            && self.new.corrects == other.new.corrects
+            && (self.found.pointers.iter()).all(|it| other.found.pointers.contains(it))
+    }
+}
+
+/// Whether what is held lasts as long as what is new.
+fn lasts_for(held: Durability, new: Durability) -> bool {
+    held == Durability::Durable || new == Durability::Ephemeral
+}
+
+/// Whether `same` already says this, of this scope and topic, on this evidence, for as long.
+fn covers(same: &Engram, new: &NewEngram, found: &Gathered) -> bool {
+    lasts_for(same.durability, new.durability)
+        && same.scope == new.scope
+        && same.topic == new.topic
+        && same.kind == new.kind
+        && found
+            .pointers
+            .iter()
+            .all(|pointer| same.pointers.contains(pointer))
+}

@@ -1,0 +1,213 @@
+//! What can be read without changing anything.
+
+use crate::{
+    agents::{names, served},
+    anchor,
+    claims::evidence,
+    conflicts::{list, risks::may_see},
+    context::Context,
+    home::project,
+    not_found,
+    visibility::Eyes,
+};
+use engram_model::{
+    Change, Code, Engram, EngramId, Entry, Facets, Feed, FeedPage, Figures, Filter, LineReply,
+    LineView, OWN_EVENT, Pointer, PointerInput, ProjectId, Refusal, SourceReply, SourceView,
+    Target,
+};
+use engram_pointers::{Repo, Shelf, View};
+use engram_store::Reader;
+
+/// A version that the caller may see, as it is stored.
+pub(crate) fn find(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
+    let eyes = cx.eyes()?;
+    let found = cx.engine.store.read::<_, Refusal>(|tx| {
+        let found = tx.engram(id)?;
+        Ok(match found {
+            Some(engram) if may_see(tx, &eyes, &engram)? => Some(engram),
+            _ => None,
+        })
+    })?;
+    // What may not be seen is not told from what is not there.
+    found.ok_or_else(|| not_found(id))
+}
+
+/// The same with how its evidence stands.
+pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
+    let mut engram = find(cx, id)?;
+    anchor::tell_health_now(cx, std::slice::from_mut(&mut engram));
+    let store = &cx.engine.store;
+    engram.lost = store.read::<_, Refusal>(|it| Ok(it.lost(&engram)?))?;
+    if engram.valid_until.is_none() {
+        engram.asked = store.read::<_, Refusal>(|it| Ok(it.asked(engram.lineage_id)?))?;
+        let told = std::slice::from_mut(&mut engram);
+        store.read::<_, Refusal>(|it| list::tell_conflicts(cx, it, told.iter_mut()))?;
+    }
+    served::note_shown(cx, std::slice::from_ref(&engram), false)?;
+    Ok(engram)
+}
+
+/// What was done to a claim, of what the caller may see.
+pub(crate) fn log_of(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entry>, Refusal> {
+    let (lineage, eyes) = (find(cx, id)?.lineage_id, cx.eyes()?);
+    let mut entries = cx
+        .engine
+        .store
+        .read::<_, Refusal>(|it| Ok(it.log(lineage)?))?;
+    let stored = entries.iter().filter_map(|it| it.change.stored());
+    let unseen: Vec<EngramId> = stored
+        .filter(|it| !eyes.may_see(it))
+        .map(|it| it.id)
+        .collect();
+    entries.retain(|it| {
+        let about = it.change.engram();
+        about.is_none_or(|id| !unseen.contains(&id))
+    });
+    anchor::tell_health(
+        cx,
+        entries.iter_mut().filter_map(|it| it.change.stored_mut()),
+    );
+    entries.iter_mut().for_each(names::tell);
+    Ok(entries)
+}
+
+pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
+    if feed.limit == Some(0) {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            "a page of the feed has 1 to 1,000 entries, not 0",
+            "Ask for at least one entry.",
+        ));
+    }
+    let (project, eyes, worktree) = (cx.project()?, cx.eyes()?, cx.worktree()?);
+    let now = cx.engine.world.now();
+    let is_past = feed.filter.held_at.is_some();
+    let mut page = cx.engine.store.read::<_, Refusal>(|it| {
+        let (entries, next) = it.feed(project, &worktree, feed, now)?;
+        let mut seen = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let is_seen = match entry.change.conflict() {
+                Some(id) => list::may_see_conflict(cx, it, id, &eyes, entry.seq)?,
+                None => is_for(it, project, &eyes, &worktree, &entry)?,
+            };
+            if is_seen {
+                seen.push(entry);
+            }
+        }
+        let mut entries = seen;
+        entries.iter_mut().for_each(names::tell);
+        let mut replaced = Vec::new();
+        for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
+            if is_past {
+                // How often it was said since, nobody knew then.
+                told.figures = Figures::default();
+            } else if told.valid_until.is_none() {
+                told.asked = it.asked(told.lineage_id)?;
+            } else if let Some(newer) = it.successor(told.lineage_id, told.seq)? {
+                replaced.push((told.id, newer));
+            }
+        }
+        if !is_past {
+            let stored = entries.iter_mut();
+            list::tell_conflicts(cx, it, stored.filter_map(|it| it.change.stored_mut()))?;
+        }
+        Ok(FeedPage {
+            entries,
+            next,
+            head: it.head()?,
+            engrams: it.count_engrams(project, now)?.holding,
+            replaced,
+        })
+    })?;
+    // How its evidence reads is known of now alone.
+    if !is_past {
+        let stored = page.entries.iter_mut();
+        anchor::tell_health(cx, stored.filter_map(|it| it.change.stored_mut()));
+    }
+    Ok(page)
+}
+
+pub(crate) fn count(cx: &Context<'_>, filter: &Filter) -> Result<Facets, Refusal> {
+    let (project, worktree) = (cx.project()?, cx.worktree()?);
+    let (store, now) = (&cx.engine.store, cx.engine.world.now());
+    store.read(|it| Ok(it.facets(project, &worktree, filter, now)?))
+}
+
+/// The window's view; only the user has a window, so nothing is metered.
+pub(crate) fn view_source(cx: &Context<'_>, asked: SourceView) -> Result<SourceReply, Refusal> {
+    let how = View {
+        context: asked.context,
+        soon: asked.soon,
+    };
+    view(cx, asked.pointer, |repo, shelf, pointer| {
+        engram_pointers::source(repo, shelf, pointer, how)
+    })
+}
+
+pub(crate) fn view_line(cx: &Context<'_>, asked: LineView) -> Result<LineReply, Refusal> {
+    view(cx, asked.pointer, |repo, shelf, pointer| {
+        engram_pointers::line(repo, shelf, pointer, asked.number, asked.from)
+    })
+}
+
+/// What the window asks of a pointer.
+pub(crate) fn view<T>(
+    cx: &Context<'_>,
+    pointer: PointerInput,
+    ask: impl FnOnce(Option<&Repo>, &dyn Shelf, &Pointer) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let pointer = Pointer::try_from(pointer)?;
+    let repo = evidence::repo_for(cx, &pointer)?;
+    let project = match repo {
+        Some(_) => cx.known_project()?,
+        None => Some(project::of_home(&cx.engine.store)),
+    };
+    ask(repo, &cx.shelf(project), &pointer)
+}
+
+/// Whether the caller is told of an entry: of nothing that it says of a claim that may not be seen.
+fn is_for(
+    it: &Reader<'_>,
+    project: ProjectId,
+    eyes: &Eyes,
+    worktree: &str,
+    entry: &Entry,
+) -> Result<bool, Refusal> {
+    let about = match &entry.change {
+        Change::Stored(engram) => return may_see(it, eyes, engram),
+        // How evidence stands in another working tree is no news in this one.
+        Change::Anchored { worktree: of, .. } if of != worktree => return Ok(false),
+        _ if matches!(eyes, Eyes::All) => return Ok(true),
+        Change::Between { .. } => return Ok(false),
+        Change::Anchored { engrams, .. } => {
+            for of in engrams {
+                if it.engram(of.id)?.is_some_and(|it| !eyes.may_see(&it)) {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        // The event of saying a claim repeats it, and stands before it.
+        Change::Noted { pointer, .. } | Change::Dereferenced { pointer, .. } => {
+            match said_at(it, project, pointer)? {
+                Some(seq) => it.engram_at(seq + 1)?,
+                None => None,
+            }
+        }
+        other => match other.engram() {
+            Some(id) => it.engram(id)?,
+            None => None,
+        },
+    };
+    about.map_or(Ok(true), |engram| may_see(it, eyes, &engram))
+}
+
+/// The place of the event of saying a claim that a pointer addresses; none for any other pointer.
+fn said_at(it: &Reader<'_>, project: ProjectId, pointer: &str) -> Result<Option<u64>, Refusal> {
+    match pointer.parse::<Pointer>().map(|it| it.target) {
+        Ok(Target::Sam { kind, slug, date }) if kind == OWN_EVENT => {
+            Ok(it.events_at(project, &kind, &slug, date)?.pop())
+        }
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,233 @@
+//! A sample to explore: claims that the repository's history proves, one for each fate of a claim. One
+//! request forgets them all.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use crate::{
+    claims::put::{self, Occasion, answered},
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+};
+use engram_model::{
+    Change, Code, Draft, Engram, Feed, Filter, Kind, LineageId, Lines, Operation, Pin, Pointer,
+    PointerInput, ProjectId, PutReply, Refusal, SAMPLE, SampleReply, Scope, Target, count,
+};
+use engram_pointers::{
+    Large,
+    track::{Became, Trace, lately},
+};
+use engram_store::Reader;
+use jiff::Timestamp;
+
+/// How long the history is searched.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Lines of a file that are shown.
+const LINES: u32 = 24;
+/// Most claims that are searched for those of a sample.
+const MOST: usize = 10_000;
+/// The author of the sample's claims, and a second agent that says the same.
+const VOICES: [&str; 2] = ["sample agent", "second sample agent"];
+
+/// Stores the sample, unless there is one. Claims that this history cannot prove are left out.
+pub(crate) fn store_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
+    let mut held = held_sample(cx)?;
+    if !held.is_empty() {
+        // Oldest first, as they were put.
+        held.reverse();
+        return Ok(reply(&held));
+    }
+    let longest = cx.repository()?.largest_files(1)?;
+    let mut traces = cx.for_a_while(PATIENCE, lately)?;
+    // The newest claim is opened first: put one last that needs review.
+    traces.sort_by_key(|it| match it.became {
+        Became::Ends(_) => 0,
+        Became::Renamed(_) => 1,
+        Became::Moved(_) => 2,
+        Became::Edited => 3,
+    });
+    let voices = longest.first().map(|it| say_twice(cx, it));
+    let others = traces.iter().map(|it| say(cx, it));
+    let (mut ids, mut refused) = (Vec::new(), None);
+    for stored in voices.into_iter().chain(others) {
+        // Some paths and commits fit no claim or pointer.
+        match stored {
+            Ok(stored) => ids.push(stored.id),
+            Err(refusal) => refused = Some(refusal),
+        }
+    }
+    match (ids.is_empty(), refused) {
+        (true, Some(refusal)) => Err(refusal),
+        (true, None) => Err(Refusal::new(
+            Code::PointerNotFound,
+            "this repository has no committed source file to sample",
+            "Commit something, then try again.",
+        )),
+        (false, _) => Ok(SampleReply { ids }),
+    }
+}
+
+/// A claim that two agents make, in one commit. The last lines of the file show how long it is.
+fn say_twice(cx: &Context<'_>, it: &Large) -> Result<PutReply, Refusal> {
+    let claim = format!(
+        "`{}` is the longest source file here: {}.",
+        it.path,
+        count(it.lines, ("line", "lines"))
+    );
+    let end = u32::try_from(it.lines).unwrap_or(u32::MAX).max(1);
+    let shown = Lines {
+        start: end.saturating_sub(LINES - 1).max(1),
+        end,
+    };
+    let said = draft("files", claim, pointer(&it.path, shown, "HEAD"));
+    put::put_claim(cx, said, None, Occasion::SaidWith(VOICES[1]))
+}
+
+/// A claim about what a commit did; for the end of a file, a claim and its correction.
+fn say(cx: &Context<'_>, it: &Trace) -> Result<PutReply, Refusal> {
+    let pinned = pointer(&it.path, it.lines, &it.parent);
+    let commit = it.commit.get(..7).unwrap_or(&it.commit);
+    let claim = match &it.became {
+        Became::Moved(now) => format!(
+            "Commit {commit} moved {} of `{}` to {}.",
+            span(it.lines),
+            it.path,
+            span(*now)
+        ),
+        Became::Renamed(name) => {
+            format!("Commit {commit} renamed `{}` to `{name}`.", it.path)
+        }
+        Became::Edited => {
+            format!(
+                "Commit {commit} edited {} of `{}`.",
+                span(it.lines),
+                it.path
+            )
+        }
+        Became::Ends(_) => ends(&it.path, it.lines.end),
+    };
+    let stored = put::put_claim(cx, draft("history", claim, pinned), None, Occasion::Said)?;
+    let Became::Ends(last) = it.became else {
+        return Ok(stored);
+    };
+    let now = Lines {
+        start: last,
+        end: last,
+    };
+    let correction = Draft {
+        corrects_lineage: Some(stored.id.to_string()),
+        ..draft(
+            "history",
+            ends(&it.path, last),
+            pointer(&it.path, now, "HEAD"),
+        )
+    };
+    put::put_claim(cx, correction, None, Occasion::Said)
+}
+
+/// Forgets every claim of the sample that still holds, and takes all of them out of the list.
+pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
+    let (project, by) = (cx.project()?, decide::speaker(cx, None)?);
+    let (sample, _) = decide::decide(cx, &Ground::of(project), |it, _| {
+        let sample = listed_sample(it, project, cx.engine.world.now())?;
+        let planned = |operation| Planned {
+            due: None,
+            operation,
+            by: by.clone(),
+            shareable: false,
+        };
+        let mut entries = Vec::new();
+        for engram in sample.iter().filter(|it| it.valid_until.is_none()) {
+            entries.extend(answered(it, engram.lineage_id, &by)?);
+            entries.push(planned(Operation::Forgotten(engram.id)));
+        }
+        let lineages: BTreeSet<LineageId> = sample.iter().map(|it| it.lineage_id).collect();
+        if !lineages.is_empty() {
+            let lineages = lineages.into_iter().collect();
+            entries.push(planned(Operation::Unlisted(lineages)));
+        }
+        Ok(Plan {
+            entries,
+            answer: sample,
+        })
+    })?;
+    let mut held = sample;
+    held.retain(|it| it.valid_until.is_none());
+    Ok(reply(&held))
+}
+
+/// The claims of a sample that hold.
+fn held_sample(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
+    let (project, now) = (cx.project()?, cx.engine.world.now());
+    let store = &cx.engine.store;
+    let mut sample =
+        store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
+    sample.retain(Engram::is_sample);
+    Ok(sample)
+}
+
+/// The claims of a sample in the list, those that ended too.
+fn listed_sample(
+    it: &Reader<'_>,
+    project: ProjectId,
+    now: Timestamp,
+) -> Result<Vec<Engram>, Refusal> {
+    let of_sample = Feed {
+        limit: Some(MOST),
+        listed: true,
+        filter: Filter {
+            topic: SAMPLE.to_owned(),
+            ..Filter::default()
+        },
+        ..Feed::default()
+    };
+    let (entries, _) = it.feed(project, "", &of_sample, now)?;
+    let stored = entries.into_iter().filter_map(|it| match it.change {
+        Change::Stored(engram) => Some(*engram),
+        _ => None,
+    });
+    Ok(stored.filter(Engram::is_sample).collect())
+}
+
+fn reply(sample: &[Engram]) -> SampleReply {
+    SampleReply {
+        ids: sample.iter().map(|it| it.id).collect(),
+    }
+}
+
+fn draft(topic: &str, claim: String, pointer: Pointer) -> Draft {
+    Draft {
+        claim,
+        pointers: vec![PointerInput::Text(pointer.to_string())],
+        kind: Some(Kind::Fact),
+        // In the user's own run: no agent gets a sample.
+        scope: Some(Scope::Run),
+        confidence: Some(1.0),
+        topic: Some(format!("{SAMPLE}/{topic}")),
+        tags: vec![SAMPLE.to_owned()],
+        agent: Some(VOICES[0].to_owned()),
+        ..Draft::default()
+    }
+}
+
+fn pointer(path: &str, lines: Lines, rev: &str) -> Pointer {
+    Pointer {
+        target: Target::Repo {
+            path: path.to_owned(),
+            lines: Some(lines),
+            pin: Pin::Rev(rev.to_owned()),
+        },
+        digest: None,
+    }
+}
+
+fn ends(path: &str, line: u32) -> String {
+    format!("`{path}` ends at line {line}.")
+}
+
+fn span(lines: Lines) -> String {
+    if lines.start == lines.end {
+        format!("line {}", lines.start)
+    } else {
+        format!("lines {}–{}", lines.start, lines.end)
+    }
+}

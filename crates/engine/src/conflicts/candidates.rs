@@ -1,0 +1,203 @@
+//! Candidates: the versions that hold and may be about the same thing as another, found by the keys that they
+//! share with it. What is not looked at is told, so that nobody takes it for compared.
+
+use std::collections::HashMap;
+
+use engram_model::{Durability, Engram, ProjectId, Scope};
+use engram_store::{Reader, StoreError, Traits};
+use jiff::Timestamp;
+
+use crate::{
+    Engine,
+    conflicts::{findings::Telling, parsed::Parsed},
+    visibility::Eyes,
+};
+
+/// Most lineages that hold and are looked at under one key, the newest first.
+const UNDER_A_KEY: usize = 128;
+/// Most versions that are read under one key to find them: closed ones stay in the index.
+const READ: usize = 512;
+
+/// Where versions may be that share a key with one.
+pub(crate) struct Candidates {
+    /// Their places: the user's claims first, then all, each newest first.
+    pub(crate) places: Vec<u64>,
+    /// How many of them are the user's.
+    users: usize,
+    /// Everything stored here and later was looked at; 0 where all was.
+    pub(crate) floor: u64,
+    /// Whether one could not be read.
+    pub(crate) has_failed: bool,
+    /// Whether some are left out that the author may not see: they take no place from the others.
+    pub(crate) has_hidden: bool,
+}
+
+impl Candidates {
+    /// The place down to which all is looked at before the one at this position; the end where they are the
+    /// user's, which stand out of order.
+    pub(crate) fn places_before(&self, at: usize) -> u64 {
+        let before = at.checked_sub(1).and_then(|before| self.places.get(before));
+        match (before, self.users < at) {
+            (Some(seq), true) => *seq,
+            _ => i64::MAX as u64,
+        }
+    }
+}
+
+/// What a search for candidates looks at.
+struct Search<'a> {
+    tx: &'a Reader<'a>,
+    engram: &'a Engram,
+    eyes: &'a Eyes,
+    clock: Timestamp,
+    weighed: HashMap<u64, bool>,
+    has_failed: bool,
+    has_hidden: bool,
+}
+
+impl Search<'_> {
+    /// Whether a version holds and may meet the claim.
+    fn meets(&mut self, seq: u64) -> Result<bool, StoreError> {
+        if let Some(known) = self.weighed.get(&seq) {
+            return Ok(*known);
+        }
+        let meets = match self.tx.traits_of(seq) {
+            Ok(traits) => {
+                let met = traits.filter(|traits| may_meet(traits, self.engram, self.clock));
+                let is_seen = met.as_ref().is_some_and(|it| {
+                    self.eyes
+                        .may_see_of(it.project, it.scope, it.run, &it.topic)
+                });
+                self.has_hidden |= met.is_some() && !is_seen;
+                is_seen
+            }
+            Err(error) if error.is_of_one_record() => {
+                tracing::warn!(%error, seq, "cannot compare a claim with a version that cannot be read");
+                self.has_failed = true;
+                false
+            }
+            Err(error) => return Err(error),
+        };
+        self.weighed.insert(seq, meets);
+        Ok(meets)
+    }
+
+    /// The newest of these that meet the claim, and down to where they were looked at.
+    fn newest(&mut self, under: &[u64], has_more: bool) -> Result<(Vec<u64>, u64), StoreError> {
+        let mut found = Vec::new();
+        for (at, seq) in under.iter().enumerate() {
+            if found.len() == UNDER_A_KEY {
+                let last = at.checked_sub(1).and_then(|before| under.get(before));
+                return Ok((found, last.copied().unwrap_or(i64::MAX as u64)));
+            }
+            if self.meets(*seq)? {
+                found.push(*seq);
+            }
+        }
+        let floor = if has_more {
+            under.last().copied()
+        } else {
+            None
+        };
+        Ok((found, floor.unwrap_or_default()))
+    }
+}
+
+/// Finds the candidates for a version; without an index, only among those that were stored last. What is
+/// due is searched in the order of the journal alone, so that the search can go on from its floor. What `eyes` may
+/// not see is none.
+pub(crate) fn candidates(
+    engine: &Engine,
+    eyes: &Eyes,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    own: &Parsed,
+    telling: &Telling<'_>,
+) -> Result<Candidates, StoreError> {
+    let mut all = Candidates {
+        places: Vec::new(),
+        users: 0,
+        floor: 0,
+        has_failed: false,
+        has_hidden: false,
+    };
+    if own.asked.is_empty() {
+        return Ok(all);
+    }
+    let mut search = Search {
+        tx,
+        engram,
+        eyes,
+        clock: engine.world.now(),
+        weighed: HashMap::new(),
+        has_failed: false,
+        has_hidden: false,
+    };
+    let below = telling.below;
+    let (users, _) = if telling.is_due {
+        (Vec::new(), 0)
+    } else {
+        under_keys(
+            engine,
+            &mut search,
+            engram.project,
+            &own.asked_of_user,
+            below,
+        )?
+    };
+    let (others, floor) = under_keys(engine, &mut search, engram.project, &own.asked, below)?;
+    (all.users, all.places) = (users.len(), users);
+    let known: std::collections::HashSet<u64> = all.places.iter().copied().collect();
+    all.places
+        .extend(others.into_iter().filter(|seq| !known.contains(seq)));
+    all.floor = floor;
+    (all.has_failed, all.has_hidden) = (search.has_failed, search.has_hidden);
+    Ok(all)
+}
+
+/// The places under any of these keys, newest first, and down to where all were looked at.
+fn under_keys(
+    engine: &Engine,
+    search: &mut Search<'_>,
+    project: ProjectId,
+    keys: &[u64],
+    below: u64,
+) -> Result<(Vec<u64>, u64), StoreError> {
+    let kin = engine.opened_index().and_then(|index| {
+        let kin = index.kin();
+        kin.inspect_err(|error| engine.close_index(error)).ok()
+    });
+    let indexed = kin.as_ref().map_or(0, engram_store::Kin::indexed);
+    let (tail, mut floor) = engine.claims.behind(search.tx, project, indexed, keys)?;
+    let mut found = Vec::new();
+    for (key, behind) in keys.iter().zip(tail) {
+        let (mut under, mut has_more) = match &kin {
+            Some(kin) => kin.of(*key, below.min(indexed.saturating_add(1)), READ)?,
+            None => (Vec::new(), false),
+        };
+        under.extend(behind.into_iter().filter(|seq| *seq < below));
+        under.sort_unstable_by(|a, b| b.cmp(a));
+        under.dedup();
+        has_more |= under.len() > READ;
+        under.truncate(READ);
+        let (newest, looked) = search.newest(&under, has_more)?;
+        found.extend(newest);
+        floor = floor.max(looked);
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.dedup();
+    Ok((found, floor))
+}
+
+/// Whether a version may be compared with another, by its columns. Claims of two runs are not: nobody but
+/// the user sees both.
+fn may_meet(traits: &Traits, engram: &Engram, clock: Timestamp) -> bool {
+    let is_apart =
+        traits.scope == Scope::Run && engram.scope == Scope::Run && traits.run != engram.run;
+    traits.project == engram.project
+        && traits.id != engram.id
+        && !traits.redacted
+        && traits.durability == Durability::Durable
+        && traits.holds_now(clock)
+        && !is_apart
+}

@@ -1,0 +1,215 @@
+//! What is due: versions that could not be compared with all others when they were stored, or that contradict
+//! more than one write records. They are compared behind the answers, a few at a time, by processes that stay;
+//! a command that runs once does some of it before it ends. At rest there is nothing to wake for.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Weak,
+        mpsc::{Receiver, Sender},
+    },
+    time::Duration,
+};
+
+use crate::{
+    Engine,
+    conflicts::{
+        findings::{self, ENGINE, Telling},
+        risks::is_told,
+    },
+    context::{Context, Ground},
+    decide::{self, Plan},
+    follow::{BATCH, Follower, Woken, gather},
+};
+use engram_model::{Operation, Refusal};
+use engram_store::{Due, Reader};
+
+/// Steps of one waking: each compares one version with a few hundred others.
+const AT_ONCE: usize = 64;
+/// How long a command that runs once works on what is due.
+const ON_LEAVING: Duration = Duration::from_secs(2);
+
+/// Compares what is due.
+pub(crate) struct DueFollower {
+    own: Sender<Woken>,
+    /// Versions that could not be compared, and the end of the journal then: they are tried again once
+    /// something was written.
+    failed: BTreeMap<u64, u64>,
+}
+
+impl Follower for DueFollower {
+    const NAME: &'static str = "due";
+    type Patience = ();
+
+    fn begin(engine: &Arc<Engine>, own: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
+        let mut follower = Self {
+            own: own.clone(),
+            failed: BTreeMap::new(),
+        };
+        follower.wake(engine, Vec::new())?;
+        Ok(Some(follower))
+    }
+
+    fn gather(
+        _: Option<&Self>,
+        _: &Weak<Engine>,
+        first: Woken,
+        woken: &Receiver<Woken>,
+        (): &mut (),
+    ) -> Vec<Woken> {
+        gather(BATCH);
+        std::iter::once(first).chain(woken.try_iter()).collect()
+    }
+
+    fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
+        if !compare_due(&Context::own(engine), &mut self.failed, AT_ONCE, &|| false)? {
+            let _ = self.own.send(Woken::Bell);
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// Compares some of what is due, for a command that runs once.
+    pub(crate) fn help_compare(&self) -> Result<(), Refusal> {
+        let stop = self.world.stop_after(ON_LEAVING, None);
+        let mut failed = BTreeMap::new();
+        let own = Context::own(self);
+        while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_due())? {
+            if stop.is_due() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The next versions to compare: none of those that failed since the journal ended here.
+fn next(
+    tx: &Reader<'_>,
+    failed: &BTreeMap<u64, u64>,
+    head: u64,
+) -> Result<Vec<(u64, Due)>, Refusal> {
+    let mut found = Vec::new();
+    let mut after = 0;
+    while found.len() < AT_ONCE {
+        let page = tx.next_due(after, AT_ONCE)?;
+        let Some((last, _)) = page.last() else { break };
+        after = *last;
+        let is_fresh = |(seq, _): &(u64, Due)| failed.get(seq) != Some(&head);
+        found.extend(page.into_iter().filter(is_fresh));
+    }
+    found.truncate(AT_ONCE);
+    Ok(found)
+}
+
+/// What a step came to.
+enum Step {
+    /// The version was compared with all, or no longer holds.
+    Done,
+    /// There is more.
+    On(Due),
+    /// There is more, which cannot be read.
+    Stuck,
+}
+
+/// Takes the next steps of what is due; whether nothing is left that can be done now.
+fn compare_due(
+    cx: &Context<'_>,
+    failed: &mut BTreeMap<u64, u64>,
+    steps: usize,
+    is_over: &dyn Fn() -> bool,
+) -> Result<bool, Refusal> {
+    let store = &cx.engine.store;
+    let (page, head) = store.read::<_, Refusal>(|tx| {
+        let head = tx.head()?;
+        Ok((next(tx, failed, head)?, head))
+    })?;
+    if page.is_empty() {
+        return Ok(true);
+    }
+    // What shares a key with them is found by the index.
+    if let Err(why) = cx.engine.catch_up_to(head) {
+        tracing::info!(
+            why,
+            "claims are compared later: the index is not up to date"
+        );
+        return Ok(true);
+    }
+    let mut left = steps;
+    for (seq, mut due) in page {
+        loop {
+            if left == 0 || is_over() {
+                return Ok(false);
+            }
+            left -= 1;
+            match compare_step(cx, seq, due)? {
+                Step::Done => break,
+                Step::On(next) => due = next,
+                Step::Stuck => {
+                    failed.insert(seq, head);
+                    break;
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Records conflicts of one version that are not known yet: it is no new voice of anything.
+fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
+    let store = &cx.engine.store;
+    let known = match store.read(|tx| tx.engram_at(seq)) {
+        Err(error) if error.is_of_one_record() => {
+            tracing::warn!(%error, seq, "cannot compare a claim that cannot be read");
+            return Ok(Step::Stuck);
+        }
+        known => known?,
+    };
+    // What reports a conflict is compared with nothing.
+    let is_told = known
+        .as_ref()
+        .map_or(Ok(false), |known| store.read(|tx| is_told(tx, known)))?;
+    let Some(known) = known.filter(|_| !is_told) else {
+        store.write(cx.engine.world.now(), |tx| tx.drop_due(seq))?;
+        return Ok(Step::Done);
+    };
+    let clock = cx.engine.world.now();
+    let (left, raised) = decide::decide(cx, &Ground::of(known.project), |tx, now| {
+        let mut entries = Vec::new();
+        let mut left = None;
+        if let Some(engram) = tx.engram_at(seq)?.filter(|engram| engram.holds_now(clock)) {
+            let telling = Telling {
+                below: due.below,
+                is_due: true,
+                of_runs: due.of_runs,
+                ..Telling::of(now, ENGINE, &[])
+            };
+            let compared = findings::compare(cx, tx, &engram, &telling);
+            left = compared.due;
+            entries = compared.entries;
+            entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));
+        }
+        let raised = entries.len();
+        Ok(Plan {
+            entries,
+            answer: (left, raised),
+        })
+    })?
+    .0;
+    let left = left.map(|left| Due {
+        told: left.told.min(due.told),
+        of_runs: due.of_runs,
+        ..left
+    });
+    store.write(cx.engine.world.now(), |tx| match left {
+        Some(left) => tx.keep_due(known.project, seq, left),
+        None => tx.drop_due(seq),
+    })?;
+    Ok(match left {
+        None => Step::Done,
+        // What was raised is known now: the next step finds others.
+        Some(left) if raised > 0 || left.below != due.below => Step::On(left),
+        Some(_) => Step::Stuck,
+    })
+}

@@ -1,0 +1,584 @@
+//! Which claims contradict a claim that is about to be stored, and which say the same in other words:
+//! runs the tiers that need no model on the few claims that may be about the same thing.
+//!
+//! Every version that is stored passes here, so the order in which two claims arrive does not matter:
+//! whichever comes last is compared with the other. A finding never fails a write.
+
+use std::{cell::LazyCell, cmp::Reverse, collections::BTreeMap};
+
+use crate::{
+    agents::names,
+    conflicts::{
+        candidates::candidates,
+        judge,
+        parsed::Parsed,
+        risks::{self, is_told},
+    },
+    context::Context,
+    decide::Planned,
+    visibility::Eyes,
+};
+use engram_consistency::tier;
+use engram_gateway::quoted;
+use engram_model::{
+    AgentId, ConflictId, ConflictStatus, Durability, Engram, EngramId, Finding, Noticed, Operation,
+    Refusal, RunId, Scope, Severity, fold, operation::Contradiction,
+};
+use engram_store::{Due, Pair, Reader, audience, conflict_id, side};
+use jiff::Timestamp;
+
+/// Most versions that are compared by their words at once.
+const COMPARED: usize = 256;
+/// Most sides that a new one contradicts in the same words and is held against each: more are the values of
+/// a series (a counter, a log), and of those only the last that each author said.
+const SERIES: usize = 16;
+/// Most conflicts that a write raises, and that are raised at once of those that are due.
+const RAISED: usize = 5;
+const RAISED_WHEN_DUE: usize = 32;
+/// Most conflicts, and most corroborating claims, that a reply lists.
+pub(crate) const TOLD: usize = 5;
+/// The author of what the engine itself says.
+pub(crate) const ENGINE: &str = "engram";
+
+/// What is known of a version that is about to be stored.
+#[derive(Default)]
+pub(crate) struct Compared {
+    /// What its author is told: conflicts, worst first, then claims that say the same.
+    pub(crate) findings: Vec<Finding>,
+    /// How many conflicts there are that its author may know of.
+    pub(crate) conflicts: u64,
+    /// The entries to record after it.
+    pub(crate) entries: Vec<Planned>,
+    /// What is left to compare.
+    pub(crate) due: Option<Due>,
+}
+
+impl Compared {
+    /// How many comparisons are due that its author may know of.
+    pub(crate) fn told_due(&self) -> u64 {
+        self.due.map_or(0, |due| due.told)
+    }
+}
+
+/// Who stores a version, when, and what else the same transaction does.
+pub(crate) struct Telling<'a> {
+    pub(crate) now: Timestamp,
+    pub(crate) by: &'a str,
+    /// Versions that end with it.
+    pub(crate) ending: &'a [EngramId],
+    /// What the same transaction records before it.
+    pub(crate) before: &'a [Planned],
+    /// The sides of the conflict that this write settles or reopens: it is not raised again.
+    pub(crate) of: Option<&'a [String; 2]>,
+    /// Compared with what was stored before this place.
+    pub(crate) below: u64,
+    /// Whether it was stored before, and something was left to compare.
+    pub(crate) is_due: bool,
+    /// Whether that is only what runs say.
+    pub(crate) of_runs: bool,
+}
+
+impl<'a> Telling<'a> {
+    /// A version that replaces these, and is compared with all.
+    pub(crate) fn of(now: Timestamp, by: &'a str, ending: &'a [EngramId]) -> Self {
+        Self {
+            now,
+            by,
+            ending,
+            before: &[],
+            of: None,
+            below: Due::ALL.below,
+            is_due: false,
+            of_runs: false,
+        }
+    }
+}
+
+/// Another version that cannot hold together with the new one.
+pub(crate) struct Against {
+    pub(crate) engram: Engram,
+    pub(crate) found: tier::Finding,
+}
+
+/// A side that cannot hold together with the new one, for all whom the conflict is for.
+struct Contradicted {
+    /// Of the conflict; where none is known yet, as it will be.
+    pair: Pair,
+    is_known: bool,
+    /// The conflict of the same sides that is for everybody, where this one is for a run and is covered by it.
+    covered_by: Option<ConflictId>,
+    /// Who says it: what everybody may see first, then the worst, then the user.
+    voices: Vec<Against>,
+}
+
+impl Contradicted {
+    /// The series that it may be of: whom it is for, the topic, and where the new claim differs from it.
+    fn series(&self) -> (Option<RunId>, String, Vec<(usize, usize)>) {
+        let first = self.voices.first();
+        let topic = first.map_or_else(String::new, |it| fold(&it.engram.topic));
+        let words = first.map_or_else(Vec::new, |it| it.found.differs_a.clone());
+        (self.pair.run, topic, words)
+    }
+
+    fn said(&self) -> u64 {
+        let said = self.voices.iter().map(|it| it.engram.seq);
+        said.max().unwrap_or_default()
+    }
+
+    fn is_users(&self) -> bool {
+        self.voices.iter().any(|it| it.engram.agent.is_none())
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        self.voices.first().map(|voice| voice.found.severity)
+    }
+
+    fn author(&self) -> Option<&AgentId> {
+        self.voices.first().and_then(|it| it.engram.agent.as_ref())
+    }
+}
+
+/// Sides that a claim contradicts in the same words.
+#[derive(Default)]
+struct Alike {
+    count: usize,
+    /// Whose were seen already; none is the user.
+    authors: Vec<Option<AgentId>>,
+}
+
+/// What a comparison found, and how far it came.
+#[derive(Default)]
+struct Met {
+    /// By the run that the conflict is for, and the other side.
+    against: BTreeMap<(Option<RunId>, String), Vec<Against>>,
+    /// Versions that say the same in other words.
+    same: Vec<Engram>,
+    /// Everything stored here and later was compared; 0 where all was.
+    floor: u64,
+    has_failed: bool,
+    /// Whether something is left that the author may not see.
+    has_hidden: bool,
+}
+
+/// Opens the index for [`Context::compare`], before any transaction begins.
+pub(crate) fn before_comparing(cx: &Context<'_>) {
+    let _ = cx.engine.index();
+}
+
+/// Compares a version that is about to be stored with those that hold. What fails is due.
+pub(crate) fn compare(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    telling: &Telling<'_>,
+) -> Compared {
+    let compared = compare_with_all(cx, tx, engram, telling);
+    compared.unwrap_or_else(|error| {
+        tracing::warn!(%error, id = %engram.id, "a claim could not be compared; it is tried again");
+        Compared {
+            due: Some(Due::ALL),
+            ..Compared::default()
+        }
+    })
+}
+
+fn compare_with_all(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    telling: &Telling<'_>,
+) -> Result<Compared, Refusal> {
+    let mut compared = Compared::default();
+    if !is_comparable(engram) {
+        return Ok(compared);
+    }
+    let here = side(&engram.topic, &engram.claim);
+    let eyes = cx.eyes_in(engram.project)?;
+    let mut met = meet(cx, tx, engram, &here, &eyes, telling)?;
+    met.against
+        .retain(|(run, _), _| run.is_some() || !telling.of_runs);
+    let mut left = Due {
+        below: telling.below,
+        pairs: 0,
+        told: 0,
+        of_runs: true,
+    };
+    let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
+    let most = if telling.is_due {
+        RAISED_WHEN_DUE
+    } else {
+        RAISED
+    };
+    // A write raises so many, whatever it records.
+    let mut raised = telling.before.iter().filter_map(raised_by).count();
+    for one in contradicted(cx, tx, engram, &here, met.against, telling)? {
+        let Some(voice) = one.voices.first() else {
+            continue;
+        };
+        if is_news(cx, tx, &one, [engram, &voice.engram], voice, telling)? {
+            if raised >= most {
+                left.of_runs &= one.pair.run.is_some();
+                left.pairs += 1;
+                left.told += u64::from(one.covered_by.is_none());
+                continue;
+            }
+            raised += 1;
+            let is_told = one.covered_by.is_none();
+            let of = one.is_known.then_some(&one.pair);
+            let entries = risks::raised(cx, tx, engram, &one.pair, of, voice, is_told, telling)?;
+            compared.entries.extend(entries);
+        }
+        if one.covered_by.is_none() {
+            let of = one.is_known.then_some(&one.pair);
+            let finding = told_of(tx, one.pair.id, voice, of)?;
+            told.push((
+                Reverse(voice.found.severity),
+                Reverse(voice.engram.seq),
+                finding,
+            ));
+        }
+    }
+    // How many there are that somebody may not see is not told by what is left to compare, nor what the engine
+    // sees where it acts by itself.
+    let floor_told = u64::from(matches!(eyes, Eyes::All) && telling.by != ENGINE);
+    if telling.by == ENGINE {
+        left.told = 0;
+    }
+    compared.due = match (left.pairs, met.has_failed, met.floor) {
+        (0, false, 0) => None,
+        (0, false, below) => Some(Due {
+            below,
+            told: floor_told,
+            of_runs: telling.of_runs,
+            ..Due::ALL
+        }),
+        (0, true, _) => Some(Due {
+            below: telling.below,
+            of_runs: telling.of_runs,
+            ..Due::ALL
+        }),
+        _ => Some(left),
+    };
+    if met.has_hidden {
+        // What the author may not see is compared behind the answer.
+        let due = compared.due.unwrap_or(Due {
+            told: 0,
+            of_runs: true,
+            ..Due::ALL
+        });
+        let below = telling.below;
+        compared.due = Some(Due { below, ..due });
+    }
+    told.sort_by_key(|it| (it.0, it.1));
+    compared.conflicts = told.len() as u64;
+    let worst = told.into_iter().take(TOLD).map(|it| it.2);
+    compared.findings.extend(worst);
+    corroborated(cx, tx, &eyes, met.same, telling, &mut compared)?;
+    Ok(compared)
+}
+
+/// Compares a version with each candidate.
+fn meet(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    here: &str,
+    eyes: &Eyes,
+    telling: &Telling<'_>,
+) -> Result<Met, Refusal> {
+    let own = cx.engine.claims.of(engram);
+    // A new claim that says one thing, and contradicts so many, is a value of a series: older ones are read
+    // behind the answer.
+    let may_stop = LazyCell::new(|| {
+        if telling.is_due {
+            return false;
+        }
+        let known = tx.conflicts_of(engram.project, here);
+        own.claim.statements.len() == 1 && known.is_ok_and(|known| known.is_empty())
+    });
+    let mut met = Met::default();
+    let judge = |met: &mut Met, other: Engram, parsed: &Parsed| {
+        let (one, two) = (own.said(engram), parsed.said(&other));
+        let there = side(&other.topic, &other.claim);
+        if let Some(found) = tier::compare(&one, &two) {
+            let run = run_of([engram, &other]);
+            let found = Against {
+                engram: other,
+                found,
+            };
+            met.against.entry((run, there)).or_default().push(found);
+        } else if is_another_voice(engram, &other, telling.by)
+            && there != here
+            && tier::corroborates(&one, &two).is_some()
+        {
+            met.same.push(other);
+        }
+        met.against.len() <= 2 * SERIES || !*may_stop
+    };
+    let mut ended: Vec<EngramId> = telling.ending.to_vec();
+    // No reader sees them yet.
+    for other in telling.before.iter().rev().filter_map(stored) {
+        ended.extend(other.supersedes);
+        if other.lineage_id != engram.lineage_id && is_comparable(other) {
+            judge(&mut met, other.clone(), &cx.engine.claims.of(other));
+        }
+    }
+    let found = candidates(cx.engine, eyes, tx, engram, &own, telling)?;
+    (met.floor, met.has_failed) = (found.floor, found.has_failed);
+    met.has_hidden = found.has_hidden;
+    for (count, seq) in found.places.iter().enumerate() {
+        if count == COMPARED {
+            met.floor = met.floor.max(found.places_before(count));
+            break;
+        }
+        let other = match tx.engram_at(*seq) {
+            Ok(Some(other)) => other,
+            Ok(None) => continue,
+            Err(error) if error.is_of_one_record() => {
+                tracing::warn!(%error, seq, "cannot compare a claim with a version that cannot be read");
+                met.has_failed = true;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let is_one = other.lineage_id == engram.lineage_id || other.id == engram.id;
+        if is_one || ended.contains(&other.id) || !is_comparable(&other) || is_told(tx, &other)? {
+            continue;
+        }
+        let parsed = cx.engine.claims.of(&other);
+        if !judge(&mut met, other, &parsed) {
+            met.floor = met.floor.max(found.places_before(count + 1));
+            break;
+        }
+    }
+    Ok(met)
+}
+
+/// Whether these are the sides of the conflict that the write settles or reopens.
+fn is_settled(telling: &Telling<'_>, here: &str, there: &str) -> bool {
+    let is_side = |of: &[String; 2], side: &str| of.iter().any(|it| it == side);
+    let both = |of| is_side(of, here) && is_side(of, there);
+    telling.of.is_some_and(both)
+}
+
+/// The run that a conflict of these versions is for; none where everybody may see both.
+fn run_of(both: [&Engram; 2]) -> Option<RunId> {
+    both.into_iter().find_map(audience)
+}
+
+/// The sides that a new one is held against: none that were found to hold with it, and few of a series. The user's
+/// come first, then the worst, then the newest; what is for a run, behind what is for everybody.
+fn contradicted(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    here: &str,
+    against: BTreeMap<(Option<RunId>, String), Vec<Against>>,
+    telling: &Telling<'_>,
+) -> Result<Vec<Contradicted>, Refusal> {
+    let clock = cx.engine.world.now();
+    let mut found: Vec<Contradicted> = Vec::new();
+    // What is for everybody comes first.
+    for ((run, there), mut voices) in against {
+        if is_settled(telling, here, &there) {
+            continue;
+        }
+        let mut sides = [here.to_owned(), there];
+        sides.sort();
+        let id = conflict_id(engram.project, run, &sides[0], &sides[1]);
+        let known = tx.conflict(id)?;
+        voices.sort_by_key(|it| {
+            (
+                it.engram.scope == Scope::Run,
+                Reverse(it.found.severity),
+                it.engram.agent.is_some(),
+                Reverse(it.engram.seq),
+            )
+        });
+        // A dismissal for everybody counts for a run where its judge may close what the run says.
+        let mut dismissed = tx.conflicts_between(engram.project, &sides)?;
+        dismissed.retain(|pair| {
+            pair.status == ConflictStatus::Dismissed && (pair.run.is_none() || pair.run == run)
+        });
+        let mut is_dismissed = false;
+        for pair in &dismissed {
+            let engrams = voices.iter().map(|it| &it.engram).chain([engram]);
+            is_dismissed |= judge::is_dismissed_for_all(cx, tx, pair, engrams)?;
+        }
+        if is_dismissed {
+            continue;
+        }
+        let is_known = known.is_some();
+        let pair = known.unwrap_or_else(|| Pair::new(id, engram.project, run, sides));
+        let shared = found
+            .iter()
+            .find(|one| one.pair.run.is_none() && one.pair.sides == pair.sides);
+        let covered_by = match shared {
+            Some(shared) if run.is_some() => Some(shared.pair.id),
+            _ => {
+                let wide = tx.covering(&pair, clock)?;
+                let ending = telling.ending;
+                let goes_on = |wide: &Pair| risks::goes_on_with(tx, wide, clock, ending, engram);
+                let goes_on = wide.as_ref().map_or(Ok(false), goes_on)?;
+                wide.filter(|_| goes_on).map(|wide| wide.id)
+            }
+        };
+        found.push(Contradicted {
+            pair,
+            is_known,
+            covered_by,
+            voices,
+        });
+    }
+    let mut alike: BTreeMap<_, Alike> = BTreeMap::new();
+    for one in &found {
+        alike.entry(one.series()).or_default().count += 1;
+    }
+    found.sort_by_key(|one| Reverse(one.said()));
+    found.retain(|one| {
+        let Some(Alike { count, authors }) = alike.get_mut(&one.series()) else {
+            return true;
+        };
+        let author = one.author().cloned();
+        let is_last = !authors.contains(&author);
+        authors.push(author);
+        // What was found before stays found.
+        one.is_known || *count <= SERIES || is_last
+    });
+    found.sort_by_key(|one| {
+        // What is for a run takes no place from what is for everybody.
+        let is_shared = one.pair.run.is_none();
+        Reverse((is_shared, one.is_users(), one.severity(), one.said()))
+    });
+    Ok(found)
+}
+
+/// Counts a corroboration on each claim that says the same in other words, and tells the author of it.
+fn corroborated(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    eyes: &Eyes,
+    same: Vec<Engram>,
+    telling: &Telling<'_>,
+    compared: &mut Compared,
+) -> Result<(), Refusal> {
+    let handle = cx.agent()?.map(|agent| &agent.handle);
+    for other in same.into_iter().filter(|it| eyes.may_see(it)).take(TOLD) {
+        if !tx.has_said(handle, telling.by, other.id)? {
+            compared.entries.push(Planned {
+                due: None,
+                operation: Operation::Corroborated(other.id),
+                by: telling.by.to_owned(),
+                shareable: other.scope != Scope::Run,
+            });
+        }
+        let note = format!("{} says the same in other words.", author(&other));
+        compared
+            .findings
+            .push(Finding::new(Noticed::Corroborates, other.id, note));
+    }
+    Ok(())
+}
+
+/// Whether what was found is worth an entry: the pair is new, is no longer open, or is worse than was
+/// known; or nothing reports it as long as these versions hold. What this write records before is known.
+fn is_news(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    one: &Contradicted,
+    present: [&Engram; 2],
+    voice: &Against,
+    telling: &Telling<'_>,
+) -> Result<bool, Refusal> {
+    let mut before = telling.before.iter().filter_map(raised_by);
+    if before.any(|known| known.id == one.pair.id) {
+        return Ok(false);
+    }
+    if !one.is_known || one.pair.status != ConflictStatus::Open {
+        return Ok(true);
+    }
+    let known = tx.contradiction(one.pair.last)?;
+    if known.is_none_or(|known| known.severity < voice.found.severity) {
+        return Ok(true);
+    }
+    // What covers it is told instead.
+    if one.covered_by.is_some() {
+        return Ok(false);
+    }
+    let reporting = risks::reporting(cx, tx, &one.pair, present[0], telling.ending)?;
+    Ok(!reporting
+        .iter()
+        .any(|report| report.lasts_as_long_as(present)))
+}
+
+/// The conflict that an entry raises.
+fn raised_by(entry: &Planned) -> Option<&Contradiction> {
+    match &entry.operation {
+        Operation::Conflicted(it) => Some(it),
+        _ => None,
+    }
+}
+
+/// The claim that an entry stores; not what Engram itself reports.
+fn stored(entry: &Planned) -> Option<&Engram> {
+    match &entry.operation {
+        Operation::Stored(engram) if entry.by != ENGINE => Some(engram),
+        _ => None,
+    }
+}
+
+/// Whether a version may be compared at all, by its own record.
+pub(crate) fn is_comparable(engram: &Engram) -> bool {
+    engram.durability == Durability::Durable
+        && engram.asks.is_none()
+        && !engram.redacted
+        && !engram.is_sample()
+}
+
+fn is_another_voice(engram: &Engram, other: &Engram, by: &str) -> bool {
+    match (&engram.agent, &other.agent) {
+        (Some(one), Some(two)) => one != two,
+        (None, None) => other.provenance.created_by != by,
+        _ => true,
+    }
+}
+
+fn told_of(
+    tx: &Reader<'_>,
+    id: ConflictId,
+    against: &Against,
+    pair: Option<&Pair>,
+) -> Result<Finding, Refusal> {
+    let Against { engram, found } = against;
+    let mut note = found.why.clone();
+    if let Some(pair) = pair
+        && pair.status == ConflictStatus::Resolved
+        && let Some(seq) = pair.verdict
+        && let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?)
+    {
+        let how = ruling.how.map_or("", engram_model::How::as_str);
+        let by = quoted(named(&names::by(&deed)));
+        note.push_str(&format!(
+            " It was settled before ({how}, by {by}) and is open again."
+        ));
+        if let Some(why) = ruling.why {
+            note.push_str(&format!(" {by} gave this reason: {}.", quoted(&why)));
+        }
+    }
+    Ok(Finding {
+        conflict: Some(id),
+        severity: Some(found.severity),
+        tier: Some(found.tier),
+        claim: Some(engram.claim.clone()),
+        by: Some(author(engram).to_owned()),
+        ..Finding::new(Noticed::Conflict, engram.id, note)
+    })
+}
+
+pub(crate) fn author(engram: &Engram) -> String {
+    named(&names::author(engram)).to_owned()
+}
+
+fn named(by: &str) -> &str {
+    if by.is_empty() { "the user" } else { by }
+}

@@ -1,0 +1,54 @@
+//! Who may settle what: what a verdict of this judge ends, and what it counts for.
+
+use crate::{agents::known::kin_of, context::Context, visibility::Eyes};
+use engram_model::{Caller, Code, Engram, Refusal};
+use engram_store::{Pair, Reader};
+
+/// The agent that gave a verdict could have ended each of these: so its dismissal counts for them.
+pub(crate) fn is_dismissed_for_all<'a>(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    pair: &Pair,
+    engrams: impl IntoIterator<Item = &'a Engram>,
+) -> Result<bool, Refusal> {
+    let deed = pair.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
+    let Some(handle) = deed.and_then(|deed| deed.agent) else {
+        return Ok(true);
+    };
+    let Some(judge) = tx.agent(&handle)?.map(kin_of) else {
+        return Ok(false);
+    };
+    let eyes = Eyes::Agent {
+        project: pair.project,
+        kin: judge.clone(),
+    };
+    let caller = Caller::Agent(handle);
+    let scopes = &cx.engine.config.scopes;
+    for engram in engrams {
+        let is_reached = eyes.may_see(engram)
+            && engram_gateway::may_close(&caller, engram.scope, engram.agent.as_ref(), scopes)
+                .is_ok()
+            && engram_gateway::may_write_topic(&judge, &engram.topic).is_ok();
+        if !is_reached {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// An agent neither replaces nor undoes what a person decided.
+pub(crate) fn may_change(cx: &Context<'_>, tx: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
+    if cx.agent()?.is_none() || !is_persons(tx, seq)? {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::ScopeDenied,
+        "an agent may not change the user's verdict",
+        "Commit your finding with its evidence; the user sees it and decides.",
+    ))
+}
+
+/// Whether a person made this entry.
+pub(crate) fn is_persons(tx: &Reader<'_>, seq: u64) -> Result<bool, Refusal> {
+    Ok(tx.deed(seq)?.is_some_and(|it| it.agent.is_none()))
+}

@@ -1,0 +1,473 @@
+//! The engram of kind risk that reports a conflict: stored with it, closed with it, and seen by nobody who may
+//! not see both sides.
+
+use crate::{
+    conflicts::findings::{Against, ENGINE, Telling},
+    context::Context,
+    decide::Planned,
+    visibility::Eyes,
+};
+use engram_model::{
+    Code, ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, Kind, LineageId,
+    MemoryOp, Operation, Provenance, RISK_POINTERS, Refusal, Scope, Source,
+    operation::Contradiction, shorten,
+};
+use engram_store::{Pair, Reader, side};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+/// The tag of an engram that reports a conflict.
+const CONFLICT: &str = "conflict";
+
+/// The conflict, and the engram of kind risk that reports it if there is none yet; none where another conflict covers
+/// it.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what is raised, by what, and when"
+)]
+pub(crate) fn raised(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    pair: &Pair,
+    known: Option<&Pair>,
+    against: &Against,
+    is_told: bool,
+    telling: &Telling<'_>,
+) -> Result<Vec<Planned>, Refusal> {
+    let Against {
+        engram: other,
+        found,
+    } = against;
+    let here = side(&engram.topic, &engram.claim);
+    let shareable = pair.run.is_none();
+    let mut before = match known {
+        Some(pair) => reporting(cx, tx, pair, engram, telling.ending)?,
+        None => Vec::new(),
+    };
+    let lasts = |report: &Held| report.lasts_as_long_as([engram, other]);
+    let needs_report = is_told && !before.iter().any(lasts);
+    let risk = needs_report.then(|| risk(cx, pair.id, engram, other, &found.why, telling.now));
+    before.retain(|_| risk.is_some());
+    let mut both = [
+        (engram.id, found.differs_a.clone()),
+        (other.id, found.differs_b.clone()),
+    ];
+    if here != pair.sides[0] {
+        both.reverse();
+    }
+    let [one, two] = both;
+    let conflict = Contradiction {
+        id: pair.id,
+        sides: pair.sides.clone(),
+        engrams: [one.0, two.0],
+        tier: found.tier,
+        severity: found.severity,
+        score: Some(found.score),
+        differs: [one.1, two.1],
+        risk: risk.as_ref().map(|it| it.id),
+        why: found.why.clone(),
+    };
+    let planned = |operation, by: &str| Planned {
+        due: None,
+        operation,
+        by: by.to_owned(),
+        shareable,
+    };
+    let conflict = Operation::Conflicted(Box::new(conflict));
+    let mut entries = vec![planned(conflict, telling.by)];
+    let ended = before.iter().map(|report| report.risk.id);
+    entries.extend(ended.map(|id| planned(Operation::Forgotten(id), ENGINE)));
+    entries.extend(risk.map(|it| planned(Operation::Stored(Box::new(it)), ENGINE)));
+    Ok(entries)
+}
+
+/// A conflict that is found again by these versions of its sides, and what reports it.
+pub(crate) fn found_again(
+    cx: &Context<'_>,
+    pair: &Pair,
+    known: Contradiction,
+    sides: [Engram; 2],
+    now: Timestamp,
+) -> Vec<Planned> {
+    let [one, two] = &sides;
+    let risk = risk(cx, pair.id, one, two, &known.why, now);
+    let shareable = risk.scope != Scope::Run;
+    let found = Contradiction {
+        engrams: [one.id, two.id],
+        risk: Some(risk.id),
+        ..known
+    };
+    let planned = |operation| Planned {
+        due: None,
+        operation,
+        by: ENGINE.to_owned(),
+        shareable,
+    };
+    vec![
+        planned(Operation::Conflicted(Box::new(found))),
+        planned(Operation::Stored(Box::new(risk))),
+    ]
+}
+
+/// What reports a conflict once `engram` is stored and these versions have ended.
+pub(crate) fn reporting(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    pair: &Pair,
+    engram: &Engram,
+    ending: &[EngramId],
+) -> Result<Vec<Held>, Refusal> {
+    let goes_on = goes_on_with(tx, pair, cx.engine.world.now(), ending, engram)?;
+    let mut all = held(tx, pair)?;
+    all.retain(|report| goes_on && !ending.contains(&report.risk.id));
+    Ok(all)
+}
+
+/// Closes what reports conflicts that these entries settle, or of which they end a side, in the same transaction.
+/// Where that uncovers the conflict of a run, it is reported from now on.
+pub(crate) fn ended_risks(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    now: Timestamp,
+    entries: &[Planned],
+) -> Result<Vec<Planned>, Refusal> {
+    let clock = cx.engine.world.now();
+    let is_person = cx.agent()?.is_none();
+    let Ends {
+        mut ended,
+        begun,
+        mut touched,
+    } = Ends::of(tx, entries)?;
+    for id in ended.clone() {
+        if let (Some(engram), Some(side)) = (tx.engram(id)?, tx.side_of(id)?) {
+            let pairs = tx.conflicts_of(engram.project, &side)?;
+            touched.extend(pairs.into_iter().map(|pair| (pair, None)));
+        }
+    }
+    let by = entries.last().map_or("", |entry| entry.by.as_str());
+    let mut risks: Vec<Planned> = Vec::new();
+    for (pair, settled) in &touched {
+        let sides = holding(tx, pair, clock, &ended, &begun)?;
+        let holds = goes_on(pair, &sides);
+        for report in held(tx, pair)? {
+            if (settled.is_none() && holds) || ended.contains(&report.risk.id) {
+                continue;
+            }
+            ended.push(report.risk.id);
+            risks.push(Planned {
+                due: None,
+                operation: Operation::Forgotten(report.risk.id),
+                by: by.to_owned(),
+                shareable: report.risk.scope != Scope::Run,
+            });
+        }
+        let covers = holds && is_person && *settled == Some(ConflictStatus::Dismissed);
+        if pair.run.is_none() && !covers && (settled.is_some() || !holds) {
+            for narrow in tx.conflicts_between(pair.project, &pair.sides)? {
+                let is_settled = touched
+                    .iter()
+                    .any(|(it, by)| it.id == narrow.id && by.is_some());
+                if narrow.run.is_some() && !is_settled {
+                    let sides = holding(tx, &narrow, clock, &ended, &begun)?;
+                    risks.extend(uncovered(cx, tx, &narrow, sides, &begun, now)?);
+                }
+            }
+        }
+    }
+    Ok(risks)
+}
+
+/// The report of a conflict of a run that nothing covers any more, where it has none. What is stored in the same
+/// transaction has been compared already.
+fn uncovered(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    pair: &Pair,
+    mut sides: [Vec<Engram>; 2],
+    begun: &[&Engram],
+    now: Timestamp,
+) -> Result<Vec<Planned>, Refusal> {
+    if pair.status != ConflictStatus::Open || !goes_on(pair, &sides) || !held(tx, pair)?.is_empty()
+    {
+        return Ok(Vec::new());
+    }
+    for side in &mut sides {
+        // Its own first, so that the conflict stays that of the run.
+        side.sort_by_key(|version| version.scope != Scope::Run);
+    }
+    let [Some(one), Some(two)] = sides.map(|side| side.into_iter().next()) else {
+        return Ok(Vec::new());
+    };
+    let is_new = |version: &Engram| begun.iter().any(|new| new.id == version.id);
+    let known = tx.contradiction(pair.last)?;
+    Ok(match known {
+        Some(known) if !is_new(&one) && !is_new(&two) => {
+            found_again(cx, pair, known, [one, two], now)
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// A contradiction as an engram of its own, with the evidence of both sides, so that whoever queries the
+/// subject learns of it. It expires with whichever side expires first.
+fn risk(
+    cx: &Context<'_>,
+    conflict: ConflictId,
+    one: &Engram,
+    other: &Engram,
+    why: &str,
+    now: Timestamp,
+) -> Engram {
+    let id = EngramId(cx.engine.world.id());
+    let clock = cx.engine.world.now();
+    let limit = cx.engine.config.limits.claim_chars;
+    let why = shorten(why, limit.saturating_sub(100));
+    let claim = format!("Two claims contradict each other: {why} (conflict {conflict})");
+    let is_run = one.scope == Scope::Run || other.scope == Scope::Run;
+    let ends = [one.expires_at, other.expires_at];
+    Engram {
+        id,
+        seq: 0,
+        lineage_id: LineageId(id.0),
+        project: one.project,
+        run: [one, other]
+            .iter()
+            .find(|it| it.scope == Scope::Run)
+            .and_then(|it| it.run),
+        content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&claim))),
+        claim,
+        kind: Kind::Risk,
+        fact_type: engram_model::FactType::Inference,
+        scope: if is_run { Scope::Run } else { Scope::Project },
+        topic: one.topic.clone(),
+        topic_key: None,
+        pointers: sources(one, other),
+        confidence: one.confidence.min(other.confidence),
+        ttl: None,
+        durability: Durability::Durable,
+        tags: vec![CONFLICT.to_owned()],
+        hash_keys: Vec::new(),
+        entities: Vec::new(),
+        provenance: Provenance {
+            created_at: clock,
+            created_by: ENGINE.to_owned(),
+            source: Source::Tool,
+        },
+        agent: None,
+        engineer: None,
+        valid_from: now,
+        valid_until: None,
+        expires_at: ends.into_iter().flatten().min(),
+        recorded_at: clock,
+        memory_op: MemoryOp::Add,
+        supersedes: None,
+        restores: None,
+        asks: None,
+        verified: one.verified && other.verified,
+        redacted: false,
+        figures: Figures::default(),
+        conflicts: Vec::new(),
+        health: None,
+        asked: None,
+        place: None,
+        score: None,
+        lost: None,
+        role: None,
+    }
+}
+
+/// What entries end and begin.
+struct Ends<'a> {
+    ended: Vec<EngramId>,
+    begun: Vec<&'a Engram>,
+    /// Conflicts, and how they are settled, if they are.
+    touched: Vec<(Pair, Option<ConflictStatus>)>,
+}
+
+impl<'a> Ends<'a> {
+    fn of(tx: &Reader<'_>, entries: &'a [Planned]) -> Result<Self, Refusal> {
+        let (mut ended, mut begun, mut touched) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in entries {
+            match &entry.operation {
+                Operation::Forgotten(id) => ended.push(*id),
+                Operation::Redacted(erased) => ended.extend(&erased.ids),
+                Operation::Stored(engram) => {
+                    ended.extend(engram.supersedes);
+                    begun.push(&**engram);
+                }
+                Operation::Resolved(ruling) if ruling.status != ConflictStatus::Open => {
+                    let pair = tx.conflict(ruling.id)?;
+                    touched.extend(pair.map(|pair| (pair, Some(ruling.status))));
+                }
+                _ => {}
+            }
+        }
+        Ok(Self {
+            ended,
+            begun,
+            touched,
+        })
+    }
+}
+
+/// The versions that a conflict is about, of each side, that hold once these have ended and those have begun.
+fn holding(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    clock: Timestamp,
+    ended: &[EngramId],
+    begun: &[&Engram],
+) -> Result<[Vec<Engram>; 2], Refusal> {
+    let mut sides = [Vec::new(), Vec::new()];
+    for (own, holding) in pair.sides.iter().zip(&mut sides) {
+        *holding = tx.holding(pair.project, own, clock)?;
+        holding.retain(|version| pair.is_about(version) && !ended.contains(&version.id));
+        let is_of_side =
+            |new: &&&Engram| pair.is_about(new) && side(&new.topic, &new.claim) == *own;
+        let begun = begun.iter().filter(is_of_side);
+        holding.extend(begun.map(|new| (*new).clone()));
+    }
+    Ok(sides)
+}
+
+/// An engram of kind risk that reports a conflict and holds.
+pub(crate) struct Held {
+    pub(crate) risk: Engram,
+}
+
+impl Held {
+    /// Whether it ends no sooner than the first of these versions.
+    pub(crate) fn lasts_as_long_as(&self, present: [&Engram; 2]) -> bool {
+        let first = present.iter().filter_map(|it| it.expires_at).min();
+        let end = self.risk.expires_at;
+        end.is_none_or(|end| first.is_some_and(|first| end >= first))
+    }
+}
+
+/// Whether a conflict goes on once `engram` is stored and these versions have ended.
+pub(crate) fn goes_on_with(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    clock: Timestamp,
+    ending: &[EngramId],
+    engram: &Engram,
+) -> Result<bool, Refusal> {
+    Ok(goes_on(pair, &holding(tx, pair, clock, ending, &[engram])?))
+}
+
+/// Whether a conflict goes on where these versions of its sides hold: one of a run by one of that run.
+fn goes_on(pair: &Pair, sides: &[Vec<Engram>; 2]) -> bool {
+    let is_own = |version: &Engram| version.scope == Scope::Run;
+    sides.iter().all(|side| !side.is_empty())
+        && (pair.run.is_none() || sides.iter().flatten().any(is_own))
+}
+
+/// What reported a conflict last, and has ended.
+pub(crate) fn ended_report(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Engram>, Refusal> {
+    let last = tx.reports(pair.id)?.pop();
+    let versions = last.map_or(Ok(Vec::new()), |report| tx.lineage(report.risk))?;
+    let newest = versions.into_iter().next();
+    Ok(newest.filter(|it| it.valid_until.is_some() && !it.redacted))
+}
+
+/// What reports a conflict and holds: more than one only in homes of earlier builds.
+fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Held>, Refusal> {
+    let mut all = Vec::new();
+    for report in tx.reports(pair.id)? {
+        let versions = tx.lineage(report.risk)?;
+        let risk = versions.into_iter().find(|it| it.valid_until.is_none());
+        all.extend(risk.map(|risk| Held { risk }));
+    }
+    Ok(all)
+}
+
+/// Whether a caller may see a version: what reports a conflict only with both of the versions by which it was
+/// found.
+pub(crate) fn may_see(tx: &Reader<'_>, eyes: &Eyes, engram: &Engram) -> Result<bool, Refusal> {
+    Ok(eyes.may_see(engram) && may_see_sides(tx, eyes, engram.kind, engram.lineage_id)?)
+}
+
+/// The same for whoever knows that the version itself may be seen.
+pub(crate) fn may_see_sides(
+    tx: &Reader<'_>,
+    eyes: &Eyes,
+    kind: Kind,
+    lineage: LineageId,
+) -> Result<bool, Refusal> {
+    if kind != Kind::Risk || matches!(eyes, Eyes::All) {
+        return Ok(true);
+    }
+    match tx.reported_by(lineage)? {
+        Some(report) => sees_all(tx, eyes, &report.found),
+        None => Ok(true),
+    }
+}
+
+/// Whether a caller may see each of the versions by which a conflict was found.
+pub(crate) fn sees_all(tx: &Reader<'_>, eyes: &Eyes, found: &[EngramId]) -> Result<bool, Refusal> {
+    for id in found {
+        if !tx.engram(*id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether it reports a conflict itself. Decided by its lineage, since earlier builds let people reword it.
+pub(crate) fn is_told(it: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
+    Ok(told_by(it, engram)?.is_some())
+}
+
+/// The conflict that an engram reports.
+fn told_by(tx: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
+    if engram.kind != Kind::Risk {
+        return Ok(None);
+    }
+    let report = tx.reported_by(engram.lineage_id)?;
+    Ok(report.map_or(Ok(None), |report| tx.conflict(report.conflict))?)
+}
+
+/// What reports an open conflict ends with it, by a verdict, and is neither closed nor reworded by hand. A
+/// conflict with a side that only expired has no verdict any more: what reports it may be closed.
+pub(crate) fn reports_nothing_open(
+    it: &Reader<'_>,
+    engram: &Engram,
+    clock: Timestamp,
+) -> Result<(), Refusal> {
+    let Some(pair) = told_by(it, engram)?.filter(|it| it.status == ConflictStatus::Open) else {
+        return Ok(());
+    };
+    if it.both_hold(&pair, clock)? {
+        Err(Refusal::new(
+            Code::ScopeDenied,
+            format!(
+                "engram {} reports conflict {}, which is open",
+                engram.id, pair.id
+            ),
+            format!(
+                "Settle the conflict, and this ends with it: `engram conflicts show {0}` compares both, and `engram resolve {0} --winner ENGRAM`, `--merge TEXT` or `--dismiss` settles it.",
+                pair.id
+            ),
+        ))
+    } else {
+        Ok(())
+    }
+}
+
+/// Pointers of both, at most [`RISK_POINTERS`]: the first of each, then the second of each, and so on.
+pub(crate) fn sources(one: &Engram, other: &Engram) -> Vec<engram_model::Pointer> {
+    let most = one.pointers.len().max(other.pointers.len());
+    let mut found = Vec::new();
+    for at in 0..most {
+        for pointer in [one.pointers.get(at), other.pointers.get(at)]
+            .into_iter()
+            .flatten()
+        {
+            if !found.contains(pointer) && found.len() < RISK_POINTERS {
+                found.push(pointer.clone());
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,766 @@
+//! Verdicts on conflicts: given, repeated, undone; and permission to pass the gate. A verdict is an entry
+//! that closes windows; undoing it is another entry, and the claims it closed hold again as new versions
+//! (DESIGN, rule 3).
+
+use crate::{
+    claims::{close, evidence::screen_text, lineage, put::answered},
+    conflicts::{
+        findings::{self, Telling},
+        judge::{self, is_persons},
+        list::{self, Shown, no_conflict, shown, standing},
+        risks::{ended_report, sources},
+    },
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    visibility::Eyes,
+};
+use engram_model::{
+    Allow, Caller, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram, EngramId,
+    Figures, How, LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply,
+    Scope, Settle, Source, fold, is_over,
+    operation::{Permit, Ruling},
+};
+use engram_store::{Pair, Reader, side};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+/// A verdict that is to be planned.
+struct Asked {
+    how: Settle,
+    why: Option<String>,
+    by: String,
+    now: Timestamp,
+}
+
+/// What a verdict does.
+#[derive(Default)]
+struct Done {
+    entries: Vec<Planned>,
+    closed: Vec<EngramId>,
+    stored: Vec<EngramId>,
+    /// Comparisons that are left.
+    due: u64,
+}
+
+pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<ResolveReply, Refusal> {
+    let Resolve { conflict, how, why } = asked;
+    let why = words(cx, "the reason", why)?;
+    let how = match how {
+        Settle::Merge(text) => Settle::Merge(claim_of_merge(cx, text)?),
+        other => other,
+    };
+    let project = cx.project()?;
+    let by = decide::speaker(cx, None)?;
+    findings::before_comparing(cx);
+    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(project), |it, now| {
+        decide::admit(cx, it)?;
+        let clock = cx.engine.world.now();
+        let pair = it.conflict(conflict)?.filter(|it| it.project == project);
+        let eyes = cx.eyes()?;
+        let is_undone = matches!(how, Settle::Undo);
+        let standing = |pair| {
+            if is_undone {
+                Ok(pair)
+            } else {
+                standing(it, pair, &eyes, clock)
+            }
+        };
+        let pair = pair.map(standing).transpose()?;
+        let found = pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))?;
+        let found = found.ok_or_else(|| no_conflict(conflict))?;
+        let asked = Asked {
+            how: how.clone(),
+            why: why.clone(),
+            by: by.clone(),
+            now,
+        };
+        plan_verdict(cx, it, &found, &asked)
+    })?;
+    if reply.seq == 0 {
+        reply.seq = seq.unwrap_or_default().saturating_sub(after);
+    }
+    Ok(reply)
+}
+
+/// The user lets an open conflict pass the gate, or takes that back.
+pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Conflict>, Refusal> {
+    let Allow {
+        conflict,
+        why,
+        undo,
+    } = allow;
+    let why = words(cx, "the reason", Some(why))?;
+    let known = list::one_conflict(cx, conflict)?;
+    if undo {
+        return if known.allowed.is_some() {
+            permit(cx, conflict, why.unwrap_or_default(), true)
+        } else {
+            Ok(known)
+        };
+    }
+    let why = why.ok_or_else(|| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            "allowing a conflict needs a reason",
+            "Say why with --why.",
+        )
+    })?;
+    if known.status != ConflictStatus::Open {
+        return Err(Refusal::new(
+            Code::AlreadySettled,
+            format!("conflict {conflict} is {}, not open", known.status),
+            "Nothing to do: only an open conflict can be allowed, and this one blocks nothing.",
+        ));
+    }
+    if known.allowed.as_ref().is_some_and(|it| it.why == why) {
+        return Ok(known);
+    }
+    permit(cx, conflict, why, false)
+}
+
+fn permit(
+    cx: &Context<'_>,
+    id: ConflictId,
+    why: String,
+    undone: bool,
+) -> Result<Box<Conflict>, Refusal> {
+    let by = decide::speaker(cx, None)?;
+    let permit = Permit { id, why, undone };
+    decide::decide(cx, &Ground::of(cx.project()?), |_, _| {
+        Ok(Plan {
+            entries: vec![Planned {
+                due: None,
+                operation: Operation::Allowed(permit.clone()),
+                by: by.clone(),
+                shareable: true,
+            }],
+            answer: (),
+        })
+    })?;
+    list::one_conflict(cx, id)
+}
+
+/// The text that goes with a verdict, checked; none if it is empty.
+fn words(cx: &Context<'_>, field: &str, text: Option<String>) -> Result<Option<String>, Refusal> {
+    let Some(text) = text.map(|it| it.trim().to_owned()) else {
+        return Ok(None);
+    };
+    let limit = cx.engine.config.limits.claim_chars;
+    let chars = text.chars().count();
+    if chars > limit || text.contains('\0') {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("{field} has {chars} characters or contains a NUL character"),
+            format!("Write plain text of at most {limit} characters."),
+        ));
+    }
+    screen_text(field, &text)?;
+    Ok(Some(text).filter(|it| !it.is_empty()))
+}
+
+fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, Refusal> {
+    let words = words(cx, "the merged claim", Some(text))?;
+    words.ok_or_else(|| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            "the merged claim is empty",
+            "State in one to three sentences what replaces both claims.",
+        )
+    })
+}
+
+fn plan_verdict(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    asked: &Asked,
+) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+    let last = match found.pair.verdict {
+        Some(seq) => it.ruling(seq)?.map(|ruling| (seq, ruling)),
+        None => None,
+    };
+    match (&asked.how, found.pair.status) {
+        (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
+            let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+            judge::may_change(cx, it, seq)?;
+            for voice in &found.voices {
+                close::may_write_topic(cx, &voice.topic)?;
+            }
+            let done = undone(cx, it, found, &ruling, asked)?;
+            Ok(planned(found, asked, done, None))
+        }
+        // What a verdict ended can be undone though the conflict was found again: by what the judge could not
+        // see, or by who said it again.
+        (Settle::Undo, ConflictStatus::Open)
+            if cx.agent()?.is_none() && found.pair.ruled.is_some() =>
+        {
+            let (_, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+            let done = undone(cx, it, found, &ruling, asked)?;
+            Ok(planned(found, asked, done, None))
+        }
+        (Settle::Undo, _) => match last {
+            // What was done last is not an undo that is repeated, but the allowance, or the end of a side.
+            Some((seq, ruling))
+                if ruling.how.is_none()
+                    && found.conflict.status == ConflictStatus::Open
+                    && found.pair.allowed.is_none_or(|it| it < seq) =>
+            {
+                repeated(cx, it, found, seq, ruling)
+            }
+            _ => Err(nothing_to_undo(found)),
+        },
+        (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
+            let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+            match is_same(it, found, &ruling, &asked.how, &cx.eyes()?)? {
+                true if cx.agent()?.is_none() && !is_persons(it, seq)? => {
+                    confirmed(cx, it, found, asked, ruling)
+                }
+                true => repeated(cx, it, found, seq, ruling),
+                false => Err(settled_already(cx.caller, found)),
+            }
+        }
+        _ if found.conflict.status == ConflictStatus::Closed => {
+            Err(settled_already(cx.caller, found))
+        }
+        _ => {
+            // What a person decided, even to undo a verdict, stays the person's to change.
+            if let Some((seq, _)) = last {
+                judge::may_change(cx, it, seq)?;
+            }
+            ruled(cx, it, found, asked)
+        }
+    }
+}
+
+/// A verdict on an open conflict.
+fn ruled(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    asked: &Asked,
+) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+    let mut done = Done::default();
+    let (how, winner, merged) = match &asked.how {
+        Settle::Dismiss => {
+            // Nor does an agent let its own claim stand beside the user's: that would open the gate.
+            for voice in held_by(cx, it, &found.pair)? {
+                close::may_close(cx, &voice)?;
+            }
+            done.entries.extend(dismissed_with(cx, it, found, asked)?);
+            (How::Dismissed, None, None)
+        }
+        Settle::Winner(_) | Settle::Newer | Settle::Surer => {
+            let winner = winning(it, found, &asked.how, &cx.eyes()?)?;
+            close_side(cx, it, found, 1 - winner, asked, &mut done)?;
+            let side = found.sides.get(winner).cloned();
+            (How::Winner, side, None)
+        }
+        Settle::Merge(text) => {
+            let merged = merged(cx, found, text, asked);
+            close_side(cx, it, found, 0, asked, &mut done)?;
+            close_side(cx, it, found, 1, asked, &mut done)?;
+            store(cx, it, found, merged, asked, &mut done);
+            (How::Merge, None, None)
+        }
+        Settle::MergedBy(id) => {
+            check_merged(cx, it, found, *id)?;
+            close_side(cx, it, found, 0, asked, &mut done)?;
+            close_side(cx, it, found, 1, asked, &mut done)?;
+            (How::Merge, None, Some(*id))
+        }
+        Settle::Undo => return Err(nothing_to_undo(found)),
+    };
+    Ok(planned(found, asked, done, Some((how, winner, merged))))
+}
+
+/// The versions that a conflict is about and that hold.
+fn held_by(cx: &Context<'_>, tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Engram>, Refusal> {
+    let clock = cx.engine.world.now();
+    let mut all = Vec::new();
+    for side in &pair.sides {
+        all.extend(tx.holding(pair.project, side, clock)?);
+    }
+    all.retain(|version| pair.is_about(version));
+    Ok(all)
+}
+
+/// Who dismisses a conflict dismisses what else they may of the same sides: an agent that of its own run, a person all
+/// that still holds. The reason is told only where it was given.
+fn dismissed_with(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &Shown,
+    asked: &Asked,
+) -> Result<Vec<Planned>, Refusal> {
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let is_person = cx.agent()?.is_none();
+    let mut entries = Vec::new();
+    for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
+        let is_settled = match other.status {
+            ConflictStatus::Dismissed => match other.verdict {
+                Some(seq) if is_person => is_persons(tx, seq)?,
+                _ => true,
+            },
+            status => status != ConflictStatus::Open,
+        };
+        if other.id == found.pair.id || is_settled || !eyes.may_know_of(other.run) {
+            continue;
+        }
+        let voices = held_by(cx, tx, &other)?;
+        let may_close = voices
+            .iter()
+            .all(|voice| close::may_close(cx, voice).is_ok());
+        if !may_close || !tx.both_hold(&other, clock)? {
+            continue;
+        }
+        let ruling = Ruling {
+            id: other.id,
+            status: ConflictStatus::Dismissed,
+            how: Some(How::Dismissed),
+            winner: None,
+            merged: None,
+            closed: Vec::new(),
+            stored: Vec::new(),
+            why: None,
+        };
+        entries.push(Planned {
+            due: None,
+            operation: Operation::Resolved(Box::new(ruling)),
+            by: asked.by.clone(),
+            shareable: other.run.is_none(),
+        });
+    }
+    Ok(entries)
+}
+
+/// An agent's verdict that a person gives too is the person's from now on.
+fn confirmed(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &Shown,
+    asked: &Asked,
+    ruling: Ruling,
+) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+    let mut plan = repeated(cx, tx, found, 0, ruling.clone())?;
+    plan.entries.push(Planned {
+        due: None,
+        operation: Operation::Resolved(Box::new(Ruling {
+            why: asked.why.clone().or_else(|| ruling.why.clone()),
+            ..ruling
+        })),
+        by: asked.by.clone(),
+        shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
+    });
+    Ok(plan)
+}
+
+/// The same verdict again changes nothing. It tells of no version that the caller may not see.
+fn repeated(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &Shown,
+    seq: u64,
+    ruling: Ruling,
+) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+    let eyes = cx.eyes()?;
+    let seen = |ids: Vec<EngramId>| -> Result<Vec<EngramId>, Refusal> {
+        let mut seen = Vec::new();
+        for id in ids {
+            if tx.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+                seen.push(id);
+            }
+        }
+        Ok(seen)
+    };
+    let reply = ResolveReply {
+        conflict: found.pair.id,
+        status: ruling.status,
+        seq,
+        closed: seen(ruling.closed)?,
+        stored: seen(ruling.stored)?,
+        due: 0,
+    };
+    Ok(Plan {
+        entries: Vec::new(),
+        answer: (reply, 0),
+    })
+}
+
+/// Closes every engram of a side that the caller may see, and the to-dos that ask about them.
+fn close_side(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    at: usize,
+    asked: &Asked,
+    done: &mut Done,
+) -> Result<(), Refusal> {
+    let Some(side) = found.sides.get(at) else {
+        return Ok(());
+    };
+    let eyes = cx.eyes()?;
+    let clock = cx.engine.world.now();
+    for engram in it.holding(found.pair.project, side, clock)? {
+        if !eyes.may_see(&engram) {
+            continue;
+        }
+        close::may_close(cx, &engram)?;
+        done.entries
+            .extend(answered(it, engram.lineage_id, &asked.by)?);
+        done.closed.push(engram.id);
+        done.entries.push(end_of(&engram, &asked.by));
+    }
+    Ok(())
+}
+
+/// Stores a version that a verdict creates, and the conflicts that this version has.
+fn store(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    engram: Engram,
+    asked: &Asked,
+    done: &mut Done,
+) {
+    let compared = findings::compare(
+        cx,
+        it,
+        &engram,
+        &Telling {
+            before: &done.entries,
+            of: Some(&found.pair.sides),
+            ..Telling::of(asked.now, &asked.by, &done.closed)
+        },
+    );
+    done.stored.push(engram.id);
+    done.due += compared.told_due();
+    done.entries.push(Planned {
+        due: compared.due.map(|due| (None, due)),
+        shareable: engram.scope != Scope::Run,
+        operation: Operation::Stored(Box::new(engram)),
+        by: asked.by.clone(),
+    });
+    done.entries.extend(compared.entries);
+}
+
+/// One claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope no wider
+/// than either's, and the later end.
+fn merged(cx: &Context<'_>, found: &Shown, text: &str, asked: &Asked) -> Engram {
+    let [a, b] = &found.voices;
+    let agent = cx.agent().ok().flatten();
+    let clock = cx.engine.world.now();
+    let id = EngramId(cx.engine.world.id());
+    let narrow = if a.scope < b.scope { a } else { b };
+    // A claim that holds until it is replaced is replaced by one that does.
+    let lasting = match (a.expires_at, b.expires_at) {
+        (Some(one), Some(two)) if one < two => b,
+        (Some(_), Some(_)) | (None, _) => a,
+        _ => b,
+    };
+    let durable = a.durability == Durability::Durable;
+    Engram {
+        id,
+        seq: 0,
+        lineage_id: LineageId(id.0),
+        run: narrow.run,
+        scope: narrow.scope,
+        ttl: lasting.ttl.clone(),
+        expires_at: lasting.expires_at,
+        durability: if durable { a } else { b }.durability,
+        claim: text.to_owned(),
+        topic_key: None,
+        pointers: sources(b, a),
+        confidence: match agent {
+            // An agent's merge is no surer than either claim.
+            Some(_) => a.confidence.min(b.confidence),
+            None => a.confidence.max(b.confidence),
+        },
+        hash_keys: Vec::new(),
+        entities: Vec::new(),
+        provenance: Provenance {
+            created_at: clock,
+            created_by: asked.by.clone(),
+            source: match agent {
+                Some(_) => Source::Agent,
+                None => Source::Tool,
+            },
+        },
+        agent: agent.map(|it| it.handle.clone()),
+        content_hash: format!("sha256:{}", hex::encode(Sha256::digest(text))),
+        valid_from: asked.now,
+        valid_until: None,
+        recorded_at: clock,
+        memory_op: MemoryOp::Add,
+        supersedes: None,
+        restores: None,
+        asks: None,
+        verified: a.verified && b.verified,
+        redacted: false,
+        figures: Figures::default(),
+        conflicts: Vec::new(),
+        health: None,
+        asked: None,
+        place: None,
+        score: None,
+        lost: None,
+        role: None,
+        ..b.clone()
+    }
+}
+
+/// Whether a claim that was stored before can take the place of both sides.
+fn check_merged(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    id: EngramId,
+) -> Result<(), Refusal> {
+    let not = |why: &str, hint: &str| {
+        Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("engram {id} {why}"),
+            hint,
+        ))
+    };
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let engram = it.engram(id)?.filter(|it| eyes.may_see(it));
+    let Some(engram) = engram.filter(|it| it.project == found.pair.project) else {
+        return Err(crate::not_found(id));
+    };
+    if !engram.holds_now(clock) {
+        return not("no longer holds", "Commit the merged claim first.");
+    }
+    if found.sides.contains(&side(&engram.topic, &engram.claim)) {
+        not(
+            "is one of the two sides",
+            "Choose it as the winner, or name a claim that replaces both.",
+        )
+    } else {
+        Ok(())
+    }
+}
+
+/// Makes what a verdict closed hold again, and closes what it stored.
+fn undone(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    found: &Shown,
+    ruling: &Ruling,
+    asked: &Asked,
+) -> Result<Done, Refusal> {
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let mut done = Done::default();
+    for id in &ruling.stored {
+        let Some(first) = it.engram(*id)? else {
+            continue;
+        };
+        let versions = it.lineage(first.lineage_id)?;
+        let head = versions.into_iter().find(|it| it.holds_now(clock));
+        if let Some(head) = head.filter(|head| eyes.may_see(head)) {
+            close::may_close(cx, &head)?;
+            done.closed.push(head.id);
+            done.entries.push(end_of(&head, &asked.by));
+        }
+    }
+    for id in &ruling.closed {
+        // What the caller may not see stays as it is.
+        let Some(old) = it.engram(*id)?.filter(|old| eyes.may_see(old)) else {
+            continue;
+        };
+        let versions = it.lineage(old.lineage_id)?;
+        let holds = versions.iter().any(|it| it.valid_until.is_none());
+        let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
+        if !holds && !is_gone {
+            close::may_close(cx, &old)?;
+            let engram = lineage::again(cx, old, asked.now, None);
+            store(cx, it, found, engram, asked, &mut done);
+        }
+    }
+    if holds_again(it, found, &done, clock)?
+        && let Some(old) = ended_report(it, &found.pair)?
+    {
+        let risk = lineage::again(cx, old, asked.now, None);
+        done.entries.push(Planned {
+            due: None,
+            shareable: risk.scope != Scope::Run,
+            operation: Operation::Stored(Box::new(risk)),
+            by: asked.by.clone(),
+        });
+    }
+    Ok(done)
+}
+
+/// Whether both sides hold once this is done: what was said since may have other words.
+fn holds_again(
+    it: &Reader<'_>,
+    found: &Shown,
+    done: &Done,
+    clock: Timestamp,
+) -> Result<bool, Refusal> {
+    for digest in &found.pair.sides {
+        let is_stored = |entry: &Planned| match &entry.operation {
+            Operation::Stored(engram) => {
+                found.pair.is_about(engram) && side(&engram.topic, &engram.claim) == *digest
+            }
+            _ => false,
+        };
+        let holds = it.holding(found.pair.project, digest, clock)?;
+        let is_left = |it: &Engram| found.pair.is_about(it) && !done.closed.contains(&it.id);
+        let holds = holds.iter().any(is_left);
+        if !holds && !done.entries.iter().any(is_stored) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn end_of(engram: &Engram, by: &str) -> Planned {
+    Planned {
+        due: None,
+        operation: Operation::Forgotten(engram.id),
+        by: by.to_owned(),
+        shareable: engram.scope != Scope::Run,
+    }
+}
+
+/// The entries of a verdict, its own last; without `how`, it reopens the conflict.
+fn planned(
+    found: &Shown,
+    asked: &Asked,
+    done: Done,
+    how: Option<(How, Option<String>, Option<EngramId>)>,
+) -> Plan<(ResolveReply, u64)> {
+    let status = match how.as_ref().map(|it| it.0) {
+        None => ConflictStatus::Open,
+        Some(How::Dismissed) => ConflictStatus::Dismissed,
+        Some(_) => ConflictStatus::Resolved,
+    };
+    let (how, winner, merged) = match how {
+        Some((how, winner, merged)) => (Some(how), winner, merged),
+        None => (None, None, None),
+    };
+    let answer = ResolveReply {
+        conflict: found.pair.id,
+        status,
+        seq: 0,
+        closed: done.closed.clone(),
+        stored: done.stored.clone(),
+        due: done.due,
+    };
+    let ruling = Ruling {
+        id: found.pair.id,
+        status,
+        how,
+        winner,
+        merged,
+        closed: done.closed,
+        stored: done.stored,
+        why: asked.why.clone(),
+    };
+    let mut entries = done.entries;
+    entries.push(Planned {
+        due: None,
+        operation: Operation::Resolved(Box::new(ruling)),
+        by: asked.by.clone(),
+        shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
+    });
+    Plan {
+        entries,
+        answer: (answer, 0),
+    }
+}
+
+/// Which side wins: 0 is `a`.
+fn winning(it: &Reader<'_>, found: &Shown, how: &Settle, eyes: &Eyes) -> Result<usize, Refusal> {
+    match how {
+        Settle::Winner(id) => {
+            let side = match it.engram(*id)? {
+                Some(engram) if eyes.may_see(&engram) => it.side_of(*id)?,
+                _ => None,
+            };
+            let at = found.sides.iter().position(|it| Some(it) == side.as_ref());
+            at.ok_or_else(|| {
+                Refusal::new(
+                    Code::SchemaInvalid,
+                    format!("engram {id} is on neither side of the conflict"),
+                    "Name an engram of side a or b; `engram conflicts show ID` prints both.",
+                )
+            })
+        }
+        Settle::Surer => {
+            let [a, b] = found.voices.each_ref().map(|it| it.confidence);
+            match a.total_cmp(&b) {
+                std::cmp::Ordering::Greater => Ok(0),
+                std::cmp::Ordering::Less => Ok(1),
+                std::cmp::Ordering::Equal => Err(Refusal::new(
+                    Code::SchemaInvalid,
+                    "both sides have the same confidence",
+                    "Name the winner, or choose newer.",
+                )),
+            }
+        }
+        _ => Ok(1),
+    }
+}
+
+/// Whether a verdict is the same as the one given before.
+fn is_same(
+    it: &Reader<'_>,
+    found: &Shown,
+    ruling: &Ruling,
+    how: &Settle,
+    eyes: &Eyes,
+) -> Result<bool, Refusal> {
+    Ok(match (how, ruling.how) {
+        (Settle::Winner(_) | Settle::Newer | Settle::Surer, Some(How::Winner)) => {
+            let side = found.sides.get(winning(it, found, how, eyes)?);
+            side == ruling.winner.as_ref()
+        }
+        (Settle::Merge(text), Some(How::Merge)) => match ruling.stored.first() {
+            Some(id) => it
+                .engram(*id)?
+                .is_some_and(|it| fold(&it.claim) == fold(text)),
+            None => false,
+        },
+        (Settle::MergedBy(id), Some(How::Merge)) => ruling.merged == Some(*id),
+        (Settle::Dismiss, Some(How::Dismissed)) => true,
+        _ => false,
+    })
+}
+
+fn nothing_to_undo(found: &Shown) -> Refusal {
+    let id = found.pair.id;
+    match found.pair.allowed {
+        Some(_) => Refusal::new(
+            Code::NotFound,
+            format!("conflict {id} is allowed, and has no verdict"),
+            format!("To make it block the gate again, run `engram conflicts allow {id} --undo`."),
+        ),
+        None => Refusal::new(
+            Code::NotFound,
+            format!("conflict {id} has no verdict"),
+            "Only a verdict can be undone. If a claim ended, restore it with `engram restore`.",
+        ),
+    }
+}
+
+fn settled_already(caller: &Caller, found: &Shown) -> Refusal {
+    let how = found.conflict.settled.as_ref();
+    let how = how.map_or_else(String::new, |it| format!(" ({})", it.how));
+    Refusal::new(
+        Code::AlreadySettled,
+        format!(
+            "conflict {} is {}{how}",
+            found.pair.id, found.conflict.status
+        ),
+        match (found.pair.status, caller) {
+            (ConflictStatus::Open, _) => {
+                "One of its sides no longer holds: there is nothing to settle.".to_owned()
+            }
+            (_, Caller::User) => {
+                format!("Run `engram resolve {} --undo` first.", found.pair.id)
+            }
+            _ => "If the verdict is wrong, commit the claim that is right, with its evidence; the user can undo a verdict.".to_owned(),
+        },
+    )
+}

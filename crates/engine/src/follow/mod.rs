@@ -1,0 +1,387 @@
+//! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
+//! (`anchor`), claims are compared that are due (`due`), what others were answered with becomes durable
+//! (`promote`), and readers get what is new.
+//! Woken by the doorbell; nothing runs at rest.
+
+pub(crate) mod indexing;
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, MutexGuard, Weak,
+        mpsc::{Receiver, Sender, channel},
+    },
+    time::Duration,
+};
+
+use crate::{
+    Engine,
+    anchor::AnchorFollower,
+    claims::{promote::PromoteFollower, read},
+    conflicts::due::DueFollower,
+    context::Context,
+    follow::indexing::IndexFollower,
+};
+use engram_model::{Code, Entry, Feed, Refusal};
+use engram_pointers::Stir;
+use engram_store::Listener;
+use jiff::Timestamp;
+
+/// Starts a follower.
+type Start = fn(&Arc<Engine>) -> Result<Following, Refusal>;
+
+/// The followers of a process that stays.
+const FOLLOWERS: &[Start] = &[
+    Engine::start::<IndexFollower>,
+    Engine::start::<AnchorFollower>,
+    Engine::start::<DueFollower>,
+    Engine::start::<PromoteFollower>,
+];
+
+/// The first change goes out at once; those after it wait this long for company.
+pub(crate) const BATCH: Duration = Duration::from_millis(50);
+/// The same where more come than anybody reads: each delivery redraws the list.
+const FLOOD: Duration = Duration::from_millis(500);
+/// Writes of one delivery that make a flood, until fewer come in all that time. A write may record several
+/// entries: a claim, the conflict that it raises, and what reports it.
+const MANY: usize = 3;
+/// The followers that run in this process.
+pub(crate) struct Followers {
+    listener: Listener,
+    all: Vec<Following>,
+}
+
+/// A follower that runs until this is dropped.
+pub(crate) struct Following {
+    name: &'static str,
+    sender: Sender<Woken>,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        // A follower that ended already hears nothing.
+        let _ = self.sender.send(Woken::Gone);
+    }
+}
+
+/// Why a follower woke.
+pub(crate) enum Woken {
+    /// The journal moved, or there is work for this one.
+    Bell,
+    /// The working tree did.
+    Tree(Stir),
+    /// Its engine is gone.
+    Gone,
+}
+
+/// What reads the journal on, behind the answers. How far it has read is a row of the table
+/// `follower`; what it keeps can be dropped, and is built anew from the journal and from git.
+pub(crate) trait Follower: Sized {
+    /// The name of its thread.
+    const NAME: &'static str;
+    /// What it remembers from one waking to the next before it begins.
+    type Patience: Default;
+
+    /// Begins; none where there is nothing to follow yet, or another process does.
+    fn begin(engine: &Arc<Engine>, own: &Sender<Woken>) -> Result<Option<Self>, Refusal>;
+
+    /// Lets more gather after the first that woke it; without a pause, where a follower does not say otherwise. All
+    /// that was heard.
+    fn gather(
+        _begun: Option<&Self>,
+        _engine: &Weak<Engine>,
+        first: Woken,
+        woken: &Receiver<Woken>,
+        _patience: &mut Self::Patience,
+    ) -> Vec<Woken> {
+        std::iter::once(first).chain(woken.try_iter()).collect()
+    }
+
+    /// Takes in what happened since.
+    fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal>;
+}
+
+fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver<Woken>) {
+    let mut follower: Option<F> = None;
+    let mut patience = F::Patience::default();
+    let mut renewed = 0;
+    while let Ok(first) = woken.recv() {
+        if matches!(first, Woken::Gone) {
+            return;
+        }
+        let heard = F::gather(follower.as_ref(), engine, first, woken, &mut patience);
+        let Some(engine) = engine.upgrade() else {
+            return;
+        };
+        let result = engine.settle().and_then(|()| {
+            let now = engine.store.renewed();
+            if renewed != now {
+                // What it knew was of another home.
+                (renewed, follower) = (now, None);
+            }
+            match &mut follower {
+                Some(follower) => follower.wake(&engine, heard),
+                None => F::begin(&engine, own).map(|begun| follower = begun),
+            }
+        });
+        if let Err(error) = result {
+            // The repository was moved, or the disk is full: the next change tries again.
+            tracing::info!(%error, follower = F::NAME, "could not follow");
+        }
+    }
+}
+
+/// Delivers entries until it is dropped.
+pub struct Subscription {
+    _listener: Listener,
+    /// While it exists, someone reads.
+    _reader: Arc<()>,
+}
+
+impl Engine {
+    /// Starts the followers, in the background; calling it again changes
+    /// nothing.
+    pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
+        let mut following = self.following();
+        if following.is_some() || !self.store.is_writable() {
+            return Ok(());
+        }
+        let all = FOLLOWERS.iter().map(|start| start(self));
+        *following = Some(self.wake_with(all.collect::<Result<_, _>>()?)?);
+        Ok(())
+    }
+
+    /// Wakes a follower of this process, if it has any.
+    pub(crate) fn wake<F: Follower>(&self) {
+        let following = self.following();
+        let all = following.iter().flat_map(|it| &it.all);
+        for following in all.filter(|it| it.name == F::NAME) {
+            // One that ended hears nothing.
+            let _ = following.sender.send(Woken::Bell);
+        }
+    }
+
+    /// Whether this process follows.
+    pub(crate) fn is_following(&self) -> bool {
+        self.following().is_some()
+    }
+
+    /// Why this process is not told of what others write, where it follows.
+    pub(crate) fn unwatched(&self) -> Option<String> {
+        let following = self.following();
+        let why = following.as_ref()?.listener.unwatched()?;
+        Some(no_watch(&why))
+    }
+
+    fn following(&self) -> MutexGuard<'_, Option<Followers>> {
+        self.following.lock().unwrap_or_else(|it| it.into_inner())
+    }
+
+    /// Followers that the doorbell wakes, and once for what was there before.
+    fn wake_with(&self, all: Vec<Following>) -> Result<Followers, Refusal> {
+        let senders: Vec<_> = all.iter().map(|it| it.sender.clone()).collect();
+        let ring = move || {
+            for sender in &senders {
+                let _ = sender.send(Woken::Bell);
+            }
+        };
+        let listener = self.listen_with(ring.clone())?;
+        ring();
+        Ok(Followers { listener, all })
+    }
+
+    /// The home was reopened, and has another doorbell.
+    pub(crate) fn listen_again(&self) -> Result<(), Refusal> {
+        let mut following = self.following();
+        if let Some(Followers { all, .. }) = following.take() {
+            *following = Some(self.wake_with(all)?);
+        }
+        Ok(())
+    }
+
+    fn start<F: Follower>(self: &Arc<Self>) -> Result<Following, Refusal> {
+        let (sender, woken) = channel();
+        let (engine, own) = (Arc::downgrade(self), sender.clone());
+        spawn(F::NAME, move || run::<F>(&engine, &own, &woken))?;
+        Ok(Following {
+            name: F::NAME,
+            sender,
+        })
+    }
+
+    /// Calls `each` on a thread of its own with the entries after `after` in this project, in
+    /// order: what is there at once, what comes when it comes, from every process of the home. It ends by
+    /// itself when the home is gone or was opened anew: places in the journal may be others then.
+    pub fn subscribe(
+        self: &Arc<Self>,
+        after: u64,
+        mut each: impl FnMut(Vec<Entry>) + Send + 'static,
+    ) -> Result<Subscription, Refusal> {
+        self.write_again()?;
+        self.settle()?;
+        let renewed = self.store.renewed();
+        let (listener, rings) = self.listen()?;
+        let engine = Arc::downgrade(self);
+        let reader = Arc::new(());
+        let read = Arc::downgrade(&reader);
+        let mut seen = after;
+        spawn("subscription", move || {
+            while heard(&rings) {
+                let mut pause = BATCH;
+                loop {
+                    let Some(engine) = engine.upgrade().filter(|_| read.strong_count() > 0) else {
+                        return;
+                    };
+                    if let Err(error) = engine.settle() {
+                        tracing::warn!(%error, "the feed ends");
+                        return;
+                    }
+                    if engine.store.renewed() != renewed {
+                        return;
+                    }
+                    let page = read::page(
+                        &Context::own(&engine),
+                        &Feed {
+                            after: Some(seen),
+                            limit: Some(500),
+                            all: true,
+                            ..Feed::default()
+                        },
+                    );
+                    drop(engine);
+                    match page {
+                        Ok(page) => match page.entries.last() {
+                            Some(last) => {
+                                seen = last.seq;
+                                if is_flood(&page.entries) {
+                                    pause = FLOOD;
+                                }
+                                each(page.entries);
+                            }
+                            None => break,
+                        },
+                        Err(error) => {
+                            tracing::warn!(%error, "the feed cannot be read");
+                            break;
+                        }
+                    }
+                }
+                gather(pause);
+            }
+        })?;
+        Ok(Subscription {
+            _listener: listener,
+            _reader: reader,
+        })
+    }
+
+    /// A home that was read-only when opened is followed as soon as it is writable.
+    fn write_again(self: &Arc<Self>) -> Result<(), Refusal> {
+        if self.store.is_writable() {
+            return Ok(());
+        }
+        let retried = self.store.retry_writing();
+        if !retried.map_err(|it| self.name_the_file(it.into()))? {
+            return Ok(());
+        }
+        tracing::info!(home = %self.store.home().display(), "the home is now writable");
+        self.settle()?;
+        self.follow()
+    }
+
+    /// The doorbell's rings as messages, starting with one.
+    fn listen(&self) -> Result<(Listener, Receiver<()>), Refusal> {
+        let (ring, rings): (Sender<()>, Receiver<()>) = channel();
+        let _ = ring.send(());
+        let listener = self.listen_with(move || {
+            let _ = ring.send(());
+        })?;
+        Ok((listener, rings))
+    }
+
+    /// Calls `heard` after each ring.
+    pub(crate) fn listen_with(
+        &self,
+        heard: impl Fn() + Send + Clone + 'static,
+    ) -> Result<Listener, Refusal> {
+        let bell = self.bell.read().unwrap_or_else(|it| it.into_inner());
+        let bell = bell.as_ref().ok_or_else(|| {
+            Refusal::new(
+                Code::StoreReadOnly,
+                format!(
+                    "cannot follow changes: the home at {} is not writable",
+                    self.store.home().display()
+                ),
+                "You can still read what is stored. Make the home writable to follow changes.",
+            )
+        })?;
+        Ok(bell.listen(heard)?)
+    }
+}
+
+/// What a process that gets no watch does instead, and what to do.
+pub(crate) fn no_watch(why: &str) -> String {
+    format!(
+        "this system has no file watch left ({why}): changes are looked for twice a second until it has; close programs that watch files, or raise fs.inotify.max_user_instances"
+    )
+}
+
+/// Waits for a ring and takes all that came with it; false when there will be no more.
+fn heard(rings: &Receiver<()>) -> bool {
+    let heard = rings.recv().is_ok();
+    while rings.try_recv().is_ok() {}
+    heard
+}
+
+/// Lets changes gather after one was served. Only ever after a ring: nothing runs at rest.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the pause is the point; rings wait in the channel"
+)]
+pub(crate) fn gather(pause: Duration) {
+    std::thread::sleep(pause);
+}
+
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Refusal> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map(|_| ())
+        .map_err(|error| {
+            Refusal::new(
+                Code::Internal,
+                format!("cannot start a thread: {error}"),
+                "Close programs that use many threads, then try again.",
+            )
+        })
+}
+
+/// Whether more was written than anybody reads. The entries of one write have one time.
+fn is_flood(entries: &[Entry]) -> bool {
+    let times: BTreeSet<Timestamp> = entries.iter().map(|it| it.at).collect();
+    times.len() >= MANY
+}
+
+#[cfg(test)]
+mod tests {
+    use engram_model::{Change, ConflictId};
+
+    use super::*;
+
+    #[test]
+    fn one_write_is_no_flood_however_much_it_records() {
+        let entries = |times: &[i64]| -> Vec<Entry> {
+            let entry = |(seq, at): (usize, &i64)| Entry {
+                seq: seq as u64,
+                at: Timestamp::from_second(*at).unwrap_or_default(),
+                agent: None,
+                by: String::new(),
+                change: Change::Allowed(ConflictId(ulid::Ulid::nil())),
+            };
+            times.iter().enumerate().map(entry).collect()
+        };
+        assert!(!is_flood(&entries(&[1, 1, 1, 1])));
+        assert!(!is_flood(&entries(&[1, 1, 2, 2])));
+        assert!(is_flood(&entries(&[1, 2, 3])));
+    }
+}

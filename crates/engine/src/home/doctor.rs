@@ -1,0 +1,280 @@
+//! Doctor: is the home sound, how far has each follower read, and what to do about it.
+
+use crate::{Engine, context::Context, follow::no_watch, status};
+use engram_model::{Noun, Refusal, StatusReply, count, thousands};
+use engram_store::{Index, StoreError};
+use serde::Serialize;
+
+const ENTRIES: Noun = ("entry", "entries");
+/// Most faults that are named.
+const FAULTS: usize = 20;
+
+/// One thing that was checked.
+#[derive(Debug, Clone, Serialize)]
+pub struct Diagnosis {
+    /// What was checked.
+    pub what: String,
+    /// Whether it is as it should be.
+    pub ok: bool,
+    /// What was found, and what to do where it is not as it should be.
+    pub found: String,
+}
+
+/// Everything that was checked.
+#[derive(Debug, Clone, Serialize)]
+pub struct Checkup {
+    /// Whether everything is as it should be.
+    pub ok: bool,
+    /// In the order of the checks.
+    pub findings: Vec<Diagnosis>,
+}
+
+/// What to do besides checking.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Treatment {
+    /// Rebuild the index from the journal.
+    pub reindex: bool,
+    /// Replay the journal and compare each table with what it makes.
+    pub replay: bool,
+    /// Rebuild the tables from the journal.
+    pub rebuild: bool,
+}
+
+impl Engine {
+    /// Looks at the database, the journal, the index, who can read them, and the repository, and does what
+    /// is asked for on the way.
+    pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
+        self.settle()?;
+        let mut findings = vec![self.look_at_database()?];
+        findings.push(match treatment {
+            Treatment { rebuild: true, .. } => self.rebuild_tables()?,
+            Treatment { replay: true, .. } => self.replay_journal()?,
+            _ => self.look_at_journal()?,
+        });
+        findings.push(if treatment.reindex {
+            self.reindex()?
+        } else {
+            self.look_at_index()?
+        });
+        findings.push(self.look_at_privacy());
+        findings.extend(self.look_at_watches());
+        findings.push(self.look_at_repository());
+        Ok(Checkup {
+            ok: findings.iter().all(|it| it.ok),
+            findings,
+        })
+    }
+
+    fn look_at_database(&self) -> Result<Diagnosis, Refusal> {
+        let problems = self.store.integrity()?;
+        let writable = self.store.is_writable();
+        let found = match (problems.as_slice(), writable) {
+            ([], true) => {
+                let home = self.store.home();
+                let remark = crate::home::files::remark(home).map(|it| format!("; {it}"));
+                format!("sound, at {}{}", home.display(), remark.unwrap_or_default())
+            }
+            ([], false) => format!(
+                "sound, but {} is not writable: change its permissions or choose another home",
+                self.store.home().display()
+            ),
+            (problems, _) => format!(
+                "{} is damaged: {}; back up the home first, then restore an earlier backup or, without one, run `{} --recover`",
+                self.store.database().display(),
+                problems.join("; "),
+                crate::home::files::doctor_of(self.store.home())
+            ),
+        };
+        Ok(Diagnosis {
+            what: "database".to_owned(),
+            ok: problems.is_empty() && writable,
+            found,
+        })
+    }
+
+    /// Whether an entry is missing or cannot be read.
+    fn look_at_journal(&self) -> Result<Diagnosis, Refusal> {
+        let (faults, head) = self
+            .store
+            .read::<_, Refusal>(|it| Ok((it.journal_faults(FAULTS)?, it.head()?)))?;
+        Ok(self.journal(faults, || format!("{}, none missing", count(head, ENTRIES))))
+    }
+
+    /// Whether the tables are what the journal makes of them.
+    fn replay_journal(&self) -> Result<Diagnosis, Refusal> {
+        let replayed = self.store.replay()?;
+        // What a newer engram recorded is in the tables, and is not made again by this one.
+        if replayed.faults.is_empty()
+            && !replayed.differences.is_empty()
+            && replayed.passed_over == 0
+        {
+            return Ok(Diagnosis {
+                what: "journal".to_owned(),
+                ok: false,
+                found: format!(
+                    "{}: the tables do not match the journal ({}); `{} --rebuild` rebuilds them",
+                    self.store.database().display(),
+                    replayed.differences.join("; "),
+                    crate::home::files::doctor_of(self.store.home())
+                ),
+            });
+        }
+        Ok(self.journal(replayed.faults, || {
+            let applied = count(replayed.applied, ENTRIES);
+            match (replayed.passed_over, replayed.differences.is_empty()) {
+                (0, _) => format!("{applied} replayed, the tables match"),
+                (newer, true) => format!(
+                    "{applied} replayed, the tables match; skipped {newer} from a newer Engram"
+                ),
+                (newer, false) => format!(
+                    "{applied} replayed; skipped {newer} from a newer Engram, so only that version can compare all tables"
+                ),
+            }
+        }))
+    }
+
+    /// Rebuilds the tables, and restarts the followers.
+    fn rebuild_tables(&self) -> Result<Diagnosis, Refusal> {
+        let rebuilt = self.store.rebuild(self.world.now());
+        let rebuilt = rebuilt.map_err(|it| self.name_the_file(it.into()))?;
+        self.ring();
+        Ok(self.journal(rebuilt.faults, || {
+            format!(
+                "rebuilt the tables from {}",
+                count(rebuilt.applied, ENTRIES)
+            )
+        }))
+    }
+
+    fn journal(&self, faults: Vec<String>, sound: impl FnOnce() -> String) -> Diagnosis {
+        Diagnosis {
+            what: "journal".to_owned(),
+            ok: faults.is_empty(),
+            found: if faults.is_empty() {
+                sound()
+            } else {
+                format!(
+                    "{}: {}; everything else is still readable: copy the home, then restore a backup if you have one",
+                    self.store.database().display(),
+                    faults.join("; ")
+                )
+            },
+        }
+    }
+
+    fn look_at_index(&self) -> Result<Diagnosis, Refusal> {
+        let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
+        let looked = self
+            .index()
+            .map(|index| Ok((index.damaged()?, index.cursor()?)));
+        let damage = match looked {
+            Some(Ok((damaged, cursor))) if damaged.is_empty() => {
+                return Ok(Diagnosis {
+                    what: "index".to_owned(),
+                    ok: true,
+                    found: match head.saturating_sub(cursor) {
+                        0 => format!("sound, covers all of {}", count(head, ENTRIES)),
+                        _ => format!(
+                            "sound, covers {} of {}; queries read the rest from the journal",
+                            thousands(cursor),
+                            count(head, ENTRIES)
+                        ),
+                    },
+                });
+            }
+            Some(Ok((damaged, _))) => format!("{} was damaged", damaged[0].display()),
+            Some(Err::<_, StoreError>(error)) => error.to_string(),
+            None => "could not be opened".to_owned(),
+        };
+        if !self.store.is_writable() {
+            return Ok(Diagnosis {
+                what: "index".to_owned(),
+                ok: false,
+                found: format!("{damage}; it will be rebuilt once the home is writable"),
+            });
+        }
+        let built = self.reindex()?;
+        Ok(Diagnosis {
+            found: format!("{damage}; {}", built.found),
+            ..built
+        })
+    }
+
+    fn reindex(&self) -> Result<Diagnosis, Refusal> {
+        Index::delete(self.store.home())?;
+        *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
+        let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
+        let built = self.catch_up_to(head);
+        Ok(Diagnosis {
+            what: "index".to_owned(),
+            ok: built.is_ok(),
+            found: match built {
+                Ok(()) => format!("rebuilt from {}", count(head, ENTRIES)),
+                Err(why) => format!("could not be rebuilt, so queries run without it: {why}"),
+            },
+        })
+    }
+
+    /// Whether others on this machine can read what the home holds: opening it closed what could be closed.
+    fn look_at_privacy(&self) -> Diagnosis {
+        let home = self.store.home();
+        let open = crate::home::files::open_to_others(home);
+        let names: Vec<_> = open.iter().map(|it| it.display().to_string()).collect();
+        Diagnosis {
+            what: "privacy".to_owned(),
+            ok: open.is_empty(),
+            found: if open.is_empty() {
+                "only you can open this home".to_owned()
+            } else {
+                format!(
+                    "other users can read {} in {}, which cannot be made private (another user owns it, or its file system has no permissions): move the home to a folder you own",
+                    names.join(", "),
+                    home.display()
+                )
+            },
+        }
+    }
+
+    /// Whether a process is told of what others write; nothing where the home cannot be written.
+    fn look_at_watches(&self) -> Option<Diagnosis> {
+        let bell = self.bell.read().unwrap_or_else(|it| it.into_inner());
+        let refused = bell.as_ref()?.try_watch().err();
+        Some(Diagnosis {
+            what: "watches".to_owned(),
+            ok: refused.is_none(),
+            found: refused.map_or_else(
+                || "a process is told of what others write".to_owned(),
+                |why| no_watch(&why.to_string()),
+            ),
+        })
+    }
+
+    fn look_at_repository(&self) -> Diagnosis {
+        let context = Context::own(self);
+        // The status tells of one that is gone what is known of it; here that is a fault.
+        let looked = context
+            .repo()
+            .and_then(|_| status::where_things_stand(&context));
+        let (ok, found) = match looked {
+            Ok(status) => (true, describe(&status)),
+            Err(error) => (false, format!("{}: {}", error.message, error.hint)),
+        };
+        Diagnosis {
+            what: "repository".to_owned(),
+            ok,
+            found,
+        }
+    }
+}
+
+fn describe(status: &StatusReply) -> String {
+    match &status.project {
+        Some(project) => format!(
+            "{} on {}, {}",
+            project.name,
+            project.branch.as_deref().unwrap_or("no branch"),
+            count(status.engrams, ("engram", "engrams"))
+        ),
+        None => "none here; claims belong to the home".to_owned(),
+    }
+}

@@ -1,0 +1,470 @@
+//! The default home, and moving an earlier home there.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufRead, BufReader, ErrorKind},
+    path::{Path, PathBuf},
+};
+
+use engram_model::{Code, Refusal, quoted};
+use engram_store::{
+    Store, StoreError, Vacant, close_to_others, is_home, is_open_to_others, make_private_folder,
+    write_private,
+};
+use sha2::{Digest, Sha256};
+
+use crate::agents::calls;
+
+/// Everything that Engram writes to a home: files, and folders with nothing else in them. Anything else
+/// beside them belongs to somebody else.
+const OURS: &[&str] = &[
+    calls::FILES[0],
+    calls::FILES[1],
+    calls::QUERIES,
+    "config.toml",
+    "doorbell",
+    "opened.json",
+    "recent.json",
+    "window-place.json",
+    "window.toml",
+];
+/// The same in folders that others may use too, as beginnings and ends of their files' names.
+const OURS_IN: &[(&str, &str, &str)] = &[(CONNECT, "", ".json"), ("logs", "window.", ".log")];
+/// What agents' configurations were before: with whatever secrets stood in them.
+const CONNECT: &str = "connect";
+/// Where it lies, the home is.
+const DATABASE: &str = "engram.db";
+/// SQLite's files beside it while it is open.
+const LOGS: [&str; 3] = ["engram.db-wal", "engram.db-shm", "engram.db-journal"];
+/// Held until the database has gone.
+const QUEUE: &str = "write.lock";
+/// The door of a window, which cannot be carried.
+const DOOR: &str = "window.sock";
+/// The folder itself, also where the home is a link to it.
+const FOLDER: &str = ".";
+
+/// What became of a move.
+#[derive(Debug, Clone)]
+pub struct Moved {
+    /// Where data lived.
+    pub from: PathBuf,
+    /// Where it lives now.
+    pub to: PathBuf,
+    /// What was moved.
+    pub moved: Vec<PathBuf>,
+    /// What is not ours, and stayed.
+    pub stayed: Vec<PathBuf>,
+}
+
+/// Where data lives unless somebody says: the platform's data folder, or `~/.engram` as long as a home
+/// of ours is there and none in the data folder. None for an account without a home folder.
+pub fn default_home() -> Option<PathBuf> {
+    let own = own_home()?;
+    let former = former_home().filter(|it| !is_home(&own) && is_home(it));
+    Some(former.unwrap_or(own))
+}
+
+/// The place in the platform's data folder. One that is not named from the root would be another in
+/// each folder.
+fn own_home() -> Option<PathBuf> {
+    let data = dirs::data_local_dir().filter(|it| it.is_absolute());
+    data.map(|it| it.join("engram"))
+}
+
+/// Where earlier builds put it, and where another program of this name keeps its own.
+fn former_home() -> Option<PathBuf> {
+    let user = dirs::home_dir().filter(|it| it.is_absolute());
+    user.map(|it| it.join(".engram"))
+}
+
+/// Whether a database file exists in the home, of whatever kind.
+pub fn is_home_there(home: &Path) -> bool {
+    home.join(DATABASE).symlink_metadata().is_ok()
+}
+
+/// Looks at what opening a home would refuse, and touches nothing.
+///
+/// # Errors
+/// What [`Engine::open`](crate::Engine::open) would refuse; none where there is no home yet.
+pub fn look_at_home(home: &Path) -> Result<(), Refusal> {
+    Ok(Store::look(home)?)
+}
+
+/// Opens a home, and closes it to others.
+pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
+    let store = open_store(home, origin).map_err(|it| named(home, it))?;
+    close(home);
+    Ok(store)
+}
+
+/// Adds the home's path to a refusal, and `--home` to the commands in its hint.
+pub(crate) fn named(home: &Path, mut refusal: Refusal) -> Refusal {
+    let is_of_home = matches!(
+        refusal.code,
+        Code::StoreCorrupt
+            | Code::StoreFull
+            | Code::StoreGone
+            | Code::StoreLocked
+            | Code::StoreNewer
+            | Code::StoreReadOnly
+    );
+    if !is_of_home {
+        return refusal;
+    }
+    let place = home.display().to_string();
+    if !refusal.message.contains(&place) {
+        let file = home.join(DATABASE);
+        refusal.message = format!("{}: {}", file.display(), refusal.message);
+    }
+    let doctor = format!("`{}", doctor_of(home));
+    refusal.hint = refusal.hint.replace("`engram doctor", &doctor);
+    refusal
+}
+
+/// The `doctor` command for this home.
+pub(crate) fn doctor_of(home: &Path) -> String {
+    if default_home().as_deref() == Some(home) {
+        "engram doctor".to_owned()
+    } else {
+        format!(
+            "engram --home {} doctor",
+            quoted(&home.display().to_string())
+        )
+    }
+}
+
+/// At the former place none is made beside the one that was moved from there: agents may name it still,
+/// and a process may have chosen it just before.
+fn open_store(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
+    if former_home().as_deref() != Some(home) {
+        return Ok(Store::open(home, origin)?);
+    }
+    if is_home(home) {
+        return Ok(Store::open_only(home, origin)?);
+    }
+    match own_home().filter(|it| is_home(it) && !home.join(DATABASE).exists()) {
+        None => Ok(Store::open(home, origin)?),
+        Some(own) => Err(Refusal::new(
+            Code::NotFound,
+            format!("there is no longer a home in {}", home.display()),
+            format!(
+                "Drop --home and unset ENGRAM_HOME: the data is in {}.",
+                own.display()
+            ),
+        )),
+    }
+}
+
+/// Keeps a small file of ours in a home, for its user alone: all of it or nothing, and on the disk when
+/// this returns.
+///
+/// # Errors
+/// What [`look_at_home`] refuses, which is not touched, and a home that cannot be written.
+pub fn keep_file(home: &Path, name: &str, text: &str) -> Result<(), Refusal> {
+    look_at_home(home)?;
+    let path = home.join(name);
+    write_private(&path, text).map_err(|source| StoreError::Io { path, source })?;
+    close(home);
+    Ok(())
+}
+
+/// Closes a home of before that others may look into.
+///
+/// Most are closed already, which three looks say. In a closed folder nobody else reaches anything, so
+/// that what lies there need not be looked at. A folder that holds other things too stays as open as its
+/// owner made it, since others may have to reach those; all of ours in it is closed. What cannot be
+/// closed is no reason to refuse: see [`open_to_others`].
+fn close(home: &Path) {
+    let is_open = |name: &str| is_open_to_others(&home.join(name));
+    let is_shared = || {
+        let entries = fs::read_dir(home).into_iter().flatten().flatten();
+        let mut names = entries.map(|it| it.file_name());
+        names.any(|it| !is_known(&it.to_string_lossy()))
+    };
+    let is_done = !is_open(DATABASE) && !is_open(CONNECT);
+    if is_done && (!is_open(FOLDER) || is_shared()) {
+        return;
+    }
+    let Ok((ours, others)) = contents(home) else {
+        return;
+    };
+    let is_alone = |within: &str| !others.iter().any(|it| it.starts_with(within));
+    let folders = OURS_IN.iter().map(|(folder, ..)| *folder);
+    let folders = folders.filter(|it| is_alone(it)).map(PathBuf::from);
+    // The database at last: it says that this was done.
+    for name in LOGS.iter().map(PathBuf::from).chain(folders).chain(ours) {
+        close_to_others(&home.join(name));
+    }
+    if others.iter().all(|it| is_known(&it.to_string_lossy())) {
+        close_to_others(&home.join(FOLDER));
+    }
+}
+
+/// What of ours in a home others may look into all the same: its file system keeps no rights, or its
+/// folder is another user's.
+pub(crate) fn open_to_others(home: &Path) -> Vec<PathBuf> {
+    if !is_open_to_others(&home.join(FOLDER)) {
+        return Vec::new();
+    }
+    let ours = contents(home).map(|it| it.0).unwrap_or_default();
+    let all = LOGS.iter().map(PathBuf::from).chain(ours);
+    all.filter(|it| is_open_to_others(&home.join(it))).collect()
+}
+
+/// What is to be said of where this home is.
+pub(crate) fn remark(home: &Path) -> Option<String> {
+    let (own, former) = (own_home()?, former_home().filter(|it| is_home(it))?);
+    if home == former && !is_home(&own) {
+        let own = own.display();
+        return Some(format!("`engram doctor --move-home` moves it to {own}"));
+    }
+    let former = former.display();
+    (home == own).then(|| format!("an unused home is in {former}"))
+}
+
+/// Moves Engram's home from `~/.engram` to the data folder; other files stay.
+///
+/// # Errors
+/// No Engram home there, one in use, or something at the new path: then nothing was moved.
+pub fn move_home() -> Result<Moved, Refusal> {
+    let (Some(from), Some(to)) = (former_home(), own_home()) else {
+        return Err(Refusal::new(
+            Code::NotFound,
+            "this account has no home folder",
+            "Nothing to move.",
+        ));
+    };
+    if !is_home(&from) {
+        return Err(Refusal::new(
+            Code::NotFound,
+            format!("there is no Engram home in {}", from.display()),
+            format!("Nothing was moved; the data is in {}.", to.display()),
+        ));
+    }
+    let held = Vacant::take(&from)?;
+    close_door(&from)?;
+    // A copy is as open as what it was copied from.
+    close(&from);
+    let failed = |path: &Path, source| {
+        let path = path.to_owned();
+        Refusal::from(StoreError::Io { path, source })
+    };
+    let (moved, stayed) = contents(&from).map_err(|it| failed(&from, it))?;
+    refuse_taken(&from, &to, &moved)?;
+    if cfg!(windows) {
+        // There nothing that is open can be moved.
+        drop(held);
+    }
+    if !(stayed.is_empty() && move_whole(&from, &to)) {
+        carry(&from, &to, &moved).map_err(|it| failed(&to, it))?;
+        for (folder, ..) in OURS_IN {
+            let _ = fs::remove_dir(from.join(folder));
+        }
+        // What is not empty is not removed.
+        let _ = fs::remove_dir(&from);
+    }
+    Ok(Moved {
+        from,
+        to,
+        moved,
+        stayed,
+    })
+}
+
+/// A window that is open has its door open too; the door of one that is gone is nothing.
+fn close_door(home: &Path) -> Result<(), Refusal> {
+    let door = home.join(DOOR);
+    #[cfg(unix)]
+    if std::os::unix::net::UnixStream::connect(&door).is_ok() {
+        return Err(StoreError::InUse(home.to_owned()).into());
+    }
+    match fs::remove_file(&door) {
+        Err(source) if source.kind() != ErrorKind::NotFound => {
+            Err(StoreError::Io { path: door, source }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Engram's files in a home, the database last, and the other files.
+fn contents(home: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (mut ours, mut others) = (Vec::new(), Vec::new());
+    for name in names(home)? {
+        let text = name.to_string_lossy();
+        let shared = OURS_IN.iter().find(|(folder, ..)| text == *folder);
+        match shared {
+            Some((_, begin, end)) if home.join(&name).is_dir() => {
+                for file in names(&home.join(&name))? {
+                    let text = file.to_string_lossy();
+                    if text.starts_with(begin) && text.ends_with(end) {
+                        ours.push(name.join(&file))
+                    } else {
+                        others.push(name.join(&file))
+                    }
+                }
+            }
+            _ if is_ours(&text) => ours.push(name),
+            _ if [DATABASE, QUEUE].contains(&&*text) => {}
+            _ => others.push(name),
+        }
+    }
+    ours.sort();
+    others.sort();
+    ours.extend([DATABASE.into(), QUEUE.into()]);
+    Ok((ours, others))
+}
+
+fn names(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?;
+    entries.map(|it| Ok(it?.file_name().into())).collect()
+}
+
+/// Files that a recovery, or one that was broken off, left with words in them.
+pub(crate) fn left_by_recovery(home: &Path) -> Vec<String> {
+    let names = names(home).unwrap_or_default();
+    let names = names.iter().map(|it| it.to_string_lossy().into_owned());
+    let mut left: Vec<String> = names.filter(|it| is_left_by_recovery(it)).collect();
+    left.sort();
+    left
+}
+
+fn is_left_by_recovery(name: &str) -> bool {
+    ["engram.db.damaged-", "engram.db.recovered"]
+        .iter()
+        .any(|it| name.starts_with(it))
+}
+
+fn is_ours(name: &str) -> bool {
+    let index = name.strip_prefix("index-");
+    OURS.contains(&name)
+        || index.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+        || is_left_by_recovery(name)
+        || (name.starts_with("anchor-") && name.ends_with(".lock"))
+}
+
+/// Whether a home may have a file or a folder of this name.
+fn is_known(name: &str) -> bool {
+    is_ours(name)
+        || LOGS.contains(&name)
+        || [DATABASE, QUEUE, DOOR].contains(&name)
+        || OURS_IN.iter().any(|(folder, ..)| name == *folder)
+}
+
+/// A home at the new place, or a file of one, is not written over; nor is a link carried, which may
+/// mean something else from there.
+fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal> {
+    let is_there = |it: &PathBuf| it.symlink_metadata().is_ok();
+    let folder = (is_there(&to.to_owned()) && !to.is_dir()).then(|| to.to_owned());
+    // A log that is left of another home would be read into ours.
+    let logs = LOGS.map(PathBuf::from);
+    let mut places = ours.iter().chain(&logs).map(|it| to.join(it));
+    let taken = folder.or_else(|| places.find(is_there));
+    if let Some(taken) = taken {
+        return Err(Refusal::new(
+            Code::StoreReadOnly,
+            format!("{} already exists", taken.display()),
+            format!(
+                "Nothing was moved: inspect both homes with --home, then delete what you do not need from {}.",
+                to.display()
+            ),
+        ));
+    }
+    let mut links = ours.iter().map(|it| from.join(it));
+    match links.find(|it| it.is_symlink()) {
+        None => Ok(()),
+        Some(link) => Err(Refusal::new(
+            Code::StoreReadOnly,
+            format!("{} is a link", link.display()),
+            "Nothing was moved: replace the link with what it points to, then try again.",
+        )),
+    }
+}
+
+/// At once, where all of the folder is ours and the new place is on the same file system.
+fn move_whole(from: &Path, to: &Path) -> bool {
+    if from.is_symlink() {
+        return false;
+    }
+    // Only one that is empty is removed.
+    let _ = fs::remove_dir(to);
+    to.parent()
+        .is_some_and(|it| make_private_folder(it).is_ok())
+        && fs::rename(from, to).is_ok()
+}
+
+/// One by one; until the database goes, the home is where it was. Where one fails, all are put back.
+fn carry(from: &Path, to: &Path, ours: &[PathBuf]) -> io::Result<()> {
+    make_private_folder(to)?;
+    for (at, name) in ours.iter().enumerate() {
+        if let Err(error) = bring(&from.join(name), &to.join(name)) {
+            for name in ours.iter().take(at).rev() {
+                let _ = bring(&to.join(name), &from.join(name));
+            }
+            for (folder, ..) in OURS_IN {
+                let _ = fs::remove_dir(to.join(folder));
+            }
+            let _ = fs::remove_dir(to);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Moves a file or a folder; to another file system as a copy that was read again.
+fn bring(from: &Path, to: &Path) -> io::Result<()> {
+    to.parent().map_or(Ok(()), make_private_folder)?;
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {}
+        renamed => return renamed,
+    }
+    // It gets its own name only once it is complete.
+    let mut part = to.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let copied = copy(from, &part).and_then(|()| fs::rename(&part, to));
+    if let Err(error) = copied {
+        let _ = remove(&part);
+        return Err(error);
+    }
+    remove(from)
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if from.is_dir() {
+        make_private_folder(to)?;
+        for name in names(from)? {
+            copy(&from.join(&name), &to.join(&name))?;
+        }
+        return Ok(());
+    }
+    fs::copy(from, to)?;
+    File::open(to)?.sync_all()?;
+    if digest(from)? == digest(to)? {
+        Ok(())
+    } else {
+        Err(io::Error::other("its copy reads differently"))
+    }
+}
+
+fn digest(file: &Path) -> io::Result<[u8; 32]> {
+    let mut digest = Sha256::new();
+    let mut file = BufReader::with_capacity(1 << 20, File::open(file)?);
+    loop {
+        let piece = file.fill_buf()?;
+        let length = piece.len();
+        if length == 0 {
+            break;
+        }
+        digest.update(piece);
+        file.consume(length);
+    }
+    Ok(digest.finalize().into())
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    }
+}

@@ -1,0 +1,453 @@
+//! The shared brief: gathers what it is made of, and pins lines to it. The gateway decides what it says.
+
+use crate::{
+    agents::{
+        grants::aged,
+        known::{self, in_project, unknown},
+        names,
+        served::told,
+    },
+    claims::{evidence::screen_text, lineage::head_of},
+    conflicts::{findings::ENGINE, list, risks::may_see},
+    context::Context,
+    decide::{self, Plan, Planned},
+};
+use engram_gateway::{
+    Candidate, ForRole, Material, OpenGrant, PinnedWhat, admit_pin, compose, may_pin,
+};
+use engram_model::{
+    AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
+    GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, ShownBrief, Spend,
+    Unpinning,
+    operation::{Agent, Pin, Served},
+};
+use engram_store::{Pinned, Reader};
+use jiff::SignedDuration;
+use sha2::{Digest, Sha256};
+
+/// Claims that are considered: the newest, the newest constraints, policies and risks, and those that agents
+/// read most.
+const NEWEST: usize = 100;
+const LASTING: usize = 40;
+const MOST_READ: usize = 60;
+/// Most agents, or children of one, that are considered; and most whose budgets are shown.
+const FAMILY: usize = 200;
+const BUDGETS: usize = 8;
+
+/// What an agent has spent of each budget, by the budget's name.
+type Spent = Vec<(String, Figure)>;
+
+/// A brief, with what it was made of.
+struct Composed {
+    reply: BriefReply,
+    pins: Vec<Pinned>,
+    candidates: Vec<Candidate>,
+}
+
+pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
+    known::known_caller(cx)?;
+    let project = cx.project()?;
+    let store = &cx.engine.store;
+    let made = store.read::<_, Refusal>(|it| composed(cx, it, project, None))?;
+    note_brief(cx, &made)?;
+    Ok(made.reply)
+}
+
+/// The brief as an agent gets it. Only the user looks, so the agent is served nothing and its turn goes on.
+pub(crate) fn shown_brief(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, Refusal> {
+    let (project, limits) = (cx.project()?, &cx.engine.config.limits.message);
+    let store = &cx.engine.store;
+    let brief = match &of.agent {
+        None => store.read::<_, Refusal>(|it| Ok(composed(cx, it, project, None)?.reply))?,
+        Some(id) => {
+            let found = store.read(|it| in_project(it, project, id))?;
+            let agent = found.ok_or_else(|| unknown(id))?;
+            let caller = Caller::Agent(id.clone());
+            let seen = Context::as_seen(cx.engine, &caller, agent);
+            store.read::<_, Refusal>(|it| Ok(composed(&seen, it, project, None)?.reply))?
+        }
+    };
+    Ok(ShownBrief {
+        brief,
+        most_lines: limits.brief_lines as u64,
+        most_tokens: limits.inline_tokens as u64,
+    })
+}
+
+pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, Refusal> {
+    known::known_caller(cx)?;
+    if let Pinning::Text(text) = what {
+        screen_text("the pin", text)?;
+    }
+    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    decide::decide(cx, &ground, |it, _| {
+        decide::admit(cx, it)?;
+        is_parent(cx, it, ground.project)?;
+        let pin = plan_pin(cx, it, ground.project, what)?;
+        let planned = pin.map(|pin| Planned {
+            due: None,
+            operation: Operation::Pinned(pin),
+            by: by.clone(),
+            shareable: false,
+        });
+        Ok(Plan {
+            entries: planned.into_iter().collect(),
+            answer: (),
+        })
+    })?;
+    shared_brief(cx)
+}
+
+/// What to pin; nothing if the line is already pinned.
+fn plan_pin(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    what: &Pinning,
+) -> Result<Option<Pin>, Refusal> {
+    let limits = &cx.engine.config.limits;
+    let lines = composed(cx, it, project, None)?.reply.lines;
+    let pinned: Vec<String> = lines
+        .into_iter()
+        .filter(|line| line.pinned)
+        .map(|line| line.text)
+        .collect();
+    let (pin, line) = match what {
+        Pinning::Text(text) => {
+            let line = may_pin(text, &pinned, limits)?;
+            let pin = Pin {
+                digest: hex::encode(Sha256::digest(&line)),
+                text: Some(line.clone()),
+                lineage: None,
+            };
+            (pin, line)
+        }
+        Pinning::Engram(id) => {
+            let head = head_of(it, project, &cx.eyes_in(project)?, id.0)?;
+            let pin = Pin {
+                lineage: Some(head.lineage_id),
+                ..Pin::default()
+            };
+            (pin, line_of(cx, it, project, &head)?)
+        }
+    };
+    if pinned.contains(&line) {
+        return Ok(None);
+    }
+    admit_pin(&line, &pinned, limits)?;
+    Ok(Some(pin))
+}
+
+/// The line that a claim would become in the brief.
+fn line_of(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    head: &Engram,
+) -> Result<String, Refusal> {
+    let first = Pinned {
+        seq: 0,
+        agent: None,
+        lineage: Some(head.lineage_id),
+        text: None,
+    };
+    let lines = composed(cx, it, project, Some(first))?.reply.lines;
+    let line = lines
+        .into_iter()
+        .find(|it| it.pinned && it.engram == Some(head.id));
+    line.map(|it| it.text).ok_or_else(|| {
+        Refusal::new(
+            Code::BudgetExceeded,
+            "the claim contains inline code, which a brief may not contain",
+            "Pin a sentence about it instead.",
+        )
+    })
+}
+
+pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply, Refusal> {
+    known::known_caller(cx)?;
+    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    decide::decide(cx, &ground, |it, _| {
+        let made = composed(cx, it, ground.project, None)?;
+        let pin = pin_of(&made, what)?;
+        if let Caller::Agent(agent) = cx.caller
+            && pin.agent.as_ref() != Some(agent)
+        {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                "that line was pinned by somebody else",
+                "Ask whoever pinned it, or the user, to unpin it.",
+            ));
+        }
+        Ok(Plan {
+            entries: vec![Planned {
+                due: None,
+                operation: Operation::Unpinned(pin.seq),
+                by: by.clone(),
+                shareable: false,
+            }],
+            answer: (),
+        })
+    })?;
+    shared_brief(cx)
+}
+
+/// Refuses agents without children: only a parent or the user may pin.
+fn is_parent(cx: &Context<'_>, it: &Reader<'_>, project: ProjectId) -> Result<(), Refusal> {
+    let Caller::Agent(agent) = cx.caller else {
+        return Ok(());
+    };
+    if it.family(project, Some(agent), 1)?.is_empty() {
+        Err(Refusal::new(
+            Code::ScopeDenied,
+            "only a parent or the user may pin to the brief",
+            "Report it to your parent in a message, or commit it as an engram.",
+        ))
+    } else {
+        Ok(())
+    }
+}
+
+/// The brief of whoever asks; `first` is pinned before everything else.
+fn composed(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    first: Option<Pinned>,
+) -> Result<Composed, Refusal> {
+    let limits = &cx.engine.config.limits;
+    let agent = cx.agent()?;
+    let mut pins = it.pins(project)?;
+    let line = known::line_of(it, agent)?;
+    let is_near = |owner: &AgentId| line.iter().any(|one| one.handle == *owner);
+    pins.retain(|pin| agent.is_none() || pin.agent.as_ref().is_none_or(is_near));
+    pins.splice(0..0, first);
+    let (candidates, pinned) = candidates(cx, it, project, &pins)?;
+    let near = near(it, project, agent)?;
+    let roles = near.iter().filter_map(|it| {
+        Some(ForRole {
+            role: it.role.clone()?,
+            reads: it.topics.read.clone(),
+        })
+    });
+    let material = Material {
+        pins: pinned,
+        roles: roles.collect(),
+        budgets: budgets_of(cx, it, &near)?,
+        grants: grants_of(cx, it, &near)?,
+        run: agent.map(|it| it.run),
+        reader: agent.map(|it| it.handle.clone()),
+        asked: false,
+        now: cx.engine.world.now(),
+        candidates,
+    };
+    Ok(Composed {
+        reply: compose(&material, limits, limits.message.inline_tokens),
+        candidates: material.candidates,
+        pins,
+    })
+}
+
+/// Claims that a brief may name, and what is pinned. Each query is bounded, however many claims there are.
+fn candidates(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    project: ProjectId,
+    pins: &[Pinned],
+) -> Result<(Vec<Candidate>, Vec<engram_gateway::Pinned>), Refusal> {
+    let (eyes, now) = (cx.eyes_in(project)?, cx.engine.world.now());
+    let run = cx.agent()?.map(|it| it.run);
+    let mut found = it.newest_lasting(project, now, NEWEST)?;
+    for kind in [Kind::Constraint, Kind::Policy, Kind::Risk] {
+        found.extend(it.newest_of_kind(project, kind, now, LASTING)?);
+    }
+    for (id, _) in it.read_most(project, run, MOST_READ)? {
+        let read = it.engram(id)?;
+        found.extend(read.filter(|it| it.valid_until.is_none() && it.holds_now(now)));
+    }
+    let mut pinned = Vec::new();
+    for pin in pins {
+        let what = match (pin.lineage, &pin.text) {
+            (Some(lineage), _) => {
+                let head = it.lineage(lineage)?.into_iter().next();
+                let head = head.filter(|it| it.valid_until.is_none() && it.holds_now(now));
+                let Some(head) = head else { continue };
+                let id = head.id;
+                found.push(head);
+                PinnedWhat::Claim(id)
+            }
+            (None, Some(text)) => PinnedWhat::Text(text.clone()),
+            // Its words were erased.
+            (None, None) => continue,
+        };
+        pinned.push(engram_gateway::Pinned {
+            order: pin.seq,
+            what,
+        });
+    }
+    found.retain(|it| !it.redacted && it.project == project);
+    let mut seen = Vec::with_capacity(found.len());
+    for engram in found {
+        if may_see(it, &eyes, &engram)? {
+            seen.push(engram);
+        }
+    }
+    let mut found = seen;
+    found.sort_by_key(|it| it.seq);
+    found.dedup_by_key(|it| it.seq);
+    list::tell_conflicts(cx, it, &mut found)?;
+    let worktree = cx.worktree()?;
+    let is_looked_at = it.looked(project, &worktree)?.is_some();
+    let candidate = |engram: Engram| {
+        let health = it.health(engram.id, &worktree)?.map(|it| it.standing);
+        let unchanged = (engram.verified && is_looked_at).then_some(Evidence::Holds);
+        Ok::<_, Refusal>(Candidate {
+            reads: it.reads_of(project, run, engram.id)?,
+            evidence: health.or(unchanged),
+            ..candidate_of(engram)
+        })
+    };
+    let candidates = found
+        .into_iter()
+        .map(candidate)
+        .collect::<Result<_, Refusal>>();
+    Ok((candidates?, pinned))
+}
+
+/// What each agent with an open turn has spent, and may spend.
+fn budgets_of(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    near: &[Agent],
+) -> Result<Vec<(String, Spent)>, Refusal> {
+    let idle = SignedDuration::from_secs(cx.engine.config.limits.deref.turn_idle_seconds);
+    let now = cx.engine.world.now();
+    let called = near
+        .iter()
+        .filter(|it| now.duration_since(it.last_call).abs() <= idle);
+    let figures = |it: Spend, limits: &DerefLimits| {
+        [
+            ("repo_spans", it.repo_spans, limits.repo_spans),
+            (
+                "artifact_sections",
+                it.artifact_sections,
+                limits.artifact_sections,
+            ),
+            ("sam_items", it.sam_items, limits.sam_items),
+            ("tokens", it.tokens, limits.tokens),
+        ]
+        .map(|(name, used, limit)| {
+            let (used, limit) = (u64::from(used), u64::from(limit));
+            (name.to_owned(), Figure { used, limit })
+        })
+        .to_vec()
+    };
+    called
+        .take(BUDGETS)
+        .map(|agent| {
+            let spent = it.spend(&agent.handle, &agent.turn)?;
+            let limits = cx.engine.limits_of(it, &agent.handle)?;
+            Ok((names::named(&agent.label), figures(spent, &limits.deref)))
+        })
+        .collect()
+}
+
+/// The open grants of these agents.
+fn grants_of(cx: &Context<'_>, it: &Reader<'_>, near: &[Agent]) -> Result<Vec<OpenGrant>, Refusal> {
+    let now = cx.engine.world.now();
+    let mut open = Vec::new();
+    for agent in near {
+        for grant in it.unspent_grants(&agent.handle)? {
+            let grant = aged(it, grant, now)?;
+            if grant.state(now) != GrantState::Open {
+                continue;
+            }
+            let (pointer, cap) = match grant.what {
+                Granted::Read {
+                    pointer,
+                    cap_tokens,
+                } => (Some(pointer), cap_tokens),
+                Granted::Code { chars } => (None, chars),
+            };
+            open.push(OpenGrant {
+                to: names::named(&agent.label),
+                pointer,
+                cap,
+                expires_at: grant.expires_at,
+            });
+        }
+    }
+    Ok(open)
+}
+
+/// What a brief quotes of others, its reader was told.
+fn note_brief(cx: &Context<'_>, made: &Composed) -> Result<(), Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(());
+    };
+    // The part that is about others' words comes first.
+    let lines = made.reply.lines.iter();
+    let lines = lines.filter(|it| it.part <= BriefPart::Risk);
+    let prints = lines.flat_map(|line| {
+        let said = made.candidates.iter().find(|it| Some(it.id) == line.engram);
+        match said {
+            Some(mine) if mine.agent.as_ref() == Some(&agent.handle) => Vec::new(),
+            Some(claim) => told(&claim.claim, line.pointers.iter().cloned()),
+            None => told(&line.text, None),
+        }
+    });
+    let served = Served::told(agent, prints.collect());
+    cx.engine.served.add(served);
+    Ok(())
+}
+
+fn candidate_of(engram: Engram) -> Candidate {
+    Candidate {
+        author: names::author(&engram),
+        id: engram.id,
+        kind: engram.kind,
+        topic: engram.topic,
+        claim: engram.claim,
+        is_users: engram.agent.is_none() && engram.provenance.created_by != ENGINE,
+        agent: engram.agent,
+        scope: engram.scope,
+        run: engram.run,
+        verified: engram.verified,
+        confidence: engram.confidence,
+        recorded_at: engram.recorded_at,
+        reads: 0,
+        evidence: None,
+        is_disputed: !engram.conflicts.is_empty(),
+        pointers: engram.pointers.iter().map(Pointer::to_string).collect(),
+    }
+}
+
+/// An agent and its children, or all agents for the user: most recent call first.
+fn near(it: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
+    let mut near = it.family(project, agent.map(|it| &it.handle), FAMILY)?;
+    if let Some(agent) = agent {
+        near.extend(in_project(it, project, &agent.handle)?);
+        near.sort_by(|one, two| (two.last_call, &one.handle).cmp(&(one.last_call, &two.handle)));
+    }
+    Ok(near)
+}
+
+/// The pin that is meant: a line of the brief has the id of its own.
+fn pin_of(made: &Composed, what: Unpinning) -> Result<&Pinned, Refusal> {
+    let (id, said) = match what {
+        Unpinning::Pin { pin } => (Some(pin), format!("pin {pin} is not in the brief")),
+        Unpinning::Line(line) => {
+            let found = line.checked_sub(1).and_then(|at| made.reply.lines.get(at));
+            let said = format!("line {line} of the brief is not pinned");
+            (found.and_then(|it| it.pin), said)
+        }
+    };
+    let pin = made.pins.iter().find(|pin| Some(pin.seq) == id);
+    pin.ok_or_else(|| {
+        Refusal::new(
+            Code::NotFound,
+            said,
+            "Run `engram brief` to see the line numbers, or with --json the ids; pinned lines come first.",
+        )
+    })
+}

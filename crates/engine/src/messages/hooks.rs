@@ -1,0 +1,390 @@
+//! The implicit hooks of seed 001 (4.2): an orchestrator passes on what happened, and it becomes pointers first.
+
+use crate::{
+    agents::{
+        budgets,
+        known::{self, in_project, kin_of, unknown},
+        served::told,
+    },
+    asking::deref,
+    claims::{
+        evidence,
+        put::{self, Occasion},
+        read,
+    },
+    context::{Context, narrowed_for},
+    messages::{brief, pack, send, tell},
+};
+use engram_consistency::mask;
+use engram_gateway::{Kin, check_message, may_decide_for, read_message, recipients};
+use engram_model::{
+    AgentId, BriefPart, Caller, Code, Deref, Draft, EngramV01, FactType, Hook, HookEvent,
+    HookReply, Kind, Limits, Lines, Pin, Pointer, PointerInput, ProvenanceV01, RagExcerpt,
+    RagFound, RagReply, RagResult, Refusal, SamRead, SamReply, Scope, Sending, SentReply, Source,
+    Target, Ttl, operation::Served, shorten,
+};
+use engram_pointers::resolve;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Most results that are looked at; most of them that become claims.
+const RESULTS: usize = 12;
+const CLAIMS: usize = 3;
+/// Most tokens of an excerpt.
+const EXCERPT: u32 = 200;
+/// Longest content whose place is looked up, in lines, and the lines of a file that it is looked for in.
+const CHUNK: usize = 400;
+const FILE: usize = 100_000;
+/// Longest question that a claim repeats, and longest statement, in characters.
+const QUESTION: usize = 200;
+const STATEMENT: usize = 120;
+/// How many days of events of one name are looked at, newest first.
+const DAYS: usize = 32;
+/// An event is relied on for so many days.
+const RELIED_ON: u32 = 90;
+
+pub(crate) fn pass_on(cx: &Context<'_>, hook: Hook) -> Result<HookReply, Refusal> {
+    let caller = in_the_name_of(cx, hook.agent)?;
+    let context = cx.of(&caller);
+    known::known_caller(&context)
+        .and_then(|()| took(&context, hook.event))
+        .inspect_err(|it| budgets::count_refusal(&context, it))
+}
+
+/// The agent that a hook is about: the caller or its child; any for the user.
+fn in_the_name_of(cx: &Context<'_>, agent: Option<AgentId>) -> Result<Caller, Refusal> {
+    let agent = match (agent, cx.caller) {
+        (None, Caller::User) => {
+            return Err(Refusal::new(
+                Code::NotFound,
+                "the request names no agent",
+                "Set agent to a handle that `engram agents` lists.",
+            ));
+        }
+        (None, Caller::Agent(me)) => me.clone(),
+        (Some(agent), _) => agent,
+    };
+    if !matches!(cx.caller, Caller::Agent(me) if *me == agent) {
+        let project = cx.project()?;
+        let store = &cx.engine.store;
+        let found = store.read::<_, Refusal>(|it| in_project(it, project, &agent))?;
+        let found = found.ok_or_else(|| unknown(&agent))?;
+        may_decide_for(cx.caller, &kin_of(found))?;
+    }
+    Ok(Caller::Agent(agent))
+}
+
+fn took(cx: &Context<'_>, event: HookEvent) -> Result<HookReply, Refusal> {
+    match event {
+        HookEvent::ChildResponse(message) => {
+            let sending = Sending { message, to: None };
+            send::send_message(cx, &sending).map(HookReply::Sent)
+        }
+        HookEvent::ParentBroadcast(message) => broadcast(cx, message).map(HookReply::Sent),
+        HookEvent::RagResult(result) => point_at(cx, &result).map(HookReply::Rag),
+        HookEvent::SamRead(read) => state(cx, &read).map(HookReply::Sam),
+    }
+}
+
+/// Sends a parent's message. What it lacks of brief, pack and budgets is added, as far as it fits.
+fn broadcast(cx: &Context<'_>, message: Value) -> Result<SentReply, Refusal> {
+    let limits = cx.limits()?;
+    let mut message = match message {
+        Value::String(text) => read_message(text.as_bytes(), limits)?.value,
+        message => message,
+    };
+    pin(cx, &mut message)?;
+    let brief = brief::shared_brief(cx)?.lines;
+    let role = message["role"].as_str().unwrap_or_default().to_lowercase();
+    let mut lines = Vec::new();
+    let mut pack = Vec::new();
+    for line in brief {
+        match line.part {
+            BriefPart::Pin | BriefPart::Matter | BriefPart::Constraint | BriefPart::Risk => {
+                lines.push(json!(line.text));
+            }
+            BriefPart::Pointer if line.role.is_some_and(|it| it.to_lowercase() == role) => {
+                pack.extend(line.pointers.into_iter().map(|it| json!(it)));
+            }
+            _ => {}
+        }
+    }
+    if let Some(fields) = message.as_object_mut() {
+        // A message without budgets changes none: these are what its recipients have already.
+        let least = least_of(cx, &role, limits)?;
+        let deref = &least.deref;
+        let budgets = json!({
+            "max_inline_tokens": least.message.inline_tokens,
+            "max_engrams": least.message.engrams,
+            "max_repo_spans": deref.repo_spans,
+            "max_artifact_sections": deref.artifact_sections,
+            "max_sam_items": deref.sam_items,
+            "max_tokens": deref.tokens,
+        });
+        fields.entry("budgets").or_insert(budgets);
+        add(fields, "target_pointer_pack", pack, limits);
+        add(fields, "shared_brief_micro", lines, limits);
+    }
+    send::send_message(cx, &Sending { message, to: None })
+}
+
+/// The limits that every child in a role keeps.
+fn least_of(cx: &Context<'_>, role: &str, limits: &Limits) -> Result<Limits, Refusal> {
+    let family = tell::family(cx, None)?;
+    let known: Vec<Kin> = family.into_iter().map(kin_of).collect();
+    let Ok(to) = recipients(cx.caller, role, None, &known) else {
+        // Sending it says what is wrong.
+        return Ok(limits.clone());
+    };
+    cx.engine.store.read(|it| {
+        let mut least = limits.clone();
+        for child in &to {
+            least = narrowed_for(it, &least, it.agent(child)?.as_ref())?;
+        }
+        Ok(least)
+    })
+}
+
+/// Gives the pointers of its pack their full pins, so that what is added fits beside them. Uncommitted files are
+/// pinned when the message is sent.
+fn pin(cx: &Context<'_>, message: &mut Value) -> Result<(), Refusal> {
+    let pack = message.get_mut("target_pointer_pack");
+    if let Some(pack) = pack
+        && let Ok(inputs) = Vec::<PointerInput>::deserialize(&*pack)
+    {
+        let pinned = pack::resolve_pack(cx, "target_pointer_pack", &inputs)?;
+        if pinned.is_of_commits() {
+            *pack = pinned.pointers.iter().map(ToString::to_string).collect();
+        }
+    }
+    Ok(())
+}
+
+/// Turns results of retrieval into pointers, short excerpts within the budget, and claims.
+fn point_at(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, Refusal> {
+    let found = result.results.iter().take(RESULTS);
+    let pointers: Vec<Pointer> = found.filter_map(|it| place_of(cx, it)).collect();
+    if pointers.is_empty() && !result.results.is_empty() {
+        return Err(Refusal::new(
+            Code::PointerNotFound,
+            "no result is of a file that the current commit has",
+            "Give paths relative to the root of the repository; if they are, your retrieval index is out of date: rebuild it at the current commit.",
+        ));
+    }
+    let mut reply = RagReply::default();
+    for pointer in pointers.iter().take(CLAIMS) {
+        let stored = put::put_claim(cx, answering(cx, pointer, result)?, None, Occasion::Said)?;
+        let mut stored = read::record(cx, stored.id)?;
+        stored.derive_keys();
+        reply.engrams.push(EngramV01::from(&stored));
+    }
+    reply.pointers = pointers.iter().map(ToString::to_string).collect();
+    reply.pointers.dedup();
+    for pointer in &reply.pointers {
+        let read = deref::fetch(
+            cx,
+            Deref {
+                pointer: PointerInput::Text(pointer.clone()),
+                max_tokens: Some(EXCERPT),
+                turn: None,
+                budget_token: None,
+            },
+        );
+        match read {
+            Ok(read) => reply.excerpts.push(RagExcerpt {
+                pointer: read.pointer,
+                excerpt: read.excerpt,
+                content_digest: read.content_digest,
+                tokens: read.tokens,
+            }),
+            // The pointers are there to be asked for.
+            Err(_) => break,
+        }
+    }
+    Ok(reply)
+}
+
+/// Where a result is in the current commit: its lines, or its file where those are not to be found.
+fn place_of(cx: &Context<'_>, found: &RagFound) -> Option<Pointer> {
+    let path = found.file_path.trim_start_matches("./").to_owned();
+    let at = |lines| Pointer {
+        target: Target::Repo {
+            path: path.clone(),
+            lines,
+            pin: Pin::Rev("HEAD".to_owned()),
+        },
+        digest: None,
+    };
+    let resolved = |lines| {
+        // What a path may be is the grammar's to say.
+        let pointer: Pointer = at(lines).to_string().parse().ok()?;
+        let repo = evidence::repo_for(cx, &pointer).ok()?;
+        let shelf = cx.shelf(cx.known_project().ok()?);
+        let resolved = resolve(repo, &shelf, &pointer).ok()?;
+        resolved.refuse_binary().ok()?;
+        Some(resolved)
+    };
+    let whole = resolved(None)?;
+    match lines_of(&whole.text(), &found.content) {
+        Some(lines) => resolved(Some(lines)).map(|it| it.pointer),
+        None => Some(whole.pointer),
+    }
+}
+
+fn answering(cx: &Context<'_>, pointer: &Pointer, result: &RagResult) -> Result<Draft, Refusal> {
+    let question = shorten(result.question.trim(), QUESTION).replace('"', "'");
+    Ok(Draft {
+        claim: format!("{} likely answers \"{question}\"", pointer.name()),
+        pointers: vec![PointerInput::Text(pointer.to_string())],
+        kind: Some(Kind::Fact),
+        fact_type: Some(FactType::Inference),
+        confidence: Some(0.3),
+        ttl: Some("P1D".to_owned()),
+        scope: Some(Scope::Run),
+        provenance: Some(ProvenanceV01 {
+            created_at: cx.now()?,
+            created_by: String::new(),
+            source: Source::Rag,
+        }),
+        ..Draft::default()
+    })
+}
+
+/// Turns an event into a pointer and how it begins; all of it is under the budget.
+fn state(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal> {
+    let project = cx.project()?;
+    let days = cx
+        .engine
+        .store
+        .read::<_, Refusal>(|tx| Ok(tx.event_days(project, &read.kind, &read.slug, DAYS)?))?;
+    let shelf = cx.shelf(Some(project));
+    let mut found = None;
+    for day in days {
+        let pointer: Pointer = format!("sam:{}:{}@{day}", read.kind, read.slug).parse()?;
+        match resolve(None, &shelf, &pointer) {
+            Ok(resolved) => {
+                found = Some((pointer, resolved));
+                break;
+            }
+            // The caller may not see it, or it was erased.
+            Err(refusal) if refusal.code == Code::PointerNotFound => {}
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    let (pointer, resolved) = found.ok_or_else(|| {
+        Refusal::new(
+            Code::PointerNotFound,
+            "there is no event of this kind and slug",
+            "Name a kind and a slug that `engram note` was given.",
+        )
+    })?;
+    let statement = first_sentence(&mask(&resolved.text()).text);
+    if let Some(agent) = cx.agent()? {
+        let prints = told(&statement, [pointer.to_string()]);
+        cx.engine.served.add(Served::told(agent, prints));
+    }
+    Ok(SamReply {
+        pointer: pointer.to_string(),
+        statement,
+        scope: Scope::Project,
+        ttl: Ttl::days(RELIED_ON)?,
+    })
+}
+
+/// Adds a list that a message lacks, without the last of it where that would be too much.
+fn add(
+    fields: &mut serde_json::Map<String, Value>,
+    key: &str,
+    mut list: Vec<Value>,
+    limits: &Limits,
+) {
+    if fields.contains_key(key) {
+        return;
+    }
+    while !list.is_empty() {
+        fields.insert(key.to_owned(), json!(list));
+        let checked = check_message(&Value::Object(fields.clone()), limits);
+        if !matches!(checked, Err(refusal) if refusal.code == Code::BudgetExceeded) {
+            return;
+        }
+        list.pop();
+    }
+    fields.remove(key);
+}
+
+/// The lines of a text that a chunk of it is, where its whole lines stand exactly once; its first and its last
+/// may have been cut. Only whole lines count: whoever knows part of one must not learn the rest by asking.
+fn lines_of(text: &str, chunk: &str) -> Option<Lines> {
+    let chunk: Vec<&str> = chunk
+        .trim_matches(['\n', '\r'])
+        .lines()
+        .take(CHUNK)
+        .collect();
+    let (whole, cut) = match chunk.as_slice() {
+        [_, middle @ .., _] if !middle.is_empty() => (middle, 1),
+        all => (all, 0),
+    };
+    if whole.iter().all(|it| it.trim().is_empty()) {
+        return None;
+    }
+    let file: Vec<&str> = text.lines().take(FILE).collect();
+    let mut found = file
+        .windows(whole.len())
+        .enumerate()
+        .filter(|(_, it)| *it == whole);
+    let at = found.next()?.0;
+    if found.next().is_some() {
+        return None;
+    }
+    let last = at + whole.len() + cut;
+    let line = |it: usize| u32::try_from(it).ok();
+    Some(Lines {
+        start: line((at + 1).checked_sub(cut).filter(|it| *it > 0)?)?,
+        end: line(last).filter(|_| last <= file.len())?,
+    })
+}
+
+fn first_sentence(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let end = line.find(". ").map_or(line.len(), |at| at + 1);
+    shorten(line.get(..end).unwrap_or(line), STATEMENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_is_found_where_it_was_cut() {
+        let text = "one\ntwo\nthree\nfour\n";
+        for (chunk, lines) in [
+            ("two\nthree\n", Some((2, 3))),
+            ("wo\nthree\nfo", Some((2, 4))),
+            ("\n\nthree", Some((3, 3))),
+            ("two\nfour", None),
+            ("five", None),
+            ("thre", None),
+            ("two\nthr", None),
+            ("three\nfour\nmore", None),
+            ("  \n ", None),
+            ("", None),
+            ("four\nfive", None),
+        ] {
+            let found = lines_of(text, chunk).map(|it| (it.start, it.end));
+            assert_eq!(found, lines, "{chunk:?}");
+        }
+    }
+
+    #[test]
+    fn a_statement_is_short() {
+        assert_eq!(
+            first_sentence("We publish. On Friday.\nMore."),
+            "We publish."
+        );
+        assert_eq!(
+            first_sentence(&"x".repeat(500)).chars().count(),
+            STATEMENT + 1
+        );
+        assert_eq!(first_sentence(""), "");
+    }
+}

@@ -1,0 +1,80 @@
+//! Messages between parent and child agents: read and checked.
+
+use crate::{agents::grants::aged, context::Context};
+use engram_gateway::{Checked, check_message, code_allowance, read_message};
+use engram_model::{Granted, IssuedGrant, Limits, Refusal};
+use engram_store::Reader;
+use serde_json::Value;
+
+/// A message that keeps its contract.
+pub(crate) struct Parsed {
+    /// Its fields as they were sent.
+    pub(crate) value: Value,
+    pub(crate) checked: Checked,
+    /// The grant that its inline code needs; spent when it is sent.
+    pub(crate) grant: Option<String>,
+}
+
+/// A message that keeps its contract; a string is one as it was written, in either form. Inline code
+/// beyond the limits needs a grant of the agent that calls.
+pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<Parsed, Refusal> {
+    let limits = cx.limits()?;
+    let refusal = match parse(message, limits) {
+        Ok((value, checked)) => {
+            return Ok(Parsed {
+                value,
+                checked,
+                grant: None,
+            });
+        }
+        Err(refusal) => refusal,
+    };
+    let figures = refusal.remedy.as_ref().map(|it| &it.figures);
+    if figures.is_none_or(|it| !it.contains_key("inline_code_chars")) {
+        return Err(refusal);
+    }
+    let store = &cx.engine.store;
+    for grant in store.read(|it| code_grants(cx, it))? {
+        let mut wider = limits.clone();
+        let Granted::Code { chars } = grant.what else {
+            continue;
+        };
+        wider.message.inline_code_chars = chars as usize;
+        if let Ok((value, checked)) = parse(message, &wider) {
+            return Ok(Parsed {
+                value,
+                checked,
+                grant: Some(grant.id),
+            });
+        }
+    }
+    Err(refusal)
+}
+
+/// The open grants of inline code of the agent that calls, the least first.
+pub(crate) fn code_grants(cx: &Context<'_>, it: &Reader<'_>) -> Result<Vec<IssuedGrant>, Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(Vec::new());
+    };
+    let now = cx.engine.world.now();
+    let mut open = Vec::new();
+    for grant in it.unspent_grants(&agent.handle)? {
+        let grant = aged(it, grant, now)?;
+        if let Ok(chars) = code_allowance(&agent.handle, Some(&grant), now) {
+            open.push((chars, grant));
+        }
+    }
+    open.sort_by(|one, other| (one.0, &one.1.id).cmp(&(other.0, &other.1.id)));
+    Ok(open.into_iter().map(|it| it.1).collect())
+}
+
+fn parse(message: &Value, limits: &Limits) -> Result<(Value, Checked), Refusal> {
+    match message {
+        Value::String(text) => {
+            let sent = read_message(text.as_bytes(), limits)?;
+            let checked = sent.check(limits)?;
+            Ok((sent.value, checked))
+        }
+        message => Ok((message.clone(), check_message(message, limits)?)),
+    }
+}

@@ -1,0 +1,8 @@
+//! Messages between parents and children, the shared brief, and the hooks of an orchestrator.
+
+pub(crate) mod brief;
+pub(crate) mod hooks;
+pub(crate) mod message;
+pub(crate) mod pack;
+pub(crate) mod send;
+pub(crate) mod tell;

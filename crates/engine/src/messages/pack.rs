@@ -1,0 +1,87 @@
+//! Packs of pointers: resolved before a message goes out, so that its sender learns which are stale, and their
+//! first reader does not wait for them.
+
+use crate::{
+    HomeShelf,
+    agents::grants::planned,
+    anchor,
+    claims::evidence::{self, copies, screen_snapshot},
+    context::{Context, Ground},
+    decide::Planned,
+};
+use engram_model::{
+    CheckedPointer, Pointer, PointerInput, PointerType, Refusal, operation::Snapshot,
+};
+use engram_pointers::resolve;
+use engram_store::Reader;
+
+/// Pointers of a message, pinned.
+#[derive(Default)]
+pub(crate) struct Pack {
+    pub(crate) pointers: Vec<Pointer>,
+    /// Those that no longer match their pins.
+    pub(crate) stale: Vec<CheckedPointer>,
+    /// The files that they point into and that are copied.
+    snapshots: Vec<Snapshot>,
+}
+
+/// Resolves pointers; if one does not resolve, all are refused. `place` names their list in the refusal.
+pub(crate) fn resolve_pack<'a>(
+    cx: &Context<'_>,
+    place: &str,
+    inputs: impl IntoIterator<Item = &'a PointerInput>,
+) -> Result<Pack, Refusal> {
+    let mut pack = Pack::default();
+    for (at, input) in inputs.into_iter().enumerate() {
+        resolve_into(cx, &mut pack, input).map_err(|mut refusal| {
+            refusal.message = format!("`{place}[{at}]`: {}", refusal.message);
+            refusal
+        })?;
+    }
+    Ok(pack)
+}
+
+fn resolve_into(cx: &Context<'_>, pack: &mut Pack, input: &PointerInput) -> Result<(), Refusal> {
+    let pointer = input.clone().check(cx.limits()?)?;
+    if pointer.kind() == PointerType::Url {
+        pack.pointers.push(pointer);
+        return Ok(());
+    }
+    let repo = evidence::repo_for(cx, &pointer)?;
+    let shelf = HomeShelf {
+        urls: false,
+        ..cx.shelf(cx.known_project()?)
+    };
+    let resolved = match resolve(repo, &shelf, &pointer) {
+        Ok(resolved) => resolved,
+        Err(refusal) => return Err(evidence::without_hints(cx, &pointer, refusal)?),
+    };
+    if let Some(snapshot) = &resolved.snapshot {
+        screen_snapshot(snapshot)?;
+        pack.snapshots.push(snapshot.clone());
+    }
+    pack.stale
+        .extend(repo.and_then(|repo| anchor::became(repo, &shelf, &pointer, &resolved)));
+    let (pointer, copy) = evidence::hold(cx, resolved.pointer)?;
+    pack.snapshots.extend(copy);
+    pack.pointers.push(pointer);
+    Ok(())
+}
+
+impl Pack {
+    /// Whether none of it is of an uncommitted file.
+    pub(crate) fn is_of_commits(&self) -> bool {
+        self.snapshots.is_empty()
+    }
+
+    /// The entries that keep a copy of each file that needs one.
+    pub(crate) fn kept(
+        &self,
+        it: &Reader<'_>,
+        ground: &Ground,
+        by: &str,
+    ) -> Result<Vec<Planned>, Refusal> {
+        let copies = copies(it, ground.project, &self.pointers, &self.snapshots)?;
+        Ok(planned(copies, by))
+    }
+}

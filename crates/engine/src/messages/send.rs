@@ -1,0 +1,497 @@
+//! Messages on the wire: checked, then stored whole or not at all, in one commit. A refused one is remembered,
+//! so that its sender's next message is linked to it.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    agents::{
+        grants::{self, Want, planned},
+        known::{self, kin_of},
+        served::{self, told},
+    },
+    claims::{
+        evidence::screen_secret,
+        put::{self, Claim, Occasion},
+    },
+    conflicts::findings,
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+    messages::{
+        message::{self, Parsed},
+        pack::{self, Pack},
+        tell,
+    },
+};
+use engram_gateway::{may_report, with_skeleton};
+use engram_model::{
+    ChildMessage, Code, Finding, MemoryOp, Message, Noticed, Operation, Outcome, PutReply, Refusal,
+    Sending, SentReply, Target,
+    operation::{Agent, Sent, Served, Unsent},
+};
+use engram_store::Reader;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+pub(crate) fn send_message(cx: &Context<'_>, sending: &Sending) -> Result<SentReply, Refusal> {
+    known::known_caller(cx)?;
+    let sent = message::parsed(cx, &sending.message).and_then(|parsed| {
+        screen(&parsed.value)?;
+        match &parsed.checked.message {
+            Message::Child(child) => report(cx, sending, &parsed, child),
+            Message::Parent(parent) => tell::tell(cx, sending, &parsed, parent),
+        }
+    });
+    sent.or_else(|refusal| remember(cx, refusal))
+}
+
+/// Gives a refusal an id, which the sender's next message names, if the message itself was at fault. A
+/// refusal for another reason, such as a missing permission, is not counted as a message.
+fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
+    let is_of_message = matches!(
+        refusal.code,
+        Code::BudgetExceeded
+            | Code::Unanchored
+            | Code::PointerInvalid
+            | Code::PointerUnpinned
+            | Code::PointerNotFound
+            | Code::ClaimTooLong
+            | Code::SchemaInvalid
+            | Code::SecretDetected
+            | Code::Echo
+    );
+    if !is_of_message {
+        return Err(refusal);
+    }
+    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let id = cx.engine.world.id().to_string();
+    let remedy = refusal.remedy.as_deref().cloned().unwrap_or_default();
+    let unsent = Unsent {
+        id: id.clone(),
+        code: refusal.code,
+        figures: remedy.figures,
+    };
+    let remembered = decide::decide(cx, &ground, |it, _| {
+        decide::admit(cx, it)?;
+        Ok(Plan {
+            entries: vec![one(Operation::Unsent(unsent.clone()), &by)],
+            answer: (),
+        })
+    });
+    match remembered {
+        Ok(_) => {}
+        // Refused messages count too.
+        Err(limited) if limited.code == Code::RateLimited => return Err(limited),
+        // What is wrong with the message is worth more than its id.
+        Err(_) => return Err(refusal),
+    }
+    let mut refusal = refusal;
+    refusal.remedy.get_or_insert_default().refusal = Some(id);
+    Err(refusal)
+}
+
+/// Stores what a child reports.
+fn report(
+    cx: &Context<'_>,
+    sending: &Sending,
+    parsed: &Parsed,
+    child: &ChildMessage,
+) -> Result<SentReply, Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "a child's message needs a sender",
+            "Name it with --agent, or over HTTP send it with the agent's token; `engram agents` lists the handles.",
+        ));
+    };
+    if sending.to.is_some() {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "a child reports only to its own parent",
+            "Omit the recipient.",
+        ));
+    }
+    may_report(&kin_of(agent.clone()), &child.role)?;
+    let claims = claims(cx, &parsed.value, child)?;
+    let pack = pack::resolve_pack(cx, "pointer_pack", &child.pointer_pack)?;
+    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let wanted = all_wanted(cx, child, &ground)?;
+    let pinned = pinned(&parsed.value, &pack, &wanted);
+    let id = cx.engine.world.id().to_string();
+    findings::before_comparing(cx);
+    let ((mut replies, requests, count, resend_of), seq) =
+        decide::decide(cx, &ground, |it, now| {
+            decide::admit_many(cx, it, claims.len())?;
+            still_granted(cx, it, parsed)?;
+            is_no_echo_of_all(cx, it, child, &pack, &wanted)?;
+            let (mut entries, replies) = plan_claims(cx, it, now, &ground, &claims)?;
+            entries.extend(pack.kept(it, &ground, &by)?);
+            let (asked, requests) = plan_requests(cx, it, &ground, &wanted)?;
+            entries.extend(planned(asked, &by));
+            let resend_of = it.unsent(ground.project, Some(&agent.handle))?;
+            let pointers = claims.iter().flat_map(|it| &it.found.pointers);
+            let pointers = pointers.chain(&pack.pointers);
+            let pointers = pointers.chain(wanted.iter().map(|it| &it.looked.pointer));
+            let sent = Sent {
+                id: id.clone(),
+                to: agent.parent.iter().cloned().collect(),
+                tokens: parsed.checked.tokens as u64,
+                grant: parsed.grant.clone(),
+                turn: turn(cx, it)?,
+                resend_of: resend_of.clone(),
+                files: files(pointers.map(|it| &it.target)),
+                ..kept(&pinned, &replies)
+            };
+            entries.push(one(Operation::Sent(Box::new(sent)), &by));
+            if let Some(parent) = parent_of(it, agent)? {
+                entries.push(one(told_to(&parent, child, &claims), &by));
+            }
+            let count = entries.len();
+            let plan = (replies, requests, count, resend_of);
+            Ok(Plan {
+                entries,
+                answer: plan,
+            })
+        })?;
+    // Entries of one commit stand one after the other.
+    let first = (seq.unwrap_or_default() + 1).saturating_sub(count as u64);
+    for reply in replies.iter_mut() {
+        if let (0, Some(at)) = (reply.put.seq, reply.entry) {
+            reply.put.seq = first + at as u64;
+        }
+    }
+    for reply in &replies {
+        served::note_told(cx, &reply.put.findings)?;
+    }
+    Ok(SentReply {
+        id,
+        tokens: parsed.checked.tokens,
+        outcome: Outcome::Reported {
+            engrams: replies.into_iter().map(|it| it.put).collect(),
+            requests,
+        },
+        resend_of,
+        stale: pack.stale,
+    })
+}
+
+/// The engrams of a message, each resolved. Those that cannot be stored are left out of the skeleton that
+/// the refusal shows.
+fn claims<'a>(
+    cx: &'a Context<'_>,
+    value: &Value,
+    child: &ChildMessage,
+) -> Result<Vec<Claim<'a>>, Refusal> {
+    let mut claims: Vec<Claim<'a>> = Vec::new();
+    let mut refused: Option<Refusal> = None;
+    let mut kept = value.clone();
+    for (at, draft) in child.engrams.iter().enumerate() {
+        let looked_up = match draft.operation {
+            Some(MemoryOp::Delete) => Err(Refusal::new(
+                Code::SchemaInvalid,
+                "an engram in a message cannot retire a claim",
+                "Retire a claim with engram_commit and operation delete.",
+            )),
+            Some(MemoryOp::None) => Err(Refusal::new(
+                Code::SchemaInvalid,
+                "an engram in a message must state a claim; operation none stores nothing",
+                "Leave the engram out.",
+            )),
+            _ => put::ready(cx, draft.clone(), None, Occasion::Said),
+        };
+        match looked_up {
+            Ok(claim) => claims.push(claim),
+            Err(refusal) => {
+                take_out(&mut kept, at);
+                refused.get_or_insert(at_place(refusal, "engrams", at));
+            }
+        }
+    }
+    match refused {
+        None => Ok(claims),
+        Some(refusal) => {
+            kept["engrams"] = kept["engrams"]
+                .as_array()
+                .map(|it| it.iter().filter(|it| !it.is_null()).cloned().collect())
+                .unwrap_or_default();
+            Err(with_skeleton(refusal, value, &kept, cx.limits()?))
+        }
+    }
+}
+
+/// Checks that the grant that the message's inline code needs is still open: one message spends it.
+pub(crate) fn still_granted(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    parsed: &Parsed,
+) -> Result<(), Refusal> {
+    let Some(id) = &parsed.grant else {
+        return Ok(());
+    };
+    if message::code_grants(cx, it)?.iter().any(|it| it.id == *id) {
+        Ok(())
+    } else {
+        Err(Refusal::new(
+            Code::DerefDenied,
+            "another message has just spent the grant for inline code",
+            "Point at the code, or ask your parent for another grant.",
+        ))
+    }
+}
+
+/// What a message asks to read, each resolved.
+fn all_wanted(
+    cx: &Context<'_>,
+    child: &ChildMessage,
+    ground: &Ground,
+) -> Result<Vec<Want>, Refusal> {
+    let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
+        grants::wanted(cx, ask.clone(), ground)
+            .map_err(|refusal| at_place(refusal, "deref_requests", at))
+    });
+    wanted.collect()
+}
+
+/// The entries and ids of a message's requests. The same pointer twice in a message is one request.
+fn plan_requests(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    ground: &Ground,
+    wanted: &[Want],
+) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
+    let (mut entries, mut ids) = (Vec::new(), Vec::<String>::new());
+    for (at, want) in wanted.iter().enumerate() {
+        let same = wanted[..at]
+            .iter()
+            .position(|it| it.looked.pointer == want.looked.pointer);
+        if let Some(id) = same.and_then(|it| ids.get(it)).cloned() {
+            ids.push(id);
+            continue;
+        }
+        let (asked, id) = grants::plan_request(cx, it, ground, want)?;
+        entries.extend(asked);
+        ids.push(id);
+    }
+    Ok((entries, ids))
+}
+
+/// The entries and replies of a message's claims. The same claim twice in a message is stored once.
+fn plan_claims(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    now: Timestamp,
+    ground: &Ground,
+    claims: &[Claim<'_>],
+) -> Result<(Vec<Planned>, Vec<Reply>), Refusal> {
+    let (mut entries, mut replies) = (Vec::new(), Vec::<Reply>::new());
+    let mut corrected = BTreeSet::new();
+    for (at, claim) in claims.iter().enumerate() {
+        let before = claims[..at].iter().position(|other| claim.repeats(other));
+        if let Some(same) = before.and_then(|it| replies.get(it)) {
+            replies.push(same.repeated());
+            continue;
+        }
+        let plan = put::plan_claim(cx, it, now, ground, claim, &entries)
+            .map_err(|refusal| at_place(refusal, "engrams", at))?;
+        let (put, after) = plan.answer;
+        if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {
+            let twice = Refusal::new(
+                Code::SchemaInvalid,
+                "two engrams in the message correct the same claim",
+                "Send the correction once.",
+            );
+            return Err(at_place(twice, "engrams", at));
+        }
+        let is_stored = !plan.entries.is_empty();
+        entries.extend(plan.entries);
+        let own = entries.len().checked_sub(1 + after as usize);
+        replies.push(Reply {
+            entry: own.filter(|_| is_stored),
+            put,
+        });
+    }
+    Ok((entries, replies))
+}
+
+/// The turn that a message counts against.
+pub(crate) fn turn(cx: &Context<'_>, it: &Reader<'_>) -> Result<Option<String>, Refusal> {
+    cx.called()?.map(|called| called.turn(it)).transpose()
+}
+
+/// Refuses a summary that only repeats what its sender was shown, without evidence of its own. Engrams are
+/// checked one by one, elsewhere.
+fn is_no_echo_of_all(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    child: &ChildMessage,
+    pack: &Pack,
+    wanted: &[Want],
+) -> Result<(), Refusal> {
+    let said = &child.output.summary;
+    // A short summary such as "Done." is never an echo.
+    if !child.engrams.is_empty() || said.split_whitespace().count() < 4 {
+        return Ok(());
+    }
+    let evidence = pack
+        .pointers
+        .iter()
+        .chain(wanted.iter().map(|it| &it.looked.pointer));
+    served::refuse_echo(cx, it, said, evidence.map(ToString::to_string))
+        .map_err(|refusal| at_place(refusal, "output.summary", usize::MAX))
+}
+
+/// The answer to one engram of a message, and its place among the entries.
+pub(crate) struct Reply {
+    put: PutReply,
+    entry: Option<usize>,
+}
+
+impl Reply {
+    /// The reply to the same engram when it is repeated.
+    fn repeated(&self) -> Self {
+        Self {
+            put: PutReply {
+                memory_op: MemoryOp::None,
+                supersedes: None,
+                findings: vec![Finding::new(
+                    Noticed::Duplicate,
+                    self.put.id,
+                    "This message contains the claim twice.",
+                )],
+                ..self.put.clone()
+            },
+            entry: self.entry,
+        }
+    }
+}
+
+fn parent_of(it: &Reader<'_>, agent: &Agent) -> Result<Option<Agent>, Refusal> {
+    Ok(match &agent.parent {
+        Some(parent) => it.agent(parent)?,
+        None => None,
+    })
+}
+
+pub(crate) fn one(operation: Operation, by: &str) -> Planned {
+    Planned {
+        due: None,
+        operation,
+        by: by.to_owned(),
+        shareable: false,
+    }
+}
+
+/// What a parent is told by its child's message.
+fn told_to(parent: &Agent, child: &ChildMessage, claims: &[Claim<'_>]) -> Operation {
+    let mut prints = told(&child.output.summary, None);
+    prints.extend(told(&child.output.next, None));
+    for (draft, claim) in child.engrams.iter().zip(claims) {
+        let pointers = claim.found.pointers.iter().map(ToString::to_string);
+        prints.extend(told(&draft.claim, pointers));
+    }
+    served(parent, prints)
+}
+
+pub(crate) fn served(to: &Agent, prints: Vec<u64>) -> Operation {
+    Operation::Served(Served::told(to, prints))
+}
+
+/// Refuses a message with a credential in any text field.
+fn screen(value: &Value) -> Result<(), Refusal> {
+    match value {
+        Value::String(text) => screen_secret("the message", text),
+        Value::Array(items) => items.iter().try_for_each(screen),
+        // A grant's token is meant for its recipient.
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|it| it.0 != "budget_token")
+            .try_for_each(|it| screen(it.1)),
+        _ => Ok(()),
+    }
+}
+
+fn take_out(value: &mut Value, at: usize) {
+    if let Some(engram) = value.pointer_mut(&format!("/engrams/{at}")) {
+        *engram = Value::Null;
+    }
+}
+
+pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
+    let place = match at {
+        usize::MAX => list.to_owned(),
+        at => format!("{list}[{at}]"),
+    };
+    refusal.message = format!("`{place}`: {}", refusal.message);
+    refusal
+}
+
+/// A child's message with the full pins of its pointers, so that what it means stays readable.
+fn pinned(value: &Value, pack: &Pack, wanted: &[Want]) -> Value {
+    let mut pinned = value.clone();
+    if let Some(sent) = pinned.get_mut("pointer_pack") {
+        *sent = pack.pointers.iter().map(ToString::to_string).collect();
+    }
+    for (at, want) in wanted.iter().enumerate() {
+        if let Some(sent) = pinned.pointer_mut(&format!("/deref_requests/{at}/pointer")) {
+            *sent = json!(want.requested.pointer);
+        }
+    }
+    pinned
+}
+
+/// The message as it is stored: its claims are replaced by their ids, since they must stay erasable, and grant
+/// tokens are removed.
+pub(crate) fn kept(value: &Value, replies: &[Reply]) -> Sent {
+    let mut kept = value.clone();
+    if !replies.is_empty() {
+        kept["engrams"] = replies
+            .iter()
+            .map(|it| json!({ "id": it.put.id }))
+            .collect();
+    }
+    for grant in kept["grants"].as_array_mut().into_iter().flatten() {
+        grant["budget_token"] = json!("");
+    }
+    let text = kept.to_string();
+    Sent {
+        digest: hex::encode(Sha256::digest(&text)),
+        text,
+        ..Sent::default()
+    }
+}
+
+/// The addresses of the files behind pointers, at their pins, each once.
+pub(crate) fn files<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String> {
+    let file = |target: &Target| {
+        let target = match target.clone() {
+            Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => Target::Repo {
+                path,
+                lines: None,
+                pin,
+            },
+            Target::Artifact { name, pin, .. } => Target::Artifact {
+                name,
+                section: None,
+                pin,
+            },
+            Target::Diff { head, path, .. } => Target::Repo {
+                path,
+                lines: None,
+                pin: engram_model::Pin::Rev(head),
+            },
+            sam @ Target::Sam { .. } => sam,
+            // A web page is not fetched here, so it has no size.
+            Target::Url { .. } => return None,
+        };
+        let whole = engram_model::Pointer {
+            target,
+            digest: None,
+        };
+        Some(whole.to_string())
+    };
+    targets
+        .filter_map(file)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,250 @@
+//! A parent's message: delivered to its children, with the grants that it contains.
+
+use crate::{
+    agents::{
+        grants::{self, Looked, aged, planned},
+        known::{digest_of, in_project, kin_of},
+        served::told,
+    },
+    context::{Context, Ground},
+    decide::{self, Plan},
+    messages::{
+        message::Parsed,
+        pack::{self, Pack},
+        send::{self, at_place, files, kept, one, served},
+    },
+};
+use engram_gateway::{Kin, Terms, Wish, check_delivery, may_grant, recipients};
+use engram_model::{
+    AgentId, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
+    Refusal, Sending, SentReply,
+    operation::{Agent, NewGrant, Sent},
+};
+use engram_store::Reader;
+use serde_json::json;
+
+/// Most recipients of a message, which one commit stores.
+const RECIPIENTS: usize = 1_000;
+
+/// Delivers a parent's message to its children.
+pub(crate) fn tell(
+    cx: &Context<'_>,
+    sending: &Sending,
+    parsed: &Parsed,
+    parent: &ParentMessage,
+) -> Result<SentReply, Refusal> {
+    let family = family(cx, sending.to.as_ref())?;
+    let known: Vec<Kin> = family.iter().cloned().map(kin_of).collect();
+    let to = recipients(cx.caller, &parent.role, sending.to.as_ref(), &known)?;
+    if to.len() > RECIPIENTS {
+        return Err(Refusal::new(
+            Code::BudgetExceeded,
+            format!(
+                "{} agents have that role; a message goes to at most {RECIPIENTS}",
+                to.len()
+            ),
+            "Name the child that you mean.",
+        ));
+    }
+    let pack = pack::resolve_pack(cx, "target_pointer_pack", &parent.target_pointer_pack)?;
+    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let id = cx.engine.world.id().to_string();
+    let mut message = parsed.value.clone();
+    message["target_pointer_pack"] = pack.pointers.iter().map(ToString::to_string).collect();
+    let gifts = gifts(cx, parent, &ground, to.len())?;
+    for (at, gift) in gifts.iter().enumerate() {
+        message["grants"][at]["pointer"] = json!(gift.looked.pointer.to_string());
+    }
+    let secrets = gifts.iter().filter_map(Gift::secret).map(str::len).sum();
+    check_delivery(&message, secrets, cx.limits()?)?;
+    let ((sent, resend_of), _) = decide::decide(cx, &ground, |it, _| {
+        decide::admit_many(cx, it, 1)?;
+        send::still_granted(cx, it, parsed)?;
+        let resend_of = it.unsent(ground.project, cx.caller.agent())?;
+        let mut entries = pack.kept(it, &ground, &by)?;
+        let sent = Sent {
+            id: id.clone(),
+            to: to.clone(),
+            tokens: parsed.checked.tokens as u64,
+            grant: parsed.grant.clone(),
+            turn: send::turn(cx, it)?,
+            resend_of: resend_of.clone(),
+            files: files(
+                pack.pointers
+                    .iter()
+                    .chain(gifts.iter().map(|it| &it.looked.pointer))
+                    .map(|it| &it.target),
+            ),
+            budgets: parent.budgets.clone(),
+            ..kept(&message, &[])
+        };
+        entries.push(one(Operation::Sent(Box::new(sent)), &by));
+        let mut deliveries = Vec::new();
+        let children = family.iter().filter(|it| to.contains(&it.handle));
+        for (nth, child) in children.enumerate() {
+            let (granted, tokens) = plan_gifts(cx, it, &ground, &gifts, child, nth)?;
+            entries.extend(planned(granted, &by));
+            let mut message = message.clone();
+            for (at, token) in tokens.into_iter().enumerate() {
+                message["grants"][at]["budget_token"] = json!(token);
+            }
+            deliveries.push(Delivery {
+                to: child.handle.clone(),
+                message,
+            });
+            entries.push(one(instructed(child, parent, &pack), &by));
+        }
+        deliveries.sort_by(|one, other| one.to.cmp(&other.to));
+        Ok(Plan {
+            entries,
+            answer: (deliveries, resend_of),
+        })
+    })?;
+    Ok(SentReply {
+        id,
+        tokens: parsed.checked.tokens,
+        outcome: Outcome::Told { sent },
+        resend_of,
+        stale: pack.stale,
+    })
+}
+
+/// Whom a message may reach: the one that it names, or all that are below its sender.
+pub(crate) fn family(cx: &Context<'_>, to: Option<&AgentId>) -> Result<Vec<Agent>, Refusal> {
+    let project = cx.project()?;
+    cx.engine.store.read(|it| match to {
+        Some(to) => Ok(in_project(it, project, to)?.into_iter().collect()),
+        None => Ok(it.family(project, cx.caller.agent(), usize::MAX)?),
+    })
+}
+
+/// The grants of a message, each pointer resolved.
+fn gifts(
+    cx: &Context<'_>,
+    parent: &ParentMessage,
+    ground: &Ground,
+    recipients: usize,
+) -> Result<Vec<Gift>, Refusal> {
+    let world = &cx.engine.world;
+    let gifts = parent.grants.iter().enumerate().map(|(at, grant)| {
+        let looked = grants::look_up(cx, grant.pointer.clone(), ground)
+            .map_err(|refusal| at_place(refusal, "grants", at))?;
+        Ok(Gift {
+            looked,
+            cap_tokens: grant.cap_tokens,
+            token: grant.budget_token.trim().to_owned(),
+            fresh: (0..recipients)
+                .map(|_| (world.id().to_string(), world.secret()))
+                .collect(),
+        })
+    });
+    gifts.collect()
+}
+
+/// The grants of a message for one of its recipients: a new one wherever the message has no token.
+fn plan_gifts(
+    cx: &Context<'_>,
+    it: &Reader<'_>,
+    ground: &Ground,
+    gifts: &[Gift],
+    child: &Agent,
+    nth: usize,
+) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
+    let (mut entries, mut tokens) = (Vec::new(), Vec::new());
+    for (at, gift) in gifts.iter().enumerate() {
+        let place = |refusal| at_place(refusal, "grants", at);
+        if !gift.token.is_empty() {
+            holds(cx, it, gift, child).map_err(place)?;
+            tokens.push(gift.token.clone());
+            continue;
+        }
+        let Some((id, token)) = gift.fresh.get(nth) else {
+            continue;
+        };
+        let grant = new_grant(cx, gift, child, id).map_err(place)?;
+        entries.extend(gift.looked.copies(it, ground.project)?);
+        entries.push(Operation::Granted(Box::new(NewGrant {
+            grant,
+            token: digest_of(token),
+            request: None,
+        })));
+        tokens.push(token.clone());
+    }
+    Ok((entries, tokens))
+}
+
+fn new_grant(
+    cx: &Context<'_>,
+    gift: &Gift,
+    child: &Agent,
+    id: &str,
+) -> Result<IssuedGrant, Refusal> {
+    let now = cx.engine.world.now();
+    let wish = Wish::Read {
+        pointer: gift.looked.pointer.clone(),
+        cap_tokens: Some(gift.cap_tokens),
+    };
+    let limits = &cx.engine.config.limits.grant;
+    let to = kin_of(child.clone());
+    let Terms { what, expires_at } = may_grant(cx.caller, &to, &wish, None, limits, now)?;
+    Ok(IssuedGrant {
+        id: id.to_owned(),
+        to: to.agent,
+        by: cx.caller.agent().cloned(),
+        what,
+        issued_at: now,
+        expires_at,
+        spent: false,
+        revoked: false,
+    })
+}
+
+/// Checks that a token in a message is one that its recipient can use for this pointer.
+fn holds(cx: &Context<'_>, it: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
+    let now = cx.engine.world.now();
+    let found = it.grant_of_token(&digest_of(&gift.token))?;
+    let address = gift.looked.pointer.to_string();
+    let is_open = match found.map(|grant| aged(it, grant, now)).transpose()? {
+        Some(grant) => {
+            grant.to == child.handle
+                && grant.state(now) == GrantState::Open
+                && matches!(&grant.what, Granted::Read { pointer, .. } if *pointer == address)
+        }
+        None => false,
+    };
+    if is_open {
+        Ok(())
+    } else {
+        Err(Refusal::new(
+            Code::DerefDenied,
+            "budget_token is not an open grant of the recipient for this pointer",
+            "Leave budget_token empty; Engram then issues a grant to each recipient.",
+        ))
+    }
+}
+
+/// A grant of a message.
+struct Gift {
+    looked: Looked,
+    cap_tokens: u32,
+    /// The token that the message came with; empty for a new grant.
+    token: String,
+    /// The id and the token of a new grant for each recipient.
+    fresh: Vec<(String, String)>,
+}
+
+impl Gift {
+    /// The token of a new grant for the first recipient; others' are as long.
+    fn secret(&self) -> Option<&str> {
+        let fresh = self.fresh.first().filter(|_| self.token.is_empty());
+        fresh.map(|it| it.1.as_str())
+    }
+}
+
+/// Records what its parent's message told a child, so that repeating it is an echo.
+fn instructed(child: &Agent, parent: &ParentMessage, pack: &Pack) -> Operation {
+    let lines = parent.shared_brief_micro.iter().chain(&parent.instructions);
+    let mut prints: Vec<u64> = lines.flat_map(|it| told(it, None)).collect();
+    prints.extend(told("", pack.pointers.iter().map(ToString::to_string)));
+    served(child, prints)
+}
