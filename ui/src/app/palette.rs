@@ -232,7 +232,7 @@ fn option(
 ) -> impl IntoView {
     let pieces = fuzzy::pieces(it.target.text(), &it.fit.at);
     let piece = |(is_meant, text): &(bool, String)| {
-        if is_meant {
+        if *is_meant {
             view! { <mark>{words::visible(text)}</mark> }.into_any()
         } else {
             words::visible(text).into_any()
