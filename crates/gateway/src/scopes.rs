@@ -1,7 +1,7 @@
 //! How far a claim may reach: which scopes and topics a caller may write and read, and who may
 //! promote a claim (seed 001, 4.3, 13.2 and 13.3; `[scopes]` of `contracts/gateway.md`).
 
-use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, is_on_topic, shorten};
+use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, fold, is_on_topic, shorten};
 
 use crate::kin::{Kin, descends};
 
@@ -66,7 +66,9 @@ pub fn may_read_topic(kin: &Kin, topic: &str) -> bool {
 }
 
 fn covers(topics: &[String], topic: &str) -> bool {
-    topics.is_empty() || topics.iter().any(|it| is_on_topic(topic, it))
+    // As sides of conflicts are compared: who may read one spelling of a topic may read each.
+    let topic = fold(topic);
+    topics.is_empty() || topics.iter().any(|it| is_on_topic(&topic, &fold(it)))
 }
 
 /// What a promotion needs to know about a claim.

@@ -56,6 +56,8 @@ pub struct Pair {
     pub ruled: Option<ConflictStatus>,
     /// The run that it is for; none where it is for everybody in the project.
     pub run: Option<RunId>,
+    /// How severe it was found last.
+    pub severity: Severity,
 }
 
 impl Pair {
@@ -72,6 +74,7 @@ impl Pair {
             allowed: None,
             ruled: None,
             run,
+            severity: Severity::Low,
         }
     }
 
@@ -123,8 +126,8 @@ pub struct Deed {
 
 const PAIR: &str =
     "conflict.id, conflict.project, conflict.a, conflict.b, conflict.status, conflict.first,
-     conflict.last, conflict.verdict, conflict.allowed, conflict.ruled, conflict.run
-     FROM conflict";
+     conflict.last, conflict.verdict, conflict.allowed, conflict.ruled, conflict.run,
+     conflict.severity FROM conflict";
 
 fn pair(row: &Row<'_>) -> Result<Pair> {
     let text = |at: usize| row.get::<_, String>(at);
@@ -146,6 +149,7 @@ fn pair(row: &Row<'_>) -> Result<Pair> {
             .get::<_, Option<String>>(10)?
             .map(|it| parse_id(&it))
             .transpose()?,
+        severity: severity(row.get(11)?),
     })
 }
 
@@ -193,14 +197,14 @@ fn stands_behind() -> String {
     )
 }
 
-/// A conflict of a run is covered while the same sides contradict each other for everybody: what is said of it is
+/// A conflict of a run is covered while the same sides contradict each other for everybody, as severely at least: what is said of it is
 /// said of that one. A person's dismissal covers it too.
 fn is_covered() -> String {
     let shared = "engram.scope <> 'run'";
     format!(
         "(conflict.run IS NOT NULL AND EXISTS (SELECT 1 FROM conflict AS wide
            WHERE wide.a = conflict.a AND wide.b = conflict.b AND wide.project = ?1 AND wide.run IS NULL
-             AND (wide.status = 'open' OR {}) AND {} AND {}))",
+             AND ((wide.status = 'open' AND wide.severity >= conflict.severity) OR {}) AND {} AND {}))",
         is_final("wide"),
         holds("wide", "a", shared),
         holds("wide", "b", shared)
@@ -419,7 +423,7 @@ impl Reader<'_> {
             return Ok(None);
         };
         let covers = match wide.status {
-            ConflictStatus::Open => true,
+            ConflictStatus::Open => wide.severity >= pair.severity,
             ConflictStatus::Dismissed => {
                 let deed = wide.verdict.map_or(Ok(None), |seq| self.deed(seq))?;
                 deed.is_some_and(|deed| deed.agent.is_none())

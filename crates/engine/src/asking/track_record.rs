@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::context::Context;
-use engram_model::{AgentId, Engram, ProjectId, Refusal};
+use engram_model::{AgentId, Engram, ProjectId, Refusal, Scope};
 use engram_store::Reader;
 
 /// Most verdicts that count, the newest.
@@ -64,7 +64,12 @@ impl Lost {
     }
 
     fn add(&mut self, engram: &Engram, has_lost: bool) {
-        let Some(agent) = engram.agent.clone().filter(|_| !engram.redacted) else {
+        let Some(agent) = engram
+            .agent
+            .clone()
+            // What a run says counts for nobody else.
+            .filter(|_| !engram.redacted && engram.scope != Scope::Run)
+        else {
             return;
         };
         if let Some(count) = self.0.entry(agent).or_default().get_mut(quarter(engram)) {

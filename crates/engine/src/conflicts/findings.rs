@@ -395,24 +395,23 @@ fn contradicted(
                 Reverse(it.engram.seq),
             )
         });
-        // A dismissal for everybody counts for a run where its judge may close what the run says.
-        let mut dismissed = tx.conflicts_between(engram.project, &sides)?;
-        dismissed.retain(|pair| {
-            pair.status == ConflictStatus::Dismissed && (pair.run.is_none() || pair.run == run)
-        });
-        let mut is_dismissed = false;
-        for pair in &dismissed {
+        if let Some(pair) = &known
+            && pair.status == ConflictStatus::Dismissed
+        {
             let engrams = voices.iter().map(|it| &it.engram).chain([engram]);
-            is_dismissed |= judge::is_dismissed_for_all(cx, tx, pair, engrams)?;
-        }
-        if is_dismissed {
-            continue;
+            if judge::is_dismissed_for_all(cx, tx, pair, engrams)? {
+                continue;
+            }
         }
         let is_known = known.is_some();
-        let pair = known.unwrap_or_else(|| Pair::new(id, engram.project, run, sides));
-        let shared = found
-            .iter()
-            .find(|one| one.pair.run.is_none() && one.pair.sides == pair.sides);
+        let mut pair = known.unwrap_or_else(|| Pair::new(id, engram.project, run, sides));
+        let worst = voices.first().map(|voice| voice.found.severity);
+        pair.severity = pair.severity.max(worst.unwrap_or(Severity::Low));
+        let shared = found.iter().find(|one| {
+            one.pair.run.is_none()
+                && one.pair.sides == pair.sides
+                && one.pair.severity >= pair.severity
+        });
         let covered_by = match shared {
             Some(shared) if run.is_some() => Some(shared.pair.id),
             _ => {

@@ -57,15 +57,14 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
         let clock = cx.engine.world.now();
         let pair = it.conflict(conflict)?.filter(|it| it.project == project);
         let eyes = cx.eyes()?;
-        let is_undone = matches!(how, Settle::Undo);
-        let standing = |pair| {
-            if is_undone {
-                Ok(pair)
+        let leads_to = |pair| {
+            if matches!(how, Settle::Undo) {
+                settled_last(it, pair, &eyes)
             } else {
                 standing(it, pair, &eyes, clock)
             }
         };
-        let pair = pair.map(standing).transpose()?;
+        let pair = pair.map(leads_to).transpose()?;
         let found = pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))?;
         let found = found.ok_or_else(|| no_conflict(conflict))?;
         let asked = Asked {
@@ -82,6 +81,16 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
     Ok(reply)
 }
 
+/// What an undo by this id takes back: the newest verdict on the conflicts of its sides that the caller may know of.
+fn settled_last(tx: &Reader<'_>, pair: Pair, eyes: &Eyes) -> Result<Pair, Refusal> {
+    let mut all = tx.conflicts_between(pair.project, &pair.sides)?;
+    all.retain(|one| eyes.may_know_of(one.run) && one.ruled.is_some());
+    Ok(all
+        .into_iter()
+        .max_by_key(|one| one.verdict)
+        .unwrap_or(pair))
+}
+
 /// The user lets an open conflict pass the gate, or takes that back.
 pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Conflict>, Refusal> {
     let Allow {
@@ -93,7 +102,7 @@ pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Confl
     let known = list::one_conflict(cx, conflict)?;
     if undo {
         return if known.allowed.is_some() {
-            permit(cx, conflict, why.unwrap_or_default(), true)
+            permit(cx, known.id, why.unwrap_or_default(), true)
         } else {
             Ok(known)
         };
@@ -115,7 +124,7 @@ pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Confl
     if known.allowed.as_ref().is_some_and(|it| it.why == why) {
         return Ok(known);
     }
-    permit(cx, conflict, why, false)
+    permit(cx, known.id, why, false)
 }
 
 fn permit(
@@ -186,7 +195,9 @@ fn plan_verdict(
             for voice in &found.voices {
                 close::may_write_topic(cx, &voice.topic)?;
             }
-            let done = undone(cx, it, found, &ruling, asked)?;
+            let mut done = undone(cx, it, found, &ruling, asked)?;
+            done.entries
+                .extend(reopened_with(cx, it, found, &ruling, asked)?);
             Ok(planned(found, asked, done, None))
         }
         // What a verdict ended can be undone though the conflict was found again: by what the judge could not
@@ -333,6 +344,48 @@ fn dismissed_with(
     Ok(entries)
 }
 
+/// A dismissal that is taken back is taken back for each conflict of its sides that was dismissed with it.
+fn reopened_with(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &Shown,
+    undone: &Ruling,
+    asked: &Asked,
+) -> Result<Vec<Planned>, Refusal> {
+    let mut entries = Vec::new();
+    if undone.status != ConflictStatus::Dismissed {
+        return Ok(entries);
+    }
+    let (eyes, agent) = (cx.eyes()?, cx.agent()?.map(|agent| &agent.handle));
+    for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
+        let is_other = other.id != found.pair.id && eyes.may_know_of(other.run);
+        if !is_other || other.status != ConflictStatus::Dismissed {
+            continue;
+        }
+        let deed = other.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
+        if agent.is_some() && deed.is_none_or(|deed| deed.agent.as_ref() != agent) {
+            continue;
+        }
+        let ruling = Ruling {
+            id: other.id,
+            status: ConflictStatus::Open,
+            how: None,
+            winner: None,
+            merged: None,
+            closed: Vec::new(),
+            stored: Vec::new(),
+            why: None,
+        };
+        entries.push(Planned {
+            due: None,
+            operation: Operation::Resolved(Box::new(ruling)),
+            by: asked.by.clone(),
+            shareable: other.run.is_none(),
+        });
+    }
+    Ok(entries)
+}
+
 /// An agent's verdict that a person gives too is the person's from now on.
 fn confirmed(
     cx: &Context<'_>,
@@ -462,7 +515,12 @@ fn merged(cx: &Context<'_>, found: &Shown, text: &str, asked: &Asked) -> Engram 
         id,
         seq: 0,
         lineage_id: LineageId(id.0),
-        run: narrow.run,
+        // What is for everybody is of the run of who merges, not of one that was merged.
+        run: if narrow.scope == Scope::Run {
+            narrow.run
+        } else {
+            agent.map(|it| it.run)
+        },
         scope: narrow.scope,
         ttl: lasting.ttl.clone(),
         expires_at: lasting.expires_at,
@@ -529,6 +587,12 @@ fn check_merged(
     };
     if !engram.holds_now(clock) {
         return not("no longer holds", "Commit the merged claim first.");
+    }
+    if !found.pair.is_about(&engram) {
+        return not(
+            "is seen by fewer than the two sides",
+            "Name a claim that everybody sees who sees the conflict.",
+        );
     }
     if found.sides.contains(&side(&engram.topic, &engram.claim)) {
         not(

@@ -2,9 +2,10 @@
 //! open to whoever sees it, and is told to nobody else.
 
 use engram_model::{
-    Caller, Code, Commit, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply,
-    Draft, EngramId, Feed, Gate, GateCheck, Hook, HookEvent, HookReply, Kind, Listed, OWN_EVENT,
-    Opening, PointerInput, Query, Refusal, Resolve, ResolveReply, SamRead, Scope, Settle, ask,
+    Allow, Caller, Code, Commit, Conflict, ConflictFilter, ConflictId, ConflictStatus,
+    ConflictsReply, Draft, EngramId, FactType, Feed, Gate, GateCheck, Hook, HookEvent, HookReply,
+    Kind, Listed, OWN_EVENT, Opening, PointerInput, Query, Refusal, Resolve, ResolveReply, SamRead,
+    Scope, Settle, ask,
 };
 use engram_store::Store;
 
@@ -619,4 +620,84 @@ fn no_verdict_names_what_its_judge_may_not_see() {
     let named = settle(&at, &ada, id, Settle::Winner(hidden.id));
     refused(named, Code::SchemaInvalid);
     settle(&at, &hid, id, Settle::Winner(hidden.id)).unwrap();
+}
+
+/// A dismissal that is taken back hides nothing any more: neither what was dismissed with it nor what came meanwhile.
+#[test]
+fn no_dismissal_outlasts_its_undo() {
+    for is_said_before in [true, false] {
+        let ground = Ground::new();
+        let at = ground.open();
+        let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
+        let seen = at.put(&ada, on("wallet", SHORT)).unwrap();
+        at.put(&bob, on("wallet", LONG)).unwrap();
+        if is_said_before {
+            at.put(&USER, of_user_alone(SHORT)).unwrap();
+            at.0.help_index().unwrap();
+        }
+        let id = open(&at)[0].id;
+        settle(&at, &USER, id, Settle::Dismiss).unwrap();
+        if !is_said_before {
+            at.put(&USER, of_user_alone(SHORT)).unwrap();
+        }
+        assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));
+        settle(&at, &USER, id, Settle::Undo).unwrap();
+        at.forget(&ada, seen.id).unwrap();
+        at.0.help_index().unwrap();
+        let told = (open(&at).len(), risks(&at), gate(&at));
+        assert_eq!(told, (1, 1, Gate::Shut), "said before: {is_said_before}");
+    }
+}
+
+/// What covers a conflict is no less severe than it, and an id leads to the conflict that is allowed and undone by it.
+#[test]
+fn what_covers_is_as_severe_and_is_what_an_id_leads_to() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
+    let guess = |claim: &str| Draft {
+        fact_type: Some(FactType::Inference),
+        ..on("wallet", claim)
+    };
+    at.put(&ada, guess(SHORT)).unwrap();
+    at.put(&bob, guess(LONG)).unwrap();
+    let wide = open(&at)[0].id;
+    let allow = |id| {
+        let allow = Allow {
+            conflict: id,
+            why: "Known.".to_owned(),
+            undo: false,
+        };
+        at.0.ask(&USER, ask::Allow(allow)).unwrap()
+    };
+    assert!(allow(wide).allowed.is_some());
+    at.put(&USER, of_user_alone(LONG)).unwrap();
+    let narrow: Vec<_> = open(&at).into_iter().filter(|one| one.id != wide).collect();
+    let [narrow] = &narrow[..] else {
+        panic!("it is more severe: {narrow:?}");
+    };
+    assert_eq!(gate(&at), Gate::Shut);
+    assert!(allow(narrow.id).allowed.is_some());
+    assert_eq!(gate(&at), Gate::Open);
+    // A verdict on one of them, by the id of the other.
+    settle(&at, &bob, wide, Settle::Dismiss).unwrap();
+    let judged = settle(&at, &USER, wide, Settle::Newer).unwrap();
+    assert_eq!(judged.conflict, narrow.id);
+    let undone = settle(&at, &USER, wide, Settle::Undo).unwrap();
+    assert_eq!(
+        (undone.conflict, undone.stored.len()),
+        (narrow.id, judged.closed.len())
+    );
+}
+
+/// A topic is one in any spelling: for sides, and for whoever may read it.
+#[test]
+fn who_may_read_a_topic_reads_it_in_any_case() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let reader = reader(&at, &["net"]);
+    let ada = at.agent("ada");
+    at.put(&ada, on("NET", SHORT)).unwrap();
+    at.put(&ada, on("net", LONG)).unwrap();
+    assert_eq!(listed(&at, &reader, Listed::Open).len(), 1);
 }
