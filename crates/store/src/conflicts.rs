@@ -183,15 +183,16 @@ fn is_final(of: &str) -> String {
     )
 }
 
-/// A conflict that is settled for everybody stands behind one of the same sides that is open for a run which whoever is
+/// A conflict that is settled or closed for everybody stands behind one of the same sides that is open for a run which whoever is
 /// of the run `?3` may know of: that one is told instead.
 fn stands_behind() -> String {
     format!(
-        "(conflict.run IS NULL AND conflict.status <> 'open' AND NOT {} AND EXISTS
+        "(conflict.run IS NULL AND NOT (conflict.status = 'open' AND {}) AND NOT {} AND EXISTS
            (SELECT 1 FROM conflict AS narrow
             WHERE narrow.a = conflict.a AND narrow.b = conflict.b AND narrow.project = ?1
               AND narrow.run IS NOT NULL AND (?3 IS NULL OR narrow.run = ?3)
               AND narrow.status = 'open' AND {}))",
+        both_hold("conflict"),
         is_final("conflict"),
         both_hold("narrow")
     )

@@ -350,14 +350,15 @@ fn count_open(
     }
 }
 
-/// What an id leads to: where the conflict is settled and the same is open in a run that the caller sees, to that.
+/// What an id leads to: where the conflict is settled or closed and the same is open in a run that the caller sees, to that.
 pub(crate) fn standing(
     tx: &Reader<'_>,
     pair: Pair,
     eyes: &Eyes,
     clock: Timestamp,
 ) -> Result<Pair, Refusal> {
-    if pair.run.is_some() || pair.status == ConflictStatus::Open {
+    let is_open = pair.status == ConflictStatus::Open;
+    if pair.run.is_some() || (is_open && tx.both_hold(&pair, clock)?) {
         return Ok(pair);
     }
     for narrow in tx.conflicts_between(pair.project, &pair.sides)? {

@@ -7,6 +7,8 @@ use engram_model::{
     Promote, Resolve, Scope, Settle, Severity, ask,
 };
 
+use engram_store::{audience, conflict_id, side};
+
 use crate::{
     conflicts::{USER, evidence, listed, on},
     fixture::{Asked, Ground, correcting},
@@ -133,7 +135,6 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
     if gate.due > 0 {
         return;
     }
-    let all = listed(at, &USER, Listed::All);
     for (number, one) in holding.iter().enumerate() {
         for other in &holding[..number] {
             let is_apart =
@@ -150,11 +151,12 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
             if !detect(&pair).unwrap().conflict {
                 continue;
             }
-            let known = all.iter().find(|known| {
-                let sides = [&known.a.claim, &known.b.claim];
-                sides.contains(&&one.claim) && sides.contains(&&other.claim)
-            });
-            let known = known.unwrap_or_else(|| panic!("{when}: {one:#?} {other:#?}"));
+            let run = audience(one).or(audience(other));
+            let [a, b] = [one, other].map(|it| side(&it.topic, &it.claim));
+            let id = conflict_id(one.project, run, &a, &b);
+            // What covers it, where something does.
+            let known = at.0.ask(&USER, ask::Conflict(id));
+            let known = known.unwrap_or_else(|_| panic!("{when}: {one:#?} {other:#?}"));
             if known.status == ConflictStatus::Open {
                 let passes = gate.blocking.contains(&known.id) || known.allowed.is_some();
                 assert!(passes, "{when}: {known:#?}");
