@@ -76,7 +76,7 @@ impl Looks {
                 window.script("document.querySelector('[data-testid=blame]')?.scrollIntoView({block: 'nearest'})", json!([]));
                 let file = format!("{name}-{width}-{theme}.png");
                 let now = self.now.join(&file);
-                fs::write(&now, window.png()).unwrap();
+                fs::write(&now, at_rest(window)).unwrap();
                 // Few colors: small files, and all that an interface needs.
                 ok(crate::machine::clean(system("mogrify"), &self.now)
                     .args([
@@ -116,6 +116,19 @@ impl Looks {
             ))
         }
     }
+}
+
+/// The page once it no longer changes: a colour may still be on its way to another.
+fn at_rest(window: &Window) -> Vec<u8> {
+    let mut last = window.png();
+    for _ in 0..5 {
+        let now = window.png();
+        if now == last {
+            break;
+        }
+        last = now;
+    }
+    last
 }
 
 /// Where things lie differs with each test: the page says what it would on a machine of a person.
