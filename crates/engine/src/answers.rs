@@ -20,7 +20,7 @@ use crate::{
         put::{self, Occasion},
         read, sample,
     },
-    conflicts::{list, settle},
+    conflicts::{allow, list, settle},
     context::Context,
     home::project,
     messages::{brief, hooks, message, send},
@@ -150,7 +150,7 @@ impl Answers for Answering<'_> {
     }
 
     fn allow(&self, allow: Allow) -> Answer<Box<Conflict>> {
-        settle::allow_conflict(self.0, allow)
+        allow::allow_conflict(self.0, allow)
     }
 
     fn status(&self) -> Answer<Box<StatusReply>> {

@@ -67,6 +67,24 @@ fn tables_are_written_in_few_places() {
     );
 }
 
+/// Features are functions that take a context: what has methods of everything is open to everything.
+#[test]
+fn a_context_has_methods_in_its_own_file_alone() {
+    let mut found = Vec::new();
+    for source in files(&["crates/engine/src"], &[".rs"]) {
+        let is_its_own = source.path.ends_with("engine/src/context.rs");
+        for (number, line) in source.lines().filter(|_| !is_its_own) {
+            if line.starts_with("impl") && line.contains(" Context<") {
+                found.push(format!("{}:{number}", source.path));
+            }
+        }
+    }
+    none(
+        "a method of the context: write a function that takes it",
+        found,
+    );
+}
+
 #[test]
 fn files_are_small() {
     let long = files(OURS, &[".rs", ".css", ".js", ".py"]);

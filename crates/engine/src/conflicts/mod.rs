@@ -1,7 +1,9 @@
 //! Conflicts: found, raised, listed, settled.
 
+pub(crate) mod allow;
 pub(crate) mod candidates;
 pub(crate) mod detect;
+mod dismissals;
 pub(crate) mod due;
 pub(crate) mod findings;
 pub(crate) mod judge;

@@ -1,13 +1,14 @@
-//! Verdicts on conflicts: given, repeated, undone; and permission to pass the gate. A verdict is an entry
+//! Verdicts on conflicts: given, repeated, undone. A verdict is an entry
 //! that closes windows; undoing it is another entry, and the claims it closed hold again as new versions
 //! (DESIGN, rule 3).
 
 use crate::{
     claims::{close, evidence::screen_text, lineage, put::answered},
     conflicts::{
+        dismissals,
         findings::{self, Telling},
         judge::{self, is_persons},
-        list::{self, Shown, no_conflict, shown, standing},
+        list::{Shown, no_conflict, shown, standing},
         risks::{ended_report, sources},
     },
     context::{Context, Ground},
@@ -15,21 +16,20 @@ use crate::{
     visibility::Eyes,
 };
 use engram_model::{
-    Allow, Caller, Code, Conflict, ConflictId, ConflictStatus, Durability, Engram, EngramId,
-    Figures, How, LineageId, MemoryOp, Operation, Provenance, Refusal, Resolve, ResolveReply,
-    Scope, Settle, Source, fold, is_over,
-    operation::{Permit, Ruling},
+    Caller, Code, ConflictStatus, Durability, Engram, EngramId, Figures, How, LineageId, MemoryOp,
+    Operation, Provenance, Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold, is_over,
+    operation::Ruling,
 };
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 /// A verdict that is to be planned.
-struct Asked {
-    how: Settle,
-    why: Option<String>,
-    by: String,
-    now: Timestamp,
+pub(super) struct Asked {
+    pub(super) how: Settle,
+    pub(super) why: Option<String>,
+    pub(super) by: String,
+    pub(super) now: Timestamp,
 }
 
 /// What a verdict does.
@@ -91,66 +91,12 @@ fn settled_last(tx: &Reader<'_>, pair: Pair, eyes: &Eyes) -> Result<Pair, Refusa
         .unwrap_or(pair))
 }
 
-/// The user lets an open conflict pass the gate, or takes that back.
-pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Conflict>, Refusal> {
-    let Allow {
-        conflict,
-        why,
-        undo,
-    } = allow;
-    let why = words(cx, "the reason", Some(why))?;
-    let known = list::one_conflict(cx, conflict)?;
-    if undo {
-        return if known.allowed.is_some() {
-            permit(cx, known.id, why.unwrap_or_default(), true)
-        } else {
-            Ok(known)
-        };
-    }
-    let why = why.ok_or_else(|| {
-        Refusal::new(
-            Code::SchemaInvalid,
-            "allowing a conflict needs a reason",
-            "Say why with --why.",
-        )
-    })?;
-    if known.status != ConflictStatus::Open {
-        return Err(Refusal::new(
-            Code::AlreadySettled,
-            format!("conflict {conflict} is {}, not open", known.status),
-            "Nothing to do: only an open conflict can be allowed, and this one blocks nothing.",
-        ));
-    }
-    if known.allowed.as_ref().is_some_and(|it| it.why == why) {
-        return Ok(known);
-    }
-    permit(cx, known.id, why, false)
-}
-
-fn permit(
-    cx: &Context<'_>,
-    id: ConflictId,
-    why: String,
-    undone: bool,
-) -> Result<Box<Conflict>, Refusal> {
-    let by = decide::speaker(cx, None)?;
-    let permit = Permit { id, why, undone };
-    decide::decide(cx, &Ground::of(cx.project()?), |_, _| {
-        Ok(Plan {
-            entries: vec![Planned {
-                due: None,
-                operation: Operation::Allowed(permit.clone()),
-                by: by.clone(),
-                shareable: true,
-            }],
-            answer: (),
-        })
-    })?;
-    list::one_conflict(cx, id)
-}
-
 /// The text that goes with a verdict, checked; none if it is empty.
-fn words(cx: &Context<'_>, field: &str, text: Option<String>) -> Result<Option<String>, Refusal> {
+pub(super) fn words(
+    cx: &Context<'_>,
+    field: &str,
+    text: Option<String>,
+) -> Result<Option<String>, Refusal> {
     let Some(text) = text.map(|it| it.trim().to_owned()) else {
         return Ok(None);
     };
@@ -197,7 +143,7 @@ fn plan_verdict(
             }
             let mut done = undone(cx, it, found, &ruling, asked)?;
             done.entries
-                .extend(reopened_with(cx, it, found, &ruling, asked)?);
+                .extend(dismissals::reopened_with(cx, it, found, &ruling, asked)?);
             Ok(planned(found, asked, done, None))
         }
         // What a verdict ended can be undone though the conflict was found again: by what the judge could not
@@ -254,10 +200,11 @@ fn ruled(
     let (how, winner, merged) = match &asked.how {
         Settle::Dismiss => {
             // Nor does an agent let its own claim stand beside the user's: that would open the gate.
-            for voice in held_by(cx, it, &found.pair)? {
+            for voice in dismissals::held_by(cx, it, &found.pair)? {
                 close::may_close(cx, &voice)?;
             }
-            done.entries.extend(dismissed_with(cx, it, found, asked)?);
+            done.entries
+                .extend(dismissals::dismissed_with(cx, it, found, asked)?);
             (How::Dismissed, None, None)
         }
         Settle::Winner(_) | Settle::Newer | Settle::Surer => {
@@ -282,108 +229,6 @@ fn ruled(
         Settle::Undo => return Err(nothing_to_undo(found)),
     };
     Ok(planned(found, asked, done, Some((how, winner, merged))))
-}
-
-/// The versions that a conflict is about and that hold.
-fn held_by(cx: &Context<'_>, tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Engram>, Refusal> {
-    let clock = cx.engine.world.now();
-    let mut all = Vec::new();
-    for side in &pair.sides {
-        all.extend(tx.holding(pair.project, side, clock)?);
-    }
-    all.retain(|version| pair.is_about(version));
-    Ok(all)
-}
-
-/// Who dismisses a conflict dismisses what else they may of the same sides: an agent that of its own run, a person all
-/// that still holds. The reason is told only where it was given.
-fn dismissed_with(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    found: &Shown,
-    asked: &Asked,
-) -> Result<Vec<Planned>, Refusal> {
-    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
-    let is_person = cx.agent()?.is_none();
-    let mut entries = Vec::new();
-    for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
-        let is_settled = match other.status {
-            ConflictStatus::Dismissed => match other.verdict {
-                Some(seq) if is_person => is_persons(tx, seq)?,
-                _ => true,
-            },
-            status => status != ConflictStatus::Open,
-        };
-        if other.id == found.pair.id || is_settled || !eyes.may_know_of(other.run) {
-            continue;
-        }
-        let voices = held_by(cx, tx, &other)?;
-        let may_close = voices
-            .iter()
-            .all(|voice| close::may_close(cx, voice).is_ok());
-        if !may_close || !tx.both_hold(&other, clock)? {
-            continue;
-        }
-        let ruling = Ruling {
-            id: other.id,
-            status: ConflictStatus::Dismissed,
-            how: Some(How::Dismissed),
-            winner: None,
-            merged: None,
-            closed: Vec::new(),
-            stored: Vec::new(),
-            why: None,
-        };
-        entries.push(Planned {
-            due: None,
-            operation: Operation::Resolved(Box::new(ruling)),
-            by: asked.by.clone(),
-            shareable: other.run.is_none(),
-        });
-    }
-    Ok(entries)
-}
-
-/// A dismissal that is taken back is taken back for each conflict of its sides that was dismissed with it.
-fn reopened_with(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    found: &Shown,
-    undone: &Ruling,
-    asked: &Asked,
-) -> Result<Vec<Planned>, Refusal> {
-    let mut entries = Vec::new();
-    if undone.status != ConflictStatus::Dismissed {
-        return Ok(entries);
-    }
-    let (eyes, agent) = (cx.eyes()?, cx.agent()?.map(|agent| &agent.handle));
-    for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
-        let is_other = other.id != found.pair.id && eyes.may_know_of(other.run);
-        if !is_other || other.status != ConflictStatus::Dismissed {
-            continue;
-        }
-        let deed = other.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
-        if agent.is_some() && deed.is_none_or(|deed| deed.agent.as_ref() != agent) {
-            continue;
-        }
-        let ruling = Ruling {
-            id: other.id,
-            status: ConflictStatus::Open,
-            how: None,
-            winner: None,
-            merged: None,
-            closed: Vec::new(),
-            stored: Vec::new(),
-            why: None,
-        };
-        entries.push(Planned {
-            due: None,
-            operation: Operation::Resolved(Box::new(ruling)),
-            by: asked.by.clone(),
-            shareable: other.run.is_none(),
-        });
-    }
-    Ok(entries)
 }
 
 /// An agent's verdict that a person gives too is the person's from now on.

@@ -1,0 +1,69 @@
+//! Permission for an open conflict to pass the gate.
+
+use engram_model::{
+    Allow, Code, Conflict, ConflictId, ConflictStatus, Operation, Refusal, operation::Permit,
+};
+
+use crate::{
+    conflicts::{list, settle::words},
+    context::{Context, Ground},
+    decide::{self, Plan, Planned},
+};
+
+/// The user lets an open conflict pass the gate, or takes that back.
+pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Conflict>, Refusal> {
+    let Allow {
+        conflict,
+        why,
+        undo,
+    } = allow;
+    let why = words(cx, "the reason", Some(why))?;
+    let known = list::one_conflict(cx, conflict)?;
+    if undo {
+        return if known.allowed.is_some() {
+            permit(cx, known.id, why.unwrap_or_default(), true)
+        } else {
+            Ok(known)
+        };
+    }
+    let why = why.ok_or_else(|| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            "allowing a conflict needs a reason",
+            "Say why with --why.",
+        )
+    })?;
+    if known.status != ConflictStatus::Open {
+        return Err(Refusal::new(
+            Code::AlreadySettled,
+            format!("conflict {conflict} is {}, not open", known.status),
+            "Nothing to do: only an open conflict can be allowed, and this one blocks nothing.",
+        ));
+    }
+    if known.allowed.as_ref().is_some_and(|it| it.why == why) {
+        return Ok(known);
+    }
+    permit(cx, known.id, why, false)
+}
+
+fn permit(
+    cx: &Context<'_>,
+    id: ConflictId,
+    why: String,
+    undone: bool,
+) -> Result<Box<Conflict>, Refusal> {
+    let by = decide::speaker(cx, None)?;
+    let permit = Permit { id, why, undone };
+    decide::decide(cx, &Ground::of(cx.project()?), |_, _| {
+        Ok(Plan {
+            entries: vec![Planned {
+                due: None,
+                operation: Operation::Allowed(permit.clone()),
+                by: by.clone(),
+                shareable: true,
+            }],
+            answer: (),
+        })
+    })?;
+    list::one_conflict(cx, id)
+}

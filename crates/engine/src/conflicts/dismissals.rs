@@ -1,0 +1,117 @@
+//! Dismissals: what else is dismissed with a conflict, and taken back with it.
+
+use engram_model::{ConflictStatus, Engram, How, Operation, Refusal, operation::Ruling};
+use engram_store::{Pair, Reader};
+
+use crate::{
+    claims::close,
+    conflicts::{judge::is_persons, list::Shown, settle::Asked},
+    context::Context,
+    decide::Planned,
+};
+
+/// The versions that a conflict is about and that hold.
+pub(super) fn held_by(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    pair: &Pair,
+) -> Result<Vec<Engram>, Refusal> {
+    let clock = cx.engine.world.now();
+    let mut all = Vec::new();
+    for side in &pair.sides {
+        all.extend(tx.holding(pair.project, side, clock)?);
+    }
+    all.retain(|version| pair.is_about(version));
+    Ok(all)
+}
+
+/// Who dismisses a conflict dismisses what else they may of the same sides: an agent that of its own run, a person all
+/// that still holds. The reason is told only where it was given.
+pub(super) fn dismissed_with(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &Shown,
+    asked: &Asked,
+) -> Result<Vec<Planned>, Refusal> {
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let is_person = cx.agent()?.is_none();
+    let mut entries = Vec::new();
+    for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
+        let is_settled = match other.status {
+            ConflictStatus::Dismissed => match other.verdict {
+                Some(seq) if is_person => is_persons(tx, seq)?,
+                _ => true,
+            },
+            status => status != ConflictStatus::Open,
+        };
+        if other.id == found.pair.id || is_settled || !eyes.may_know_of(other.run) {
+            continue;
+        }
+        let voices = held_by(cx, tx, &other)?;
+        let may_close = voices
+            .iter()
+            .all(|voice| close::may_close(cx, voice).is_ok());
+        if !may_close || !tx.both_hold(&other, clock)? {
+            continue;
+        }
+        let ruling = Ruling {
+            id: other.id,
+            status: ConflictStatus::Dismissed,
+            how: Some(How::Dismissed),
+            winner: None,
+            merged: None,
+            closed: Vec::new(),
+            stored: Vec::new(),
+            why: None,
+        };
+        entries.push(Planned {
+            due: None,
+            operation: Operation::Resolved(Box::new(ruling)),
+            by: asked.by.clone(),
+            shareable: other.run.is_none(),
+        });
+    }
+    Ok(entries)
+}
+
+/// A dismissal that is taken back is taken back for each conflict of its sides that was dismissed with it.
+pub(super) fn reopened_with(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &Shown,
+    undone: &Ruling,
+    asked: &Asked,
+) -> Result<Vec<Planned>, Refusal> {
+    let mut entries = Vec::new();
+    if undone.status != ConflictStatus::Dismissed {
+        return Ok(entries);
+    }
+    let (eyes, agent) = (cx.eyes()?, cx.agent()?.map(|agent| &agent.handle));
+    for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
+        let is_other = other.id != found.pair.id && eyes.may_know_of(other.run);
+        if !is_other || other.status != ConflictStatus::Dismissed {
+            continue;
+        }
+        let deed = other.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
+        if agent.is_some() && deed.is_none_or(|deed| deed.agent.as_ref() != agent) {
+            continue;
+        }
+        let ruling = Ruling {
+            id: other.id,
+            status: ConflictStatus::Open,
+            how: None,
+            winner: None,
+            merged: None,
+            closed: Vec::new(),
+            stored: Vec::new(),
+            why: None,
+        };
+        entries.push(Planned {
+            due: None,
+            operation: Operation::Resolved(Box::new(ruling)),
+            by: asked.by.clone(),
+            shareable: other.run.is_none(),
+        });
+    }
+    Ok(entries)
+}
