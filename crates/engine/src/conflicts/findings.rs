@@ -160,7 +160,7 @@ struct Met {
     has_hidden: bool,
 }
 
-/// Opens the index for [`Context::compare`], before any transaction begins.
+/// Opens the index for [`compare`], before any transaction begins.
 pub(crate) fn before_comparing(cx: &Context<'_>) {
     let _ = cx.engine.index();
 }
