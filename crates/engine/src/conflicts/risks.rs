@@ -1,6 +1,8 @@
 //! The engram of kind risk that reports a conflict: stored with it, closed with it, and seen by nobody who may
 //! not see both sides.
 
+use std::collections::BTreeMap;
+
 use crate::{
     conflicts::findings::{Against, ENGINE, Telling},
     context::Context,
@@ -137,17 +139,23 @@ pub(crate) fn ended_risks(
     let Ends {
         mut ended,
         begun,
-        mut touched,
+        settled,
     } = Ends::of(tx, entries)?;
-    for id in ended.clone() {
-        if let (Some(engram), Some(side)) = (tx.engram(id)?, tx.side_of(id)?) {
-            let pairs = tx.conflicts_of(engram.project, &side)?;
-            touched.extend(pairs.into_iter().map(|pair| (pair, None)));
+    // Each once, though it is settled and several versions of its sides end.
+    let mut touched = BTreeMap::new();
+    for (pair, status) in settled {
+        touched.insert(pair.id, (pair, Some(status)));
+    }
+    for id in &ended {
+        if let (Some(engram), Some(side)) = (tx.engram(*id)?, tx.side_of(*id)?) {
+            for pair in tx.conflicts_of(engram.project, &side)? {
+                touched.entry(pair.id).or_insert((pair, None));
+            }
         }
     }
     let by = entries.last().map_or("", |entry| entry.by.as_str());
     let mut risks: Vec<Planned> = Vec::new();
-    for (pair, settled) in &touched {
+    for (pair, settled) in touched.values() {
         let sides = holding(tx, pair, clock, &ended, &begun)?;
         let holds = goes_on(pair, &sides);
         for report in held(tx, pair)? {
@@ -165,9 +173,8 @@ pub(crate) fn ended_risks(
         let covers = holds && is_person && *settled == Some(ConflictStatus::Dismissed);
         if pair.run.is_none() && !covers && (settled.is_some() || !holds) {
             for narrow in tx.conflicts_between(pair.project, &pair.sides)? {
-                let is_settled = touched
-                    .iter()
-                    .any(|(it, by)| it.id == narrow.id && by.is_some());
+                let known = touched.get(&narrow.id);
+                let is_settled = known.is_some_and(|(_, settled)| settled.is_some());
                 if narrow.run.is_some() && !is_settled {
                     let sides = holding(tx, &narrow, clock, &ended, &begun)?;
                     risks.extend(uncovered(cx, tx, &narrow, sides, &begun, now)?);
@@ -281,13 +288,13 @@ fn risk(
 struct Ends<'a> {
     ended: Vec<EngramId>,
     begun: Vec<&'a Engram>,
-    /// Conflicts, and how they are settled, if they are.
-    touched: Vec<(Pair, Option<ConflictStatus>)>,
+    /// Conflicts, and how they are settled.
+    settled: Vec<(Pair, ConflictStatus)>,
 }
 
 impl<'a> Ends<'a> {
     fn of(tx: &Reader<'_>, entries: &'a [Planned]) -> Result<Self, Refusal> {
-        let (mut ended, mut begun, mut touched) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ended, mut begun, mut settled) = (Vec::new(), Vec::new(), Vec::new());
         for entry in entries {
             match &entry.operation {
                 Operation::Forgotten(id) => ended.push(*id),
@@ -298,7 +305,7 @@ impl<'a> Ends<'a> {
                 }
                 Operation::Resolved(ruling) if ruling.status != ConflictStatus::Open => {
                     let pair = tx.conflict(ruling.id)?;
-                    touched.extend(pair.map(|pair| (pair, Some(ruling.status))));
+                    settled.extend(pair.map(|pair| (pair, ruling.status)));
                 }
                 _ => {}
             }
@@ -306,7 +313,7 @@ impl<'a> Ends<'a> {
         Ok(Self {
             ended,
             begun,
-            touched,
+            settled,
         })
     }
 }

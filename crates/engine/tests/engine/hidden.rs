@@ -114,6 +114,32 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
     }
 }
 
+/// What a verdict uncovers is found again and reported once, however many versions the verdict ends.
+#[test]
+fn what_a_verdict_uncovers_is_reported_once() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let [judge, ada, bob] = ["judge", "ada", "bob"].map(|name| at.agent(name));
+    at.put(&USER, of_user_alone(SHORT)).unwrap();
+    at.put(&ada, on("wallet", SHORT)).unwrap();
+    let again = Draft {
+        pointers: elsewhere(),
+        ..on("wallet", SHORT)
+    };
+    at.put(&bob, again).unwrap();
+    at.put(&judge, on("wallet", LONG)).unwrap();
+    at.0.help_index().unwrap();
+    let [known] = &open(&at)[..] else {
+        panic!("one, which covers the other: {:?}", open(&at));
+    };
+    let before = at.journal().head;
+    let reply = settle(&at, &judge, known.id, Settle::Newer).unwrap();
+    assert_eq!(reply.closed.len(), 2);
+    assert_eq!((open(&at).len(), risks(&at)), (1, 1));
+    // Two versions end, a report ends; a conflict is found again and reported; the verdict.
+    assert_eq!(at.journal().head - before, 6);
+}
+
 /// The user takes back what an agent decided about what it could see, though the conflict is open to the user.
 #[test]
 fn the_user_undoes_a_verdict_that_left_what_its_judge_could_not_see() {
