@@ -54,22 +54,7 @@ pub(super) fn dismissed_with(
         if !may_close || !tx.both_hold(&other, clock)? {
             continue;
         }
-        let ruling = Ruling {
-            id: other.id,
-            status: ConflictStatus::Dismissed,
-            how: Some(How::Dismissed),
-            winner: None,
-            merged: None,
-            closed: Vec::new(),
-            stored: Vec::new(),
-            why: None,
-        };
-        entries.push(Planned {
-            due: None,
-            operation: Operation::Resolved(Box::new(ruling)),
-            by: asked.by.clone(),
-            shareable: other.run.is_none(),
-        });
+        entries.push(ruled_too(&other, Some(How::Dismissed), asked));
     }
     Ok(entries)
 }
@@ -96,22 +81,28 @@ pub(super) fn reopened_with(
         if agent.is_some() && deed.is_none_or(|deed| deed.agent.as_ref() != agent) {
             continue;
         }
-        let ruling = Ruling {
-            id: other.id,
-            status: ConflictStatus::Open,
-            how: None,
-            winner: None,
-            merged: None,
-            closed: Vec::new(),
-            stored: Vec::new(),
-            why: None,
-        };
-        entries.push(Planned {
-            due: None,
-            operation: Operation::Resolved(Box::new(ruling)),
-            by: asked.by.clone(),
-            shareable: other.run.is_none(),
-        });
+        entries.push(ruled_too(&other, None, asked));
     }
     Ok(entries)
+}
+
+/// A verdict that ends no version and is told without a reason; without `how`, it reopens the conflict.
+fn ruled_too(pair: &Pair, how: Option<How>, asked: &Asked) -> Planned {
+    let status = how.map_or(ConflictStatus::Open, |_| ConflictStatus::Dismissed);
+    let ruling = Ruling {
+        id: pair.id,
+        status,
+        how,
+        winner: None,
+        merged: None,
+        closed: Vec::new(),
+        stored: Vec::new(),
+        why: None,
+    };
+    Planned {
+        due: None,
+        operation: Operation::Resolved(Box::new(ruling)),
+        by: asked.by.clone(),
+        shareable: pair.run.is_none(),
+    }
 }

@@ -101,17 +101,22 @@ pub(crate) struct Against {
 }
 
 /// A side that cannot hold together with the new one, for all whom the conflict is for.
-struct Contradicted {
+pub(crate) struct Contradicted {
     /// Of the conflict; where none is known yet, as it will be.
-    pair: Pair,
+    pub(crate) pair: Pair,
     is_known: bool,
     /// The conflict of the same sides that is for everybody, where this one is for a run and is covered by it.
-    covered_by: Option<ConflictId>,
-    /// Who says it: what everybody may see first, then the worst, then the user.
+    pub(crate) covered_by: Option<ConflictId>,
+    /// Who says it: the worst first, then the user.
     voices: Vec<Against>,
 }
 
 impl Contradicted {
+    /// The conflict, where it was found before.
+    pub(crate) fn known(&self) -> Option<&Pair> {
+        self.is_known.then_some(&self.pair)
+    }
+
     /// The series that it may be of: whom it is for, the topic, and where the new claim differs from it.
     fn series(&self) -> (Option<RunId>, String, Vec<(usize, usize)>) {
         let first = self.voices.first();
@@ -223,14 +228,11 @@ fn compare_with_all(
                 continue;
             }
             raised += 1;
-            let is_told = one.covered_by.is_none();
-            let of = one.is_known.then_some(&one.pair);
-            let entries = risks::raised(cx, tx, engram, &one.pair, of, voice, is_told, telling)?;
+            let entries = risks::raised(cx, tx, engram, &one, voice, telling)?;
             compared.entries.extend(entries);
         }
         if one.covered_by.is_none() {
-            let of = one.is_known.then_some(&one.pair);
-            let finding = told_of(tx, one.pair.id, voice, of)?;
+            let finding = told_of(tx, one.pair.id, voice, one.known())?;
             told.push((
                 Reverse(voice.found.severity),
                 Reverse(voice.engram.seq),
@@ -389,7 +391,6 @@ fn contradicted(
         let known = tx.conflict(id)?;
         voices.sort_by_key(|it| {
             (
-                it.engram.scope == Scope::Run,
                 Reverse(it.found.severity),
                 it.engram.agent.is_some(),
                 Reverse(it.engram.seq),

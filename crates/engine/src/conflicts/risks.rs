@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    conflicts::findings::{Against, ENGINE, Telling},
+    conflicts::findings::{Against, Contradicted, ENGINE, Telling},
     context::Context,
     decide::Planned,
     visibility::Eyes,
@@ -23,27 +23,22 @@ const CONFLICT: &str = "conflict";
 
 /// The conflict, and the engram of kind risk that reports it if there is none yet; none where another conflict covers
 /// it.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what is raised, by what, and when"
-)]
 pub(crate) fn raised(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
-    pair: &Pair,
-    known: Option<&Pair>,
+    one: &Contradicted,
     against: &Against,
-    is_told: bool,
     telling: &Telling<'_>,
 ) -> Result<Vec<Planned>, Refusal> {
+    let (pair, is_told) = (&one.pair, one.covered_by.is_none());
     let Against {
         engram: other,
         found,
     } = against;
     let here = side(&engram.topic, &engram.claim);
     let shareable = pair.run.is_none();
-    let mut before = match known {
+    let mut before = match one.known() {
         Some(pair) => reporting(cx, tx, pair, engram, telling.ending)?,
         None => Vec::new(),
     };

@@ -5,7 +5,7 @@ use engram_model::{
     Allow, Caller, Code, Commit, Conflict, ConflictFilter, ConflictId, ConflictStatus,
     ConflictsReply, Draft, EngramId, FactType, Feed, Gate, GateCheck, Hook, HookEvent, HookReply,
     Kind, Listed, OWN_EVENT, Opening, PointerInput, Query, Refusal, Resolve, ResolveReply, SamRead,
-    Scope, Settle, ask,
+    Scope, Settle, Severity, ask,
 };
 use engram_store::Store;
 
@@ -726,4 +726,21 @@ fn who_may_read_a_topic_reads_it_in_any_case() {
     at.put(&ada, on("NET", SHORT)).unwrap();
     at.put(&ada, on("net", LONG)).unwrap();
     assert_eq!(listed(&at, &reader, Listed::Open).len(), 1);
+}
+
+/// The conflict of a run is as severe as the worst of the versions that it is about, of the run too.
+#[test]
+fn the_conflict_of_a_run_is_as_severe_as_its_worst_version() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let [ada, hid] = ["ada", "hid"].map(|name| at.agent(name));
+    let guess = |draft: Draft| Draft {
+        fact_type: Some(FactType::Inference),
+        ..draft
+    };
+    at.put(&ada, guess(on("wallet", LONG))).unwrap();
+    at.put(&hid, of_user_alone(LONG)).unwrap();
+    at.put(&hid, guess(of_user_alone(SHORT))).unwrap();
+    let severities: Vec<Severity> = open(&at).iter().map(|one| one.severity).collect();
+    assert_eq!(severities, [Severity::High]);
 }
