@@ -395,7 +395,7 @@ impl<'e> Context<'e> {
     fn stored(&self, handle: &AgentId) -> Result<Option<&Agent>, Refusal> {
         let stored = get_or_try(&self.stored, || {
             let store = &self.engine.store;
-            store.read::<_, Refusal>(|it| Ok(it.agent(handle)?))
+            store.read::<_, Refusal>(|tx| Ok(tx.agent(handle)?))
         })?;
         Ok(stored.as_ref())
     }
@@ -417,16 +417,16 @@ impl<'e> Context<'e> {
         match self.agent()? {
             None => Ok(&self.engine.config.limits),
             Some(_) => get_or_try(&self.limits, || {
-                self.engine.store.read(|it| self.limits_in(it))
+                self.engine.store.read(|tx| self.limits_in(tx))
             }),
         }
     }
 
     /// The same, as the store has them now.
-    pub(crate) fn limits_in(&self, it: &Reader<'_>) -> Result<Limits, Refusal> {
+    pub(crate) fn limits_in(&self, tx: &Reader<'_>) -> Result<Limits, Refusal> {
         match self.agent()? {
             None => Ok(self.engine.config.limits.clone()),
-            Some(agent) => narrowed_for(it, &self.engine.config.limits, Some(agent)),
+            Some(agent) => narrowed_for(tx, &self.engine.config.limits, Some(agent)),
         }
     }
 
@@ -501,7 +501,7 @@ impl<'e> Context<'e> {
     /// The time of this world, or that of the newest entry where the clock jumped back.
     pub(crate) fn now(&self) -> Result<Timestamp, Refusal> {
         let now = self.engine.world.now();
-        self.engine.store.read(|it| Ok(it.time(now)?))
+        self.engine.store.read(|tx| Ok(tx.time(now)?))
     }
 }
 
@@ -515,8 +515,8 @@ impl Drop for Context<'_> {
 
 impl Engine {
     /// The limits of an agent.
-    pub(crate) fn limits_of(&self, it: &Reader<'_>, agent: &AgentId) -> Result<Limits, Refusal> {
-        narrowed_for(it, &self.config.limits, it.agent(agent)?.as_ref())
+    pub(crate) fn limits_of(&self, tx: &Reader<'_>, agent: &AgentId) -> Result<Limits, Refusal> {
+        narrowed_for(tx, &self.config.limits, tx.agent(agent)?.as_ref())
     }
 
     /// The agent behind a handle, in its current turn.
@@ -535,13 +535,13 @@ impl Engine {
 /// Limits as the parents of an agent have narrowed them for it, and for those above it: nobody has more for
 /// having been opened by somebody who has less.
 pub(crate) fn narrowed_for(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     limits: &Limits,
     agent: Option<&Agent>,
 ) -> Result<Limits, Refusal> {
     let mut limits = limits.clone();
-    for one in line_of(it, agent)? {
-        limits = narrowed(&limits, &it.narrowed(&one.handle)?);
+    for one in line_of(tx, agent)? {
+        limits = narrowed(&limits, &tx.narrowed(&one.handle)?);
     }
     Ok(limits)
 }

@@ -48,33 +48,33 @@ pub(crate) fn decide<T>(
     let agent = called.map(|it| &it.agent.handle);
     let store = &cx.engine.store;
     let world = cx.engine.world.now();
-    let plan = |it: &Reader<'_>, now| {
-        let Plan { entries, answer } = plan(it, now)?;
+    let plan = |tx: &Reader<'_>, now| {
+        let Plan { entries, answer } = plan(tx, now)?;
         // First, since the answer tells of the last.
-        let mut all = risks::ended_risks(cx, it, now, &entries)?;
+        let mut all = risks::ended_risks(cx, tx, now, &entries)?;
         all.extend(entries);
         Ok::<_, Refusal>(Plan {
             entries: all,
             answer,
         })
     };
-    let (planned, head) = store.read::<_, Refusal>(|it| {
-        let now = it.time(world)?;
-        Ok((plan(it, now)?, it.head()?))
+    let (planned, head) = store.read::<_, Refusal>(|tx| {
+        let now = tx.time(world)?;
+        Ok((plan(tx, now)?, tx.head()?))
     })?;
     if planned.entries.is_empty() {
         return Ok((planned.answer, None));
     }
     let served = cx.engine.take_served();
-    let done = store.write::<_, Refusal>(world, |it| {
-        let planned = if it.head()? == head {
+    let done = store.write::<_, Refusal>(world, |tx| {
+        let planned = if tx.head()? == head {
             planned
         } else {
-            plan(it, it.now)?
+            plan(tx, tx.now)?
         };
-        let mut entries = books(it, ground, called, &served)?;
+        let mut entries = books(tx, ground, called, &served)?;
         entries.extend(planned.entries);
-        let seq = record(it, ground.project, agent, &entries)?;
+        let seq = record(tx, ground.project, agent, &entries)?;
         Ok((planned.answer, seq, entries))
     });
     match done {
@@ -95,13 +95,13 @@ pub(crate) fn decide<T>(
 }
 
 /// How often an agent may store or close anything; the user may always.
-pub(crate) fn admit(cx: &Context<'_>, it: &Reader<'_>) -> Result<(), Refusal> {
+pub(crate) fn admit(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refusal> {
     let limits = &cx.engine.config.limits.rate;
     // The count cannot exceed the number of journal entries.
-    if it.head()? < u64::from(limits.per_minute.min(limits.per_hour)) {
+    if tx.head()? < u64::from(limits.per_minute.min(limits.per_hour)) {
         return Ok(());
     }
-    admit_many(cx, it, 1)
+    admit_many(cx, tx, 1)
 }
 
 /// The same for a message: each of its engrams counts, and all must fit. Agents that nobody opened share the
@@ -153,19 +153,19 @@ fn admit_tree(
 pub(crate) fn speaker(cx: &Context<'_>, given: Option<&str>) -> Result<String, Refusal> {
     match cx.agent()? {
         None => users(given),
-        Some(_) => cx.engine.store.read(|it| speaker_in(cx, it, given)),
+        Some(_) => cx.engine.store.read(|tx| speaker_in(cx, tx, given)),
     }
 }
 
 /// The same, for who reads already.
 pub(crate) fn speaker_in(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     given: Option<&str>,
 ) -> Result<String, Refusal> {
     match cx.agent()? {
         None => users(given),
-        Some(agent) => apart(it, agent, given.unwrap_or(&agent.label)),
+        Some(agent) => apart(tx, agent, given.unwrap_or(&agent.label)),
     }
 }
 
@@ -182,7 +182,7 @@ fn users(given: Option<&str>) -> Result<String, Refusal> {
 /// since the last write. Asking never waits for the disk; it is recorded with a write that happens
 /// anyway.
 fn books(
-    it: &Writer<'_>,
+    tx: &Writer<'_>,
     ground: &Ground,
     called: Option<&Called>,
     served: &[Served],
@@ -190,13 +190,13 @@ fn books(
     let mut books = Vec::new();
     // Another process may have said so meanwhile.
     if let Some(located) = &ground.located
-        && it.project_at(&located.common_dir)? != Some(ground.project)
+        && tx.project_at(&located.common_dir)? != Some(ground.project)
     {
         books.push(Operation::Located(located.clone()));
     }
     books.extend(ground.admitted.clone().map(Operation::Admitted));
     if let Some(called) = called {
-        let known = it.agent(&called.agent.handle)?;
+        let known = tx.agent(&called.agent.handle)?;
         let turn = called.turn_from(known.as_ref().map(|it| &it.turn));
         if known.is_none_or(|known| known.turn != turn) {
             books.push(Operation::Joined(Box::new(Agent {
@@ -217,14 +217,14 @@ fn books(
 }
 
 fn record(
-    it: &Writer<'_>,
+    tx: &Writer<'_>,
     project: ProjectId,
     agent: Option<&AgentId>,
     entries: &[Planned],
 ) -> Result<Option<u64>, Refusal> {
     let mut last = None;
     for entry in entries {
-        last = Some(it.record(&NewEntry {
+        last = Some(tx.record(&NewEntry {
             project,
             shareable: entry.shareable,
             agent,
@@ -232,7 +232,7 @@ fn record(
             operation: &entry.operation,
         })?);
         if let (Some((of, due)), Some(own)) = (entry.due, last) {
-            it.keep_due(project, of.unwrap_or(own), due)?;
+            tx.keep_due(project, of.unwrap_or(own), due)?;
         }
     }
     Ok(last)

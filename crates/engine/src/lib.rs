@@ -227,7 +227,7 @@ impl Engine {
     /// without one.
     pub fn known_repositories(&self, most: usize) -> Result<Vec<PathBuf>, Refusal> {
         self.settle()?;
-        let places = self.store.read::<_, Refusal>(|it| Ok(it.places(most)?))?;
+        let places = self.store.read::<_, Refusal>(|tx| Ok(tx.places(most)?))?;
         let tree = |place: String| {
             let place = PathBuf::from(place);
             match place.parent() {
@@ -334,7 +334,7 @@ impl Engine {
         }
         self.keep_shown()?;
         self.help_compare()?;
-        let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
+        let head = self.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
         if let Some(index) = self.index()
             && let Err(error) = index.cursor().and_then(|cursor| {
                 if head > cursor + LONG {
@@ -417,7 +417,7 @@ fn is_sound(home: &std::path::Path, id: ulid::Ulid) -> bool {
     let Ok(store) = Store::open(home, id) else {
         return false;
     };
-    let faults = store.read::<_, engram_store::StoreError>(|it| it.journal_faults(1));
+    let faults = store.read::<_, engram_store::StoreError>(|tx| tx.journal_faults(1));
     store.integrity().is_ok_and(|it| it.is_empty()) && faults.is_ok_and(|it| it.is_empty())
 }
 
@@ -457,8 +457,8 @@ struct HomeShelf<'a> {
 
 impl HomeShelf<'_> {
     /// Whether the claim may be seen that was stored with this event of saying it, as the next entry.
-    fn may_see_said(&self, it: &Reader<'_>, event: u64) -> Result<bool, Refusal> {
-        let said = it.engram_at(event + 1)?;
+    fn may_see_said(&self, tx: &Reader<'_>, event: u64) -> Result<bool, Refusal> {
+        let said = tx.engram_at(event + 1)?;
         let eyes = self.eyes.as_ref();
         Ok(said.is_none_or(|it| eyes.is_some_and(|eyes| eyes.may_see(&it))))
     }
@@ -470,7 +470,7 @@ impl Shelf for HomeShelf<'_> {
             return Ok(None);
         };
         self.store
-            .read(|it| Ok(it.snapshot(project, digest_hex, path)?))
+            .read(|tx| Ok(tx.snapshot(project, digest_hex, path)?))
     }
 
     fn event(
@@ -482,15 +482,15 @@ impl Shelf for HomeShelf<'_> {
         let Some(project) = self.project else {
             return Ok(None);
         };
-        self.store.read(|it: &Reader<'_>| {
+        self.store.read(|tx: &Reader<'_>| {
             // The event of saying a claim repeats it: who may not see the one does not see the other.
-            for seq in it.events_at(project, kind, slug, date)?.into_iter().rev() {
-                if kind != OWN_EVENT || self.may_see_said(it, seq)? {
+            for seq in tx.events_at(project, kind, slug, date)?.into_iter().rev() {
+                if kind != OWN_EVENT || self.may_see_said(tx, seq)? {
                     let told = |(text, deed): (String, Deed)| {
                         let (by, at) = (agents::names::by(&deed), deed.at);
                         (text, Recorded { by, at })
                     };
-                    return Ok(it.event(seq)?.map(told));
+                    return Ok(tx.event(seq)?.map(told));
                 }
             }
             Ok(None)
@@ -504,7 +504,7 @@ impl Shelf for HomeShelf<'_> {
     fn base(&self, path: &str, digest_hex: &str) -> Option<String> {
         let project = self.project?;
         self.store
-            .read::<_, Refusal>(|it| Ok(it.snapshot_base(project, digest_hex, path)?))
+            .read::<_, Refusal>(|tx| Ok(tx.snapshot_base(project, digest_hex, path)?))
             .ok()
             .flatten()
     }

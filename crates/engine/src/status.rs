@@ -31,9 +31,9 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
     let limits = &cx.limits()?.deref;
     let now = cx.engine.world.now();
     let eyes = cx.eyes_in(project)?;
-    cx.engine.store.read(|it| {
+    cx.engine.store.read(|tx| {
         let count = counted(
-            it,
+            tx,
             &eyes,
             agent.map(|it| &it.handle),
             project,
@@ -42,7 +42,7 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
         )?;
         let budget = match agent {
             Some(agent) => {
-                let spent = it.spend(&agent.handle, &agent.turn)?;
+                let spent = tx.spend(&agent.handle, &agent.turn)?;
                 Some(budget(limits, &spent, &agent.turn))
             }
             None => None,
@@ -52,17 +52,17 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
             next: next_step(user, here.is_some(), count.is_empty),
             project: here.clone(),
             engrams: count.holding,
-            head: it.head()?,
-            indexed: it.cursor(INDEX_FOLLOWER)?,
+            head: tx.head()?,
+            indexed: tx.cursor(INDEX_FOLLOWER)?,
             drifted: count.drifted,
-            due: it.count_due(project, cx.agent()?.map(|agent| &agent.handle))?,
+            due: tx.count_due(project, cx.agent()?.map(|agent| &agent.handle))?,
             conflicts: if user {
-                Some(it.count_conflicts(project, now)?)
+                Some(tx.count_conflicts(project, now)?)
             } else {
                 None
             },
             requests: if user {
-                Some(it.count_requests(project, None, false)?)
+                Some(tx.count_requests(project, None, false)?)
             } else {
                 None
             },
@@ -70,7 +70,7 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
             agents: count.agents,
             budget,
             spending: match id {
-                Some(id) if user => spending(cx, it, id)?,
+                Some(id) if user => spending(cx, tx, id)?,
                 _ => None,
             },
             home: user.then(|| cx.engine.store.home().display().to_string()),
@@ -82,7 +82,7 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
 /// Of the agents that are in a turn, the one that is nearest to a limit.
 fn spending(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
 ) -> Result<Option<Spending>, Refusal> {
     let idle = cx.engine.config.limits.deref.turn_idle_seconds;
@@ -90,8 +90,8 @@ fn spending(
     // A turn may be set to end never.
     let since = cx.engine.now().checked_sub(idle).unwrap_or(Timestamp::MIN);
     let mut all = Vec::new();
-    for spender in it.spenders(project, since, SPENDERS)?.into_iter().rev() {
-        let limits = cx.engine.limits_of(it, &spender.handle)?.deref;
+    for spender in tx.spenders(project, since, SPENDERS)?.into_iter().rev() {
+        let limits = cx.engine.limits_of(tx, &spender.handle)?.deref;
         let last = spender.last_call;
         all.push(Spending {
             budget: budget(&limits, &spender.spend, &spender.turn),

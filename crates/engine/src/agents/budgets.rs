@@ -69,32 +69,32 @@ pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, R
         None => project::of_home(&cx.engine.store),
     };
     let delivered = delivered::delivered(cx, project)?;
-    cx.engine.store.read::<_, Refusal>(|it| {
+    cx.engine.store.read::<_, Refusal>(|tx| {
         let agents = match &of.agent {
-            Some(id) => match in_project(it, project, id)? {
-                Some(agent) if grants::may_look_at(cx, it, project, id)? => vec![agent],
+            Some(id) => match in_project(tx, project, id)? {
+                Some(agent) if grants::may_look_at(cx, tx, project, id)? => vec![agent],
                 // What may not be seen is not told from what is not there.
                 _ => return Err(unknown(id)),
             },
             None => {
                 let own = cx.caller.agent();
                 let mut all = match own {
-                    Some(own) => Vec::from_iter(in_project(it, project, own)?),
+                    Some(own) => Vec::from_iter(in_project(tx, project, own)?),
                     None => Vec::new(),
                 };
-                all.extend(it.family(project, own, LISTED)?);
+                all.extend(tx.family(project, own, LISTED)?);
                 all
             }
         };
-        let taken = Taken::of(it, project)?;
+        let taken = Taken::of(tx, project)?;
         let agents = agents
             .into_iter()
-            .map(|agent| spent_by(cx, it, agent, &taken));
+            .map(|agent| spent_by(cx, tx, agent, &taken));
         let mut agents = agents.collect::<Result<Vec<_>, Refusal>>()?;
         if of.costs
             && let (Some(_), [one]) = (&of.agent, agents.as_mut_slice())
         {
-            one.costs = costs(it, &one.agent, &one.turn)?;
+            one.costs = costs(tx, &one.agent, &one.turn)?;
         }
         Ok(BudgetsReply { agents, delivered })
     })
@@ -102,24 +102,24 @@ pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, R
 
 pub(crate) fn spent_by(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     agent: Agent,
     taken: &Taken,
 ) -> Result<AgentBudget, Refusal> {
     let now = cx.engine.world.now();
-    let limits = cx.engine.limits_of(it, &agent.handle)?;
-    let spent = it.spend(&agent.handle, &agent.turn)?;
+    let limits = cx.engine.limits_of(tx, &agent.handle)?;
+    let spent = tx.spend(&agent.handle, &agent.turn)?;
     let shown = budget(&limits.deref, &spent, &agent.turn);
     let mut open = 0;
-    for grant in it.unspent_grants(&agent.handle)? {
-        open += u32::from(aged(it, grant, now)?.state(now) == GrantState::Open);
+    for grant in tx.unspent_grants(&agent.handle)? {
+        open += u32::from(aged(tx, grant, now)?.state(now) == GrantState::Open);
     }
     Ok(AgentBudget {
         label: taken.apart(&agent, &agent.label),
         role: agent.role,
         parent: agent.parent,
         inline_tokens: Meter {
-            used: u32::try_from(it.inline_tokens(&agent.handle, &agent.turn)?).unwrap_or(u32::MAX),
+            used: u32::try_from(tx.inline_tokens(&agent.handle, &agent.turn)?).unwrap_or(u32::MAX),
             limit: u32::try_from(limits.message.inline_tokens).unwrap_or(u32::MAX),
         },
         repo_spans: shown.repo_spans,
@@ -128,9 +128,9 @@ pub(crate) fn spent_by(
         tokens: shown.tokens,
         grants: GrantCount {
             open,
-            spent: it.count_spent_grants(&agent.handle)?,
+            spent: tx.count_spent_grants(&agent.handle)?,
         },
-        refusals: it.refusals(&agent.handle, &agent.turn)?,
+        refusals: tx.refusals(&agent.handle, &agent.turn)?,
         costs: Vec::new(),
         turn: agent.turn,
         agent: agent.handle,
@@ -145,9 +145,9 @@ pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Ref
         None => cx.engine.world.id().to_string(),
     };
     let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
-    decide::decide(cx, &ground, |it, _| {
-        decide::admit(cx, it)?;
-        let found = in_project(it, ground.project, &ask.agent)?;
+    decide::decide(cx, &ground, |tx, _| {
+        decide::admit(cx, tx)?;
+        let found = in_project(tx, ground.project, &ask.agent)?;
         let agent = found.ok_or_else(|| unknown(&ask.agent))?;
         may_decide_for(cx.caller, &kin_of(agent.clone()))?;
         let next = Agent {
@@ -192,20 +192,20 @@ fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Resu
     let now = engine.world.now();
     let remedy = refusal.remedy.as_ref();
     let figures = remedy.map(|it| it.figures.clone()).unwrap_or_default();
-    let told = |it: &Reader<'_>| -> Result<Option<(Agent, String)>, Refusal> {
-        let turn = called.turn(it)?;
-        let agent = it.agent(handle)?;
-        let is_counted = it.refusals(handle, &turn)? >= COUNTED;
+    let told = |tx: &Reader<'_>| -> Result<Option<(Agent, String)>, Refusal> {
+        let turn = called.turn(tx)?;
+        let agent = tx.agent(handle)?;
+        let is_counted = tx.refusals(handle, &turn)? >= COUNTED;
         Ok(agent.filter(|_| !is_counted).map(|agent| (agent, turn)))
     };
     if engine.store.read(told)?.is_none() {
         return Ok(());
     }
-    engine.store.write::<_, Refusal>(now, |it| {
-        let Some((agent, turn)) = told(it)? else {
+    engine.store.write::<_, Refusal>(now, |tx| {
+        let Some((agent, turn)) = told(tx)? else {
             return Ok(());
         };
-        it.record(&NewEntry {
+        tx.record(&NewEntry {
             project: agent.project,
             shareable: false,
             agent: Some(handle),
@@ -224,9 +224,9 @@ fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Resu
 }
 
 /// What cost an agent in a turn, and what was refused, the newest first.
-fn costs(it: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refusal> {
+fn costs(tx: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refusal> {
     let mut costs = Vec::new();
-    for entry in it.costs(agent, COSTS)? {
+    for entry in tx.costs(agent, COSTS)? {
         let (of, what) = match entry.known() {
             Some(Operation::Dereferenced(read)) => (
                 read.turn,

@@ -20,7 +20,7 @@ pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivere
     }
     let store = &cx.engine.store;
     let (sums, files) = store
-        .read::<_, Refusal>(|it| Ok((it.delivered(project)?, it.delivered_files(project)?)))?;
+        .read::<_, Refusal>(|tx| Ok((tx.delivered(project)?, tx.delivered_files(project)?)))?;
     let full_tokens = of_all(files.tokens, files.counted, files.all);
     Ok(Delivered {
         tokens: sums.tokens,
@@ -34,7 +34,7 @@ pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivere
 /// Counts files that nobody counted yet, as far as one question may.
 fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
     let store = &cx.engine.store;
-    let files = store.read(|it| it.uncounted_files(project, FILES))?;
+    let files = store.read(|tx| tx.uncounted_files(project, FILES))?;
     if files.is_empty() || !store.is_writable() {
         return Ok(());
     }
@@ -62,9 +62,9 @@ fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
     if counted.is_empty() {
         return Ok(());
     }
-    store.write(cx.engine.world.now(), |it| {
+    store.write(cx.engine.world.now(), |tx| {
         let mut counted = counted.iter();
-        counted.try_for_each(|(file, tokens)| it.count_file(project, file, *tokens))?;
+        counted.try_for_each(|(file, tokens)| tx.count_file(project, file, *tokens))?;
         Ok(())
     })
 }

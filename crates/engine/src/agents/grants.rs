@@ -104,7 +104,7 @@ pub(crate) fn grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, R
 pub(crate) fn grant_requested(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantIssued, Refusal> {
     let ground = cx.ground(true)?;
     let store = &cx.engine.store;
-    let asked = store.read(|it| waiting(it, ground.project, &ask.id))?;
+    let asked = store.read(|tx| waiting(tx, ground.project, &ask.id))?;
     let wish = Wish::Read {
         pointer: asked.pointer.parse()?,
         cap_tokens: ask.cap_tokens,
@@ -132,11 +132,11 @@ fn issue<'a>(
     let id = id.unwrap_or_else(|| cx.engine.world.id().to_string());
     let token = cx.engine.world.secret();
     let (now, said_by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
-    let (issued, _) = decide::decide(cx, ground, |it, _| {
-        decide::admit(cx, it)?;
-        let wanted = wanted(it)?;
-        let giver = giver(cx, it, ground.project, wanted.by)?;
-        let to = known(it, ground.project, wanted.to)?;
+    let (issued, _) = decide::decide(cx, ground, |tx, _| {
+        decide::admit(cx, tx)?;
+        let wanted = wanted(tx)?;
+        let giver = giver(cx, tx, ground.project, wanted.by)?;
+        let to = known(tx, ground.project, wanted.to)?;
         let seconds = wanted
             .ttl
             .map(|ttl| ttl.expires_at(now).duration_since(now).as_secs());
@@ -160,7 +160,7 @@ fn issue<'a>(
             Wish::Code { .. } => None,
         };
         let copy = wanted.copy.map_or(&[][..], std::slice::from_ref);
-        let mut entries = copies(it, ground.project, pointer, copy)?;
+        let mut entries = copies(tx, ground.project, pointer, copy)?;
         entries.push(Operation::Granted(Box::new(NewGrant {
             grant: grant.clone(),
             token: digest_of(&token),
@@ -187,12 +187,12 @@ fn issue<'a>(
 /// Who grants: the caller, or the agent in whose name the user grants.
 fn giver(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     by: Option<&AgentId>,
 ) -> Result<Caller, Refusal> {
     match (cx.caller, by) {
-        (Caller::User, Some(by)) => known(it, project, by).map(|it| Caller::Agent(it.agent)),
+        (Caller::User, Some(by)) => known(tx, project, by).map(|it| Caller::Agent(it.agent)),
         (Caller::Agent(agent), Some(by)) if agent != by => Err(Refusal::new(
             Code::ScopeDenied,
             "an agent may grant only in its own name",
@@ -233,10 +233,10 @@ pub(crate) fn look_up(
 
 pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
     let (project, now) = (cx.project()?, cx.engine.world.now());
-    cx.engine.store.read::<_, Refusal>(|it| {
+    cx.engine.store.read::<_, Refusal>(|tx| {
         let mut grants = Vec::new();
-        for grant in it.grants(project, cx.caller.agent(), LISTED)? {
-            grants.push(told_grant(aged(it, grant, now)?, now));
+        for grant in tx.grants(project, cx.caller.agent(), LISTED)? {
+            grants.push(told_grant(aged(tx, grant, now)?, now));
         }
         Ok(GrantsReply { grants })
     })
@@ -245,14 +245,14 @@ pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
 /// Whether the caller may see what an agent requests and spends: itself, its parent and the user may.
 pub(crate) fn may_look_at(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     agent: &AgentId,
 ) -> Result<bool, Refusal> {
     Ok(match cx.caller {
         Caller::User => true,
         Caller::Agent(me) if me == agent => true,
-        caller => in_project(it, project, agent)?
+        caller => in_project(tx, project, agent)?
             .is_some_and(|it| may_decide_for(caller, &kin_of(it)).is_ok()),
     })
 }
@@ -260,12 +260,12 @@ pub(crate) fn may_look_at(
 pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
     let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
-    decide::decide(cx, &ground, |it, _| {
-        let found = it.grant(ground.project, id)?;
+    decide::decide(cx, &ground, |tx, _| {
+        let found = tx.grant(ground.project, id)?;
         let grant = found.ok_or_else(|| missing("grant", id, "`engram grant list`"))?;
-        let to = known(it, ground.project, &grant.to)?;
+        let to = known(tx, ground.project, &grant.to)?;
         may_revoke(cx.caller, &grant, &to)?;
-        let state = aged(it, grant, now)?.state(now);
+        let state = aged(tx, grant, now)?.state(now);
         if state != GrantState::Open {
             return Err(Refusal::new(
                 Code::NotFound,
@@ -285,9 +285,9 @@ pub(crate) fn request(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, R
     let ground = cx.ground(true)?;
     let want = wanted(cx, ask, &ground)?;
     let by = decide::speaker(cx, None)?;
-    let (id, _) = decide::decide(cx, &ground, |it, _| {
-        decide::admit(cx, it)?;
-        plan_request(cx, it, &ground, &want).map(|plan| Plan {
+    let (id, _) = decide::decide(cx, &ground, |tx, _| {
+        decide::admit(cx, tx)?;
+        plan_request(cx, tx, &ground, &want).map(|plan| Plan {
             entries: planned(plan.0, &by),
             answer: plan.1,
         })
@@ -326,17 +326,17 @@ pub(crate) fn wanted(
 /// The entries and the id of a request; if one for the same pointer already waits, that one.
 pub(crate) fn plan_request(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     ground: &Ground,
     want: &Want,
 ) -> Result<(Vec<Operation>, String), Refusal> {
     let Want { looked, requested } = want;
     if let Some(agent) = cx.agent()?
-        && let Some(same) = it.waiting(&agent.handle, &requested.pointer)?
+        && let Some(same) = tx.waiting(&agent.handle, &requested.pointer)?
     {
         return Ok((Vec::new(), same));
     }
-    let mut entries = looked.copies(it, ground.project)?;
+    let mut entries = looked.copies(tx, ground.project)?;
     entries.push(Operation::Requested(Box::new(requested.clone())));
     Ok((entries, requested.id.clone()))
 }
@@ -346,20 +346,20 @@ pub(crate) fn list_requests(
     which: &WhichRequests,
 ) -> Result<RequestsReply, Refusal> {
     let (project, now) = (cx.project()?, cx.engine.world.now());
-    cx.engine.store.read::<_, Refusal>(|it| {
+    cx.engine.store.read::<_, Refusal>(|tx| {
         let mut requests = Vec::new();
         let of = cx.caller.agent();
-        let found = it.requests(project, of, which.all, LISTED)?;
-        let count = it.count_requests(project, of, which.all)?;
+        let found = tx.requests(project, of, which.all, LISTED)?;
+        let count = tx.count_requests(project, of, which.all)?;
         let beyond = count.saturating_sub(found.len() as u64);
-        let taken = Taken::of(it, project)?;
+        let taken = Taken::of(tx, project)?;
         for asked in found {
-            let agent = it.agent(&asked.agent)?;
+            let agent = tx.agent(&asked.agent)?;
             let grant = match asked.state {
-                RequestState::Granted => it.grant(project, &asked.id)?,
+                RequestState::Granted => tx.grant(project, &asked.id)?,
                 _ => None,
             };
-            let grant = grant.map(|grant| aged(it, grant, now)).transpose()?;
+            let grant = grant.map(|grant| aged(tx, grant, now)).transpose()?;
             requests.push(RequestTold {
                 id: asked.id,
                 label: agent
@@ -400,10 +400,10 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
         why,
     };
     let by = decide::speaker(cx, None)?;
-    decide::decide(cx, &ground, |it, _| {
-        decide::admit(cx, it)?;
-        let asked = waiting(it, ground.project, &ask.id)?;
-        may_decide_for(cx.caller, &known(it, ground.project, &asked.agent)?)?;
+    decide::decide(cx, &ground, |tx, _| {
+        decide::admit(cx, tx)?;
+        let asked = waiting(tx, ground.project, &ask.id)?;
+        may_decide_for(cx.caller, &known(tx, ground.project, &asked.agent)?)?;
         Ok(Plan {
             entries: planned(vec![Operation::Denied(denied.clone())], &by),
             answer: (),
@@ -414,12 +414,12 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
 
 /// The grant, expired if more time than its term has passed in the journal, whatever the clock says now.
 pub(crate) fn aged(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     grant: IssuedGrant,
     clock: Timestamp,
 ) -> Result<IssuedGrant, Refusal> {
     let term = grant.expires_at.duration_since(grant.issued_at);
-    if grant.state(clock) != GrantState::Open || it.age_of_grant(&grant.id, clock)? < term {
+    if grant.state(clock) != GrantState::Open || tx.age_of_grant(&grant.id, clock)? < term {
         return Ok(grant);
     }
     Ok(IssuedGrant {
@@ -459,11 +459,11 @@ fn told_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
 
 /// A request that nobody has answered.
 fn waiting(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     id: &str,
 ) -> Result<engram_store::Request, Refusal> {
-    let found = it.request(project, id)?;
+    let found = tx.request(project, id)?;
     let asked = found.ok_or_else(|| missing("request", id, "`engram requests`"))?;
     match asked.state {
         RequestState::Waiting => Ok(asked),
@@ -476,8 +476,8 @@ fn waiting(
 }
 
 /// An agent of this project, as the tree knows it.
-fn known(it: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<Kin, Refusal> {
-    let found = in_project(it, project, id)?;
+fn known(tx: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<Kin, Refusal> {
+    let found = in_project(tx, project, id)?;
     found.map(kin_of).ok_or_else(|| unknown(id))
 }
 

@@ -58,8 +58,8 @@ impl Called {
     }
 
     /// The turn that counts now.
-    pub(crate) fn turn(&self, it: &Reader<'_>) -> Result<String, Refusal> {
-        let stored = it.agent(&self.agent.handle)?.map(|it| it.turn);
+    pub(crate) fn turn(&self, tx: &Reader<'_>) -> Result<String, Refusal> {
+        let stored = tx.agent(&self.agent.handle)?.map(|it| it.turn);
         Ok(self.turn_from(stored.as_ref()))
     }
 
@@ -170,7 +170,7 @@ impl Engine {
         self.settle()?;
         let digest = digest_of(token);
         let store = &self.store;
-        let found = store.read::<_, Refusal>(|it| Ok(it.agent_of_token(&digest)?))?;
+        let found = store.read::<_, Refusal>(|tx| Ok(tx.agent_of_token(&digest)?))?;
         found.ok_or_else(|| {
             Refusal::new(
                 Code::ScopeDenied,
@@ -233,15 +233,15 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
     );
     let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
     let caller = cx.agent()?;
-    let (agent, _) = decide::decide(cx, &ground, |it, _| {
-        decide::admit(cx, it)?;
+    let (agent, _) = decide::decide(cx, &ground, |tx, _| {
+        decide::admit(cx, tx)?;
         let known = |id: &AgentId| match caller.filter(|caller| caller.handle == *id) {
             // It may call for the first time.
             Some(caller) => Some(caller.clone()),
-            None => in_project(it, ground.project, id).ok().flatten(),
+            None => in_project(tx, ground.project, id).ok().flatten(),
         };
         let kin = |id: &AgentId| known(id).map(kin_of);
-        let handle = handle_of(it, ground.project, &name)?;
+        let handle = handle_of(tx, ground.project, &name)?;
         may_open(&handle, parent.as_ref(), kin)?;
         let above = parent.as_ref().and_then(known);
         let before = known(&handle);
@@ -296,7 +296,7 @@ pub(crate) fn known_caller(cx: &Context<'_>) -> Result<(), Refusal> {
     };
     let store = &cx.engine.store;
     let is_known = cx.engine.agents.lock().contains_key(handle)
-        || store.read::<_, Refusal>(|it| Ok(it.agent(handle)?.is_some()))?;
+        || store.read::<_, Refusal>(|tx| Ok(tx.agent(handle)?.is_some()))?;
     if is_known {
         Ok(())
     } else {
@@ -310,13 +310,13 @@ pub(crate) fn who_called(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
         Some(project) => project,
         None => project::of_home(&cx.engine.store),
     };
-    cx.engine.store.read::<_, Refusal>(|it| {
-        let agents = it.agents_of(project, LISTED)?;
-        let more = it
+    cx.engine.store.read::<_, Refusal>(|tx| {
+        let agents = tx.agents_of(project, LISTED)?;
+        let more = tx
             .count_agents(project)?
             .saturating_sub(agents.len() as u64);
-        let taken = Taken::of(it, project)?;
-        let agents = agents.into_iter().map(|seen| told(cx, it, seen, &taken));
+        let taken = Taken::of(tx, project)?;
+        let agents = agents.into_iter().map(|seen| told(cx, tx, seen, &taken));
         let agents = agents.collect::<Result<_, Refusal>>()?;
         Ok(AgentsReply { agents, more })
     })
@@ -377,11 +377,11 @@ fn root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agen
 
 /// An agent of this project.
 pub(crate) fn in_project(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     id: &AgentId,
 ) -> Result<Option<Agent>, Refusal> {
-    Ok(it.agent(id)?.filter(|it| it.project == project))
+    Ok(tx.agent(id)?.filter(|it| it.project == project))
 }
 
 /// An agent and those above it, its parent first.
@@ -411,9 +411,9 @@ pub(crate) fn kin_of(agent: Agent) -> Kin {
 
 /// The handle for a name: the name itself, or, where another project of this home has an agent of that
 /// name, one that says whose it is.
-fn handle_of(it: &Reader<'_>, project: ProjectId, name: &str) -> Result<AgentId, Refusal> {
+fn handle_of(tx: &Reader<'_>, project: ProjectId, name: &str) -> Result<AgentId, Refusal> {
     let plain = AgentId(name.to_owned());
-    Ok(match it.agent(&plain)? {
+    Ok(match tx.agent(&plain)? {
         Some(other) if other.project != project => {
             let id = project.to_string().to_lowercase();
             AgentId(format!("{name}-{}", id.get(20..).unwrap_or_default()))

@@ -105,9 +105,9 @@ impl Engine {
         if served.is_empty() {
             return Ok(());
         }
-        let done = self.store.write::<_, Refusal>(self.world.now(), |it| {
+        let done = self.store.write::<_, Refusal>(self.world.now(), |tx| {
             for shown in &served {
-                it.record(&NewEntry {
+                tx.record(&NewEntry {
                     project,
                     shareable: false,
                     agent: None,
@@ -174,8 +174,8 @@ pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(),
         .iter()
         .take(LISTED)
         .flat_map(|it| [it.a.id, it.b.id]);
-    let engrams = cx.engine.store.read::<_, Refusal>(|it| {
-        let found = shown.filter_map(|id| it.engram(id).transpose());
+    let engrams = cx.engine.store.read::<_, Refusal>(|tx| {
+        let found = shown.filter_map(|id| tx.engram(id).transpose());
         Ok(found.collect::<Result<Vec<_>, _>>()?)
     })?;
     note_shown(cx, &engrams, false)
@@ -184,11 +184,11 @@ pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(),
 /// Refuses a claim of the calling agent if it only repeats what it was shown.
 pub(crate) fn refuse_echo(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     claim: &str,
     evidence: impl IntoIterator<Item = String>,
 ) -> Result<(), Refusal> {
-    let Some(memory) = memory_of_caller(cx, it)? else {
+    let Some(memory) = memory_of_caller(cx, tx)? else {
         return Ok(());
     };
     let is_served = |print| memory.holds(print);
@@ -196,12 +196,12 @@ pub(crate) fn refuse_echo(
     admit_claim(claim, has_own, is_served)
 }
 
-fn memory_of_caller(cx: &Context<'_>, it: &Reader<'_>) -> Result<Option<Memory>, Refusal> {
+fn memory_of_caller(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<Memory>, Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(None);
     };
     let memory = Memory {
-        stored: it.shown(&agent.handle)?,
+        stored: tx.shown(&agent.handle)?,
         waiting: cx.engine.served.prints(&agent.handle),
     };
     Ok((!memory.stored.is_empty() || !memory.waiting.is_empty()).then_some(memory))

@@ -271,8 +271,8 @@ impl AnchorFollower {
     /// checked out.
     fn tell(&self, engine: &Engine, head: Option<String>) -> Result<(), Refusal> {
         let tree = &self.tree;
-        engine.store.write::<_, Refusal>(engine.world.now(), |it| {
-            Ok(it.record(&NewEntry {
+        engine.store.write::<_, Refusal>(engine.world.now(), |tx| {
+            Ok(tx.record(&NewEntry {
                 project: tree.project,
                 shareable: false,
                 agent: None,
@@ -294,19 +294,19 @@ impl AnchorFollower {
         let now = engine.world.now();
         let (project, worktree) = (self.tree.project, self.tree.worktree.clone());
         let name = self.tree.follower();
-        let (looked, cursor, head) = engine.store.read::<_, Refusal>(|it| {
+        let (looked, cursor, head) = engine.store.read::<_, Refusal>(|tx| {
             Ok((
-                it.looked(project, &worktree)?,
-                it.cursor(&name)?,
-                it.head()?,
+                tx.looked(project, &worktree)?,
+                tx.cursor(&name)?,
+                tx.head()?,
             ))
         })?;
         let mut before = Some(head + 1);
         for _ in 0..FOLLOWED / PAGE {
-            let page = engine.store.read::<_, Refusal>(|it| {
-                let engrams = it.newest_holding(project, now, before, PAGE)?;
+            let page = engine.store.read::<_, Refusal>(|tx| {
+                let engrams = tx.newest_holding(project, now, before, PAGE)?;
                 let kept = engrams.into_iter().map(|engram| {
-                    let kept = it.health(engram.id, &worktree)?;
+                    let kept = tx.health(engram.id, &worktree)?;
                     Ok((engram, kept))
                 });
                 kept.collect::<Result<Vec<_>, Refusal>>()
@@ -360,7 +360,7 @@ impl AnchorFollower {
             let cursor = self.cursor;
             let entries = engine
                 .store
-                .read::<_, Refusal>(|it| Ok(it.journal_after(cursor, PAGE)?))?;
+                .read::<_, Refusal>(|tx| Ok(tx.journal_after(cursor, PAGE)?))?;
             let Some(last) = entries.last() else {
                 return Ok(new);
             };
@@ -372,7 +372,7 @@ impl AnchorFollower {
                         if let Some(old) = stored.supersedes {
                             self.held.remove(&old);
                         }
-                        let read = |it: &Reader<'_>| Ok(it.engram(stored.id)?);
+                        let read = |tx: &Reader<'_>| Ok(tx.engram(stored.id)?);
                         let engram = engine.store.read::<_, Refusal>(read)?;
                         if let Some(engram) = engram.filter(|it| it.valid_until.is_none()) {
                             self.hold(engine, repo, &engram, None);
@@ -471,15 +471,15 @@ impl AnchorFollower {
                 health: now.clone(),
             })
             .collect();
-        engine.store.write::<_, Refusal>(engine.world.now(), |it| {
+        engine.store.write::<_, Refusal>(engine.world.now(), |tx| {
             for (id, _, now) in changed {
-                it.keep_health(*id, &tree.worktree, now)?;
+                tx.keep_health(*id, &tree.worktree, now)?;
             }
             for id in gone {
-                it.drop_health(*id, &tree.worktree)?;
+                tx.drop_health(*id, &tree.worktree)?;
             }
             for news in news.chunks(ENTRY) {
-                it.record(&NewEntry {
+                tx.record(&NewEntry {
                     project: tree.project,
                     shareable: false,
                     agent: None,
@@ -491,8 +491,8 @@ impl AnchorFollower {
                     }),
                 })?;
             }
-            it.keep_looked(tree.project, &tree.worktree, &self.looked)?;
-            Ok(it.keep_cursor(&tree.follower(), self.cursor)?)
+            tx.keep_looked(tree.project, &tree.worktree, &self.looked)?;
+            Ok(tx.keep_cursor(&tree.follower(), self.cursor)?)
         })?;
         for (id, _, now) in changed {
             if *now == Health::unchanged() {

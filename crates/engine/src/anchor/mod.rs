@@ -176,7 +176,7 @@ fn holding(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
     let (project, eyes, now) = (cx.project()?, cx.eyes()?, cx.engine.world.now());
     let store = &cx.engine.store;
     let engrams =
-        store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
+        store.read::<_, Refusal>(|tx| Ok(tx.newest_holding(project, now, None, MOST)?))?;
     let mut seen = Vec::with_capacity(engrams.len());
     for engram in engrams {
         if store.read(|tx| may_see(tx, &eyes, &engram))? {
@@ -217,10 +217,10 @@ fn tell_kept<'e>(
     tree: &Tree,
     engrams: impl Iterator<Item = &'e mut Engram>,
 ) -> Result<(), Refusal> {
-    cx.engine.store.read(|it| {
-        let is_known = it.looked(tree.project, &tree.worktree)?.is_some();
+    cx.engine.store.read(|tx| {
+        let is_known = tx.looked(tree.project, &tree.worktree)?.is_some();
         for engram in engrams.filter(|it| it.project == tree.project && it.valid_until.is_none()) {
-            engram.health = match it.health(engram.id, &tree.worktree)? {
+            engram.health = match tx.health(engram.id, &tree.worktree)? {
                 // It resolved when it was stored, and nothing else was seen since.
                 None if engram.verified && is_known => Some(Health::unchanged()),
                 found => found,

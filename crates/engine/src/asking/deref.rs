@@ -34,7 +34,7 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
     let payer = payer(cx, pointer.kind(), ask.budget_token.as_deref())?;
     // Before anything is looked up: who has neither budget nor grant learns nothing.
     let papers = match &payer {
-        Some(payer) => Some(cx.engine.store.read(|it| papers(cx, it, payer))?),
+        Some(payer) => Some(cx.engine.store.read(|tx| papers(cx, tx, payer))?),
         None => None,
     };
     let paying = payer.as_ref().zip(papers.as_ref());
@@ -64,12 +64,12 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
         Some(_) => served::read(&reply.excerpt, &reply.pointer),
         None => Vec::new(),
     };
-    let ((budget, grant), _) = decide::decide(cx, &ground, |it, _| {
-        let (read, budget) = spend(cx, it, paying, &reply)?;
-        let by = decide::speaker_in(cx, it, None)?;
+    let ((budget, grant), _) = decide::decide(cx, &ground, |tx, _| {
+        let (read, budget) = spend(cx, tx, paying, &reply)?;
+        let by = decide::speaker_in(cx, tx, None)?;
         let grant = read.grant.clone();
         // What was read of a working tree is kept with the reading.
-        let mut entries = copies(it, ground.project, [], resolved.snapshot.as_slice())?;
+        let mut entries = copies(tx, ground.project, [], resolved.snapshot.as_slice())?;
         entries.push(Operation::Dereferenced(Read {
             prints: prints.clone(),
             ..read
@@ -135,24 +135,24 @@ fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal
     }
 }
 
-fn papers(cx: &Context<'_>, it: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers, Refusal> {
+fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers, Refusal> {
     let now = cx.engine.world.now();
     let agent = &payer.called.agent.handle;
-    let as_of_now = |grant| aged(it, grant, now);
+    let as_of_now = |grant| aged(tx, grant, now);
     let named = match &payer.token {
         None => None,
-        Some(digest) => Some(it.grant_of_token(digest)?.map(as_of_now).transpose()?),
+        Some(digest) => Some(tx.grant_of_token(digest)?.map(as_of_now).transpose()?),
     };
     let mut papers = Papers {
-        head: it.head()?,
-        purse: budgets::purse(cx, it, payer.called)?,
+        head: tx.head()?,
+        purse: budgets::purse(cx, tx, payer.called)?,
         open: Vec::new(),
         named,
         now,
     };
     // Within the budget, and with a token, no other grant is looked for.
     if payer.token.is_none() && weigh(payer, &papers, "").is_err() {
-        let open = it.unspent_grants(agent)?.into_iter().map(as_of_now);
+        let open = tx.unspent_grants(agent)?.into_iter().map(as_of_now);
         papers.open = open.collect::<Result<_, _>>()?;
     }
     Ok(papers)
@@ -175,7 +175,7 @@ fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: &str) -> Result<Allowance,
 /// Decides on what the store says, since others of the same agent may have spent meanwhile.
 fn spend(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     paying: Option<(&Payer<'_>, &Papers)>,
     reply: &Dereferenced,
 ) -> Result<(Read, Option<Budget>), Refusal> {
@@ -189,10 +189,10 @@ fn spend(
     let Some((payer, seen)) = paying else {
         return Ok((read, None));
     };
-    let papers = if seen.holds(it.head()?) {
+    let papers = if seen.holds(tx.head()?) {
         seen
     } else {
-        &papers(cx, it, payer)?
+        &papers(cx, tx, payer)?
     };
     let allowed = weigh(payer, papers, &reply.pointer)?;
     let Purse {

@@ -47,10 +47,10 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         Some(_) => limit,
         None => limit.saturating_mul(2),
     };
-    let mut recalled = cx.engine.store.read::<_, Refusal>(|it| {
+    let mut recalled = cx.engine.store.read::<_, Refusal>(|tx| {
         let spellings = spellings(&query.text);
-        let mut recalled = recall(cx, it, project, &look, &terms, &spellings, &filter)?;
-        settle(it, &mut recalled.ranked, &keys, near)?;
+        let mut recalled = recall(cx, tx, project, &look, &terms, &spellings, &filter)?;
+        settle(tx, &mut recalled.ranked, &keys, near)?;
         Ok(recalled)
     })?;
     // What is weighed down lets others come up, until all that is returned was weighed.
@@ -58,15 +58,15 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     while query.as_of.is_none() && is_due(&recalled.ranked) {
         let ranked = &mut recalled.ranked;
         let store = &cx.engine.store;
-        let lost = store.read::<_, Refusal>(|it| track_record::lost(cx, it, project))?;
+        let lost = store.read::<_, Refusal>(|tx| track_record::lost(cx, tx, project))?;
         weigh_down(cx, ranked, near, &lost);
-        store.read::<_, Refusal>(|it| settle(it, ranked, &keys, limit))?;
+        store.read::<_, Refusal>(|tx| settle(tx, ranked, &keys, limit))?;
     }
     let mut reply = answer(recalled, limit);
     if query.as_of.is_none() {
         let engrams = &mut reply.engrams;
         let store = &cx.engine.store;
-        store.read::<_, Refusal>(|it| list::tell_conflicts(cx, it, engrams.iter_mut()))?;
+        store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
     }
     served::note_shown(cx, &reply.engrams, true)?;
     promote::note_answered(cx, &reply.engrams);
@@ -76,7 +76,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
 /// What holds on this very topic and shares words with `claim`; the likeliest first.
 pub(crate) fn alike(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     eyes: &Eyes,
     claim: &str,
@@ -95,10 +95,10 @@ pub(crate) fn alike(
     };
     let terms = terms_of(&hash_keys(claim, &[], "", &[]));
     let look = look(cx, project, &terms);
-    let mut ranked = recall(cx, it, project, &look, &terms, &[], &filter)?.ranked;
+    let mut ranked = recall(cx, tx, project, &look, &terms, &[], &filter)?.ranked;
     ranked.sort_by(Ranked::roughly);
     ranked.truncate(cx.engine.config.limits.recall_candidates);
-    Ok(it.engrams_at(ranked.iter().map(|it| it.seq))?)
+    Ok(tx.engrams_at(ranked.iter().map(|it| it.seq))?)
 }
 
 /// Claims whose evidence changed, and those of agents that lost in conflicts, rank lower than others like
@@ -149,7 +149,7 @@ fn most(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
 /// depend on how far the index has read.
 fn recall(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     found_by: &Option<Look>,
     terms: &Terms,
@@ -157,8 +157,8 @@ fn recall(
     filter: &Filter<'_>,
 ) -> Result<Recalled, Refusal> {
     let indexed = found_by.as_ref().map_or(0, Look::indexed);
-    let (tail, older) = it.traits_after(project, indexed, TAIL)?;
-    let tail = keys_of(cx, it, tail)?;
+    let (tail, older) = tx.traits_after(project, indexed, TAIL)?;
+    let tail = keys_of(cx, tx, tail)?;
     let mut found = found_by.as_ref().map(Look::frequencies).unwrap_or_default();
     for (_, keys) in &tail {
         count_terms(keys, terms, &mut found);
@@ -168,12 +168,12 @@ fn recall(
         let signs = count_signs(cx, project, &due, &tail);
         if let Some(terms) = respelled(terms, &due, &signs) {
             let again = look(cx, project, &terms);
-            return recall(cx, it, project, &again, &terms, &[], filter);
+            return recall(cx, tx, project, &again, &terms, &[], filter);
         }
     }
     let weights = Weights::new(terms, &found);
     let rank = |found: &Match, traits: &Traits| {
-        if filter.admits(it, traits) {
+        if filter.admits(tx, traits) {
             Some(Ranked::new(found, traits, &weights, filter.eyes.run()))
         } else {
             None
@@ -193,14 +193,14 @@ fn recall(
                 // Without it, everything is scanned; whoever opens it next rebuilds it.
                 Err(error) => {
                     cx.engine.drop_index(&error);
-                    return recall(cx, it, project, &None, terms, &[], filter);
+                    return recall(cx, tx, project, &None, terms, &[], filter);
                 }
             },
         };
         let mut ranked = Vec::with_capacity(found.len());
         // The tail contains what was stored since the index was read.
         for found in found.iter().filter(|it| it.seq <= indexed) {
-            if let Some(traits) = it.traits_at(found.seq)? {
+            if let Some(traits) = tx.traits_at(found.seq)? {
                 ranked.extend(rank(found, &traits));
             }
         }
@@ -247,13 +247,13 @@ fn count_signs(
 /// Versions that the index has not read, with their keys; none that was erased.
 fn keys_of(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     tail: Vec<Traits>,
 ) -> Result<Vec<(Traits, Arc<Keys>)>, Refusal> {
     let mut found = Vec::with_capacity(tail.len());
     for traits in tail.into_iter().filter(|it| !it.redacted) {
         let keys = cx.engine.keys.of(traits.seq, || {
-            Ok::<_, StoreError>(it.engrams_at([traits.seq])?.pop())
+            Ok::<_, StoreError>(tx.engrams_at([traits.seq])?.pop())
         })?;
         found.extend(keys.map(|keys| (traits, keys)));
     }
@@ -279,13 +279,13 @@ fn newest(
     let mut engrams = cx
         .engine
         .store
-        .read::<_, Refusal>(|it| match filter.query.as_of {
-            Some(at) => Ok(it.newest_held_at(project, at, TAIL)?),
-            None => Ok(it.newest_holding(project, filter.now, None, TAIL)?),
+        .read::<_, Refusal>(|tx| match filter.query.as_of {
+            Some(at) => Ok(tx.newest_held_at(project, at, TAIL)?),
+            None => Ok(tx.newest_holding(project, filter.now, None, TAIL)?),
         })?;
     let store = &cx.engine.store;
-    store.read::<_, Refusal>(|it| {
-        engrams.retain(|engram| filter.admits(it, &Traits::from(engram)));
+    store.read::<_, Refusal>(|tx| {
+        engrams.retain(|engram| filter.admits(tx, &Traits::from(engram)));
         Ok(())
     })?;
     let omitted = beyond(limit, engrams.len());
@@ -293,7 +293,7 @@ fn newest(
     if filter.query.as_of.is_none() {
         anchor::tell_health_now(cx, &mut engrams);
         let store = &cx.engine.store;
-        store.read::<_, Refusal>(|it| list::tell_conflicts(cx, it, engrams.iter_mut()))?;
+        store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
     }
     served::note_shown(cx, &engrams, false)?;
     Ok(QueryReply {
@@ -320,7 +320,7 @@ fn terms_of(keys: &HashKeys) -> Terms {
 /// Brings the first `count` into their order, which some of their records decide: reads those, and
 /// what ties with the last of them.
 fn settle(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     ranked: &mut Vec<Ranked>,
     keys: &HashKeys,
     count: usize,
@@ -333,7 +333,7 @@ fn settle(
     }
     let rest = ranked.split_off(end);
     for ranked in ranked.iter_mut().filter(|it| it.engram.is_none()) {
-        if let Some(engram) = it.engrams_at([ranked.seq])?.pop() {
+        if let Some(engram) = tx.engrams_at([ranked.seq])?.pop() {
             ranked.read(engram, keys);
         }
     }
@@ -364,7 +364,7 @@ struct Filter<'a> {
 impl Filter<'_> {
     /// What tells of a conflict is returned to who asks for risks alone: each claim names its conflicts
     /// already. Where that cannot be read, it is returned.
-    fn admits(&self, it: &Reader<'_>, traits: &Traits) -> bool {
+    fn admits(&self, tx: &Reader<'_>, traits: &Traits) -> bool {
         if !self.passes(traits) {
             return false;
         }
@@ -372,11 +372,11 @@ impl Filter<'_> {
             return true;
         }
         // What reports a conflict is seen with both sides of it, and only by those who ask for risks.
-        match it.reported_at(traits.seq) {
+        match tx.reported_at(traits.seq) {
             Ok(None) => true,
             Ok(Some(report)) => {
                 self.query.kind.is_some()
-                    && sees_all(it, &self.eyes, &report.found).unwrap_or(false)
+                    && sees_all(tx, &self.eyes, &report.found).unwrap_or(false)
             }
             Err(_) => false,
         }

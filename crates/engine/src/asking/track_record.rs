@@ -78,18 +78,18 @@ impl Lost {
         }
     }
 
-    fn of(it: &Reader<'_>, project: ProjectId) -> Result<Self, Refusal> {
+    fn of(tx: &Reader<'_>, project: ProjectId) -> Result<Self, Refusal> {
         let mut lost = Self::default();
-        for (ruling, judge) in it.winners(project, VERDICTS)? {
+        for (ruling, judge) in tx.winners(project, VERDICTS)? {
             let side = ruling.winner.as_deref().unwrap_or_default();
-            let winner = it.voices(project, side, None)?.into_iter().next();
+            let winner = tx.voices(project, side, None)?.into_iter().next();
             // Whoever judges a claim of its own is no judge.
             if judge.is_some() && winner.as_ref().is_some_and(|it| it.agent == judge) {
                 continue;
             }
             winner.iter().for_each(|it| lost.add(it, false));
             for id in &ruling.closed {
-                it.engram(*id)?.iter().for_each(|it| lost.add(it, true));
+                tx.engram(*id)?.iter().for_each(|it| lost.add(it, true));
             }
         }
         Ok(lost)
@@ -105,21 +105,21 @@ fn quarter(engram: &Engram) -> usize {
 /// What agents lost in a project, as far as its verdicts say now.
 pub(crate) fn lost(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
 ) -> Result<Arc<Lost>, Refusal> {
     let kept = &cx.engine.lost.0;
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    let head = it.head()?;
+    let head = tx.head()?;
     if let Some((of, seen, lost)) = &mut *kept
         && *of == project
         && *seen <= head
-        && !it.settled_after(*seen)?
+        && !tx.settled_after(*seen)?
     {
         *seen = head;
         return Ok(Arc::clone(lost));
     }
-    let lost = Arc::new(Lost::of(it, project)?);
+    let lost = Arc::new(Lost::of(tx, project)?);
     *kept = Some((project, head, Arc::clone(&lost)));
     Ok(lost)
 }

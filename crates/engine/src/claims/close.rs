@@ -39,13 +39,13 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
     engram_gateway::may_retire(cx.caller, author, parent.as_ref())?;
     let id = engram.id;
     let shareable = engram.scope != Scope::Run;
-    record_of(cx, id, engram.project, shareable, |it| {
-        decide::admit(cx, it)?;
-        reports_nothing_open(it, engram, cx.engine.world.now())?;
-        match it.engram(id)? {
+    record_of(cx, id, engram.project, shareable, |tx| {
+        decide::admit(cx, tx)?;
+        reports_nothing_open(tx, engram, cx.engine.world.now())?;
+        match tx.engram(id)? {
             Some(now) if now.valid_until.is_none() => Ok((
                 Operation::Forgotten(id),
-                answered(it, engram.lineage_id, &decide::speaker(cx, None)?)?,
+                answered(tx, engram.lineage_id, &decide::speaker(cx, None)?)?,
             )),
             _ => Err(Refusal::new(
                 Code::NotFound,
@@ -76,9 +76,9 @@ pub(crate) fn may_write_topic(cx: &Context<'_>, topic: &str) -> Result<(), Refus
 /// by its follower, from the index. What weighs or points at it in its words goes too; what else quotes it is named.
 pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
     let store = &cx.engine.store;
-    let (event, message) = store.read::<_, Refusal>(|it| {
-        let message = it.message(&id.to_string())?;
-        Ok((it.event_of(EventId(id.0))?, message))
+    let (event, message) = store.read::<_, Refusal>(|tx| {
+        let message = tx.message(&id.to_string())?;
+        Ok((tx.event_of(EventId(id.0))?, message))
     })?;
     let (reply, quotations) = match (event, message) {
         (None, Some((project, seq, text))) => {
@@ -104,10 +104,10 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
                 ..Redaction::default()
             };
             let addresses = [address];
-            let event = store.read::<_, Refusal>(|it| Ok(it.event(seq)?))?;
+            let event = store.read::<_, Refusal>(|tx| Ok(tx.event(seq)?))?;
             let text = event.map(|(text, _)| text).unwrap_or_default();
-            erase_of(cx, id, project, false, &text, |it| {
-                reach(it, project, said.clone(), &addresses)
+            erase_of(cx, id, project, false, &text, |tx| {
+                reach(tx, project, said.clone(), &addresses)
             })?
         }
         (None, None) => {
@@ -118,13 +118,13 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
                     ..open
                 })?;
             let shareable = engram.scope != Scope::Run;
-            erase_of(cx, id, engram.project, shareable, &engram.claim, |it| {
-                redaction(it, &engram)
+            erase_of(cx, id, engram.project, shareable, &engram.claim, |tx| {
+                redaction(tx, &engram)
             })?
         }
     };
     let mut pending = cx.engine.finish_erasing(reply.seq)?;
-    pending.extend(store.read(|it| quotations.left(it))?);
+    pending.extend(store.read(|tx| quotations.left(tx))?);
     Ok(ForgetReply { pending, ..reply })
 }
 
@@ -139,10 +139,10 @@ fn erase_of(
 ) -> Result<(ForgetReply, Quotations), Refusal> {
     // It outlives a plan that is made again, which then reads only what is new.
     let quotations = RefCell::new(Quotations::of(text));
-    let reply = record_of(cx, id, project, shareable, |it| {
-        let mut erased = plan(it)?;
+    let reply = record_of(cx, id, project, shareable, |tx| {
+        let mut erased = plan(tx)?;
         let mut quotations = quotations.borrow_mut();
-        erased.reasons.extend(quotations.read_on(it, project)?);
+        erased.reasons.extend(quotations.read_on(tx, project)?);
         erased.reasons.sort_unstable();
         erased.reasons.dedup();
         Ok((Operation::Redacted(erased), Vec::new()))
@@ -160,8 +160,8 @@ fn record_of(
 ) -> Result<ForgetReply, Refusal> {
     let ground = Ground::of(project);
     let by = decide::speaker(cx, None)?;
-    let (_, seq) = decide::decide(cx, &ground, |it, _| {
-        let (operation, mut entries) = plan(it)?;
+    let (_, seq) = decide::decide(cx, &ground, |tx, _| {
+        let (operation, mut entries) = plan(tx)?;
         let by = by.clone();
         let own = Planned {
             due: None,
@@ -207,24 +207,24 @@ impl Engine {
 
 /// Every version that carries these words, the to-dos that quote them, and every event that repeats them:
 /// one with the same text, or the event of saying so of a claim that came without evidence.
-fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
-    let mut versions = it.versions_saying(engram.project, &engram.content_hash)?;
+fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
+    let mut versions = tx.versions_saying(engram.project, &engram.content_hash)?;
     for lineage in versions
         .iter()
         .map(|it| it.lineage_id)
         .collect::<BTreeSet<_>>()
     {
-        versions.extend(it.asking(lineage)?.into_iter().filter(|it| !it.redacted));
+        versions.extend(tx.asking(lineage)?.into_iter().filter(|it| !it.redacted));
     }
     let hash = &engram.content_hash;
     let digest = hash.strip_prefix("sha256:").unwrap_or(hash);
-    let mut events = it.events_saying(engram.project, digest)?;
+    let mut events = tx.events_saying(engram.project, digest)?;
     let pointers: Vec<Pointer> = versions.iter().flat_map(|it| it.pointers.clone()).collect();
     for pointer in &pointers {
         if let Target::Sam { kind, slug, date } = &pointer.target
             && kind == OWN_EVENT
         {
-            events.extend(it.events_at(engram.project, kind, slug, *date)?);
+            events.extend(tx.events_at(engram.project, kind, slug, *date)?);
         }
     }
     events.sort_unstable();
@@ -233,7 +233,7 @@ fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     addresses.sort_unstable();
     addresses.dedup();
     // What tells of a conflict shows the other side's evidence too, which stays.
-    let reasons = reasons(it, &mut versions)?;
+    let reasons = reasons(tx, &mut versions)?;
     let said = Redaction {
         id: Some(engram.id),
         content_hash: hash.clone(),
@@ -243,26 +243,26 @@ fn redaction(it: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
         reasons,
         ..Redaction::default()
     };
-    reach(it, engram.project, said, &addresses)
+    reach(tx, engram.project, said, &addresses)
 }
 
 /// What was said about conflicts of these versions: the places of the entries whose words go with theirs.
 /// The engrams of kind risk that repeat them are added to the versions.
-fn reasons(it: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refusal> {
+fn reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refusal> {
     let mut pairs = BTreeMap::new();
     for engram in versions.iter() {
-        if let Some(side) = it.side_of(engram.id)? {
-            let found = it.conflicts_of(engram.project, &side)?;
+        if let Some(side) = tx.side_of(engram.id)? {
+            let found = tx.conflicts_of(engram.project, &side)?;
             pairs.extend(found.into_iter().map(|it| (it.id, it)));
         }
     }
     let mut places = Vec::new();
     for pair in pairs.values() {
-        for place in it.entries_about(pair.id)? {
+        for place in tx.entries_about(pair.id)? {
             places.push(place);
-            let found = it.contradiction(place)?;
+            let found = tx.contradiction(place)?;
             if let Some(risk) = found.and_then(|it| it.risk) {
-                versions.extend(it.lineage(LineageId(risk.0))?);
+                versions.extend(tx.lineage(LineageId(risk.0))?);
             }
         }
     }
@@ -274,13 +274,13 @@ fn reasons(it: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refu
 
 /// What goes with the words: kept files that nothing else rests on, and what other entries say of them.
 fn reach(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     said: Redaction,
     addresses: &[String],
 ) -> Result<Redaction, Refusal> {
-    let digests = it.kept_for(&said.ids)?;
-    let entries = it.naming(project, &said.ids, addresses, &digests)?;
+    let digests = tx.kept_for(&said.ids)?;
+    let entries = tx.naming(project, &said.ids, addresses, &digests)?;
     Ok(Redaction {
         digests,
         entries,

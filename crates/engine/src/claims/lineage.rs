@@ -31,7 +31,7 @@ pub(crate) fn retire(cx: &Context<'_>, draft: &Draft) -> Result<PutReply, Refusa
     };
     let (project, eyes) = (cx.project()?, cx.eyes()?);
     let store = &cx.engine.store;
-    let head = store.read(|it| head_of(it, project, &eyes, lineage.0))?;
+    let head = store.read(|tx| head_of(tx, project, &eyes, lineage.0))?;
     let closed = close::close_window(cx, &head)?;
     let retired = Finding::new(
         Noticed::Retired,
@@ -53,13 +53,13 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
     let ground = Ground::of(read::find(cx, id)?.project);
     let by = decide::speaker(cx, None)?;
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &ground, |it, now| {
-        let old = restorable(it, id, cx.engine.world.now())?;
-        let versions = it.lineage(old.lineage_id)?;
+    let ((mut reply, after), seq) = decide::decide(cx, &ground, |tx, now| {
+        let old = restorable(tx, id, cx.engine.world.now())?;
+        let versions = tx.lineage(old.lineage_id)?;
         let head = versions.into_iter().find(|it| it.valid_until.is_none());
         let engram = again(cx, old, now, head.as_ref());
         let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
-        let compared = findings::compare(cx, it, &engram, &Telling::of(now, &by, &ending));
+        let compared = findings::compare(cx, tx, &engram, &Telling::of(now, &by, &ending));
         let superseded = head.as_ref().map(superseded).into_iter();
         let answer = PutReply {
             conflicts: compared.conflicts,
@@ -109,7 +109,7 @@ pub(crate) fn again(
 }
 
 /// A version that can be made to hold again.
-fn restorable(it: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram, Refusal> {
+fn restorable(tx: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram, Refusal> {
     let not = |why: &str, hint: &str| {
         Err(Refusal::new(
             Code::NotFound,
@@ -117,7 +117,7 @@ fn restorable(it: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram,
             hint,
         ))
     };
-    match it.engram(id)? {
+    match tx.engram(id)? {
         None => not("does not exist", "Name a version that `engram log` lists."),
         Some(it) if it.redacted => not(
             "was redacted",
@@ -138,21 +138,21 @@ pub(crate) fn superseded(head: &Engram) -> Finding {
 
 /// The version of a lineage that holds and that the caller may see, by the id of the lineage or of any of its versions.
 pub(crate) fn head_of(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     eyes: &Eyes,
     id: ulid::Ulid,
 ) -> Result<Engram, Refusal> {
-    let lineage = match it.engram(EngramId(id))? {
+    let lineage = match tx.engram(EngramId(id))? {
         Some(version) => version.lineage_id,
         None => LineageId(id),
     };
-    let mut versions = it.lineage(lineage)?.into_iter();
+    let mut versions = tx.lineage(lineage)?.into_iter();
     let head = versions.find(|version| {
         version.project == project && version.valid_until.is_none() && eyes.may_see(version)
     });
     match head {
-        Some(head) if may_see(it, eyes, &head)? => Ok(head),
+        Some(head) if may_see(tx, eyes, &head)? => Ok(head),
         _ => Err(Refusal::new(
             Code::NotFound,
             format!("no current claim has the lineage {id}"),

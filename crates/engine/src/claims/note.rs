@@ -16,8 +16,8 @@ pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Ref
     let event = event_of(EventId(cx.engine.world.id()), cx.now()?, note)?;
     let ground = cx.ground(true)?;
     let by = decide::speaker(cx, note.agent.as_deref())?;
-    let (_, seq) = decide::decide(cx, &ground, |it, _| {
-        decide::admit(cx, it)?;
+    let (_, seq) = decide::decide(cx, &ground, |tx, _| {
+        decide::admit(cx, tx)?;
         Ok(Plan {
             entries: vec![Planned {
                 due: None,

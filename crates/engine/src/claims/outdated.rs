@@ -14,7 +14,7 @@ use jiff::Timestamp;
 /// equals, the newest. None if nothing is known to be about the same.
 pub(crate) fn outdated_by(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     eyes: &Eyes,
     new: &NewEngram,
@@ -29,7 +29,7 @@ pub(crate) fn outdated_by(
         valid_until: None,
     };
     let mut nearest: Option<(f64, Engram)> = None;
-    for held in query::alike(cx, it, project, eyes, &new.claim, &new.topic)? {
+    for held in query::alike(cx, tx, project, eyes, &new.claim, &new.topic)? {
         if !is_replaceable(&held, new) || close::may_close(cx, &held).is_err() {
             continue;
         }

@@ -53,22 +53,22 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
     let (eyes, by) = (cx.eyes_in(found.project)?, decide::speaker(cx, None)?);
     let clock = cx.engine.world.now();
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |it, now| {
-        let head = head_of(it, found.project, &eyes, found.id.0)?;
+    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
+        let head = head_of(tx, found.project, &eyes, found.id.0)?;
         let claim = Promoted {
             scope: head.scope,
             confidence: head.confidence,
             author: head.agent.as_ref(),
         };
         let known = |id: &AgentId| {
-            let agent = in_project(it, found.project, id).ok().flatten();
+            let agent = in_project(tx, found.project, id).ok().flatten();
             agent.map(kin_of)
         };
         may_promote(cx.caller, &claim, to, &cx.engine.config.scopes, known)?;
         if is_over(head.recorded_at, head.expires_at, clock) {
             return Err(outlived(&head));
         }
-        decide::admit(cx, it)?;
+        decide::admit(cx, tx)?;
         let wider = Engram {
             id: EngramId(cx.engine.world.id()),
             seq: 0,
@@ -86,7 +86,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             ..head.clone()
         };
         // More may meet it there: claims of two runs never do.
-        let compared = findings::compare(cx, it, &wider, &Telling::of(now, &by, &[head.id]));
+        let compared = findings::compare(cx, tx, &wider, &Telling::of(now, &by, &[head.id]));
         let due = compared.told_due();
         let mut findings = vec![superseded(&head)];
         findings.extend(compared.findings);
@@ -99,7 +99,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             due,
             findings,
         };
-        let mut entries = answered(it, head.lineage_id, &by)?;
+        let mut entries = answered(tx, head.lineage_id, &by)?;
         entries.push(Planned {
             due: compared.due.map(|due| (None, due)),
             operation: Operation::Stored(Box::new(wider)),
@@ -120,8 +120,8 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
 fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
     let eyes = cx.eyes_in(found.project)?;
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |it, now| {
-        let head = head_of(it, found.project, &eyes, found.id.0)?;
+    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
+        let head = head_of(tx, found.project, &eyes, found.id.0)?;
         engram_gateway::may_write_scope(cx.caller, head.scope, &cx.engine.config.scopes)?;
         close::may_write_topic(cx, &head.topic)?;
         if is_over(head.recorded_at, head.expires_at, cx.engine.world.now()) {
@@ -130,12 +130,12 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
         let mut entries = Vec::new();
         let mut compared = Compared::default();
         if head.durability == Durability::Ephemeral {
-            decide::admit(cx, it)?;
+            decide::admit(cx, tx)?;
             let lasting = Engram {
                 durability: Durability::Durable,
                 ..head.clone()
             };
-            compared = findings::compare(cx, it, &lasting, &Telling::of(now, by, &[]));
+            compared = findings::compare(cx, tx, &lasting, &Telling::of(now, by, &[]));
             // The engine is no voice of anything.
             let is_voice =
                 |it: &Planned| matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE;

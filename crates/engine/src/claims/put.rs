@@ -82,9 +82,9 @@ pub(crate) fn put_claim(
     let claim = ready(cx, draft, own, occasion)?;
     let ground = cx.ground(true)?;
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &ground, |it, now| {
-        decide::admit(cx, it)?;
-        plan_claim(cx, it, now, &ground, &claim, &[])
+    let ((mut reply, after), seq) = decide::decide(cx, &ground, |tx, now| {
+        decide::admit(cx, tx)?;
+        plan_claim(cx, tx, now, &ground, &claim, &[])
     })?;
     if reply.seq == 0 {
         reply.seq = seq.unwrap_or_default().saturating_sub(after);
@@ -154,31 +154,31 @@ fn own_event(cx: &Context<'_>, draft: &Draft, words: Option<&str>) -> Result<Eve
 /// What a claim comes to; the answer, and how many entries follow that of the claim.
 pub(crate) fn plan_claim(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     now: Timestamp,
     ground: &Ground,
     claim: &Claim<'_>,
     before: &[Planned],
 ) -> Result<Plan<(PutReply, u64)>, Refusal> {
     let eyes = cx.eyes_in(ground.project)?;
-    holds_still(it, claim.occasion)?;
-    is_no_echo(cx, it, claim)?;
+    holds_still(tx, claim.occasion)?;
+    is_no_echo(cx, tx, claim)?;
     let mut findings = Vec::new();
     let head = match claim.new.corrects {
         Some(id) => {
-            let head = head_of(it, ground.project, &eyes, id)?;
+            let head = head_of(tx, ground.project, &eyes, id)?;
             close::may_close(cx, &head)?;
-            reports_nothing_open(it, &head, cx.engine.world.now())?;
+            reports_nothing_open(tx, &head, cx.engine.world.now())?;
             Some(head)
         }
         None => {
-            let held = held_already(cx, it, ground.project, &eyes, claim)?;
+            let held = held_already(cx, tx, ground.project, &eyes, claim)?;
             // What an agent said is not the user's until the user says it: that is a claim of its own, which
             // no agent ends.
             let is_of_equals = |it: &&Engram| claim.agent.is_some() || it.agent.is_none();
             let mut same = held.iter().filter(is_of_equals);
             if let Some(same) = same.find(|it| covers(it, &claim.new, &claim.found)) {
-                return repeat(cx, it, claim, same);
+                return repeat(cx, tx, claim, same);
             }
             findings.extend(held.iter().map(|same| {
                 let note = if covers(same, &claim.new, &claim.found) {
@@ -190,7 +190,7 @@ pub(crate) fn plan_claim(
             }));
             match claim.new.operation {
                 MemoryOp::Update => {
-                    outdated::outdated_by(cx, it, ground.project, &eyes, &claim.new)?
+                    outdated::outdated_by(cx, tx, ground.project, &eyes, &claim.new)?
                 }
                 _ => None,
             }
@@ -209,17 +209,17 @@ pub(crate) fn plan_claim(
         before,
         ..Telling::of(now, &claim.by, &ending)
     };
-    let compared = findings::compare(cx, it, &engram, &telling);
+    let compared = findings::compare(cx, tx, &engram, &telling);
     let answer = PutReply {
         conflicts: compared.conflicts,
         due: compared.told_due(),
         ..PutReply::of(&engram, [findings, compared.findings].concat())
     };
     let mut all = match &head {
-        Some(head) => answered(it, head.lineage_id, &claim.by)?,
+        Some(head) => answered(tx, head.lineage_id, &claim.by)?,
         None => Vec::new(),
     };
-    all.extend(entries(it, claim, engram, compared.due)?);
+    all.extend(entries(tx, claim, engram, compared.due)?);
     let after = compared.entries.len() as u64;
     all.extend(compared.entries);
     Ok(Plan {
@@ -232,13 +232,13 @@ pub(crate) fn plan_claim(
 /// learns what it contradicts, as its author did.
 fn repeat(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     claim: &Claim<'_>,
     same: &Engram,
 ) -> Result<Plan<(PutReply, u64)>, Refusal> {
     let handle = claim.agent.map(|agent| &agent.handle);
     let mut entries = Vec::new();
-    if !it.has_said(handle, &claim.by, same.id)? {
+    if !tx.has_said(handle, &claim.by, same.id)? {
         entries.push(Planned {
             due: None,
             operation: Operation::Corroborated(same.id),
@@ -248,7 +248,7 @@ fn repeat(
     }
     let note = "This claim already exists with this evidence.";
     let mut findings = vec![Finding::new(Noticed::Duplicate, same.id, note)];
-    let disputes = list::disputes_of(cx, it, same)?;
+    let disputes = list::disputes_of(cx, tx, same)?;
     let conflicts = disputes.len() as u64;
     findings.extend(disputes.into_iter().take(TOLD));
     let answer = PutReply {
@@ -267,15 +267,15 @@ fn repeat(
 /// phase 2, step 4); on others, in the same words.
 fn held_already(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     eyes: &Eyes,
     claim: &Claim<'_>,
 ) -> Result<Vec<Engram>, Refusal> {
     let clock = cx.engine.world.now();
     let own = side(&claim.new.topic, &claim.new.claim);
-    let mut held = it.holding(project, &own, clock)?;
-    let elsewhere = it.same_content(project, &claim.content_hash, clock)?;
+    let mut held = tx.holding(project, &own, clock)?;
+    let elsewhere = tx.same_content(project, &claim.content_hash, clock)?;
     let said: Vec<EngramId> = held.iter().map(|it| it.id).collect();
     held.extend(elsewhere.into_iter().filter(|it| !said.contains(&it.id)));
     held.retain(|it| eyes.may_see(it));
@@ -285,19 +285,19 @@ fn held_already(
 
 /// What somebody says must not only repeat what they were shown. The event of saying so is no evidence
 /// of their own.
-fn is_no_echo(cx: &Context<'_>, it: &Reader<'_>, claim: &Claim<'_>) -> Result<(), Refusal> {
+fn is_no_echo(cx: &Context<'_>, tx: &Reader<'_>, claim: &Claim<'_>) -> Result<(), Refusal> {
     if !matches!(claim.occasion, Occasion::Said) {
         return Ok(());
     }
     let pointers = claim.found.pointers.iter().map(Pointer::to_string);
     let own = claim.own.as_ref().map(|it| it.pointer.as_str());
     let evidence = pointers.filter(|it| Some(it.as_str()) != own);
-    served::refuse_echo(cx, it, &claim.new.claim, evidence)
+    served::refuse_echo(cx, tx, &claim.new.claim, evidence)
 }
 
 /// The claim, after what it rests on: files that were kept, and the event of saying so.
 fn entries(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     claim: &Claim<'_>,
     engram: Engram,
     due: Option<Due>,
@@ -315,7 +315,7 @@ fn entries(
         snapshots,
         ..
     } = &claim.found;
-    let copies = copies(it, engram.project, pointers, snapshots)?;
+    let copies = copies(tx, engram.project, pointers, snapshots)?;
     let copies = copies.into_iter().map(|copy| planned(copy, shareable));
     let mut entries: Vec<Planned> = copies.collect();
     entries.extend(
@@ -431,11 +431,11 @@ fn version(
 
 /// The version that somebody confirms or asks about may have ended meanwhile: confirming it must not
 /// undo a correction.
-fn holds_still(it: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
+fn holds_still(tx: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
     let (Occasion::Confirmed(of) | Occasion::Asks(of)) = occasion else {
         return Ok(());
     };
-    match it.engram(of.id)? {
+    match tx.engram(of.id)? {
         Some(now) if now.valid_until.is_none() => Ok(()),
         _ => Err(Refusal::new(
             Code::NotFound,
@@ -447,11 +447,11 @@ fn holds_still(it: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
 
 /// The to-dos that ask about a claim end with what answers them: another version, or its end.
 pub(crate) fn answered(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     lineage: LineageId,
     by: &str,
 ) -> Result<Vec<Planned>, Refusal> {
-    let mut open = it.asking(lineage)?;
+    let mut open = tx.asking(lineage)?;
     open.retain(|it| it.valid_until.is_none());
     let ended = |it: Engram| Planned {
         due: None,

@@ -193,8 +193,8 @@ mod tests {
 
     const PROJECT: ProjectId = ProjectId(Ulid(7));
 
-    fn record(it: &Writer<'_>, operation: &Operation) -> Result<u64, Refusal> {
-        Ok(it.record(&NewEntry {
+    fn record(tx: &Writer<'_>, operation: &Operation) -> Result<u64, Refusal> {
+        Ok(tx.record(&NewEntry {
             project: PROJECT,
             shareable: false,
             agent: None,
@@ -219,13 +219,13 @@ mod tests {
         let add = |text: &str| {
             let entry = pin(text);
             store
-                .write(Timestamp::UNIX_EPOCH, |it| record(it, &entry))
+                .write(Timestamp::UNIX_EPOCH, |tx| record(tx, &entry))
                 .unwrap()
         };
         let first = add("We use SQLite here.");
         add("We use Postgres.");
         let mut read = || -> Vec<u64> {
-            let going = |it: &Reader<'_>| found.read_on(it, PROJECT).map(<[u64]>::to_vec);
+            let going = |tx: &Reader<'_>| found.read_on(tx, PROJECT).map(<[u64]>::to_vec);
             store.read(going).unwrap()
         };
         assert_eq!(read(), [first]);

@@ -37,11 +37,11 @@ pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> 
     let mut engram = find(cx, id)?;
     anchor::tell_health_now(cx, std::slice::from_mut(&mut engram));
     let store = &cx.engine.store;
-    engram.lost = store.read::<_, Refusal>(|it| Ok(it.lost(&engram)?))?;
+    engram.lost = store.read::<_, Refusal>(|tx| Ok(tx.lost(&engram)?))?;
     if engram.valid_until.is_none() {
-        engram.asked = store.read::<_, Refusal>(|it| Ok(it.asked(engram.lineage_id)?))?;
+        engram.asked = store.read::<_, Refusal>(|tx| Ok(tx.asked(engram.lineage_id)?))?;
         let told = std::slice::from_mut(&mut engram);
-        store.read::<_, Refusal>(|it| list::tell_conflicts(cx, it, told.iter_mut()))?;
+        store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, told.iter_mut()))?;
     }
     served::note_shown(cx, std::slice::from_ref(&engram), false)?;
     Ok(engram)
@@ -53,7 +53,7 @@ pub(crate) fn log_of(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entry>, Refus
     let mut entries = cx
         .engine
         .store
-        .read::<_, Refusal>(|it| Ok(it.log(lineage)?))?;
+        .read::<_, Refusal>(|tx| Ok(tx.log(lineage)?))?;
     let stored = entries.iter().filter_map(|it| it.change.stored());
     let unseen: Vec<EngramId> = stored
         .filter(|it| !eyes.may_see(it))
@@ -82,13 +82,13 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
     let (project, eyes, worktree) = (cx.project()?, cx.eyes()?, cx.worktree()?);
     let now = cx.engine.world.now();
     let is_past = feed.filter.held_at.is_some();
-    let mut page = cx.engine.store.read::<_, Refusal>(|it| {
-        let (entries, next) = it.feed(project, &worktree, feed, now)?;
+    let mut page = cx.engine.store.read::<_, Refusal>(|tx| {
+        let (entries, next) = tx.feed(project, &worktree, feed, now)?;
         let mut seen = Vec::with_capacity(entries.len());
         for entry in entries {
             let is_seen = match entry.change.conflict() {
-                Some(id) => list::may_see_conflict(cx, it, id, &eyes, entry.seq)?,
-                None => is_for(it, project, &eyes, &worktree, &entry)?,
+                Some(id) => list::may_see_conflict(cx, tx, id, &eyes, entry.seq)?,
+                None => is_for(tx, project, &eyes, &worktree, &entry)?,
             };
             if is_seen {
                 seen.push(entry);
@@ -102,20 +102,20 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
                 // How often it was said since, nobody knew then.
                 told.figures = Figures::default();
             } else if told.valid_until.is_none() {
-                told.asked = it.asked(told.lineage_id)?;
-            } else if let Some(newer) = it.successor(told.lineage_id, told.seq)? {
+                told.asked = tx.asked(told.lineage_id)?;
+            } else if let Some(newer) = tx.successor(told.lineage_id, told.seq)? {
                 replaced.push((told.id, newer));
             }
         }
         if !is_past {
             let stored = entries.iter_mut();
-            list::tell_conflicts(cx, it, stored.filter_map(|it| it.change.stored_mut()))?;
+            list::tell_conflicts(cx, tx, stored.filter_map(|it| it.change.stored_mut()))?;
         }
         Ok(FeedPage {
             entries,
             next,
-            head: it.head()?,
-            engrams: it.count_engrams(project, now)?.holding,
+            head: tx.head()?,
+            engrams: tx.count_engrams(project, now)?.holding,
             replaced,
         })
     })?;
@@ -130,7 +130,7 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
 pub(crate) fn count(cx: &Context<'_>, filter: &Filter) -> Result<Facets, Refusal> {
     let (project, worktree) = (cx.project()?, cx.worktree()?);
     let (store, now) = (&cx.engine.store, cx.engine.world.now());
-    store.read(|it| Ok(it.facets(project, &worktree, filter, now)?))
+    store.read(|tx| Ok(tx.facets(project, &worktree, filter, now)?))
 }
 
 /// The window's view; only the user has a window, so nothing is metered.
@@ -167,21 +167,21 @@ pub(crate) fn view<T>(
 
 /// Whether the caller is told of an entry: of nothing that it says of a claim that may not be seen.
 fn is_for(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     eyes: &Eyes,
     worktree: &str,
     entry: &Entry,
 ) -> Result<bool, Refusal> {
     let about = match &entry.change {
-        Change::Stored(engram) => return may_see(it, eyes, engram),
+        Change::Stored(engram) => return may_see(tx, eyes, engram),
         // How evidence stands in another working tree is no news in this one.
         Change::Anchored { worktree: of, .. } if of != worktree => return Ok(false),
         _ if matches!(eyes, Eyes::All) => return Ok(true),
         Change::Between { .. } => return Ok(false),
         Change::Anchored { engrams, .. } => {
             for of in engrams {
-                if it.engram(of.id)?.is_some_and(|it| !eyes.may_see(&it)) {
+                if tx.engram(of.id)?.is_some_and(|it| !eyes.may_see(&it)) {
                     return Ok(false);
                 }
             }
@@ -189,24 +189,24 @@ fn is_for(
         }
         // The event of saying a claim repeats it, and stands before it.
         Change::Noted { pointer, .. } | Change::Dereferenced { pointer, .. } => {
-            match said_at(it, project, pointer)? {
-                Some(seq) => it.engram_at(seq + 1)?,
+            match said_at(tx, project, pointer)? {
+                Some(seq) => tx.engram_at(seq + 1)?,
                 None => None,
             }
         }
         other => match other.engram() {
-            Some(id) => it.engram(id)?,
+            Some(id) => tx.engram(id)?,
             None => None,
         },
     };
-    about.map_or(Ok(true), |engram| may_see(it, eyes, &engram))
+    about.map_or(Ok(true), |engram| may_see(tx, eyes, &engram))
 }
 
 /// The place of the event of saying a claim that a pointer addresses; none for any other pointer.
-fn said_at(it: &Reader<'_>, project: ProjectId, pointer: &str) -> Result<Option<u64>, Refusal> {
+fn said_at(tx: &Reader<'_>, project: ProjectId, pointer: &str) -> Result<Option<u64>, Refusal> {
     match pointer.parse::<Pointer>().map(|it| it.target) {
         Ok(Target::Sam { kind, slug, date }) if kind == OWN_EVENT => {
-            Ok(it.events_at(project, &kind, &slug, date)?.pop())
+            Ok(tx.events_at(project, &kind, &slug, date)?.pop())
         }
         _ => Ok(None),
     }

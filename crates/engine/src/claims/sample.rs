@@ -127,8 +127,8 @@ fn say(cx: &Context<'_>, it: &Trace) -> Result<PutReply, Refusal> {
 /// Forgets every claim of the sample that still holds, and takes all of them out of the list.
 pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
     let (project, by) = (cx.project()?, decide::speaker(cx, None)?);
-    let (sample, _) = decide::decide(cx, &Ground::of(project), |it, _| {
-        let sample = listed_sample(it, project, cx.engine.world.now())?;
+    let (sample, _) = decide::decide(cx, &Ground::of(project), |tx, _| {
+        let sample = listed_sample(tx, project, cx.engine.world.now())?;
         let planned = |operation| Planned {
             due: None,
             operation,
@@ -137,7 +137,7 @@ pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
         };
         let mut entries = Vec::new();
         for engram in sample.iter().filter(|it| it.valid_until.is_none()) {
-            entries.extend(answered(it, engram.lineage_id, &by)?);
+            entries.extend(answered(tx, engram.lineage_id, &by)?);
             entries.push(planned(Operation::Forgotten(engram.id)));
         }
         let lineages: BTreeSet<LineageId> = sample.iter().map(|it| it.lineage_id).collect();
@@ -160,14 +160,14 @@ fn held_sample(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
     let (project, now) = (cx.project()?, cx.engine.world.now());
     let store = &cx.engine.store;
     let mut sample =
-        store.read::<_, Refusal>(|it| Ok(it.newest_holding(project, now, None, MOST)?))?;
+        store.read::<_, Refusal>(|tx| Ok(tx.newest_holding(project, now, None, MOST)?))?;
     sample.retain(Engram::is_sample);
     Ok(sample)
 }
 
 /// The claims of a sample in the list, those that ended too.
 fn listed_sample(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     now: Timestamp,
 ) -> Result<Vec<Engram>, Refusal> {
@@ -180,7 +180,7 @@ fn listed_sample(
         },
         ..Feed::default()
     };
-    let (entries, _) = it.feed(project, "", &of_sample, now)?;
+    let (entries, _) = tx.feed(project, "", &of_sample, now)?;
     let stored = entries.into_iter().filter_map(|it| match it.change {
         Change::Stored(engram) => Some(*engram),
         _ => None,

@@ -32,12 +32,12 @@ pub(crate) struct Shown {
 pub(crate) fn one_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
     let (project, eyes) = (cx.project()?, cx.eyes()?);
     let clock = cx.engine.world.now();
-    let found = cx.engine.store.read::<_, Refusal>(|it| {
-        let pair = it.conflict(id)?.filter(|it| it.project == project);
+    let found = cx.engine.store.read::<_, Refusal>(|tx| {
+        let pair = tx.conflict(id)?.filter(|it| it.project == project);
         let pair = pair
-            .map(|pair| standing(it, pair, &eyes, clock))
+            .map(|pair| standing(tx, pair, &eyes, clock))
             .transpose()?;
-        pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))
+        pair.map_or(Ok(None), |pair| shown(tx, pair, &eyes, clock))
     })?;
     let found = found.ok_or_else(|| no_conflict(id))?;
     Ok(Box::new(found.conflict))
@@ -87,8 +87,8 @@ pub(crate) fn list_conflicts(
 pub(crate) fn knows_the_repository(cx: &Context<'_>, otherwise: &str) -> Result<(), Refusal> {
     cx.repository()?;
     let known = cx.known_project()?;
-    let holds = |it: &Reader<'_>| known.map_or(Ok(false), |project| it.has_claims(project));
-    if cx.engine.store.read::<_, Refusal>(|it| Ok(holds(it)?))? {
+    let holds = |tx: &Reader<'_>| known.map_or(Ok(false), |project| tx.has_claims(project));
+    if cx.engine.store.read::<_, Refusal>(|tx| Ok(holds(tx)?))? {
         Ok(())
     } else {
         Err(Refusal::new(
@@ -126,7 +126,7 @@ pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, R
 /// Whether a caller may know of an entry about a conflict.
 pub(crate) fn may_see_conflict(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     id: ConflictId,
     eyes: &Eyes,
     seq: u64,
@@ -134,18 +134,18 @@ pub(crate) fn may_see_conflict(
     if matches!(eyes, Eyes::All) {
         return Ok(true);
     }
-    for id in it
+    for id in tx
         .contradiction(seq)?
         .into_iter()
         .flat_map(|found| found.engrams)
     {
-        if !it.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+        if !tx.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
             return Ok(false);
         }
     }
     let clock = cx.engine.world.now();
-    let found = match it.conflict(id)? {
-        Some(pair) => shown(it, pair, eyes, clock)?,
+    let found = match tx.conflict(id)? {
+        Some(pair) => shown(tx, pair, eyes, clock)?,
         None => None,
     };
     Ok(found.is_some())
@@ -155,17 +155,17 @@ pub(crate) fn may_see_conflict(
 /// first, of equals the one with the claim that was said last.
 pub(crate) fn disputes_of(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     engram: &Engram,
 ) -> Result<Vec<Finding>, Refusal> {
     let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
     let own = side(&engram.topic, &engram.claim);
     let mut found = Vec::new();
-    for pair in it.conflicts_of(engram.project, &own)? {
-        if it.covering(&pair, clock)?.is_some() {
+    for pair in tx.conflicts_of(engram.project, &own)? {
+        if tx.covering(&pair, clock)?.is_some() {
             continue;
         }
-        let Some(shown) = shown(it, pair, &eyes, clock)? else {
+        let Some(shown) = shown(tx, pair, &eyes, clock)? else {
             continue;
         };
         let Shown {
@@ -196,24 +196,24 @@ pub(crate) fn disputes_of(
 /// Fills in the open conflicts of each record; one in none costs two looks into indexes.
 pub(crate) fn tell_conflicts<'a>(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     engrams: impl IntoIterator<Item = &'a mut Engram>,
 ) -> Result<(), Refusal> {
     let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
     for engram in engrams.into_iter().filter(|it| it.holds_now(clock)) {
         let own = side(&engram.topic, &engram.claim);
-        for pair in it.conflicts_of(engram.project, &own)? {
+        for pair in tx.conflicts_of(engram.project, &own)? {
             if engram.conflicts.len() == NAMED {
                 break;
             }
             let is_open = pair.status == ConflictStatus::Open && pair.is_about(engram);
-            if !is_open || !eyes.may_know_of(pair.run) || !it.both_hold(&pair, clock)? {
+            if !is_open || !eyes.may_know_of(pair.run) || !tx.both_hold(&pair, clock)? {
                 continue;
             }
             let [a, b] = &pair.sides;
             let other = if *a == own { b } else { a };
-            let voices = it.holding(engram.project, other, clock)?;
-            if voices.iter().any(|it| eyes.may_see(it)) && it.covering(&pair, clock)?.is_none() {
+            let voices = tx.holding(engram.project, other, clock)?;
+            if voices.iter().any(|it| eyes.may_see(it)) && tx.covering(&pair, clock)?.is_none() {
                 engram.conflicts.push(pair.id);
             }
         }
@@ -376,7 +376,7 @@ pub(crate) fn standing(
 
 /// A conflict as this caller may see it; none if it may not see one of the sides. What another covers is that one.
 pub(crate) fn shown(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     pair: Pair,
     eyes: &Eyes,
     clock: Timestamp,
@@ -384,14 +384,14 @@ pub(crate) fn shown(
     if !eyes.may_know_of(pair.run) {
         return Ok(None);
     }
-    let pair = it.covering(&pair, clock)?.unwrap_or(pair);
-    let (Some(found), Some(first)) = (it.contradiction(pair.last)?, it.deed(pair.first)?) else {
+    let pair = tx.covering(&pair, clock)?.unwrap_or(pair);
+    let (Some(found), Some(first)) = (tx.contradiction(pair.last)?, tx.deed(pair.first)?) else {
         return Ok(None);
     };
     let mut told = Vec::new();
     for (at, side) in pair.sides.iter().enumerate() {
         let recorded = found.engrams.get(at).copied();
-        let Some(voice) = voice(it, &pair, side, recorded, eyes, clock)? else {
+        let Some(voice) = voice(tx, &pair, side, recorded, eyes, clock)? else {
             return Ok(None);
         };
         let differs = found.differs.get(at).cloned().unwrap_or_default();
@@ -403,20 +403,20 @@ pub(crate) fn shown(
         return Ok(None);
     };
     let (status, settled) = match pair.status {
-        ConflictStatus::Open | ConflictStatus::Closed if it.both_hold(&pair, clock)? => {
+        ConflictStatus::Open | ConflictStatus::Closed if tx.both_hold(&pair, clock)? => {
             (ConflictStatus::Open, None)
         }
         ConflictStatus::Open | ConflictStatus::Closed => {
             let over = [&a.1, &b.1].into_iter().filter(|it| !it.holds_now(clock));
-            let ends = over.map(|engram| ended(it, engram, eyes));
+            let ends = over.map(|engram| ended(tx, engram, eyes));
             let ends = ends.collect::<Result<Vec<_>, _>>()?;
             let first = ends.into_iter().min_by_key(|it| it.at);
             (ConflictStatus::Closed, first)
         }
-        status => (status, verdict(it, &pair, eyes)?),
+        status => (status, verdict(tx, &pair, eyes)?),
     };
     let allowed = match pair.allowed {
-        Some(seq) => it.deed(seq)?.map(|deed| Allowed {
+        Some(seq) => tx.deed(seq)?.map(|deed| Allowed {
             by: names::by(&deed),
             at: deed.at,
             why: deed.why.unwrap_or_default(),
@@ -424,8 +424,8 @@ pub(crate) fn shown(
         None => None,
     };
     let mut risk = None;
-    for report in it.reports(pair.id)? {
-        let versions = it.lineage(report.risk)?;
+    for report in tx.reports(pair.id)? {
+        let versions = tx.lineage(report.risk)?;
         // The newest, but for one that ended beside one that holds.
         let holds = versions.iter().any(|it| it.holds_now(clock));
         if let Some(newest) = versions
@@ -461,21 +461,21 @@ pub(crate) fn shown(
 /// The engram that represents a side: the newest that holds, else the newest of all. If the words were
 /// erased, the one by which the conflict was found.
 fn voice(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     pair: &Pair,
     side: &str,
     recorded: Option<EngramId>,
     eyes: &Eyes,
     clock: Timestamp,
 ) -> Result<Option<Engram>, Refusal> {
-    let mut voices = it.voices(pair.project, side, pair.run)?;
+    let mut voices = tx.voices(pair.project, side, pair.run)?;
     voices.retain(|it| eyes.may_see(it));
     let holding = voices.iter().position(|it| it.holds_now(clock));
     if !voices.is_empty() {
         return Ok(Some(voices.swap_remove(holding.unwrap_or(0))));
     }
     let recorded = match recorded {
-        Some(id) => it.engram(id)?,
+        Some(id) => tx.engram(id)?,
         None => None,
     };
     Ok(recorded.filter(|it| eyes.may_see(it) && it.redacted))
@@ -526,7 +526,7 @@ fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>,
 }
 
 /// How the side ended that this engram represents.
-fn ended(it: &Reader<'_>, engram: &Engram, eyes: &Eyes) -> Result<Settled, Refusal> {
+fn ended(tx: &Reader<'_>, engram: &Engram, eyes: &Eyes) -> Result<Settled, Refusal> {
     let settled = |how, by: String, at| Settled {
         how,
         by,
@@ -539,7 +539,7 @@ fn ended(it: &Reader<'_>, engram: &Engram, eyes: &Eyes) -> Result<Settled, Refus
         let at = engram.expires_at.unwrap_or(engram.recorded_at);
         return Ok(settled(How::Expired, String::new(), at));
     };
-    let about = |kind| it.last_about(&engram.id.to_string(), kind);
+    let about = |kind| tx.last_about(&engram.id.to_string(), kind);
     if engram.redacted {
         let by = about(OperationKind::Redacted)?.map_or(String::new(), |it| names::by(&it));
         return Ok(settled(How::Redacted, by, at));
@@ -547,8 +547,8 @@ fn ended(it: &Reader<'_>, engram: &Engram, eyes: &Eyes) -> Result<Settled, Refus
     if let Some(deed) = about(OperationKind::Forgotten)? {
         return Ok(settled(How::Forgotten, names::by(&deed), at));
     }
-    let newer = match it.successor(engram.lineage_id, engram.seq)? {
-        Some(id) => it.engram(id)?,
+    let newer = match tx.successor(engram.lineage_id, engram.seq)? {
+        Some(id) => tx.engram(id)?,
         None => None,
     };
     Ok(match newer {

@@ -207,12 +207,12 @@ impl Tail {
         }
     }
 
-    fn read_on(&mut self, it: &Reader<'_>, claims: &KeptClaims) -> Result<(), StoreError> {
-        let head = it.head()?;
+    fn read_on(&mut self, tx: &Reader<'_>, claims: &KeptClaims) -> Result<(), StoreError> {
+        let head = tx.head()?;
         if head <= self.to {
             return Ok(());
         }
-        let (fresh, older) = it.traits_after(self.project, self.to, TAIL)?;
+        let (fresh, older) = tx.traits_after(self.project, self.to, TAIL)?;
         if older > 0
             && let Some(first) = fresh.first()
         {
@@ -221,7 +221,7 @@ impl Tail {
         for traits in fresh.iter().filter(|it| !it.redacted) {
             let parsed = match claims.kept(traits.id) {
                 Some(parsed) => Some(parsed),
-                None => match it.engram_at(traits.seq) {
+                None => match tx.engram_at(traits.seq) {
                     Ok(engram) => engram.map(|engram| claims.of(&engram)),
                     Err(error) if error.is_of_one_record() => {
                         self.skipped = traits.seq.saturating_add(1);

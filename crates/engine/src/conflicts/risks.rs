@@ -417,8 +417,8 @@ pub(crate) fn sees_all(tx: &Reader<'_>, eyes: &Eyes, found: &[EngramId]) -> Resu
 }
 
 /// Whether it reports a conflict itself. Decided by its lineage, since earlier builds let people reword it.
-pub(crate) fn is_told(it: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
-    Ok(told_by(it, engram)?.is_some())
+pub(crate) fn is_told(tx: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
+    Ok(told_by(tx, engram)?.is_some())
 }
 
 /// The conflict that an engram reports.
@@ -433,14 +433,14 @@ fn told_by(tx: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
 /// What reports an open conflict ends with it, by a verdict, and is neither closed nor reworded by hand. A
 /// conflict with a side that only expired has no verdict any more: what reports it may be closed.
 pub(crate) fn reports_nothing_open(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     engram: &Engram,
     clock: Timestamp,
 ) -> Result<(), Refusal> {
-    let Some(pair) = told_by(it, engram)?.filter(|it| it.status == ConflictStatus::Open) else {
+    let Some(pair) = told_by(tx, engram)?.filter(|it| it.status == ConflictStatus::Open) else {
         return Ok(());
     };
-    if it.both_hold(&pair, clock)? {
+    if tx.both_hold(&pair, clock)? {
         Err(Refusal::new(
             Code::ScopeDenied,
             format!(

@@ -52,20 +52,20 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
     let project = cx.project()?;
     let by = decide::speaker(cx, None)?;
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(project), |it, now| {
-        decide::admit(cx, it)?;
+    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(project), |tx, now| {
+        decide::admit(cx, tx)?;
         let clock = cx.engine.world.now();
-        let pair = it.conflict(conflict)?.filter(|it| it.project == project);
+        let pair = tx.conflict(conflict)?.filter(|it| it.project == project);
         let eyes = cx.eyes()?;
         let leads_to = |pair| {
             if matches!(how, Settle::Undo) {
-                settled_last(it, pair, &eyes)
+                settled_last(tx, pair, &eyes)
             } else {
-                standing(it, pair, &eyes, clock)
+                standing(tx, pair, &eyes, clock)
             }
         };
         let pair = pair.map(leads_to).transpose()?;
-        let found = pair.map_or(Ok(None), |pair| shown(it, pair, &eyes, clock))?;
+        let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &eyes, clock))?;
         let found = found.ok_or_else(|| no_conflict(conflict))?;
         let asked = Asked {
             how: how.clone(),
@@ -73,7 +73,7 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
             by: by.clone(),
             now,
         };
-        plan_verdict(cx, it, &found, &asked)
+        plan_verdict(cx, tx, &found, &asked)
     })?;
     if reply.seq == 0 {
         reply.seq = seq.unwrap_or_default().saturating_sub(after);
@@ -126,24 +126,24 @@ fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, Refusal> {
 
 fn plan_verdict(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     found: &Shown,
     asked: &Asked,
 ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
     let last = match found.pair.verdict {
-        Some(seq) => it.ruling(seq)?.map(|ruling| (seq, ruling)),
+        Some(seq) => tx.ruling(seq)?.map(|ruling| (seq, ruling)),
         None => None,
     };
     match (&asked.how, found.pair.status) {
         (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-            judge::may_change(cx, it, seq)?;
+            judge::may_change(cx, tx, seq)?;
             for voice in &found.voices {
                 close::may_write_topic(cx, &voice.topic)?;
             }
-            let mut done = undone(cx, it, found, &ruling, asked)?;
+            let mut done = undone(cx, tx, found, &ruling, asked)?;
             done.entries
-                .extend(dismissals::reopened_with(cx, it, found, &ruling, asked)?);
+                .extend(dismissals::reopened_with(cx, tx, found, &ruling, asked)?);
             Ok(planned(found, asked, done, None))
         }
         // What a verdict ended can be undone though the conflict was found again: by what the judge could not
@@ -152,7 +152,7 @@ fn plan_verdict(
             if cx.agent()?.is_none() && found.pair.ruled.is_some() =>
         {
             let (_, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-            let done = undone(cx, it, found, &ruling, asked)?;
+            let done = undone(cx, tx, found, &ruling, asked)?;
             Ok(planned(found, asked, done, None))
         }
         (Settle::Undo, _) => match last {
@@ -162,17 +162,17 @@ fn plan_verdict(
                     && found.conflict.status == ConflictStatus::Open
                     && found.pair.allowed.is_none_or(|it| it < seq) =>
             {
-                repeated(cx, it, found, seq, ruling)
+                repeated(cx, tx, found, seq, ruling)
             }
             _ => Err(nothing_to_undo(found)),
         },
         (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-            match is_same(it, found, &ruling, &asked.how, &cx.eyes()?)? {
-                true if cx.agent()?.is_none() && !is_persons(it, seq)? => {
-                    confirmed(cx, it, found, asked, ruling)
+            match is_same(tx, found, &ruling, &asked.how, &cx.eyes()?)? {
+                true if cx.agent()?.is_none() && !is_persons(tx, seq)? => {
+                    confirmed(cx, tx, found, asked, ruling)
                 }
-                true => repeated(cx, it, found, seq, ruling),
+                true => repeated(cx, tx, found, seq, ruling),
                 false => Err(settled_already(cx.caller, found)),
             }
         }
@@ -182,9 +182,9 @@ fn plan_verdict(
         _ => {
             // What a person decided, even to undo a verdict, stays the person's to change.
             if let Some((seq, _)) = last {
-                judge::may_change(cx, it, seq)?;
+                judge::may_change(cx, tx, seq)?;
             }
-            ruled(cx, it, found, asked)
+            ruled(cx, tx, found, asked)
         }
     }
 }
@@ -192,7 +192,7 @@ fn plan_verdict(
 /// A verdict on an open conflict.
 fn ruled(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     found: &Shown,
     asked: &Asked,
 ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
@@ -200,30 +200,30 @@ fn ruled(
     let (how, winner, merged) = match &asked.how {
         Settle::Dismiss => {
             // Nor does an agent let its own claim stand beside the user's: that would open the gate.
-            for voice in dismissals::held_by(cx, it, &found.pair)? {
+            for voice in dismissals::held_by(cx, tx, &found.pair)? {
                 close::may_close(cx, &voice)?;
             }
             done.entries
-                .extend(dismissals::dismissed_with(cx, it, found, asked)?);
+                .extend(dismissals::dismissed_with(cx, tx, found, asked)?);
             (How::Dismissed, None, None)
         }
         Settle::Winner(_) | Settle::Newer | Settle::Surer => {
-            let winner = winning(it, found, &asked.how, &cx.eyes()?)?;
-            close_side(cx, it, found, 1 - winner, asked, &mut done)?;
+            let winner = winning(tx, found, &asked.how, &cx.eyes()?)?;
+            close_side(cx, tx, found, 1 - winner, asked, &mut done)?;
             let side = found.sides.get(winner).cloned();
             (How::Winner, side, None)
         }
         Settle::Merge(text) => {
             let merged = merged(cx, found, text, asked);
-            close_side(cx, it, found, 0, asked, &mut done)?;
-            close_side(cx, it, found, 1, asked, &mut done)?;
-            store(cx, it, found, merged, asked, &mut done);
+            close_side(cx, tx, found, 0, asked, &mut done)?;
+            close_side(cx, tx, found, 1, asked, &mut done)?;
+            store(cx, tx, found, merged, asked, &mut done);
             (How::Merge, None, None)
         }
         Settle::MergedBy(id) => {
-            check_merged(cx, it, found, *id)?;
-            close_side(cx, it, found, 0, asked, &mut done)?;
-            close_side(cx, it, found, 1, asked, &mut done)?;
+            check_merged(cx, tx, found, *id)?;
+            close_side(cx, tx, found, 0, asked, &mut done)?;
+            close_side(cx, tx, found, 1, asked, &mut done)?;
             (How::Merge, None, Some(*id))
         }
         Settle::Undo => return Err(nothing_to_undo(found)),
@@ -287,7 +287,7 @@ fn repeated(
 /// Closes every engram of a side that the caller may see, and the to-dos that ask about them.
 fn close_side(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     found: &Shown,
     at: usize,
     asked: &Asked,
@@ -298,13 +298,13 @@ fn close_side(
     };
     let eyes = cx.eyes()?;
     let clock = cx.engine.world.now();
-    for engram in it.holding(found.pair.project, side, clock)? {
+    for engram in tx.holding(found.pair.project, side, clock)? {
         if !eyes.may_see(&engram) {
             continue;
         }
         close::may_close(cx, &engram)?;
         done.entries
-            .extend(answered(it, engram.lineage_id, &asked.by)?);
+            .extend(answered(tx, engram.lineage_id, &asked.by)?);
         done.closed.push(engram.id);
         done.entries.push(end_of(&engram, &asked.by));
     }
@@ -314,7 +314,7 @@ fn close_side(
 /// Stores a version that a verdict creates, and the conflicts that this version has.
 fn store(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     found: &Shown,
     engram: Engram,
     asked: &Asked,
@@ -322,7 +322,7 @@ fn store(
 ) {
     let compared = findings::compare(
         cx,
-        it,
+        tx,
         &engram,
         &Telling {
             before: &done.entries,
@@ -414,7 +414,7 @@ fn merged(cx: &Context<'_>, found: &Shown, text: &str, asked: &Asked) -> Engram 
 /// Whether a claim that was stored before can take the place of both sides.
 fn check_merged(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     found: &Shown,
     id: EngramId,
 ) -> Result<(), Refusal> {
@@ -426,7 +426,7 @@ fn check_merged(
         ))
     };
     let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
-    let engram = it.engram(id)?.filter(|it| eyes.may_see(it));
+    let engram = tx.engram(id)?.filter(|it| eyes.may_see(it));
     let Some(engram) = engram.filter(|it| it.project == found.pair.project) else {
         return Err(crate::not_found(id));
     };
@@ -452,7 +452,7 @@ fn check_merged(
 /// Makes what a verdict closed hold again, and closes what it stored.
 fn undone(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     found: &Shown,
     ruling: &Ruling,
     asked: &Asked,
@@ -460,10 +460,10 @@ fn undone(
     let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
     let mut done = Done::default();
     for id in &ruling.stored {
-        let Some(first) = it.engram(*id)? else {
+        let Some(first) = tx.engram(*id)? else {
             continue;
         };
-        let versions = it.lineage(first.lineage_id)?;
+        let versions = tx.lineage(first.lineage_id)?;
         let head = versions.into_iter().find(|it| it.holds_now(clock));
         if let Some(head) = head.filter(|head| eyes.may_see(head)) {
             close::may_close(cx, &head)?;
@@ -473,20 +473,20 @@ fn undone(
     }
     for id in &ruling.closed {
         // What the caller may not see stays as it is.
-        let Some(old) = it.engram(*id)?.filter(|old| eyes.may_see(old)) else {
+        let Some(old) = tx.engram(*id)?.filter(|old| eyes.may_see(old)) else {
             continue;
         };
-        let versions = it.lineage(old.lineage_id)?;
+        let versions = tx.lineage(old.lineage_id)?;
         let holds = versions.iter().any(|it| it.valid_until.is_none());
         let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
         if !holds && !is_gone {
             close::may_close(cx, &old)?;
             let engram = lineage::again(cx, old, asked.now, None);
-            store(cx, it, found, engram, asked, &mut done);
+            store(cx, tx, found, engram, asked, &mut done);
         }
     }
-    if holds_again(it, found, &done, clock)?
-        && let Some(old) = ended_report(it, &found.pair)?
+    if holds_again(tx, found, &done, clock)?
+        && let Some(old) = ended_report(tx, &found.pair)?
     {
         let risk = lineage::again(cx, old, asked.now, None);
         done.entries.push(Planned {
@@ -501,7 +501,7 @@ fn undone(
 
 /// Whether both sides hold once this is done: what was said since may have other words.
 fn holds_again(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     found: &Shown,
     done: &Done,
     clock: Timestamp,
@@ -513,7 +513,7 @@ fn holds_again(
             }
             _ => false,
         };
-        let holds = it.holding(found.pair.project, digest, clock)?;
+        let holds = tx.holding(found.pair.project, digest, clock)?;
         let is_left = |it: &Engram| found.pair.is_about(it) && !done.closed.contains(&it.id);
         let holds = holds.iter().any(is_left);
         if !holds && !done.entries.iter().any(is_stored) {
@@ -580,11 +580,11 @@ fn planned(
 }
 
 /// Which side wins: 0 is `a`.
-fn winning(it: &Reader<'_>, found: &Shown, how: &Settle, eyes: &Eyes) -> Result<usize, Refusal> {
+fn winning(tx: &Reader<'_>, found: &Shown, how: &Settle, eyes: &Eyes) -> Result<usize, Refusal> {
     match how {
         Settle::Winner(id) => {
-            let side = match it.engram(*id)? {
-                Some(engram) if eyes.may_see(&engram) => it.side_of(*id)?,
+            let side = match tx.engram(*id)? {
+                Some(engram) if eyes.may_see(&engram) => tx.side_of(*id)?,
                 _ => None,
             };
             let at = found.sides.iter().position(|it| Some(it) == side.as_ref());
@@ -614,7 +614,7 @@ fn winning(it: &Reader<'_>, found: &Shown, how: &Settle, eyes: &Eyes) -> Result<
 
 /// Whether a verdict is the same as the one given before.
 fn is_same(
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     found: &Shown,
     ruling: &Ruling,
     how: &Settle,
@@ -622,11 +622,11 @@ fn is_same(
 ) -> Result<bool, Refusal> {
     Ok(match (how, ruling.how) {
         (Settle::Winner(_) | Settle::Newer | Settle::Surer, Some(How::Winner)) => {
-            let side = found.sides.get(winning(it, found, how, eyes)?);
+            let side = found.sides.get(winning(tx, found, how, eyes)?);
             side == ruling.winner.as_ref()
         }
         (Settle::Merge(text), Some(How::Merge)) => match ruling.stored.first() {
-            Some(id) => it
+            Some(id) => tx
                 .engram(*id)?
                 .is_some_and(|it| fold(&it.claim) == fold(text)),
             None => false,

@@ -96,7 +96,7 @@ impl Engine {
     fn look_at_journal(&self) -> Result<Diagnosis, Refusal> {
         let (faults, head) = self
             .store
-            .read::<_, Refusal>(|it| Ok((it.journal_faults(FAULTS)?, it.head()?)))?;
+            .read::<_, Refusal>(|tx| Ok((tx.journal_faults(FAULTS)?, tx.head()?)))?;
         Ok(self.journal(faults, || format!("{}, none missing", count(head, ENTRIES))))
     }
 
@@ -163,7 +163,7 @@ impl Engine {
     }
 
     fn look_at_index(&self) -> Result<Diagnosis, Refusal> {
-        let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
+        let head = self.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
         let looked = self
             .index()
             .map(|index| Ok((index.damaged()?, index.cursor()?)));
@@ -203,7 +203,7 @@ impl Engine {
     fn reindex(&self) -> Result<Diagnosis, Refusal> {
         Index::delete(self.store.home())?;
         *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
-        let head = self.store.read::<_, Refusal>(|it| Ok(it.head()?))?;
+        let head = self.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
         let built = self.catch_up_to(head);
         Ok(Diagnosis {
             what: "index".to_owned(),

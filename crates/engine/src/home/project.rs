@@ -100,14 +100,14 @@ impl Engine {
                 if in_repository { write(repo, id) } else { id }
             }
         };
-        let known = self.store.read::<_, Refusal>(|it| Ok(it.place_of(id)?))?;
+        let known = self.store.read::<_, Refusal>(|tx| Ok(tx.place_of(id)?))?;
         if known.as_deref() == Some(&place(repo)) {
             self.located.keep(repo, id);
             return Ok(settled(id));
         }
         let is_elsewhere = self
             .store
-            .read::<_, Refusal>(|it| Ok(it.is_admitted(&seat(repo), id)?))?;
+            .read::<_, Refusal>(|tx| Ok(tx.is_admitted(&seat(repo), id)?))?;
         let place = (!is_elsewhere && !repo.is_named_back()).then(|| seat(repo));
         Ok(Ground {
             project: id,
@@ -151,7 +151,7 @@ impl Engine {
     fn check_place(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
         let (known, is_admitted) = self
             .store
-            .read::<_, Refusal>(|it| Ok((it.place_of(id)?, it.is_admitted(&seat(repo), id)?)))?;
+            .read::<_, Refusal>(|tx| Ok((tx.place_of(id)?, tx.is_admitted(&seat(repo), id)?)))?;
         if is_admitted {
             return Ok(true);
         }
@@ -182,7 +182,7 @@ impl Engine {
     fn is_its_own(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
         let (known, is_admitted) = self
             .store
-            .read::<_, Refusal>(|it| Ok((it.place_of(id)?, it.is_admitted(&seat(repo), id)?)))?;
+            .read::<_, Refusal>(|tx| Ok((tx.place_of(id)?, tx.is_admitted(&seat(repo), id)?)))?;
         Ok(match known {
             Some(known) if known == place(repo) => true,
             Some(known) => !is_admitted && !stands(&known, repo, id),

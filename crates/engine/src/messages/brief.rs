@@ -48,7 +48,7 @@ pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
     known::known_caller(cx)?;
     let project = cx.project()?;
     let store = &cx.engine.store;
-    let made = store.read::<_, Refusal>(|it| composed(cx, it, project, None))?;
+    let made = store.read::<_, Refusal>(|tx| composed(cx, tx, project, None))?;
     note_brief(cx, &made)?;
     Ok(made.reply)
 }
@@ -58,13 +58,13 @@ pub(crate) fn shown_brief(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, 
     let (project, limits) = (cx.project()?, &cx.engine.config.limits.message);
     let store = &cx.engine.store;
     let brief = match &of.agent {
-        None => store.read::<_, Refusal>(|it| Ok(composed(cx, it, project, None)?.reply))?,
+        None => store.read::<_, Refusal>(|tx| Ok(composed(cx, tx, project, None)?.reply))?,
         Some(id) => {
-            let found = store.read(|it| in_project(it, project, id))?;
+            let found = store.read(|tx| in_project(tx, project, id))?;
             let agent = found.ok_or_else(|| unknown(id))?;
             let caller = Caller::Agent(id.clone());
             let seen = Context::as_seen(cx.engine, &caller, agent);
-            store.read::<_, Refusal>(|it| Ok(composed(&seen, it, project, None)?.reply))?
+            store.read::<_, Refusal>(|tx| Ok(composed(&seen, tx, project, None)?.reply))?
         }
     };
     Ok(ShownBrief {
@@ -80,10 +80,10 @@ pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, R
         screen_text("the pin", text)?;
     }
     let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
-    decide::decide(cx, &ground, |it, _| {
-        decide::admit(cx, it)?;
-        is_parent(cx, it, ground.project)?;
-        let pin = plan_pin(cx, it, ground.project, what)?;
+    decide::decide(cx, &ground, |tx, _| {
+        decide::admit(cx, tx)?;
+        is_parent(cx, tx, ground.project)?;
+        let pin = plan_pin(cx, tx, ground.project, what)?;
         let planned = pin.map(|pin| Planned {
             due: None,
             operation: Operation::Pinned(pin),
@@ -101,12 +101,12 @@ pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, R
 /// What to pin; nothing if the line is already pinned.
 fn plan_pin(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     what: &Pinning,
 ) -> Result<Option<Pin>, Refusal> {
     let limits = &cx.engine.config.limits;
-    let lines = composed(cx, it, project, None)?.reply.lines;
+    let lines = composed(cx, tx, project, None)?.reply.lines;
     let pinned: Vec<String> = lines
         .into_iter()
         .filter(|line| line.pinned)
@@ -123,12 +123,12 @@ fn plan_pin(
             (pin, line)
         }
         Pinning::Engram(id) => {
-            let head = head_of(it, project, &cx.eyes_in(project)?, id.0)?;
+            let head = head_of(tx, project, &cx.eyes_in(project)?, id.0)?;
             let pin = Pin {
                 lineage: Some(head.lineage_id),
                 ..Pin::default()
             };
-            (pin, line_of(cx, it, project, &head)?)
+            (pin, line_of(cx, tx, project, &head)?)
         }
     };
     if pinned.contains(&line) {
@@ -141,7 +141,7 @@ fn plan_pin(
 /// The line that a claim would become in the brief.
 fn line_of(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     head: &Engram,
 ) -> Result<String, Refusal> {
@@ -151,7 +151,7 @@ fn line_of(
         lineage: Some(head.lineage_id),
         text: None,
     };
-    let lines = composed(cx, it, project, Some(first))?.reply.lines;
+    let lines = composed(cx, tx, project, Some(first))?.reply.lines;
     let line = lines
         .into_iter()
         .find(|it| it.pinned && it.engram == Some(head.id));
@@ -167,8 +167,8 @@ fn line_of(
 pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply, Refusal> {
     known::known_caller(cx)?;
     let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
-    decide::decide(cx, &ground, |it, _| {
-        let made = composed(cx, it, ground.project, None)?;
+    decide::decide(cx, &ground, |tx, _| {
+        let made = composed(cx, tx, ground.project, None)?;
         let pin = pin_of(&made, what)?;
         if let Caller::Agent(agent) = cx.caller
             && pin.agent.as_ref() != Some(agent)
@@ -193,11 +193,11 @@ pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply
 }
 
 /// Refuses agents without children: only a parent or the user may pin.
-fn is_parent(cx: &Context<'_>, it: &Reader<'_>, project: ProjectId) -> Result<(), Refusal> {
+fn is_parent(cx: &Context<'_>, tx: &Reader<'_>, project: ProjectId) -> Result<(), Refusal> {
     let Caller::Agent(agent) = cx.caller else {
         return Ok(());
     };
-    if it.family(project, Some(agent), 1)?.is_empty() {
+    if tx.family(project, Some(agent), 1)?.is_empty() {
         Err(Refusal::new(
             Code::ScopeDenied,
             "only a parent or the user may pin to the brief",
@@ -211,19 +211,19 @@ fn is_parent(cx: &Context<'_>, it: &Reader<'_>, project: ProjectId) -> Result<()
 /// The brief of whoever asks; `first` is pinned before everything else.
 fn composed(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     first: Option<Pinned>,
 ) -> Result<Composed, Refusal> {
     let limits = &cx.engine.config.limits;
     let agent = cx.agent()?;
-    let mut pins = it.pins(project)?;
-    let line = known::line_of(it, agent)?;
+    let mut pins = tx.pins(project)?;
+    let line = known::line_of(tx, agent)?;
     let is_near = |owner: &AgentId| line.iter().any(|one| one.handle == *owner);
     pins.retain(|pin| agent.is_none() || pin.agent.as_ref().is_none_or(is_near));
     pins.splice(0..0, first);
-    let (candidates, pinned) = candidates(cx, it, project, &pins)?;
-    let near = near(it, project, agent)?;
+    let (candidates, pinned) = candidates(cx, tx, project, &pins)?;
+    let near = near(tx, project, agent)?;
     let roles = near.iter().filter_map(|it| {
         Some(ForRole {
             role: it.role.clone()?,
@@ -233,8 +233,8 @@ fn composed(
     let material = Material {
         pins: pinned,
         roles: roles.collect(),
-        budgets: budgets_of(cx, it, &near)?,
-        grants: grants_of(cx, it, &near)?,
+        budgets: budgets_of(cx, tx, &near)?,
+        grants: grants_of(cx, tx, &near)?,
         run: agent.map(|it| it.run),
         reader: agent.map(|it| it.handle.clone()),
         asked: false,
@@ -251,25 +251,25 @@ fn composed(
 /// Claims that a brief may name, and what is pinned. Each query is bounded, however many claims there are.
 fn candidates(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     project: ProjectId,
     pins: &[Pinned],
 ) -> Result<(Vec<Candidate>, Vec<engram_gateway::Pinned>), Refusal> {
     let (eyes, now) = (cx.eyes_in(project)?, cx.engine.world.now());
     let run = cx.agent()?.map(|it| it.run);
-    let mut found = it.newest_lasting(project, now, NEWEST)?;
+    let mut found = tx.newest_lasting(project, now, NEWEST)?;
     for kind in [Kind::Constraint, Kind::Policy, Kind::Risk] {
-        found.extend(it.newest_of_kind(project, kind, now, LASTING)?);
+        found.extend(tx.newest_of_kind(project, kind, now, LASTING)?);
     }
-    for (id, _) in it.read_most(project, run, MOST_READ)? {
-        let read = it.engram(id)?;
+    for (id, _) in tx.read_most(project, run, MOST_READ)? {
+        let read = tx.engram(id)?;
         found.extend(read.filter(|it| it.valid_until.is_none() && it.holds_now(now)));
     }
     let mut pinned = Vec::new();
     for pin in pins {
         let what = match (pin.lineage, &pin.text) {
             (Some(lineage), _) => {
-                let head = it.lineage(lineage)?.into_iter().next();
+                let head = tx.lineage(lineage)?.into_iter().next();
                 let head = head.filter(|it| it.valid_until.is_none() && it.holds_now(now));
                 let Some(head) = head else { continue };
                 let id = head.id;
@@ -288,21 +288,21 @@ fn candidates(
     found.retain(|it| !it.redacted && it.project == project);
     let mut seen = Vec::with_capacity(found.len());
     for engram in found {
-        if may_see(it, &eyes, &engram)? {
+        if may_see(tx, &eyes, &engram)? {
             seen.push(engram);
         }
     }
     let mut found = seen;
     found.sort_by_key(|it| it.seq);
     found.dedup_by_key(|it| it.seq);
-    list::tell_conflicts(cx, it, &mut found)?;
+    list::tell_conflicts(cx, tx, &mut found)?;
     let worktree = cx.worktree()?;
-    let is_looked_at = it.looked(project, &worktree)?.is_some();
+    let is_looked_at = tx.looked(project, &worktree)?.is_some();
     let candidate = |engram: Engram| {
-        let health = it.health(engram.id, &worktree)?.map(|it| it.standing);
+        let health = tx.health(engram.id, &worktree)?.map(|it| it.standing);
         let unchanged = (engram.verified && is_looked_at).then_some(Evidence::Holds);
         Ok::<_, Refusal>(Candidate {
-            reads: it.reads_of(project, run, engram.id)?,
+            reads: tx.reads_of(project, run, engram.id)?,
             evidence: health.or(unchanged),
             ..candidate_of(engram)
         })
@@ -317,7 +317,7 @@ fn candidates(
 /// What each agent with an open turn has spent, and may spend.
 fn budgets_of(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     near: &[Agent],
 ) -> Result<Vec<(String, Spent)>, Refusal> {
     let idle = SignedDuration::from_secs(cx.engine.config.limits.deref.turn_idle_seconds);
@@ -345,20 +345,20 @@ fn budgets_of(
     called
         .take(BUDGETS)
         .map(|agent| {
-            let spent = it.spend(&agent.handle, &agent.turn)?;
-            let limits = cx.engine.limits_of(it, &agent.handle)?;
+            let spent = tx.spend(&agent.handle, &agent.turn)?;
+            let limits = cx.engine.limits_of(tx, &agent.handle)?;
             Ok((names::named(&agent.label), figures(spent, &limits.deref)))
         })
         .collect()
 }
 
 /// The open grants of these agents.
-fn grants_of(cx: &Context<'_>, it: &Reader<'_>, near: &[Agent]) -> Result<Vec<OpenGrant>, Refusal> {
+fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<OpenGrant>, Refusal> {
     let now = cx.engine.world.now();
     let mut open = Vec::new();
     for agent in near {
-        for grant in it.unspent_grants(&agent.handle)? {
-            let grant = aged(it, grant, now)?;
+        for grant in tx.unspent_grants(&agent.handle)? {
+            let grant = aged(tx, grant, now)?;
             if grant.state(now) != GrantState::Open {
                 continue;
             }
@@ -423,10 +423,10 @@ fn candidate_of(engram: Engram) -> Candidate {
 }
 
 /// An agent and its children, or all agents for the user: most recent call first.
-fn near(it: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
-    let mut near = it.family(project, agent.map(|it| &it.handle), FAMILY)?;
+fn near(tx: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
+    let mut near = tx.family(project, agent.map(|it| &it.handle), FAMILY)?;
     if let Some(agent) = agent {
-        near.extend(in_project(it, project, &agent.handle)?);
+        near.extend(in_project(tx, project, &agent.handle)?);
         near.sort_by(|one, two| (two.last_call, &one.handle).cmp(&(one.last_call, &two.handle)));
     }
     Ok(near)

@@ -67,7 +67,7 @@ fn in_the_name_of(cx: &Context<'_>, agent: Option<AgentId>) -> Result<Caller, Re
     if !matches!(cx.caller, Caller::Agent(me) if *me == agent) {
         let project = cx.project()?;
         let store = &cx.engine.store;
-        let found = store.read::<_, Refusal>(|it| in_project(it, project, &agent))?;
+        let found = store.read::<_, Refusal>(|tx| in_project(tx, project, &agent))?;
         let found = found.ok_or_else(|| unknown(&agent))?;
         may_decide_for(cx.caller, &kin_of(found))?;
     }
@@ -136,10 +136,10 @@ fn least_of(cx: &Context<'_>, role: &str, limits: &Limits) -> Result<Limits, Ref
         // Sending it says what is wrong.
         return Ok(limits.clone());
     };
-    cx.engine.store.read(|it| {
+    cx.engine.store.read(|tx| {
         let mut least = limits.clone();
         for child in &to {
-            least = narrowed_for(it, &least, it.agent(child)?.as_ref())?;
+            least = narrowed_for(tx, &least, tx.agent(child)?.as_ref())?;
         }
         Ok(least)
     })

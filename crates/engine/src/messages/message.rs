@@ -34,7 +34,7 @@ pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<Parsed, Refusa
         return Err(refusal);
     }
     let store = &cx.engine.store;
-    for grant in store.read(|it| code_grants(cx, it))? {
+    for grant in store.read(|tx| code_grants(cx, tx))? {
         let mut wider = limits.clone();
         let Granted::Code { chars } = grant.what else {
             continue;
@@ -52,14 +52,14 @@ pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<Parsed, Refusa
 }
 
 /// The open grants of inline code of the agent that calls, the least first.
-pub(crate) fn code_grants(cx: &Context<'_>, it: &Reader<'_>) -> Result<Vec<IssuedGrant>, Refusal> {
+pub(crate) fn code_grants(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Vec<IssuedGrant>, Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(Vec::new());
     };
     let now = cx.engine.world.now();
     let mut open = Vec::new();
-    for grant in it.unspent_grants(&agent.handle)? {
-        let grant = aged(it, grant, now)?;
+    for grant in tx.unspent_grants(&agent.handle)? {
+        let grant = aged(tx, grant, now)?;
         if let Ok(chars) = code_allowance(&agent.handle, Some(&grant), now) {
             open.push((chars, grant));
         }

@@ -77,11 +77,11 @@ impl Pack {
     /// The entries that keep a copy of each file that needs one.
     pub(crate) fn kept(
         &self,
-        it: &Reader<'_>,
+        tx: &Reader<'_>,
         ground: &Ground,
         by: &str,
     ) -> Result<Vec<Planned>, Refusal> {
-        let copies = copies(it, ground.project, &self.pointers, &self.snapshots)?;
+        let copies = copies(tx, ground.project, &self.pointers, &self.snapshots)?;
         Ok(planned(copies, by))
     }
 }

@@ -71,8 +71,8 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
         code: refusal.code,
         figures: remedy.figures,
     };
-    let remembered = decide::decide(cx, &ground, |it, _| {
-        decide::admit(cx, it)?;
+    let remembered = decide::decide(cx, &ground, |tx, _| {
+        decide::admit(cx, tx)?;
         Ok(Plan {
             entries: vec![one(Operation::Unsent(unsent.clone()), &by)],
             answer: (),
@@ -120,15 +120,15 @@ fn report(
     let id = cx.engine.world.id().to_string();
     findings::before_comparing(cx);
     let ((mut replies, requests, count, resend_of), seq) =
-        decide::decide(cx, &ground, |it, now| {
-            decide::admit_many(cx, it, claims.len())?;
-            still_granted(cx, it, parsed)?;
-            is_no_echo_of_all(cx, it, child, &pack, &wanted)?;
-            let (mut entries, replies) = plan_claims(cx, it, now, &ground, &claims)?;
-            entries.extend(pack.kept(it, &ground, &by)?);
-            let (asked, requests) = plan_requests(cx, it, &ground, &wanted)?;
+        decide::decide(cx, &ground, |tx, now| {
+            decide::admit_many(cx, tx, claims.len())?;
+            still_granted(cx, tx, parsed)?;
+            is_no_echo_of_all(cx, tx, child, &pack, &wanted)?;
+            let (mut entries, replies) = plan_claims(cx, tx, now, &ground, &claims)?;
+            entries.extend(pack.kept(tx, &ground, &by)?);
+            let (asked, requests) = plan_requests(cx, tx, &ground, &wanted)?;
             entries.extend(planned(asked, &by));
-            let resend_of = it.unsent(ground.project, Some(&agent.handle))?;
+            let resend_of = tx.unsent(ground.project, Some(&agent.handle))?;
             let pointers = claims.iter().flat_map(|it| &it.found.pointers);
             let pointers = pointers.chain(&pack.pointers);
             let pointers = pointers.chain(wanted.iter().map(|it| &it.looked.pointer));
@@ -137,13 +137,13 @@ fn report(
                 to: agent.parent.iter().cloned().collect(),
                 tokens: parsed.checked.tokens as u64,
                 grant: parsed.grant.clone(),
-                turn: turn(cx, it)?,
+                turn: turn(cx, tx)?,
                 resend_of: resend_of.clone(),
                 files: files(pointers.map(|it| &it.target)),
                 ..kept(&pinned, &replies)
             };
             entries.push(one(Operation::Sent(Box::new(sent)), &by));
-            if let Some(parent) = parent_of(it, agent)? {
+            if let Some(parent) = parent_of(tx, agent)? {
                 entries.push(one(told_to(&parent, child, &claims), &by));
             }
             let count = entries.len();
@@ -222,13 +222,13 @@ fn claims<'a>(
 /// Checks that the grant that the message's inline code needs is still open: one message spends it.
 pub(crate) fn still_granted(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     parsed: &Parsed,
 ) -> Result<(), Refusal> {
     let Some(id) = &parsed.grant else {
         return Ok(());
     };
-    if message::code_grants(cx, it)?.iter().any(|it| it.id == *id) {
+    if message::code_grants(cx, tx)?.iter().any(|it| it.id == *id) {
         Ok(())
     } else {
         Err(Refusal::new(
@@ -255,7 +255,7 @@ fn all_wanted(
 /// The entries and ids of a message's requests. The same pointer twice in a message is one request.
 fn plan_requests(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     ground: &Ground,
     wanted: &[Want],
 ) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
@@ -268,7 +268,7 @@ fn plan_requests(
             ids.push(id);
             continue;
         }
-        let (asked, id) = grants::plan_request(cx, it, ground, want)?;
+        let (asked, id) = grants::plan_request(cx, tx, ground, want)?;
         entries.extend(asked);
         ids.push(id);
     }
@@ -278,7 +278,7 @@ fn plan_requests(
 /// The entries and replies of a message's claims. The same claim twice in a message is stored once.
 fn plan_claims(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     now: Timestamp,
     ground: &Ground,
     claims: &[Claim<'_>],
@@ -291,7 +291,7 @@ fn plan_claims(
             replies.push(same.repeated());
             continue;
         }
-        let plan = put::plan_claim(cx, it, now, ground, claim, &entries)
+        let plan = put::plan_claim(cx, tx, now, ground, claim, &entries)
             .map_err(|refusal| at_place(refusal, "engrams", at))?;
         let (put, after) = plan.answer;
         if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {
@@ -314,15 +314,15 @@ fn plan_claims(
 }
 
 /// The turn that a message counts against.
-pub(crate) fn turn(cx: &Context<'_>, it: &Reader<'_>) -> Result<Option<String>, Refusal> {
-    cx.called()?.map(|called| called.turn(it)).transpose()
+pub(crate) fn turn(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<String>, Refusal> {
+    cx.called()?.map(|called| called.turn(tx)).transpose()
 }
 
 /// Refuses a summary that only repeats what its sender was shown, without evidence of its own. Engrams are
 /// checked one by one, elsewhere.
 fn is_no_echo_of_all(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     child: &ChildMessage,
     pack: &Pack,
     wanted: &[Want],
@@ -336,7 +336,7 @@ fn is_no_echo_of_all(
         .pointers
         .iter()
         .chain(wanted.iter().map(|it| &it.looked.pointer));
-    served::refuse_echo(cx, it, said, evidence.map(ToString::to_string))
+    served::refuse_echo(cx, tx, said, evidence.map(ToString::to_string))
         .map_err(|refusal| at_place(refusal, "output.summary", usize::MAX))
 }
 
@@ -365,9 +365,9 @@ impl Reply {
     }
 }
 
-fn parent_of(it: &Reader<'_>, agent: &Agent) -> Result<Option<Agent>, Refusal> {
+fn parent_of(tx: &Reader<'_>, agent: &Agent) -> Result<Option<Agent>, Refusal> {
     Ok(match &agent.parent {
-        Some(parent) => it.agent(parent)?,
+        Some(parent) => tx.agent(parent)?,
         None => None,
     })
 }

@@ -57,17 +57,17 @@ pub(crate) fn tell(
     }
     let secrets = gifts.iter().filter_map(Gift::secret).map(str::len).sum();
     check_delivery(&message, secrets, cx.limits()?)?;
-    let ((sent, resend_of), _) = decide::decide(cx, &ground, |it, _| {
-        decide::admit_many(cx, it, 1)?;
-        send::still_granted(cx, it, parsed)?;
-        let resend_of = it.unsent(ground.project, cx.caller.agent())?;
-        let mut entries = pack.kept(it, &ground, &by)?;
+    let ((sent, resend_of), _) = decide::decide(cx, &ground, |tx, _| {
+        decide::admit_many(cx, tx, 1)?;
+        send::still_granted(cx, tx, parsed)?;
+        let resend_of = tx.unsent(ground.project, cx.caller.agent())?;
+        let mut entries = pack.kept(tx, &ground, &by)?;
         let sent = Sent {
             id: id.clone(),
             to: to.clone(),
             tokens: parsed.checked.tokens as u64,
             grant: parsed.grant.clone(),
-            turn: send::turn(cx, it)?,
+            turn: send::turn(cx, tx)?,
             resend_of: resend_of.clone(),
             files: files(
                 pack.pointers
@@ -82,7 +82,7 @@ pub(crate) fn tell(
         let mut deliveries = Vec::new();
         let children = family.iter().filter(|it| to.contains(&it.handle));
         for (nth, child) in children.enumerate() {
-            let (granted, tokens) = plan_gifts(cx, it, &ground, &gifts, child, nth)?;
+            let (granted, tokens) = plan_gifts(cx, tx, &ground, &gifts, child, nth)?;
             entries.extend(planned(granted, &by));
             let mut message = message.clone();
             for (at, token) in tokens.into_iter().enumerate() {
@@ -112,9 +112,9 @@ pub(crate) fn tell(
 /// Whom a message may reach: the one that it names, or all that are below its sender.
 pub(crate) fn family(cx: &Context<'_>, to: Option<&AgentId>) -> Result<Vec<Agent>, Refusal> {
     let project = cx.project()?;
-    cx.engine.store.read(|it| match to {
-        Some(to) => Ok(in_project(it, project, to)?.into_iter().collect()),
-        None => Ok(it.family(project, cx.caller.agent(), usize::MAX)?),
+    cx.engine.store.read(|tx| match to {
+        Some(to) => Ok(in_project(tx, project, to)?.into_iter().collect()),
+        None => Ok(tx.family(project, cx.caller.agent(), usize::MAX)?),
     })
 }
 
@@ -144,7 +144,7 @@ fn gifts(
 /// The grants of a message for one of its recipients: a new one wherever the message has no token.
 fn plan_gifts(
     cx: &Context<'_>,
-    it: &Reader<'_>,
+    tx: &Reader<'_>,
     ground: &Ground,
     gifts: &[Gift],
     child: &Agent,
@@ -154,7 +154,7 @@ fn plan_gifts(
     for (at, gift) in gifts.iter().enumerate() {
         let place = |refusal| at_place(refusal, "grants", at);
         if !gift.token.is_empty() {
-            holds(cx, it, gift, child).map_err(place)?;
+            holds(cx, tx, gift, child).map_err(place)?;
             tokens.push(gift.token.clone());
             continue;
         }
@@ -162,7 +162,7 @@ fn plan_gifts(
             continue;
         };
         let grant = new_grant(cx, gift, child, id).map_err(place)?;
-        entries.extend(gift.looked.copies(it, ground.project)?);
+        entries.extend(gift.looked.copies(tx, ground.project)?);
         entries.push(Operation::Granted(Box::new(NewGrant {
             grant,
             token: digest_of(token),
@@ -200,11 +200,11 @@ fn new_grant(
 }
 
 /// Checks that a token in a message is one that its recipient can use for this pointer.
-fn holds(cx: &Context<'_>, it: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
+fn holds(cx: &Context<'_>, tx: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
     let now = cx.engine.world.now();
-    let found = it.grant_of_token(&digest_of(&gift.token))?;
+    let found = tx.grant_of_token(&digest_of(&gift.token))?;
     let address = gift.looked.pointer.to_string();
-    let is_open = match found.map(|grant| aged(it, grant, now)).transpose()? {
+    let is_open = match found.map(|grant| aged(tx, grant, now)).transpose()? {
         Some(grant) => {
             grant.to == child.handle
                 && grant.state(now) == GrantState::Open
