@@ -1,31 +1,163 @@
-//! The table of requests, answered: one function a row, each a line to where it is done.
+//! The door: one request in, one reply out. What answers each request stands in one table, one function a row,
+//! each a line to where it is done.
+
+use std::sync::Arc;
+
+use engram_consistency::{claim::Claim, mask};
 
 use engram_model::{
-    Adoption, AgentOpened, AgentsReply, Allow, Answered, Answers, Blame, BriefReply, BudgetOf,
-    BudgetsReply, Check, CheckReply, CheckedPointer, Commit, Conflict, ConflictFilter, ConflictId,
-    ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced, Draft, Engram, EngramId, Entry,
-    Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck, GateReply, GrantAnswer, GrantIssued,
-    GrantWanted, GrantsReply, Hook, HookReply, LineReply, LineView, MetricsReply, NextTurn, Note,
-    NoteReply, Opening, Pinning, PointerInput, Promote, PromoteReply, PutReply, Query, QueryReply,
-    Refusal, RequestsReply, Resolve, ResolveReply, SampleReply, Sending, SentReply, SourceReply,
-    SourceView, Standing, StatusReply, Turned, Unpinning, ValidReply, WhichRequests,
+    Adoption, AgentOpened, AgentsReply, Allow, Answered, Answers, Ask, Blame, BriefReply, BudgetOf,
+    BudgetsReply, Caller, Check, CheckReply, CheckedPointer, Code, Commit, Conflict,
+    ConflictFilter, ConflictId, ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced,
+    Draft, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck,
+    GateReply, GrantAnswer, GrantIssued, GrantWanted, GrantsReply, Hook, HookReply, LineReply,
+    LineView, MetricsReply, NextTurn, Note, NoteReply, Opening, Pinning, PointerInput, Promote,
+    PromoteReply, PutReply, Query, QueryReply, Refusal, Reply, Request, RequestsReply, Resolve,
+    ResolveReply, SampleReply, Sending, SentReply, SourceReply, SourceView, Standing, StatusReply,
+    Turned, Unpinning, ValidReply, WhichRequests,
 };
 
 use crate::{
-    agents::{budgets, grants, known, metrics, served},
-    anchor,
+    Engine,
+    agents::{budgets, grants, metrics, opened, served},
     asking::{deref, query},
     claims::{
-        close, lineage, note, promote,
+        close, lineage, note, pointers, promote,
         put::{self, Occasion},
         read, sample,
     },
-    conflicts::{allow, list, settle},
-    context::Context,
-    home::project,
+    conflicts::list,
+    context::{Context, caller::is_token, names},
+    evidence::health,
+    follow::promote::PromoteFollower,
+    home::calls::Begun,
+    log_cause,
     messages::{brief, hooks, message, send},
-    status,
+    status::{self, adopt},
+    verdicts::{allow, settle},
+    world::Gone,
 };
+
+impl Engine {
+    /// Answers one request. Records have their derived keys and entities, for callers that print them.
+    /// Blocks while it looks at git and the disk.
+    ///
+    /// # Errors
+    /// `SCOPE_DENIED` for what only the user may ask; else what the request says.
+    pub fn handle(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
+        self.answer(caller, request, None).map(with_keys)
+    }
+
+    /// [`Engine::handle`] for one who may go before the answer comes: looking at git and the disk then
+    /// ends soon.
+    ///
+    /// # Errors
+    /// As [`Engine::handle`].
+    pub fn handle_until(
+        &self,
+        caller: &Caller,
+        request: Request,
+        is_gone: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<Reply, Refusal> {
+        self.answer(caller, request, Some(Arc::new(is_gone)))
+            .map(with_keys)
+    }
+
+    /// [`Engine::handle`] with a typed answer; records lack their derived keys.
+    ///
+    /// # Errors
+    /// As [`Engine::handle`].
+    pub fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
+        typed::<A>(self.answer(caller, ask.into(), None)?)
+    }
+
+    /// [`Engine::ask`] for one who may go before the answer comes, as [`Engine::handle_until`].
+    ///
+    /// # Errors
+    /// As [`Engine::handle`].
+    pub fn ask_until<A: Ask>(
+        &self,
+        caller: &Caller,
+        ask: A,
+        is_gone: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Result<A::Answer, Refusal> {
+        typed::<A>(self.answer(caller, ask.into(), Some(Arc::new(is_gone)))?)
+    }
+
+    fn answer(
+        &self,
+        caller: &Caller,
+        request: Request,
+        gone: Option<Gone>,
+    ) -> Result<Reply, Refusal> {
+        let terms = request.terms();
+        if !terms.who.is(caller) && *caller == Caller::User {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                format!("only an agent may call {}", terms.name),
+                "You need no permission: read it, or grant it to an agent.",
+            ));
+        }
+        if !terms.who.is(caller) {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                format!("only the user may call {}", terms.name),
+                "Ask the user to do it. An agent queries, reads evidence within its budget, and commits; operation delete retires a claim.",
+            ));
+        }
+        // It is neither looked up nor kept.
+        if caller.agent().is_some_and(|it| is_token(&it.0)) {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                "this is a token, not the handle of an agent",
+                "Name the agent by its handle, as `engram agents` lists it; a token goes into ENGRAM_AGENT for `engram mcp`, or into Authorization over HTTP.",
+            ));
+        }
+        self.settle()?;
+        let is_of_many = matches!(request, Request::CheckPointers(_));
+        let context = Context::begun(self, caller, gone, is_of_many);
+        let is_hook = matches!(request, Request::Hook(_));
+        let begun = Begun::of(caller, &request, self.world.now());
+        let answered = context
+            .is_of_this_project()
+            .and_then(|()| answer_in_time(&context, request))
+            .map(with_names)
+            .inspect_err(|it| {
+                // A hook counts it for the agent that it is about.
+                if !is_hook {
+                    budgets::count_refusal(&context, it);
+                }
+            })
+            .map_err(|it| self.name_the_file(it))
+            .map_err(|it| match caller {
+                Caller::User => it,
+                Caller::Agent(_) => without_secrets(it),
+            })
+            .inspect_err(log_cause);
+        if let Some(begun) = begun {
+            let project = context.found_project();
+            self.calls
+                .keep(begun, project, self.world.now(), answered.as_ref().err());
+        }
+        answered
+    }
+}
+
+/// Answers. What only looks something up ends once the time of an agent is over, or nobody waits any more; a
+/// change goes on, so that what it stored is acknowledged.
+fn answer_in_time(cx: &Context<'_>, request: Request) -> Result<Reply, Refusal> {
+    if request.changes() {
+        return Answering(cx).answer(request);
+    }
+    let answered = cx.in_time(|| Answering(cx).answer(request));
+    answered.unwrap_or_else(|| {
+        Err(Refusal::new(
+            Code::RateLimited,
+            "composing this answer took too long for an agent's request",
+            "Ask for less: a narrower topic, a more specific question, or a smaller limit.",
+        ))
+    })
+}
 
 type Answer<T> = Result<T, Refusal>;
 
@@ -66,7 +198,11 @@ impl Answers for Answering<'_> {
     }
 
     fn query(&self, query: Query) -> Answer<QueryReply> {
-        query::search(self.0, &query)
+        let reply = query::search(self.0, &query)?;
+        if promote::note_answered(self.0, &reply.engrams) {
+            self.0.engine.wake::<PromoteFollower>();
+        }
+        Ok(reply)
     }
 
     fn deref(&self, deref: Deref) -> Answer<Box<Dereferenced>> {
@@ -94,15 +230,15 @@ impl Answers for Answering<'_> {
     }
 
     fn check_pointers(&self, check: Check) -> Answer<CheckReply> {
-        anchor::check(self.0, &check)
+        pointers::check(self.0, &check)
     }
 
     fn repin(&self, id: EngramId) -> Answer<PutReply> {
-        anchor::point_at_now(self.0, id)
+        pointers::point_at_now(self.0, id)
     }
 
     fn reverify(&self, id: EngramId) -> Answer<PutReply> {
-        anchor::ask_again(self.0, id)
+        pointers::ask_again(self.0, id)
     }
 
     fn load_sample(&self) -> Answer<SampleReply> {
@@ -118,7 +254,7 @@ impl Answers for Answering<'_> {
     }
 
     fn track(&self, pointer: PointerInput) -> Answer<Box<CheckedPointer>> {
-        anchor::track_pointer(self.0, pointer).map(Box::new)
+        health::track_pointer(self.0, pointer).map(Box::new)
     }
 
     fn blame(&self, pointer: PointerInput) -> Answer<Blame> {
@@ -126,7 +262,7 @@ impl Answers for Answering<'_> {
     }
 
     fn adopt(&self, how: Adoption) -> Answer<Box<StatusReply>> {
-        project::settle_project(self.0, how)
+        adopt::settle_project(self.0, how)
     }
 
     fn conflicts(&self, filter: ConflictFilter) -> Answer<ConflictsReply> {
@@ -158,11 +294,11 @@ impl Answers for Answering<'_> {
     }
 
     fn agents(&self) -> Answer<Box<AgentsReply>> {
-        known::who_called(self.0).map(Box::new)
+        opened::who_called(self.0).map(Box::new)
     }
 
     fn open_agent(&self, opening: Opening) -> Answer<AgentOpened> {
-        known::open_one(self.0, &opening)
+        opened::open_one(self.0, &opening)
     }
 
     fn next_turn(&self, next: NextTurn) -> Answer<Turned> {
@@ -230,8 +366,41 @@ impl Answers for Answering<'_> {
     }
 
     fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {
-        known::known_caller(self.0)?;
+        opened::known_caller(self.0)?;
         let tokens = message::parsed(self.0, &message)?.checked.tokens;
         Ok(ValidReply { ok: true, tokens })
     }
+}
+
+/// What a refusal repeats of files and paths, such as headings, is as good as reading them.
+fn without_secrets(mut refusal: Refusal) -> Refusal {
+    for words in [&mut refusal.message, &mut refusal.hint] {
+        *words = mask(words).text;
+    }
+    refusal
+}
+
+fn with_names(mut reply: Reply) -> Reply {
+    for engram in reply.records() {
+        engram.provenance.created_by = names::author(engram);
+    }
+    reply
+}
+
+fn with_keys(mut reply: Reply) -> Reply {
+    for engram in reply.records() {
+        engram.derive_keys();
+        engram.entities = Claim::read(&engram.claim).entities().to_vec();
+    }
+    reply
+}
+
+fn typed<A: Ask>(reply: Reply) -> Result<A::Answer, Refusal> {
+    A::answer(reply).ok_or_else(|| {
+        Refusal::new(
+            Code::Internal,
+            "the engine gave an unexpected answer",
+            "This is a bug in Engram: please report it.",
+        )
+    })
 }

@@ -3,39 +3,23 @@
 //! in one transaction, or nothing.
 
 use crate::{
-    agents::{
-        known::{Called, line_of, since},
-        names::{apart, refuse_ours},
-    },
     conflicts::risks,
-    context::{Context, Ground},
+    context::{
+        Context, Ground,
+        caller::{Called, line_of, since},
+        names::{apart, refuse_ours},
+        plan::{Plan, Planned},
+    },
 };
 use engram_model::{
     AgentId, Operation, ProjectId, RateLimits, Refusal,
     operation::{Agent, Served},
 };
-use engram_store::{Due, NewEntry, Reader, Writer};
+use engram_store::{NewEntry, Reader, Writer};
 use jiff::Timestamp;
 
 /// What the user is called in records.
 const USER: &str = "user";
-
-/// What is to be recorded, and what is answered then.
-pub(crate) struct Plan<T> {
-    pub(crate) entries: Vec<Planned>,
-    pub(crate) answer: T,
-}
-
-/// An operation that is to be recorded.
-pub(crate) struct Planned {
-    pub(crate) operation: Operation,
-    /// Who is said to have done it.
-    pub(crate) by: String,
-    /// Whether it may ever leave this machine.
-    pub(crate) shareable: bool,
-    /// What is left to compare of the version that it stores, or of the one at this place.
-    pub(crate) due: Option<(Option<u64>, Due)>,
-}
 
 /// Plans and commits. The answer, and the place of the last entry; none where nothing was to be
 /// recorded.

@@ -22,19 +22,19 @@
 //! **Never:** no protocol (MCP, HTTP, argv, IPC), no SQL, no clock or chance but [`World`]'s.
 
 mod agents;
-mod anchor;
 mod answers;
 mod asking;
 mod claims;
 mod conflicts;
 mod context;
 mod decide;
+mod evidence;
 mod follow;
 mod home;
 mod memory;
 mod messages;
 mod status;
-mod visibility;
+mod verdicts;
 mod world;
 
 use std::{
@@ -47,18 +47,18 @@ use engram_pointers::{Repo, Shelf};
 use engram_store::{Deed, Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
 
-pub use agents::known::is_token;
 pub use conflicts::detect::{Detected, Pair, detect};
+pub use context::caller::is_token;
 pub use engram_gateway::MESSAGE_BYTES;
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
 pub use engram_store::Recovered;
 pub use engram_store::{Links, make_private_folder, open_file, read_file, read_text, sync_folder};
 pub use follow::Subscription;
-pub use home::doctor::{Checkup, Diagnosis, Treatment};
 pub use home::files::{Moved, default_home, is_home_there, keep_file, look_at_home, move_home};
+pub use status::doctor::{Checkup, Diagnosis, Treatment};
 pub use world::World;
 
-use agents::known::Agents;
+use context::caller::Agents;
 use home::config::Config;
 
 /// Where to work.
@@ -86,7 +86,7 @@ pub struct Engine {
     place: Place,
     /// Open repositories that no request is using.
     repos: Mutex<Vec<Repo>>,
-    located: home::project::Known,
+    located: context::project::Known,
     keys: asking::keys::KeptKeys,
     claims: conflicts::parsed::KeptClaims,
     lost: asking::track_record::KeptLost,
@@ -95,7 +95,7 @@ pub struct Engine {
     /// What agents were answered with and may be durable by that.
     answered: claims::promote::Answered,
     /// What agents asked, in a file.
-    calls: agents::calls::Calls,
+    calls: home::calls::Calls,
     following: Mutex<Option<follow::Followers>>,
     /// Whether a thread waits until the process that follows the working tree ends.
     succeeding: Arc<AtomicBool>,
@@ -137,13 +137,13 @@ impl Engine {
             agents: Agents::default(),
             place,
             repos: Mutex::default(),
-            located: home::project::Known::default(),
+            located: context::project::Known::default(),
             keys: asking::keys::KeptKeys::default(),
             claims: conflicts::parsed::KeptClaims::default(),
             lost: asking::track_record::KeptLost::default(),
             served: agents::served::Servings::default(),
             answered: claims::promote::Answered::default(),
-            calls: agents::calls::Calls::of(&options.home),
+            calls: home::calls::Calls::of(&options.home),
             following: Mutex::default(),
             succeeding: Arc::default(),
             renewed: Mutex::new(0),
@@ -158,7 +158,7 @@ impl Engine {
             Ok(repo) => self.project_of(repo.as_ref())?,
             Err(_) => None,
         };
-        let project = project.unwrap_or_else(|| home::project::of_home(&self.store));
+        let project = project.unwrap_or_else(|| context::project::of_home(&self.store));
         Ok(self.agents.register(&self.world, label, project))
     }
 
@@ -238,6 +238,11 @@ impl Engine {
         Ok(places.into_iter().map(tree).collect())
     }
 
+    /// Names the home in refusals that it causes.
+    pub(crate) fn name_the_file(&self, refusal: Refusal) -> Refusal {
+        crate::home::files::named(self.store.home(), refusal)
+    }
+
     /// Drops an index that failed, so that it is reopened when next needed.
     fn close_index(&self, error: &engram_store::StoreError) {
         tracing::info!(%error, "the index failed; it is opened anew");
@@ -273,7 +278,7 @@ impl Engine {
         HomeShelf {
             store: &self.store,
             project,
-            eyes: Some(visibility::Eyes::All),
+            eyes: Some(context::visibility::Eyes::All),
             urls: self.config.urls,
         }
     }
@@ -451,7 +456,7 @@ struct HomeShelf<'a> {
     store: &'a Store,
     project: Option<ProjectId>,
     /// Who looks; nobody where that is not known.
-    eyes: Option<visibility::Eyes>,
+    eyes: Option<context::visibility::Eyes>,
     urls: bool,
 }
 
@@ -487,7 +492,7 @@ impl Shelf for HomeShelf<'_> {
             for seq in tx.events_at(project, kind, slug, date)?.into_iter().rev() {
                 if kind != OWN_EVENT || self.may_see_said(tx, seq)? {
                     let told = |(text, deed): (String, Deed)| {
-                        let (by, at) = (agents::names::by(&deed), deed.at);
+                        let (by, at) = (context::names::by(&deed), deed.at);
                         (text, Recorded { by, at })
                     };
                     return Ok(tx.event(seq)?.map(told));

@@ -45,6 +45,25 @@ const EDGES: &[(&str, &[&str])] = &[
     ("xtask", &["engram-model"]),
 ];
 
+/// The modules of the engine, lowest first: each uses only those before it. What the engine itself is (`lib.rs`)
+/// knows all of them.
+const ENGINE: &[&str] = &[
+    "world",
+    "home",
+    "context",
+    "conflicts",
+    "decide",
+    "evidence",
+    "agents",
+    "asking",
+    "claims",
+    "verdicts",
+    "messages",
+    "follow",
+    "status",
+    "answers",
+];
+
 /// Libraries that have one owner each, so that they can be replaced in one place.
 const OWNERS: &[(&str, &[&str])] = &[
     ("rusqlite", &["engram-store"]),
@@ -267,3 +286,68 @@ fn the_number_of_packages_only_falls() {
 // 590, what tests share, and the three that compare names as they look.
 const PACKAGES: usize = 598;
 const UI_PACKAGES: usize = 190;
+
+/// The modules of its own crate that a source names, by `crate::` paths and lists of them.
+fn modules_named(text: &str) -> BTreeSet<&str> {
+    fn word(text: &str) -> &str {
+        let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
+        &text[..end.unwrap_or(text.len())]
+    }
+    let mut named = BTreeSet::new();
+    for (at, path) in text.match_indices("crate::") {
+        let is_other = text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let rest = &text[at + path.len()..];
+        let Some(list) = rest.strip_prefix('{').filter(|_| !is_other) else {
+            named.insert(word(rest));
+            continue;
+        };
+        let (mut depth, mut is_first) = (1, true);
+        for (at, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 1 => is_first = true,
+                c if is_first && !c.is_whitespace() => {
+                    named.insert(word(&list[at..]));
+                    is_first = false;
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    named
+}
+
+#[test]
+fn modules_of_the_engine_use_only_those_below_them() {
+    let mut found = Vec::new();
+    for source in files(&["crates/engine/src"], &[".rs"]) {
+        let below = source.path.rsplit_once("engine/src/").map_or("", |it| it.1);
+        let own = below.split(['/', '.']).next().unwrap_or_default();
+        let Some(place) = ENGINE.iter().position(|it| *it == own) else {
+            if !["lib", "memory"].contains(&own) {
+                found.push(format!("{}: not in the list of modules", source.path));
+            }
+            continue;
+        };
+        for other in modules_named(&source.text) {
+            if ENGINE[place + 1..].contains(&other) {
+                found.push(format!(
+                    "{}: uses {other}, which is above {own}",
+                    source.path
+                ));
+            }
+        }
+    }
+    none("a module that uses one above it", found);
+}
+
+#[test]
+fn modules_are_read_from_lists_and_paths() {
+    let text = "use crate::{\n    Engine,\n    claims::{put, read::{self, x}},\n    context,\n};\nfn f() { crate::home::files(); }";
+    let named: Vec<_> = modules_named(text).into_iter().collect();
+    assert_eq!(named, ["Engine", "claims", "context", "home"]);
+}

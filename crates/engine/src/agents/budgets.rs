@@ -4,18 +4,22 @@ use crate::{
     agents::{
         delivered,
         grants::{self, aged},
-        known::{Called, in_project, kin_of, line_of, unknown, word},
-        names::Taken,
+        opened::{unknown, word},
     },
-    context::Context,
-    decide::{self, Plan, Planned},
-    home::project,
+    context::{
+        Context,
+        caller::{in_project, kin_of},
+        names::Taken,
+        plan::{Plan, Planned},
+        project,
+    },
+    decide,
 };
-use engram_gateway::{Elder, budget, may_decide_for, narrowed};
+use engram_gateway::{budget, may_decide_for};
 use engram_model::{
-    AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, Cost, CostOf, DerefLimits,
-    GrantCount, GrantState, Meter, NextTurn, Operation, Refusal, Spend, Turned,
-    operation::{Agent, ReadBelow, Refused},
+    AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, Cost, CostOf, GrantCount,
+    GrantState, Meter, NextTurn, Operation, Refusal, Turned,
+    operation::{Agent, Refused},
 };
 use engram_store::{NewEntry, Reader, StoreError};
 
@@ -25,43 +29,6 @@ const LISTED: usize = 200;
 const COUNTED: u32 = 100;
 /// Most of what cost an agent that is told.
 const COSTS: usize = 50;
-
-/// What an agent has to read with in its turn.
-pub(crate) struct Purse {
-    pub(crate) turn: String,
-    pub(crate) limits: DerefLimits,
-    pub(crate) spent: Spend,
-    /// Those above it, its parent first.
-    pub(crate) elders: Vec<Elder>,
-}
-
-pub(crate) fn purse(cx: &Context<'_>, tx: &Reader<'_>, called: &Called) -> Result<Purse, Refusal> {
-    let handle = &called.agent.handle;
-    let mut limits = cx.engine.config.limits.clone();
-    let mut elders = Vec::new();
-    for one in line_of(tx, Some(&called.agent))?.into_iter().rev() {
-        limits = narrowed(&limits, &tx.narrowed(&one.handle)?);
-        if one.handle != *handle {
-            // The turn that the store knows goes on for those below it until a call of its own begins another.
-            elders.push(Elder {
-                limits: limits.deref.clone(),
-                below: ReadBelow {
-                    spent: tx.spend_below(&one.handle, &one.turn)?,
-                    agent: one.handle,
-                    turn: one.turn,
-                },
-            });
-        }
-    }
-    elders.reverse();
-    let turn = called.turn(tx)?;
-    Ok(Purse {
-        spent: tx.spend(handle, &turn)?,
-        limits: limits.deref,
-        turn,
-        elders,
-    })
-}
 
 pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, Refusal> {
     let project = match cx.known_project()? {

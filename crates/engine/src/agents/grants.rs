@@ -1,14 +1,19 @@
 //! Grants, and requests for them: one thing beyond a budget, for one agent.
 
 use crate::{
-    agents::{
-        known::{digest_of, in_project, kin_of, unknown},
+    agents::opened::unknown,
+    context::{
+        Context, Ground,
+        caller::{digest_of, in_project, kin_of},
         names::{self, Taken},
+        plan::{Plan, Planned},
+        screen::{screen_secret, screen_snapshot, screen_text},
     },
-    asking::deref::tokens_of,
-    claims::evidence::{self, copies, screen_secret, screen_snapshot, screen_text},
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
+    decide,
+    evidence::{
+        excerpt::tokens_of,
+        gather::{self, copies},
+    },
 };
 use engram_gateway::{Kin, Terms, Wish, may_decide_for, may_grant, may_revoke};
 use engram_model::{
@@ -210,12 +215,12 @@ pub(crate) fn look_up(
 ) -> Result<Looked, Refusal> {
     let pointer = Pointer::try_from(pointer)?;
     let (repo, shelf) = (
-        evidence::repo_for(cx, &pointer)?,
+        gather::repo_for(cx, &pointer)?,
         cx.shelf(Some(ground.project)),
     );
     let resolved = match resolve(repo, &shelf, &pointer) {
         Ok(resolved) => resolved,
-        Err(refusal) => return Err(evidence::without_hints(cx, &pointer, refusal)?),
+        Err(refusal) => return Err(gather::without_hints(cx, &pointer, refusal)?),
     };
     resolved.refuse_binary()?;
     if let Some(snapshot) = &resolved.snapshot {
@@ -223,7 +228,7 @@ pub(crate) fn look_up(
     }
     screen_secret("the pointer", &resolved.pointer.to_string())?;
     let tokens = tokens_of(&resolved);
-    let (pointer, copy) = evidence::hold(cx, resolved.pointer)?;
+    let (pointer, copy) = gather::hold(cx, resolved.pointer)?;
     Ok(Looked {
         tokens,
         pointer,

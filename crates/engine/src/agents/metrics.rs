@@ -1,6 +1,6 @@
 //! What a project's agents did, counted when it is asked (seed 001, 12).
 
-use crate::{context::Context, home::project};
+use crate::context::{Context, project};
 use engram_model::{MetricsReply, Refusal};
 
 pub(crate) fn measure(cx: &Context<'_>) -> Result<MetricsReply, Refusal> {

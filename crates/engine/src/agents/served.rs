@@ -6,11 +6,11 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use crate::{Engine, claims::promote::counts, context::Context};
+use crate::{Engine, context::Context};
 use engram_gateway::{admit_claim, fingerprints, is_own, read_print, told_print};
 use engram_model::{
-    AgentId, Conflict, Engram, EngramId, Finding, Operation, Pointer, ProjectId, Refusal, RunId,
-    operation::Served,
+    AgentId, Conflict, Durability, Engram, EngramId, Finding, Operation, Pointer, ProjectId,
+    Refusal, RunId, operation::Served,
 };
 use engram_store::{NewEntry, Reader, Shown};
 
@@ -236,4 +236,9 @@ pub(crate) fn read(excerpt: &str, address: &str) -> Vec<u64> {
 
 fn head(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOOKED)]
+}
+
+/// Whether it counts that an agent was answered with this: what is ephemeral, only if another said it.
+pub(crate) fn counts(it: &Engram, asks: &AgentId) -> bool {
+    it.durability == Durability::Durable || it.agent.as_ref() != Some(asks)
 }

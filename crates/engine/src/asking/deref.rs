@@ -1,35 +1,34 @@
 //! Dereference: fetch what a pointer addresses, inside the budget, and journal that it was read.
 
 use crate::{
-    agents::{
-        budgets::{self, Purse},
-        grants::aged,
-        known::{Called, digest_of},
-        served,
+    agents::{grants::aged, served},
+    context::{
+        Context,
+        caller::{Called, digest_of},
+        plan::{Plan, Planned},
+        purse::{self, Purse},
+        screen::screen_snapshot,
     },
-    anchor,
-    claims::evidence::{self, copies, screen_snapshot},
-    context::Context,
-    decide::{self, Plan, Planned},
+    decide,
+    evidence::{
+        excerpt::excerpt,
+        gather::{self, copies},
+        health,
+    },
 };
-use engram_consistency::{Masked, mask, mask_diff, mask_span};
-use engram_gateway::{Allowance, Paid, Reading, admit_read, budget, charge, charge_below, fit};
+use engram_consistency::mask;
+use engram_gateway::{Allowance, Paid, Reading, admit_read, budget, charge, charge_below};
 use engram_model::{
     Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
     PointerType, Refusal, operation::Read,
 };
-use engram_pointers::{AROUND, Resolved, resolve};
+use engram_pointers::resolve;
 use engram_store::Reader;
 use jiff::Timestamp;
 
-/// Most tokens of an excerpt for unmetered readers; a gigabyte is not an excerpt.
-const UNMETERED: u32 = 200_000;
-/// No token is longer, in characters.
-const TOKEN_CHARS: usize = 128;
-
 pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusal> {
     let pointer = Pointer::try_from(ask.pointer)?;
-    let repo = evidence::repo_for(cx, &pointer)?;
+    let repo = gather::repo_for(cx, &pointer)?;
     cx.in_turn(ask.turn)?;
     let payer = payer(cx, pointer.kind(), ask.budget_token.as_deref())?;
     // Before anything is looked up: who has neither budget nor grant learns nothing.
@@ -55,7 +54,7 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
         Some((payer, papers)) => Some(weigh(payer, papers, &address)?.tokens),
         None => None,
     };
-    let now = repo.and_then(|repo| anchor::became(repo, &shelf, &pointer, &resolved));
+    let now = repo.and_then(|repo| health::became(repo, &shelf, &pointer, &resolved));
     let reply = Dereferenced {
         now,
         ..excerpt(&resolved, payer.is_some(), left, ask.max_tokens)
@@ -145,7 +144,7 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
     };
     let mut papers = Papers {
         head: tx.head()?,
-        purse: budgets::purse(cx, tx, payer.called)?,
+        purse: purse::purse(cx, tx, payer.called)?,
         open: Vec::new(),
         named,
         now,
@@ -254,58 +253,4 @@ impl Papers {
     fn holds(&self, head: u64) -> bool {
         self.head == head && self.open.is_empty() && self.named.is_none()
     }
-}
-
-/// Tokens of the full span, as an agent would be shown it.
-pub(crate) fn tokens_of(resolved: &Resolved) -> u32 {
-    excerpt(resolved, true, None, None).tokens
-}
-
-/// What is shown. An agent is shown no credential: the digest stays that of the bytes that were pinned.
-fn excerpt(
-    resolved: &Resolved,
-    is_masked: bool,
-    left: Option<u32>,
-    max_tokens: Option<u32>,
-) -> Dereferenced {
-    let most = max_tokens
-        .unwrap_or(UNMETERED)
-        .min(left.unwrap_or(UNMETERED));
-    // One character more than can fit, so that `fit` sees whether something was left out.
-    let chars = most as usize * TOKEN_CHARS + 1;
-    let shown = if is_masked {
-        without_secrets(resolved, chars)
-    } else {
-        Masked {
-            text: resolved.text_up_to(chars),
-            masked: 0,
-        }
-    };
-    let fitted = fit(&shown.text, most);
-    Dereferenced {
-        pointer: resolved.pointer.to_string(),
-        excerpt: fitted.text,
-        content_digest: resolved.pointer.digest.clone().unwrap_or_default(),
-        tokens: fitted.tokens,
-        truncated: fitted.truncated,
-        masked: u32::try_from(shown.masked).ok().filter(|it| *it > 0),
-        now: None,
-        budget: None,
-        grant: None,
-    }
-}
-
-/// The beginning of the span, of at least so many characters where it has them, without the credentials
-/// that lie in it or that it cuts.
-fn without_secrets(resolved: &Resolved, chars: usize) -> Masked {
-    /// Bytes of a character, in any encoding that is read.
-    const LONGEST: usize = 4;
-    let [before, after] = &resolved.around;
-    let length = resolved.bytes.len().min(chars.saturating_mul(LONGEST));
-    let (shown, rest) = resolved.bytes.split_at(length);
-    let rest = &rest[..rest.len().min(AROUND)];
-    let file = [before, shown, rest, after].concat();
-    let span = before.len()..before.len() + length;
-    let shown = mask_span(&file, span, |part| resolved.encoding.decode(part));
-    mask_diff(shown, &resolved.compared)
 }

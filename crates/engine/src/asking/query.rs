@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use crate::{
     agents::served,
-    anchor,
     asking::{
         keys::{Keys, number},
         rank::{Ranked, Weights, count_terms, due, respelled},
         track_record::{self, Lost},
     },
-    claims::promote,
     conflicts::{list, risks::sees_all},
-    context::Context,
-    visibility::Eyes,
+    context::{Context, visibility::Eyes},
+    evidence::health,
 };
 use engram_model::{
     Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal, Sign,
@@ -69,7 +67,6 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
     }
     served::note_shown(cx, &reply.engrams, true)?;
-    promote::note_answered(cx, &reply.engrams);
     Ok(reply)
 }
 
@@ -111,7 +108,7 @@ fn weigh_down(cx: &Context<'_>, ranked: &mut [Ranked], near: usize, lost: &Lost)
         .collect();
     let read = fresh.iter_mut().filter_map(|it| it.engram.take());
     let mut engrams: Vec<Engram> = read.collect();
-    anchor::tell_health_now(cx, &mut engrams);
+    health::tell_health_now(cx, &mut engrams);
     for (ranked, engram) in fresh.into_iter().zip(engrams) {
         let trust = lost.weight(&engram);
         ranked.weigh(engram, trust);
@@ -291,7 +288,7 @@ fn newest(
     let omitted = beyond(limit, engrams.len());
     engrams.truncate(limit);
     if filter.query.as_of.is_none() {
-        anchor::tell_health_now(cx, &mut engrams);
+        health::tell_health_now(cx, &mut engrams);
         let store = &cx.engine.store;
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
     }

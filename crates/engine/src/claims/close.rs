@@ -7,15 +7,18 @@ use std::{
 
 use crate::{
     Engine,
-    agents::known::kin_of,
     claims::{
         put::answered,
         quotations::{Quotations, said_in},
         read,
     },
     conflicts::risks::reports_nothing_open,
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
+    context::{
+        Context, Ground,
+        caller::kin_of,
+        plan::{Plan, Planned},
+    },
+    decide,
 };
 use engram_model::{
     Code, Engram, EngramId, EventId, ForgetReply, LineageId, OWN_EVENT, Operation, Pointer,

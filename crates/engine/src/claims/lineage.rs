@@ -6,9 +6,12 @@ use crate::{
         findings::{self, Telling},
         risks::may_see,
     },
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
-    visibility::Eyes,
+    context::{
+        Context, Ground,
+        plan::{Plan, Planned},
+        visibility::Eyes,
+    },
+    decide,
 };
 use engram_model::{
     Code, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, Noticed, Operation,

@@ -1,9 +1,12 @@
 //! Notes: events of the episodic plane that a `sam:` pointer can address.
 
 use crate::{
-    claims::evidence::screen_text,
-    context::Context,
-    decide::{self, Plan, Planned},
+    context::{
+        Context,
+        plan::{Plan, Planned},
+        screen::screen_text,
+    },
+    decide,
 };
 use engram_model::{Code, EventId, Note, NoteReply, Operation, Pointer, Refusal, operation::Event};
 use jiff::{Timestamp, tz::TimeZone};

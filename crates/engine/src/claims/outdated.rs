@@ -1,7 +1,11 @@
 //! What an update without a lineage replaces: the nearest claim about the same attribute of the same
 //! subject (seed 002, phase 2, step 9).
 
-use crate::{asking::query, claims::close, context::Context, visibility::Eyes};
+use crate::{
+    asking::query,
+    claims::close,
+    context::{Context, visibility::Eyes},
+};
 use engram_consistency::{
     claim::Claim,
     tier::{Said, same_matter},

@@ -3,22 +3,26 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use crate::{
     Engine,
-    agents::known::{in_project, kin_of},
+    agents::served::counts,
     claims::{
         close,
         lineage::{head_of, superseded},
         put::answered,
         read,
     },
-    conflicts::findings::{self, Compared, ENGINE, Telling},
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
-    follow::{Follower, Woken},
+    conflicts::findings::{self, Compared, Telling},
+    context::{
+        Context, Ground,
+        caller::{in_project, kin_of},
+        names::ENGINE,
+        plan::{Plan, Planned},
+    },
+    decide,
 };
 use engram_gateway::{Promoted, may_promote};
 use engram_model::{
@@ -32,11 +36,6 @@ fn outlived(head: &Engram) -> Refusal {
         format!("engram {} has expired", head.id),
         "Nothing was changed. Commit the claim again as durable.",
     )
-}
-
-/// Whether it counts that an agent was answered with this: what is ephemeral, only if another said it.
-pub(crate) fn counts(it: &Engram, asks: &AgentId) -> bool {
-    it.durability == Durability::Durable || it.agent.as_ref() != Some(asks)
 }
 
 /// The version of a claim that holds becomes durable. One that is durable already stays as it is.
@@ -176,17 +175,16 @@ pub(crate) fn default_term(cx: &Context<'_>) -> Option<Ttl> {
 }
 
 /// Notes what was ephemeral when another agent was answered with it, and may be durable by that: it is
-/// counted and promoted behind the answer, which waits for no write.
-pub(crate) fn note_answered(cx: &Context<'_>, engrams: &[Engram]) {
+/// counted and promoted behind the answer, which waits for no write. Whether there is anything to promote.
+pub(crate) fn note_answered(cx: &Context<'_>, engrams: &[Engram]) -> bool {
     let Caller::Agent(asks) = cx.caller else {
-        return;
+        return false;
     };
     let is_asked = |it: &&Engram| it.durability == Durability::Ephemeral && counts(it, asks);
     let mut asked = engrams.iter().filter(is_asked).peekable();
-    if asked.peek().is_some() {
-        cx.engine.answered.add(asked);
-        cx.engine.wake::<PromoteFollower>();
-    }
+    let is_any = asked.peek().is_some();
+    cx.engine.answered.add(asked);
+    is_any
 }
 
 /// Most claims that wait to be looked at; more were answered than anybody could promote.
@@ -214,24 +212,6 @@ impl Answered {
     /// All, which are looked at now.
     pub(crate) fn take(&self) -> BTreeMap<ProjectId, BTreeSet<EngramId>> {
         std::mem::take(&mut *self.lock())
-    }
-}
-
-/// Promotes what others were answered with, behind the answers of a process that stays.
-pub(crate) struct PromoteFollower;
-
-impl Follower for PromoteFollower {
-    const NAME: &'static str = "promote";
-    type Patience = ();
-
-    fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
-        engine.promote_answered();
-        Ok(Some(Self))
-    }
-
-    fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        engine.promote_answered();
-        Ok(())
     }
 }
 

@@ -4,7 +4,6 @@ use crate::{
     agents::served,
     claims::{
         close,
-        evidence::{self, Gathered, copies, screen_claim, screen_text},
         lineage::{self, head_of, superseded},
         note::event_of,
         outdated, promote,
@@ -14,9 +13,14 @@ use crate::{
         list,
         risks::reports_nothing_open,
     },
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
-    visibility::Eyes,
+    context::{
+        Context, Ground,
+        plan::{Plan, Planned},
+        screen::{screen_claim, screen_text},
+        visibility::Eyes,
+    },
+    decide,
+    evidence::gather::{self, Gathered, copies},
 };
 use engram_model::{
     Caller, Code, Commit, Draft, Durability, Engram, EngramId, Figures, Finding, LineageId,
@@ -116,7 +120,7 @@ pub(crate) fn ready<'a>(
     engram_gateway::may_write_scope(cx.caller, new.scope, &cx.engine.config.scopes)?;
     close::may_write_topic(cx, &new.topic)?;
     screen_claim(&new)?;
-    let found = evidence::gather(cx, &new.pointers, own.as_ref())?;
+    let found = gather::gather(cx, &new.pointers, own.as_ref())?;
     Ok(Claim {
         occasion,
         by: decide::speaker(cx, new.agent.as_deref())?,

@@ -1,14 +1,11 @@
 //! What can be read without changing anything.
 
 use crate::{
-    agents::{names, served},
-    anchor,
-    claims::evidence,
+    agents::served,
     conflicts::{list, risks::may_see},
-    context::Context,
-    home::project,
+    context::{Context, names, project, visibility::Eyes},
+    evidence::{gather, health},
     not_found,
-    visibility::Eyes,
 };
 use engram_model::{
     Change, Code, Engram, EngramId, Entry, Facets, Feed, FeedPage, Figures, Filter, LineReply,
@@ -35,7 +32,7 @@ pub(crate) fn find(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
 /// The same with how its evidence stands.
 pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
     let mut engram = find(cx, id)?;
-    anchor::tell_health_now(cx, std::slice::from_mut(&mut engram));
+    health::tell_health_now(cx, std::slice::from_mut(&mut engram));
     let store = &cx.engine.store;
     engram.lost = store.read::<_, Refusal>(|tx| Ok(tx.lost(&engram)?))?;
     if engram.valid_until.is_none() {
@@ -63,7 +60,7 @@ pub(crate) fn log_of(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entry>, Refus
         let about = it.change.engram();
         about.is_none_or(|id| !unseen.contains(&id))
     });
-    anchor::tell_health(
+    health::tell_health(
         cx,
         entries.iter_mut().filter_map(|it| it.change.stored_mut()),
     );
@@ -122,7 +119,7 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
     // How its evidence reads is known of now alone.
     if !is_past {
         let stored = page.entries.iter_mut();
-        anchor::tell_health(cx, stored.filter_map(|it| it.change.stored_mut()));
+        health::tell_health(cx, stored.filter_map(|it| it.change.stored_mut()));
     }
     Ok(page)
 }
@@ -157,7 +154,7 @@ pub(crate) fn view<T>(
     ask: impl FnOnce(Option<&Repo>, &dyn Shelf, &Pointer) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let pointer = Pointer::try_from(pointer)?;
-    let repo = evidence::repo_for(cx, &pointer)?;
+    let repo = gather::repo_for(cx, &pointer)?;
     let project = match repo {
         Some(_) => cx.known_project()?,
         None => Some(project::of_home(&cx.engine.store)),

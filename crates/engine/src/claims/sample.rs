@@ -5,8 +5,11 @@ use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
     claims::put::{self, Occasion, answered},
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
+    context::{
+        Context, Ground,
+        plan::{Plan, Planned},
+    },
+    decide,
 };
 use engram_model::{
     Change, Code, Draft, Engram, Feed, Filter, Kind, LineageId, Lines, Operation, Pin, Pointer,

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::{
     Engine,
     conflicts::{findings::Telling, parsed::Parsed},
-    visibility::Eyes,
+    context::visibility::Eyes,
 };
 
 /// Most lineages that hold and are looked at under one key, the newest first.

@@ -7,16 +7,13 @@
 use std::{cell::LazyCell, cmp::Reverse, collections::BTreeMap};
 
 use crate::{
-    agents::names,
     conflicts::{
         candidates::candidates,
         judge,
         parsed::Parsed,
         risks::{self, is_told},
     },
-    context::Context,
-    decide::Planned,
-    visibility::Eyes,
+    context::{Context, names, names::ENGINE, plan::Planned, visibility::Eyes},
 };
 use engram_consistency::tier;
 use engram_gateway::quoted;
@@ -37,9 +34,6 @@ const RAISED: usize = 5;
 const RAISED_WHEN_DUE: usize = 32;
 /// Most conflicts, and most corroborating claims, that a reply lists.
 pub(crate) const TOLD: usize = 5;
-/// The author of what the engine itself says.
-pub(crate) const ENGINE: &str = "engram";
-
 /// What is known of a version that is about to be stored.
 #[derive(Default)]
 pub(crate) struct Compared {

@@ -1,6 +1,6 @@
 //! Who may settle what: what a verdict of this judge ends, and what it counts for.
 
-use crate::{agents::known::kin_of, context::Context, visibility::Eyes};
+use crate::context::{Context, caller::kin_of, visibility::Eyes};
 use engram_model::{Caller, Code, Engram, Refusal};
 use engram_store::{Pair, Reader};
 

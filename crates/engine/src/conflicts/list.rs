@@ -4,7 +4,10 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use crate::{agents::names, conflicts::findings::author, context::Context, visibility::Eyes};
+use crate::{
+    conflicts::findings::author,
+    context::{Context, names, visibility::Eyes},
+};
 use engram_model::{
     Allowed, Code, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus,
     ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, Listed, Noticed,

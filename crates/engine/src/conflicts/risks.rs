@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    conflicts::findings::{Against, Contradicted, ENGINE, Telling},
-    context::Context,
-    decide::Planned,
-    visibility::Eyes,
+    conflicts::findings::{Against, Contradicted, Telling},
+    context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
 };
 use engram_model::{
     Code, ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, Kind, LineageId,

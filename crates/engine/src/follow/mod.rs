@@ -3,7 +3,10 @@
 //! (`promote`), and readers get what is new.
 //! Woken by the doorbell; nothing runs at rest.
 
+mod anchors;
+mod due;
 pub(crate) mod indexing;
+pub(crate) mod promote;
 
 use std::{
     collections::BTreeSet,
@@ -16,11 +19,12 @@ use std::{
 
 use crate::{
     Engine,
-    anchor::AnchorFollower,
-    claims::{promote::PromoteFollower, read},
-    conflicts::due::DueFollower,
+    claims::read,
     context::Context,
-    follow::indexing::IndexFollower,
+    follow::{
+        anchors::AnchorFollower, due::DueFollower, indexing::IndexFollower,
+        promote::PromoteFollower,
+    },
 };
 use engram_model::{Code, Entry, Feed, Refusal};
 use engram_pointers::Stir;

@@ -13,7 +13,7 @@ use engram_store::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::agents::calls;
+use crate::home::calls;
 
 /// Everything that Engram writes to a home: files, and folders with nothing else in them. Anything else
 /// beside them belongs to somebody else.

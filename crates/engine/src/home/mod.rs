@@ -1,6 +1,5 @@
-//! The home: its files, its projects, its settings, and whether it is sound.
+//! The home: its files, its settings, and the log of what agents asked.
 
+pub(crate) mod calls;
 pub(crate) mod config;
-pub(crate) mod doctor;
 pub(crate) mod files;
-pub(crate) mod project;

@@ -3,14 +3,19 @@
 use crate::{
     agents::{
         grants::aged,
-        known::{self, in_project, unknown},
-        names,
+        opened::{self, unknown},
         served::told,
     },
-    claims::{evidence::screen_text, lineage::head_of},
-    conflicts::{findings::ENGINE, list, risks::may_see},
-    context::Context,
-    decide::{self, Plan, Planned},
+    claims::lineage::head_of,
+    conflicts::{list, risks::may_see},
+    context::{
+        Context,
+        caller::{self, in_project},
+        names::{self, ENGINE},
+        plan::{Plan, Planned},
+        screen::screen_text,
+    },
+    decide,
 };
 use engram_gateway::{
     Candidate, ForRole, Material, OpenGrant, PinnedWhat, admit_pin, compose, may_pin,
@@ -45,7 +50,7 @@ struct Composed {
 }
 
 pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
-    known::known_caller(cx)?;
+    opened::known_caller(cx)?;
     let project = cx.project()?;
     let store = &cx.engine.store;
     let made = store.read::<_, Refusal>(|tx| composed(cx, tx, project, None))?;
@@ -75,7 +80,7 @@ pub(crate) fn shown_brief(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, 
 }
 
 pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, Refusal> {
-    known::known_caller(cx)?;
+    opened::known_caller(cx)?;
     if let Pinning::Text(text) = what {
         screen_text("the pin", text)?;
     }
@@ -165,7 +170,7 @@ fn line_of(
 }
 
 pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply, Refusal> {
-    known::known_caller(cx)?;
+    opened::known_caller(cx)?;
     let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
         let made = composed(cx, tx, ground.project, None)?;
@@ -218,7 +223,7 @@ fn composed(
     let limits = &cx.engine.config.limits;
     let agent = cx.agent()?;
     let mut pins = tx.pins(project)?;
-    let line = known::line_of(tx, agent)?;
+    let line = caller::line_of(tx, agent)?;
     let is_near = |owner: &AgentId| line.iter().any(|one| one.handle == *owner);
     pins.retain(|pin| agent.is_none() || pin.agent.as_ref().is_none_or(is_near));
     pins.splice(0..0, first);

@@ -3,16 +3,20 @@
 use crate::{
     agents::{
         budgets,
-        known::{self, in_project, kin_of, unknown},
+        opened::{self, unknown},
         served::told,
     },
     asking::deref,
     claims::{
-        evidence,
         put::{self, Occasion},
         read,
     },
-    context::{Context, narrowed_for},
+    context::{
+        Context,
+        caller::{in_project, kin_of},
+        narrowed_for,
+    },
+    evidence::gather,
     messages::{brief, pack, send, tell},
 };
 use engram_consistency::mask;
@@ -46,7 +50,7 @@ const RELIED_ON: u32 = 90;
 pub(crate) fn pass_on(cx: &Context<'_>, hook: Hook) -> Result<HookReply, Refusal> {
     let caller = in_the_name_of(cx, hook.agent)?;
     let context = cx.of(&caller);
-    known::known_caller(&context)
+    opened::known_caller(&context)
         .and_then(|()| took(&context, hook.event))
         .inspect_err(|it| budgets::count_refusal(&context, it))
 }
@@ -218,7 +222,7 @@ fn place_of(cx: &Context<'_>, found: &RagFound) -> Option<Pointer> {
     let resolved = |lines| {
         // What a path may be is the grammar's to say.
         let pointer: Pointer = at(lines).to_string().parse().ok()?;
-        let repo = evidence::repo_for(cx, &pointer).ok()?;
+        let repo = gather::repo_for(cx, &pointer).ok()?;
         let shelf = cx.shelf(cx.known_project().ok()?);
         let resolved = resolve(repo, &shelf, &pointer).ok()?;
         resolved.refuse_binary().ok()?;

@@ -4,10 +4,11 @@
 use crate::{
     HomeShelf,
     agents::grants::planned,
-    anchor,
-    claims::evidence::{self, copies, screen_snapshot},
-    context::{Context, Ground},
-    decide::Planned,
+    context::{Context, Ground, plan::Planned, screen::screen_snapshot},
+    evidence::{
+        gather::{self, copies},
+        health,
+    },
 };
 use engram_model::{
     CheckedPointer, Pointer, PointerInput, PointerType, Refusal, operation::Snapshot,
@@ -47,22 +48,22 @@ fn resolve_into(cx: &Context<'_>, pack: &mut Pack, input: &PointerInput) -> Resu
         pack.pointers.push(pointer);
         return Ok(());
     }
-    let repo = evidence::repo_for(cx, &pointer)?;
+    let repo = gather::repo_for(cx, &pointer)?;
     let shelf = HomeShelf {
         urls: false,
         ..cx.shelf(cx.known_project()?)
     };
     let resolved = match resolve(repo, &shelf, &pointer) {
         Ok(resolved) => resolved,
-        Err(refusal) => return Err(evidence::without_hints(cx, &pointer, refusal)?),
+        Err(refusal) => return Err(gather::without_hints(cx, &pointer, refusal)?),
     };
     if let Some(snapshot) = &resolved.snapshot {
         screen_snapshot(snapshot)?;
         pack.snapshots.push(snapshot.clone());
     }
     pack.stale
-        .extend(repo.and_then(|repo| anchor::became(repo, &shelf, &pointer, &resolved)));
-    let (pointer, copy) = evidence::hold(cx, resolved.pointer)?;
+        .extend(repo.and_then(|repo| health::became(repo, &shelf, &pointer, &resolved)));
+    let (pointer, copy) = gather::hold(cx, resolved.pointer)?;
     pack.snapshots.extend(copy);
     pack.pointers.push(pointer);
     Ok(())

@@ -6,16 +6,18 @@ use std::collections::BTreeSet;
 use crate::{
     agents::{
         grants::{self, Want, planned},
-        known::{self, kin_of},
+        opened,
         served::{self, told},
     },
-    claims::{
-        evidence::screen_secret,
-        put::{self, Claim, Occasion},
-    },
+    claims::put::{self, Claim, Occasion},
     conflicts::findings,
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
+    context::{
+        Context, Ground,
+        caller::kin_of,
+        plan::{Plan, Planned},
+        screen::screen_secret,
+    },
+    decide,
     messages::{
         message::{self, Parsed},
         pack::{self, Pack},
@@ -34,7 +36,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 pub(crate) fn send_message(cx: &Context<'_>, sending: &Sending) -> Result<SentReply, Refusal> {
-    known::known_caller(cx)?;
+    opened::known_caller(cx)?;
     let sent = message::parsed(cx, &sending.message).and_then(|parsed| {
         screen(&parsed.value)?;
         match &parsed.checked.message {

@@ -3,11 +3,14 @@
 use crate::{
     agents::{
         grants::{self, Looked, aged, planned},
-        known::{digest_of, in_project, kin_of},
         served::told,
     },
-    context::{Context, Ground},
-    decide::{self, Plan},
+    context::{
+        Context, Ground,
+        caller::{digest_of, in_project, kin_of},
+        plan::Plan,
+    },
+    decide,
     messages::{
         message::Parsed,
         pack::{self, Pack},

@@ -1,29 +1,20 @@
-//! Anchors: where the evidence of claims is now, and a new version of a claim that points there.
-//!
-//! While a process that stays follows a working tree (`follower`), what it found is kept in the
-//! store; where none does, it is looked up when somebody asks.
-
-mod follower;
-mod pins;
+//! The pointers of claims: checked, pointed at where their lines are now, and asked about again.
 
 use engram_model::{
     Check, CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence,
     Health, Kind, Lines, Pin, Pointer, PointerInput, PutReply, REVERIFY, Refusal, Target,
 };
-use engram_pointers::{Anchors, Repo, Resolved, Stand, View, resolve, track::State};
-
-use pins::{Held, checked, health, held, look, look_at, look_since};
+use engram_pointers::{Anchors, Stand, track::State};
 
 use crate::{
-    HomeShelf,
     claims::{
         put::{self, Occasion},
         read,
     },
     conflicts::{list, risks::may_see},
-    context::{Context, Tree},
+    context::Context,
+    evidence::pins::{Held, checked, held, look, look_since},
 };
-pub(crate) use follower::AnchorFollower;
 
 /// Most claims checked for one answer, the newest.
 const MOST: usize = 100_000;
@@ -184,131 +175,6 @@ fn holding(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
         }
     }
     Ok(seen)
-}
-
-/// Why not all of the working tree is watched, by who follows it; or why this process is not told of what
-/// others write.
-pub(crate) fn watching(cx: &Context<'_>) -> Result<Option<String>, Refusal> {
-    let of_tree = match cx.tree()? {
-        Some(tree) if cx.engine.is_followed(&tree) => {
-            let store = &cx.engine.store;
-            store.read(|tx| tx.looked(tree.project, &tree.worktree))?
-        }
-        _ => None,
-    };
-    let note = of_tree.and_then(|looked| looked.note);
-    Ok(note.or_else(|| cx.engine.unwatched()))
-}
-
-/// Says of each claim how its evidence stands, as it was last looked at. What cannot be said is
-/// left out: it never fails the reading of a claim.
-pub(crate) fn tell_health<'e>(cx: &Context<'_>, engrams: impl Iterator<Item = &'e mut Engram>) {
-    let told = cx.tree().and_then(|tree| match tree {
-        Some(tree) => tell_kept(cx, &tree, engrams),
-        None => Ok(()),
-    });
-    if let Err(error) = told {
-        tracing::info!(%error, "pointer health cannot be determined");
-    }
-}
-
-fn tell_kept<'e>(
-    cx: &Context<'_>,
-    tree: &Tree,
-    engrams: impl Iterator<Item = &'e mut Engram>,
-) -> Result<(), Refusal> {
-    cx.engine.store.read(|tx| {
-        let is_known = tx.looked(tree.project, &tree.worktree)?.is_some();
-        for engram in engrams.filter(|it| it.project == tree.project && it.valid_until.is_none()) {
-            engram.health = match tx.health(engram.id, &tree.worktree)? {
-                // It resolved when it was stored, and nothing else was seen since.
-                None if engram.verified && is_known => Some(Health::unchanged()),
-                found => found,
-            };
-        }
-        Ok(())
-    })
-}
-
-/// The same of a few claims that are asked for: looked up now where no process follows the tree.
-pub(crate) fn tell_health_now(cx: &Context<'_>, engrams: &mut [Engram]) {
-    let told = (|| {
-        let Some(tree) = cx.tree()? else {
-            return Ok(());
-        };
-        if cx.engine.is_followed(&tree) {
-            tell_kept(cx, &tree, engrams.iter_mut())
-        } else {
-            look_now(cx, &tree, engrams)
-        }
-    })();
-    if let Err(error) = told {
-        let error: Refusal = error;
-        tracing::info!(%error, "pointer health cannot be determined");
-    }
-}
-
-/// What became of a pointer that was just resolved; none where nothing did.
-pub(crate) fn became(
-    repo: &Repo,
-    shelf: &HomeShelf<'_>,
-    asked: &Pointer,
-    resolved: &Resolved,
-) -> Option<CheckedPointer> {
-    let held = pins::of_resolved(repo, shelf, asked, resolved)?;
-    let checked = checked(&held, look_at(repo, shelf, &held, resolved));
-    (!checked.is_unchanged()).then_some(checked)
-}
-
-/// Where a pointer's lines are on disk now, for the person's editor.
-pub(crate) fn track_pointer(
-    cx: &Context<'_>,
-    pointer: PointerInput,
-) -> Result<CheckedPointer, Refusal> {
-    let pointer = Pointer::try_from(pointer)?;
-    let repo = cx.repository()?;
-    let shelf = cx.shelf(cx.known_project()?);
-    let resolved = resolve(Some(repo), &shelf, &pointer)?;
-    if let Some(held) = pins::of_resolved(repo, &shelf, &pointer, &resolved) {
-        return Ok(checked(&held, look_at(repo, &shelf, &held, &resolved)));
-    }
-    // In no tree, such as a comparison: its file, where that is there.
-    let view = engram_pointers::source(Some(repo), &shelf, &pointer, View::default())?;
-    Ok(CheckedPointer {
-        pointer: pointer.to_string(),
-        state: None,
-        start: view.open_path.as_ref().map(|_| view.open_line),
-        path: view.open_path,
-        end: None,
-        change: None,
-        confidence: None,
-        phantom: false,
-        error: None,
-    })
-}
-
-fn look_now(cx: &Context<'_>, tree: &Tree, engrams: &mut [Engram]) -> Result<(), Refusal> {
-    let repo = cx.repository()?;
-    let shelf = cx.shelf(Some(tree.project));
-    let (mut which, mut all) = (Vec::new(), Vec::new());
-    for (at, engram) in engrams.iter().enumerate() {
-        if engram.project != tree.project || engram.valid_until.is_some() || engram.redacted {
-            continue;
-        }
-        let held = held(repo, &shelf, engram, None);
-        if !held.is_empty() {
-            which.push(at);
-            all.push(held);
-        }
-    }
-    let (_, found) = look(&mut Anchors::default(), repo, &shelf, all.iter().flatten())?;
-    let mut rest = found.as_slice();
-    for (at, held) in which.into_iter().zip(&all) {
-        let (own, others) = rest.split_at(held.len().min(rest.len()));
-        rest = others;
-        engrams[at].health = Some(health(held, own));
-    }
-    Ok(())
 }
 
 fn inputs(pointers: &[Pointer]) -> Vec<PointerInput> {

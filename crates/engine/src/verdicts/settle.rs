@@ -3,17 +3,21 @@
 //! (DESIGN, rule 3).
 
 use crate::{
-    claims::{close, evidence::screen_text, lineage, put::answered},
+    claims::{close, lineage, put::answered},
     conflicts::{
-        dismissals,
         findings::{self, Telling},
         judge::{self, is_persons},
         list::{Shown, no_conflict, shown, standing},
         risks::{ended_report, sources},
     },
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
-    visibility::Eyes,
+    context::{
+        Context, Ground,
+        plan::{Plan, Planned},
+        screen::screen_text,
+        visibility::Eyes,
+    },
+    decide,
+    verdicts::dismissals,
 };
 use engram_model::{
     Caller, Code, ConflictStatus, Durability, Engram, EngramId, Figures, How, LineageId, MemoryOp,

@@ -1,27 +1,30 @@
 //! One request in its context: who asks, in which repository and project, and when. Each is found
-//! once, and only where it is needed.
+//! once, and only where it is needed. Beside it, what every feature needs to know of its caller: names,
+//! visibility, what is left to read, and the secret screen.
 
-use std::{cell::OnceCell, sync::Arc, time::Duration};
+pub(crate) mod caller;
+pub(crate) mod names;
+pub(crate) mod plan;
+pub(crate) mod project;
+pub(crate) mod purse;
+pub(crate) mod screen;
+pub(crate) mod visibility;
+
+use std::{cell::OnceCell, time::Duration};
 
 use crate::{
     Engine, HomeShelf,
-    agents::{
-        budgets,
-        calls::Begun,
-        known::{Called, is_token, kin_of, line_of, of_another_project},
-        names,
+    context::{
+        caller::{Called, kin_of, line_of, of_another_project},
+        project::Seat,
+        screen::screen_text,
+        visibility::Eyes,
     },
-    answers::Answering,
-    claims::evidence::screen_text,
-    home::project::{self, Seat},
-    log_cause,
-    visibility::Eyes,
     world::Gone,
 };
-use engram_consistency::{claim::Claim, mask};
 use engram_gateway::narrowed;
 use engram_model::{
-    AgentId, Answers, Ask, Caller, Code, Limits, ProjectId, Refusal, Reply, Request,
+    AgentId, Caller, Code, Limits, ProjectId, Refusal,
     operation::{Admitted, Agent, Located},
 };
 use engram_pointers::Repo;
@@ -85,159 +88,20 @@ impl Tree {
     }
 }
 
-impl Engine {
-    /// Answers one request. Records have their derived keys and entities, for callers that print them.
-    /// Blocks while it looks at git and the disk.
-    ///
-    /// # Errors
-    /// `SCOPE_DENIED` for what only the user may ask; else what the request says.
-    pub fn handle(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
-        self.answer(caller, request, None).map(with_keys)
-    }
-
-    /// [`Engine::handle`] for one who may go before the answer comes: looking at git and the disk then
-    /// ends soon.
-    ///
-    /// # Errors
-    /// As [`Engine::handle`].
-    pub fn handle_until(
-        &self,
-        caller: &Caller,
-        request: Request,
-        is_gone: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> Result<Reply, Refusal> {
-        self.answer(caller, request, Some(Arc::new(is_gone)))
-            .map(with_keys)
-    }
-
-    /// [`Engine::handle`] with a typed answer; records lack their derived keys.
-    ///
-    /// # Errors
-    /// As [`Engine::handle`].
-    pub fn ask<A: Ask>(&self, caller: &Caller, ask: A) -> Result<A::Answer, Refusal> {
-        typed::<A>(self.answer(caller, ask.into(), None)?)
-    }
-
-    /// [`Engine::ask`] for one who may go before the answer comes, as [`Engine::handle_until`].
-    ///
-    /// # Errors
-    /// As [`Engine::handle`].
-    pub fn ask_until<A: Ask>(
-        &self,
-        caller: &Caller,
-        ask: A,
-        is_gone: impl Fn() -> bool + Send + Sync + 'static,
-    ) -> Result<A::Answer, Refusal> {
-        typed::<A>(self.answer(caller, ask.into(), Some(Arc::new(is_gone)))?)
-    }
-
-    fn answer(
-        &self,
-        caller: &Caller,
-        request: Request,
-        gone: Option<Gone>,
-    ) -> Result<Reply, Refusal> {
-        let terms = request.terms();
-        if !terms.who.is(caller) && *caller == Caller::User {
-            return Err(Refusal::new(
-                Code::ScopeDenied,
-                format!("only an agent may call {}", terms.name),
-                "You need no permission: read it, or grant it to an agent.",
-            ));
-        }
-        if !terms.who.is(caller) {
-            return Err(Refusal::new(
-                Code::ScopeDenied,
-                format!("only the user may call {}", terms.name),
-                "Ask the user to do it. An agent queries, reads evidence within its budget, and commits; operation delete retires a claim.",
-            ));
-        }
-        // It is neither looked up nor kept.
-        if caller.agent().is_some_and(|it| is_token(&it.0)) {
-            return Err(Refusal::new(
-                Code::ScopeDenied,
-                "this is a token, not the handle of an agent",
-                "Name the agent by its handle, as `engram agents` lists it; a token goes into ENGRAM_AGENT for `engram mcp`, or into Authorization over HTTP.",
-            ));
-        }
-        self.settle()?;
-        let mut context = Context::new(self, caller);
-        context.gone = gone;
-        if matches!(request, Request::CheckPointers(_)) {
-            context.patience = OF_MANY;
-        }
-        let is_hook = matches!(request, Request::Hook(_));
-        let begun = Begun::of(caller, &request, self.world.now());
-        let answered = context
-            .is_of_this_project()
-            .and_then(|()| context.answer_in_time(request))
-            .map(with_names)
-            .inspect_err(|it| {
-                // A hook counts it for the agent that it is about.
-                if !is_hook {
-                    budgets::count_refusal(&context, it);
-                }
-            })
-            .map_err(|it| self.name_the_file(it))
-            .map_err(|it| match caller {
-                Caller::User => it,
-                Caller::Agent(_) => without_secrets(it),
-            })
-            .inspect_err(log_cause);
-        if let Some(begun) = begun {
-            let project = context.project.get().copied().flatten();
-            self.calls
-                .keep(begun, project, self.world.now(), answered.as_ref().err());
-        }
-        answered
-    }
-
-    /// Names the home in refusals that it causes.
-    pub(crate) fn name_the_file(&self, refusal: Refusal) -> Refusal {
-        crate::home::files::named(self.store.home(), refusal)
-    }
-}
-
-/// What a refusal repeats of files and paths, such as headings, is as good as reading them.
-fn without_secrets(mut refusal: Refusal) -> Refusal {
-    for words in [&mut refusal.message, &mut refusal.hint] {
-        *words = mask(words).text;
-    }
-    refusal
-}
-
-fn with_names(mut reply: Reply) -> Reply {
-    for engram in reply.records() {
-        engram.provenance.created_by = names::author(engram);
-    }
-    reply
-}
-
-fn with_keys(mut reply: Reply) -> Reply {
-    for engram in reply.records() {
-        engram.derive_keys();
-        engram.entities = Claim::read(&engram.claim).entities().to_vec();
-    }
-    reply
-}
-
-fn typed<A: Ask>(reply: Reply) -> Result<A::Answer, Refusal> {
-    A::answer(reply).ok_or_else(|| {
-        Refusal::new(
-            Code::Internal,
-            "the engine gave an unexpected answer",
-            "This is a bug in Engram: please report it.",
-        )
-    })
-}
-
 impl<'e> Context<'e> {
-    pub(crate) fn new(engine: &'e Engine, caller: &'e Caller) -> Self {
+    /// For one who may go before the answer comes, where `gone` says so. A request about `many` claims takes
+    /// longer.
+    pub(crate) fn begun(
+        engine: &'e Engine,
+        caller: &'e Caller,
+        gone: Option<Gone>,
+        is_of_many: bool,
+    ) -> Self {
         Self {
             engine,
             caller,
-            patience: OF_ONE,
-            gone: None,
+            patience: if is_of_many { OF_MANY } else { OF_ONE },
+            gone,
             repo: OnceCell::new(),
             project: OnceCell::new(),
             stored: OnceCell::new(),
@@ -247,25 +111,19 @@ impl<'e> Context<'e> {
         }
     }
 
-    /// Answers. What only looks something up ends once the time of an agent is over, or nobody waits any more; a
-    /// change goes on, so that what it stored is acknowledged.
-    fn answer_in_time(&self, request: Request) -> Result<Reply, Refusal> {
-        if request.changes() {
-            return Answering(self).answer(request);
-        }
+    /// What `look` finds in the store within the time that is left to this caller; none once that is over, or nobody
+    /// waits any more.
+    pub(crate) fn in_time<T>(&self, look: impl FnOnce() -> T) -> Option<T> {
         let patience = match self.caller {
             Caller::User => Duration::MAX,
             Caller::Agent(_) => self.patience,
         };
         let stop = self.engine.world.stop_after(patience, self.gone.clone());
-        let answered = read_until(move || stop.is_due(), || Answering(self).answer(request));
-        answered.unwrap_or_else(|| {
-            Err(Refusal::new(
-                Code::RateLimited,
-                "composing this answer took too long for an agent's request",
-                "Ask for less: a narrower topic, a more specific question, or a smaller limit.",
-            ))
-        })
+        read_until(move || stop.is_due(), look)
+    }
+
+    pub(crate) fn new(engine: &'e Engine, caller: &'e Caller) -> Self {
+        Self::begun(engine, caller, None, false)
     }
 
     /// The context of an agent as it was last, which is looked at and does not call.
@@ -277,16 +135,12 @@ impl<'e> Context<'e> {
 
     /// The same request in the name of another.
     pub(crate) fn of<'a>(&'a self, caller: &'a Caller) -> Context<'a> {
-        let mut context = Context::new(self.engine, caller);
-        context.gone = self.gone.clone();
-        context
+        Context::begun(self.engine, caller, self.gone.clone(), false)
     }
 
     /// The context of what the engine does of its own accord.
     pub(crate) fn own(engine: &'e Engine) -> Self {
-        let mut context = Self::new(engine, &Caller::User);
-        context.patience = OF_MANY;
-        context
+        Self::begun(engine, &Caller::User, None, true)
     }
 
     /// The repository, where there is one. It may have been moved or deleted since the last request:
@@ -353,6 +207,11 @@ impl<'e> Context<'e> {
         seat.ok_or(gone)
     }
 
+    /// The project, where it was looked for and there is one.
+    pub(crate) fn found_project(&self) -> Option<ProjectId> {
+        self.project.get().copied().flatten()
+    }
+
     /// The project that is asked about. A repository without an id holds nothing: no id is minted
     /// for asking.
     pub(crate) fn project(&self) -> Result<ProjectId, Refusal> {
@@ -363,7 +222,7 @@ impl<'e> Context<'e> {
     /// The project that something is to happen in, with an id from now on. `in_repository` says
     /// whether that may be kept in the git folder.
     pub(crate) fn ground(&self, in_repository: bool) -> Result<Ground, Refusal> {
-        let found = self.project.get().copied().flatten();
+        let found = self.found_project();
         self.engine.ground_of(self.repo()?, found, in_repository)
     }
 
@@ -482,7 +341,7 @@ impl<'e> Context<'e> {
     }
 
     /// An agent of another project of this home is nobody here, whatever it asks.
-    fn is_of_this_project(&self) -> Result<(), Refusal> {
+    pub(crate) fn is_of_this_project(&self) -> Result<(), Refusal> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(());
         };

@@ -1,28 +1,25 @@
 //! Handles, runs and turns of the agents that call, and the tokens that prove them.
 
-use std::collections::HashMap;
-use std::sync::Mutex;
-
-use engram_gateway::{Kin, may_open};
+use engram_gateway::may_open;
 use engram_model::{
     AgentId, AgentOpened, AgentStatus, AgentsReply, Budget, Caller, Code, Opening, Operation,
     ProjectId, Refusal, RunId, Secret, is_hidden, is_on_topic,
     operation::{Agent, Opened, Topics},
 };
-use engram_store::{Reader, Seen, Store};
+use engram_store::{Reader, Seen};
 use jiff::{SignedDuration, Timestamp};
-use sha2::{Digest, Sha256};
 
 use crate::{
-    Engine, World,
-    agents::{
-        budgets,
+    agents::budgets,
+    context::{
+        Context,
+        caller::{digest_of, in_project, kin_of, plain},
         names::{Taken, named, refuse_ours},
+        plan::{Plan, Planned},
+        project,
+        screen::screen_text,
     },
-    claims::evidence::screen_text,
-    context::Context,
-    decide::{self, Plan, Planned},
-    home::project,
+    decide,
 };
 pub(crate) use engram_gateway::unknown;
 
@@ -31,165 +28,8 @@ const LISTED: usize = 200;
 
 /// Longest name, role or topic of an agent, in characters.
 const LONGEST: usize = 80;
-/// Most generations of agents, one below the other.
-const GENERATIONS: usize = 32;
 /// Most topics of an agent, of each kind.
 const TOPICS: usize = 12;
-
-/// An agent that calls.
-#[derive(Clone)]
-pub(crate) struct Called {
-    /// The agent in its current turn.
-    pub(crate) agent: Agent,
-    /// The turn that the store had of it then; none for an agent that it did not know. Who finds another
-    /// there goes on in that: a parent, or another process of the same agent, has begun it.
-    pub(crate) stored: Option<String>,
-    /// Whether the request names its turn.
-    pub(crate) is_named: bool,
-}
-
-impl Called {
-    pub(crate) fn new(agent: Agent, stored: Option<String>) -> Self {
-        Self {
-            agent,
-            stored,
-            is_named: false,
-        }
-    }
-
-    /// The turn that counts now.
-    pub(crate) fn turn(&self, tx: &Reader<'_>) -> Result<String, Refusal> {
-        let stored = tx.agent(&self.agent.handle)?.map(|it| it.turn);
-        Ok(self.turn_from(stored.as_ref()))
-    }
-
-    /// The same, for who has read what the store says.
-    pub(crate) fn turn_from(&self, stored: Option<&String>) -> String {
-        let is_newer = |turn: &&String| !self.is_named && self.stored.as_ref() != Some(*turn);
-        stored.filter(is_newer).unwrap_or(&self.agent.turn).clone()
-    }
-}
-
-/// The agents that called through this process, as it knows them.
-#[derive(Default)]
-pub(crate) struct Agents(Mutex<HashMap<AgentId, Called>>);
-
-impl Agents {
-    /// A new root agent with a run of its own.
-    pub(crate) fn register(&self, world: &World, label: &str, project: ProjectId) -> AgentId {
-        let handle = AgentId(world.id().to_string().to_lowercase());
-        let agent = root(world, handle.clone(), label, project);
-        self.lock().insert(handle.clone(), Called::new(agent, None));
-        handle
-    }
-
-    /// Notes a call: the agent, as it is `stored`, with its current turn, renewed after `idle` seconds of silence. An
-    /// unseen handle (the command line's `--agent`) becomes a root of its own.
-    ///
-    /// # Errors
-    /// `SCOPE_DENIED` for an agent of another project.
-    pub(crate) fn call(
-        &self,
-        store: &Store,
-        world: &World,
-        handle: &AgentId,
-        stored: Option<Agent>,
-        project: ProjectId,
-        idle: i64,
-    ) -> Result<Called, Refusal> {
-        let now = world.now();
-        let mut agents = self.lock();
-        let mut called = match (agents.get(handle).cloned(), stored) {
-            (Some(here), None) => here,
-            (Some(here), Some(stored)) => here.or_newer(stored, now),
-            // One that called where there was no repository yet goes on where there is one.
-            (None, Some(stored))
-                if stored.project != project && stored.project != project::of_home(store) =>
-            {
-                return Err(of_another_project(handle));
-            }
-            (None, Some(stored)) => {
-                let turn = stored.turn.clone();
-                Called::new(stored, Some(turn))
-            }
-            (None, None) => {
-                screen_text("the agent's name", &handle.0)?;
-                refuse_ours("the agent's name", &handle.0)?;
-                Called::new(root(world, handle.clone(), &handle.0, project), None)
-            }
-        };
-        let agent = &mut called.agent;
-        // A clock that was set back must not keep a turn open for longer.
-        if now.duration_since(agent.last_call).abs() > SignedDuration::from_secs(idle) {
-            agent.turn = world.id().to_string();
-        }
-        agent.last_call = now;
-        agent.project = project;
-        agents.insert(handle.clone(), called.clone());
-        Ok(called)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AgentId, Called>> {
-        self.0.lock().unwrap_or_else(|it| it.into_inner())
-    }
-}
-
-impl Called {
-    /// The same agent, as the store has it. Its turn goes on in this process unless another began one; calls
-    /// that left no trace keep it open too.
-    fn or_newer(self, stored: Agent, now: Timestamp) -> Self {
-        let is_same = self.agent.turn == stored.turn || self.stored.as_ref() == Some(&stored.turn);
-        let since = |at: Timestamp| now.duration_since(at).abs();
-        let is_older = since(self.agent.last_call) < since(stored.last_call);
-        let last_call = if is_older && is_same {
-            self.agent.last_call
-        } else {
-            stored.last_call
-        };
-        let turn = if is_same {
-            self.agent.turn
-        } else {
-            stored.turn.clone()
-        };
-        let of_store = Some(stored.turn.clone());
-        let agent = Agent {
-            turn,
-            last_call,
-            ..stored
-        };
-        Self::new(agent, of_store)
-    }
-}
-
-impl Engine {
-    /// The agent that a token proves, in this project.
-    ///
-    /// # Errors
-    /// `SCOPE_DENIED` for a token that proves nobody here.
-    pub fn agent_of(&self, token: &str) -> Result<AgentId, Refusal> {
-        self.settle()?;
-        let digest = digest_of(token);
-        let store = &self.store;
-        let found = store.read::<_, Refusal>(|tx| Ok(tx.agent_of_token(&digest)?))?;
-        found.ok_or_else(|| {
-            Refusal::new(
-                Code::ScopeDenied,
-                "no agent in this home has this token",
-                "Ask the user to run `engram agents open NAME` and give you the new token; it replaces any earlier one.",
-            )
-        })
-    }
-}
-
-/// Whether a text has the form of an agent's token.
-pub fn is_token(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|it| it.is_ascii_hexdigit())
-}
-
-/// What is kept of a token.
-pub(crate) fn digest_of(token: &str) -> String {
-    hex::encode(Sha256::digest(token))
-}
 
 /// Opens an agent: a child of its parent, in the parent's run, or a root. One that is known gets a new
 /// token, in place of the one before.
@@ -360,55 +200,6 @@ fn told(
     })
 }
 
-/// An agent without a parent, in a run of its own.
-fn root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agent {
-    Agent {
-        handle,
-        label: plain(label),
-        role: None,
-        parent: None,
-        run: RunId(world.id()),
-        project,
-        topics: Topics::default(),
-        turn: world.id().to_string(),
-        last_call: world.now(),
-    }
-}
-
-/// An agent of this project.
-pub(crate) fn in_project(
-    tx: &Reader<'_>,
-    project: ProjectId,
-    id: &AgentId,
-) -> Result<Option<Agent>, Refusal> {
-    Ok(tx.agent(id)?.filter(|it| it.project == project))
-}
-
-/// An agent and those above it, its parent first.
-pub(crate) fn line_of(tx: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
-    let mut line = Vec::new();
-    let mut next = agent.cloned();
-    while let Some(one) = next.take().filter(|_| line.len() < GENERATIONS) {
-        if let Some(parent) = &one.parent {
-            next = tx.agent(parent)?;
-        }
-        line.push(one);
-    }
-    Ok(line)
-}
-
-/// What the tree of agents knows of one.
-pub(crate) fn kin_of(agent: Agent) -> Kin {
-    Kin {
-        agent: agent.handle,
-        parent: agent.parent,
-        run: agent.run,
-        role: agent.role.unwrap_or_default(),
-        reads: agent.topics.read,
-        writes: agent.topics.write,
-    }
-}
-
 /// The handle for a name: the name itself, or, where another project of this home has an agent of that
 /// name, one that says whose it is.
 fn handle_of(tx: &Reader<'_>, project: ProjectId, name: &str) -> Result<AgentId, Refusal> {
@@ -475,37 +266,4 @@ fn topics(what: &str, given: &[String]) -> Result<Vec<String>, Refusal> {
     let mut topics = given.iter().map(topic).collect::<Result<Vec<_>, _>>()?;
     topics.retain(|it| !it.is_empty());
     Ok(topics)
-}
-
-pub(crate) fn of_another_project(handle: &AgentId) -> Refusal {
-    Refusal::new(
-        Code::ScopeDenied,
-        format!(
-            "{:?} is an agent of another project",
-            engram_model::shorten(&handle.0, 40)
-        ),
-        "Use a handle that `engram agents` lists here, or open one with `engram agents open NAME`.",
-    )
-}
-
-/// A label is what a stranger says of itself: one short printable line, and no credential.
-fn plain(label: &str) -> String {
-    let label: String = label
-        .chars()
-        .filter(|c| !is_hidden(*c) && !c.is_control())
-        .take(80)
-        .collect::<String>()
-        .trim()
-        .to_owned();
-    if label.is_empty() || screen_text("", &label).is_err() {
-        "agent".to_owned()
-    } else {
-        label
-    }
-}
-
-/// The beginning of the last `seconds`.
-pub(crate) fn since(now: Timestamp, seconds: i64) -> Timestamp {
-    now.checked_sub(SignedDuration::from_secs(seconds))
-        .unwrap_or(Timestamp::MIN)
 }

@@ -8,7 +8,8 @@ use engram_store::{Deed, Reader};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 use unicode_security::skeleton;
 
-use crate::conflicts::findings::ENGINE;
+/// The author of what the engine itself says.
+pub(crate) const ENGINE: &str = "engram";
 
 /// What Engram calls itself and the user, and nothing at all, folded. A `μ` is a u to the eye and an m to the
 /// reader.

@@ -1,17 +1,18 @@
 //! Gather: what a claim points at is looked up, pinned and screened. What that is will be found again: it is
 //! a commit's, which a ref keeps, or a copy is stored. Nothing else is written.
 
-use crate::{Engine, HomeShelf, agents::budgets, context::Context, decide};
-use engram_consistency::screen;
+use crate::{
+    Engine, HomeShelf,
+    context::{Context, purse, screen::screen_snapshot},
+    decide,
+};
 use engram_gateway::{admit, admit_below};
 use engram_model::{
-    Code, NewEngram, Operation, Pointer, PointerType, ProjectId, Refusal, Target, is_hidden,
+    Code, Operation, Pointer, PointerType, ProjectId, Refusal, Target,
     operation::{Event, Snapshot},
-    unseen,
 };
 use engram_pointers::{Repo, copied, resolve};
 use engram_store::Reader;
-use percent_encoding::percent_decode_str;
 
 /// What a claim rests on, as it was found.
 pub(crate) struct Gathered {
@@ -129,7 +130,7 @@ fn has_spent(cx: &Context<'_>, kind: PointerType) -> Result<bool, Refusal> {
     let Some(called) = cx.called()? else {
         return Ok(false);
     };
-    let purse = cx.engine.store.read(|tx| budgets::purse(cx, tx, called))?;
+    let purse = cx.engine.store.read(|tx| purse::purse(cx, tx, called))?;
     let own = admit(&purse.limits, &purse.spent, kind);
     Ok(own.and(admit_below(&purse.elders, kind)).is_err())
 }
@@ -216,63 +217,4 @@ pub(crate) fn copies<'a>(
         }
     }
     Ok(entries)
-}
-
-/// No text that is stored may carry a credential, in whatever field.
-pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
-    screen_text("the claim", &new.claim)?;
-    screen_text("the topic", &new.topic)?;
-    for tag in &new.tags {
-        screen_text("a tag", tag)?;
-    }
-    screen_text("the agent's name", new.agent.as_deref().unwrap_or_default())?;
-    for (at, pointer) in new.pointers.iter().enumerate() {
-        let (field, text) = (format!("pointer {}", at + 1), pointer.to_string());
-        match &pointer.target {
-            // No file has such a name: it is read as words.
-            Target::Url { url, .. } => screen_text(&field, url)?,
-            _ => screen_secret(&field, &text)?,
-        }
-        if text.contains('%') {
-            screen_secret(&field, &percent_decode_str(&text).decode_utf8_lossy())?;
-        }
-    }
-    Ok(())
-}
-
-/// Refuses invisible characters and what looks like a credential; `field` says to a reader where they stand.
-pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
-    screen_secret(field, text)?;
-    match unseen(text) {
-        Some(unseen) => Err(Refusal::unseen(field, unseen)),
-        None => Ok(()),
-    }
-}
-
-/// Refuses what looks like a credential. An address may hold invisible characters: files have such names.
-pub(crate) fn screen_secret(field: &str, text: &str) -> Result<(), Refusal> {
-    // Invisible characters do not split a credential.
-    let unhidden = || text.chars().filter(|c| !is_hidden(*c)).collect::<String>();
-    let parted = || text.contains(is_hidden).then(|| screen(&unhidden()))?;
-    match screen(text).or_else(parted) {
-        Some(secret) => Err(secret_refusal(
-            &format!("{field} contains what looks like {}", secret.rule),
-            "Give the credential's name or where it is kept, never its value.",
-        )),
-        None => Ok(()),
-    }
-}
-
-pub(crate) fn screen_snapshot(snapshot: &Snapshot) -> Result<(), Refusal> {
-    match engram_consistency::screen_bytes(&snapshot.bytes) {
-        Some(secret) => Err(secret_refusal(
-            &format!("{} contains what looks like {}", snapshot.path, secret.rule),
-            "Remove the credential from that file, or pin to a commit, for example @HEAD.",
-        )),
-        None => Ok(()),
-    }
-}
-
-fn secret_refusal(message: &str, hint: &str) -> Refusal {
-    Refusal::new(Code::SecretDetected, message, hint)
 }

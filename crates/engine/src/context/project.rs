@@ -11,14 +11,9 @@ use std::{
     sync::Mutex,
 };
 
-use crate::{
-    Engine,
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
-    status,
-};
+use crate::{Engine, context::Ground};
 use engram_model::{
-    Adoption, Code, Operation, ProjectId, ProjectStatus, Refusal, StatusReply, Target,
+    Code, ProjectId, ProjectStatus, Refusal, Target,
     operation::{Admitted, Located},
 };
 use engram_pointers::Repo;
@@ -179,7 +174,7 @@ impl Engine {
 impl Engine {
     /// Whether the memory with this id was begun here, or moved here with the repository. What is admitted
     /// here is another's, unless the home knows it to be here.
-    fn is_its_own(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
+    pub(crate) fn is_its_own(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
         let (known, is_admitted) = self
             .store
             .read::<_, Refusal>(|tx| Ok((tx.place_of(id)?, tx.is_admitted(&seat(repo), id)?)))?;
@@ -189,63 +184,6 @@ impl Engine {
             None => !is_admitted,
         })
     }
-}
-
-/// The user says whose memory the repository uses.
-pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
-    let repo = cx.repository()?;
-    let admitted = || Operation::Admitted(Admitted { place: seat(repo) });
-    let located = || Operation::Located(located(repo));
-    let reads_outside = repo.reads_outside().is_some();
-    let (project, operations) = match (how, read(repo)) {
-        (Adoption::Shared, Some(id)) => (id, vec![admitted()]),
-        (Adoption::Shared, None) => {
-            return Err(Refusal::new(
-                Code::NotFound,
-                "this repository is not a copy of one that has a memory",
-                "Store a claim, and it gets a memory of its own.",
-            ));
-        }
-        (Adoption::Own, _) if !repo.is_named_back() => {
-            return Err(Refusal::new(
-                Code::ScopeDenied,
-                format!(
-                    "the git folder {} belongs to another repository",
-                    repo.common_dir().display()
-                ),
-                "Correct this folder's .git, or use that repository's memory with `engram project share`.",
-            ));
-        }
-        // It has one: another id would take away what it holds.
-        (Adoption::Own, Some(id)) if cx.engine.is_its_own(repo, id)? => {
-            if reads_outside {
-                (id, vec![located(), admitted()])
-            } else {
-                return status::where_things_stand(cx).map(Box::new);
-            }
-        }
-        (Adoption::Own, _) => {
-            let id = ProjectId(cx.engine.world.id());
-            replace(repo, id)?;
-            let admitted = reads_outside.then(admitted);
-            (id, [located()].into_iter().chain(admitted).collect())
-        }
-    };
-    let ground = Ground::of(project);
-    let by = decide::speaker(cx, None)?;
-    decide::decide(cx, &ground, |_, _| {
-        let entries = operations.iter().map(|operation| Planned {
-            due: None,
-            operation: operation.clone(),
-            by: by.clone(),
-            shareable: false,
-        });
-        Ok(Plan {
-            entries: entries.collect(),
-            answer: (),
-        })
-    })?;
-    status::where_things_stand(cx).map(Box::new)
 }
 
 /// The repository last found to be recorded in the home.
@@ -310,7 +248,7 @@ impl Seat {
     }
 }
 
-fn located(repo: &Repo) -> Located {
+pub(crate) fn located(repo: &Repo) -> Located {
     Located {
         common_dir: place(repo),
         name: repo.name(),
@@ -322,7 +260,7 @@ fn place(repo: &Repo) -> String {
 }
 
 /// What is admitted: a git folder, or the working tree that uses one which does not name it.
-fn seat(repo: &Repo) -> String {
+pub(crate) fn seat(repo: &Repo) -> String {
     match repo.workdir() {
         Some(tree) if !repo.is_named_back() => tree.to_string_lossy().into_owned(),
         _ => place(repo),
@@ -396,7 +334,7 @@ fn is_writable(folder: &Path) -> bool {
         .is_ok()
 }
 
-fn read(repo: &Repo) -> Option<ProjectId> {
+pub(crate) fn read(repo: &Repo) -> Option<ProjectId> {
     repo.own_file(FILE)?.trim().parse().ok()
 }
 
@@ -419,7 +357,7 @@ fn write(repo: &Repo, id: ProjectId) -> ProjectId {
 }
 
 /// Gives the repository another id.
-fn replace(repo: &Repo, id: ProjectId) -> Result<(), Refusal> {
+pub(crate) fn replace(repo: &Repo, id: ProjectId) -> Result<(), Refusal> {
     let target = repo.common_dir().join(FILE);
     let written =
         draft(repo, id).and_then(|it| it.persist(&target).map(drop).map_err(|it| it.error));

@@ -14,11 +14,11 @@ use std::{
 use crate::{
     Engine,
     conflicts::{
-        findings::{self, ENGINE, Telling},
+        findings::{self, Telling},
         risks::is_told,
     },
-    context::{Context, Ground},
-    decide::{self, Plan},
+    context::{Context, Ground, names::ENGINE, plan::Plan},
+    decide,
     follow::{BATCH, Follower, Woken, gather},
 };
 use engram_model::{Operation, Refusal};

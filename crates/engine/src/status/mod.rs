@@ -1,12 +1,9 @@
 //! Where things stand: what `engram status` tells the user, and an agent of what it may see.
 
-use crate::{
-    agents::names,
-    anchor,
-    context::{Context, Tree},
-    home::project,
-    visibility::Eyes,
-};
+pub(crate) mod adopt;
+pub(crate) mod doctor;
+
+use crate::context::{Context, Tree, names, project, visibility::Eyes};
 use engram_gateway::budget;
 use engram_model::{AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
 use engram_pointers::Repo;
@@ -27,7 +24,7 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
         Ok(repo) => repo.map(|repo| project_status(repo, id, user)),
         Err(gone) => Some(cx.seat_of_gone(gone.clone())?.status(&gone)),
     };
-    let watching = anchor::watching(cx)?;
+    let watching = watching(cx)?;
     let limits = &cx.limits()?.deref;
     let now = cx.engine.world.now();
     let eyes = cx.eyes_in(project)?;
@@ -175,4 +172,18 @@ fn next_step(user: bool, is_in_repository: bool, is_empty: bool) -> String {
         (false, false) => "Call engram_query before you work on an area; commit what you learn with engram_commit.",
     }
     .to_owned()
+}
+
+/// Why not all of the working tree is watched, by who follows it; or why this process is not told of what
+/// others write.
+pub(crate) fn watching(cx: &Context<'_>) -> Result<Option<String>, Refusal> {
+    let of_tree = match cx.tree()? {
+        Some(tree) if cx.engine.is_followed(&tree) => {
+            let store = &cx.engine.store;
+            store.read(|tx| tx.looked(tree.project, &tree.worktree))?
+        }
+        _ => None,
+    };
+    let note = of_tree.and_then(|looked| looked.note);
+    Ok(note.or_else(|| cx.engine.unwatched()))
 }

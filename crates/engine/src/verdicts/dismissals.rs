@@ -5,9 +5,9 @@ use engram_store::{Pair, Reader};
 
 use crate::{
     claims::close,
-    conflicts::{judge::is_persons, list::Shown, settle::Asked},
-    context::Context,
-    decide::Planned,
+    conflicts::{judge::is_persons, list::Shown},
+    context::{Context, plan::Planned},
+    verdicts::settle::Asked,
 };
 
 /// The versions that a conflict is about and that hold.

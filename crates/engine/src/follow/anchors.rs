@@ -4,7 +4,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs::{File, TryLockError},
-    path::PathBuf,
     sync::{
         Arc, Weak,
         atomic::Ordering,
@@ -15,13 +14,12 @@ use std::{
 
 use engram_model::{Anchored, Engram, EngramId, Health, Operation, Refusal, operation::Anchoring};
 use engram_pointers::{Anchors, Repo, Stand, Stir, Watch};
-use engram_store::{Links, Looked, NewEntry, Reader, open_file, open_private};
-use sha2::{Digest, Sha256};
+use engram_store::{Looked, NewEntry, Reader, open_private};
 
-use super::pins::{Held, health, held, look};
 use crate::{
     Engine,
     context::{Context, Tree},
+    evidence::pins::{Held, health, held, look},
     follow::{Follower, Woken, gather, spawn},
 };
 
@@ -39,20 +37,6 @@ const ENTRY: usize = 200;
 const PAGE: usize = 1_000;
 
 impl Engine {
-    /// Whether some process keeps the health of this tree.
-    pub(super) fn is_followed(&self, tree: &Tree) -> bool {
-        match open_file(&self.lock_path(tree), Links::Refused) {
-            Ok(lock) => matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)),
-            Err(_) => false,
-        }
-    }
-
-    fn lock_path(&self, tree: &Tree) -> PathBuf {
-        let worktree = hex::encode(&Sha256::digest(&tree.worktree)[..4]);
-        let name = format!("anchor-{}-{worktree}.lock", tree.project);
-        self.store.home().join(name)
-    }
-
     /// The lock of whoever keeps the health of a tree. Where another process has it, a bell rings
     /// once that has ended.
     fn elect(&self, tree: &Tree, own: &Sender<Woken>) -> Option<File> {

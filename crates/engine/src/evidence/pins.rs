@@ -12,20 +12,20 @@ use crate::HomeShelf;
 
 /// A pointer of a claim that addresses lines of a file in git. Many lie in memory: no room is spare.
 #[derive(Clone)]
-pub(super) struct Held {
+pub(crate) struct Held {
     /// Which of the claim's pointers.
-    pub(super) index: usize,
+    pub(crate) index: usize,
     /// The pointer as it is stored.
-    pub(super) pointer: Box<str>,
+    pub(crate) pointer: Box<str>,
     /// What to follow, or why it cannot be found where it was pinned.
-    pub(super) pinned: Result<Pinned, Box<Refusal>>,
+    pub(crate) pinned: Result<Pinned, Box<Refusal>>,
     /// Whether something else was read than what is pinned.
-    pub(super) phantom: bool,
+    pub(crate) phantom: bool,
 }
 
 /// What a claim holds on to. Sections and tests are found where they are pinned first. What is
 /// pinned is compared with what was read once, and not again where it is known how it stood `before`.
-pub(super) fn held(
+pub(crate) fn held(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
     engram: &Engram,
@@ -64,7 +64,7 @@ pub(super) fn held(
 }
 
 /// What became of one pointer that was just resolved; none where it is in no tree.
-pub(super) fn of_resolved(
+pub(crate) fn of_resolved(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
     asked: &Pointer,
@@ -138,10 +138,10 @@ fn count_lines(bytes: &[u8]) -> u32 {
 }
 
 /// What a look found for one pointer.
-pub(super) type Answer = Result<Stand, Refusal>;
+pub(crate) type Answer = Result<Stand, Refusal>;
 
 /// One look at all that these claims hold on to. None for a pointer that is not there to follow.
-pub(super) fn look<'h>(
+pub(crate) fn look<'h>(
     anchors: &mut Anchors,
     repo: &Repo,
     shelf: &dyn Shelf,
@@ -153,7 +153,7 @@ pub(super) fn look<'h>(
 }
 
 /// The same by way of a revision: what the work since then did.
-pub(super) fn look_since<'h>(
+pub(crate) fn look_since<'h>(
     rev: &str,
     repo: &Repo,
     shelf: &dyn Shelf,
@@ -166,7 +166,7 @@ pub(super) fn look_since<'h>(
 
 /// Where one pointer that was just resolved is now. What was read in the working tree is there, and no copy of
 /// it is stored yet.
-pub(super) fn look_at(repo: &Repo, shelf: &dyn Shelf, held: &Held, resolved: &Resolved) -> Found {
+pub(crate) fn look_at(repo: &Repo, shelf: &dyn Shelf, held: &Held, resolved: &Resolved) -> Found {
     if let (Some(_), Ok(pinned)) = (&resolved.snapshot, &held.pinned) {
         return Ok(Anchor {
             state: State::Unchanged,
@@ -200,7 +200,7 @@ fn not_answered() -> Refusal {
 }
 
 /// How a claim stands by what was found.
-pub(super) fn health(held: &[Held], found: &[Answer]) -> Health {
+pub(crate) fn health(held: &[Held], found: &[Answer]) -> Health {
     let here = found.iter().map(|it| match it {
         Ok(stand) => stand.here.clone(),
         Err(refusal) => Err(refusal.clone()),
@@ -213,7 +213,7 @@ pub(super) fn health(held: &[Held], found: &[Answer]) -> Health {
     )
 }
 
-pub(super) fn checked(held: &Held, found: Found) -> CheckedPointer {
+pub(crate) fn checked(held: &Held, found: Found) -> CheckedPointer {
     let mut checked = CheckedPointer {
         pointer: held.pointer.to_string(),
         state: None,

@@ -5,9 +5,13 @@ use engram_model::{
 };
 
 use crate::{
-    conflicts::{list, settle::words},
-    context::{Context, Ground},
-    decide::{self, Plan, Planned},
+    conflicts::list,
+    context::{
+        Context, Ground,
+        plan::{Plan, Planned},
+    },
+    decide,
+    verdicts::settle::words,
 };
 
 /// The user lets an open conflict pass the gate, or takes that back.

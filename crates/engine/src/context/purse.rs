@@ -1,0 +1,47 @@
+//! What an agent has to read with.
+
+use engram_gateway::{Elder, narrowed};
+use engram_model::{DerefLimits, Refusal, Spend, operation::ReadBelow};
+use engram_store::Reader;
+
+use crate::context::{
+    Context,
+    caller::{Called, line_of},
+};
+
+/// What an agent has to read with in its turn.
+pub(crate) struct Purse {
+    pub(crate) turn: String,
+    pub(crate) limits: DerefLimits,
+    pub(crate) spent: Spend,
+    /// Those above it, its parent first.
+    pub(crate) elders: Vec<Elder>,
+}
+
+pub(crate) fn purse(cx: &Context<'_>, tx: &Reader<'_>, called: &Called) -> Result<Purse, Refusal> {
+    let handle = &called.agent.handle;
+    let mut limits = cx.engine.config.limits.clone();
+    let mut elders = Vec::new();
+    for one in line_of(tx, Some(&called.agent))?.into_iter().rev() {
+        limits = narrowed(&limits, &tx.narrowed(&one.handle)?);
+        if one.handle != *handle {
+            // The turn that the store knows goes on for those below it until a call of its own begins another.
+            elders.push(Elder {
+                limits: limits.deref.clone(),
+                below: ReadBelow {
+                    spent: tx.spend_below(&one.handle, &one.turn)?,
+                    agent: one.handle,
+                    turn: one.turn,
+                },
+            });
+        }
+    }
+    elders.reverse();
+    let turn = called.turn(tx)?;
+    Ok(Purse {
+        spent: tx.spend(handle, &turn)?,
+        limits: limits.deref,
+        turn,
+        elders,
+    })
+}

@@ -1,0 +1,143 @@
+//! Health: where the evidence of claims is now.
+//!
+//! While a process that stays follows a working tree (`follow/anchors.rs`), what it found is kept in the
+//! store; where none does, it is looked up when somebody asks.
+
+use engram_model::{CheckedPointer, Engram, Health, Pointer, PointerInput, Refusal};
+use engram_pointers::{Anchors, Repo, Resolved, View, resolve};
+use engram_store::{Links, open_file};
+use sha2::{Digest, Sha256};
+use std::{fs::TryLockError, path::PathBuf};
+
+use crate::{
+    Engine, HomeShelf,
+    context::{Context, Tree},
+    evidence::pins::{self, checked, health, held, look, look_at},
+};
+
+impl Engine {
+    /// Whether some process keeps the health of this tree.
+    pub(crate) fn is_followed(&self, tree: &Tree) -> bool {
+        match open_file(&self.lock_path(tree), Links::Refused) {
+            Ok(lock) => matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)),
+            Err(_) => false,
+        }
+    }
+
+    pub(crate) fn lock_path(&self, tree: &Tree) -> PathBuf {
+        let worktree = hex::encode(&Sha256::digest(&tree.worktree)[..4]);
+        let name = format!("anchor-{}-{worktree}.lock", tree.project);
+        self.store.home().join(name)
+    }
+}
+
+/// Says of each claim how its evidence stands, as it was last looked at. What cannot be said is
+/// left out: it never fails the reading of a claim.
+pub(crate) fn tell_health<'e>(cx: &Context<'_>, engrams: impl Iterator<Item = &'e mut Engram>) {
+    let told = cx.tree().and_then(|tree| match tree {
+        Some(tree) => tell_kept(cx, &tree, engrams),
+        None => Ok(()),
+    });
+    if let Err(error) = told {
+        tracing::info!(%error, "pointer health cannot be determined");
+    }
+}
+
+fn tell_kept<'e>(
+    cx: &Context<'_>,
+    tree: &Tree,
+    engrams: impl Iterator<Item = &'e mut Engram>,
+) -> Result<(), Refusal> {
+    cx.engine.store.read(|tx| {
+        let is_known = tx.looked(tree.project, &tree.worktree)?.is_some();
+        for engram in engrams.filter(|it| it.project == tree.project && it.valid_until.is_none()) {
+            engram.health = match tx.health(engram.id, &tree.worktree)? {
+                // It resolved when it was stored, and nothing else was seen since.
+                None if engram.verified && is_known => Some(Health::unchanged()),
+                found => found,
+            };
+        }
+        Ok(())
+    })
+}
+
+/// The same of a few claims that are asked for: looked up now where no process follows the tree.
+pub(crate) fn tell_health_now(cx: &Context<'_>, engrams: &mut [Engram]) {
+    let told = (|| {
+        let Some(tree) = cx.tree()? else {
+            return Ok(());
+        };
+        if cx.engine.is_followed(&tree) {
+            tell_kept(cx, &tree, engrams.iter_mut())
+        } else {
+            look_now(cx, &tree, engrams)
+        }
+    })();
+    if let Err(error) = told {
+        let error: Refusal = error;
+        tracing::info!(%error, "pointer health cannot be determined");
+    }
+}
+
+/// What became of a pointer that was just resolved; none where nothing did.
+pub(crate) fn became(
+    repo: &Repo,
+    shelf: &HomeShelf<'_>,
+    asked: &Pointer,
+    resolved: &Resolved,
+) -> Option<CheckedPointer> {
+    let held = pins::of_resolved(repo, shelf, asked, resolved)?;
+    let checked = checked(&held, look_at(repo, shelf, &held, resolved));
+    (!checked.is_unchanged()).then_some(checked)
+}
+
+/// Where a pointer's lines are on disk now, for the person's editor.
+pub(crate) fn track_pointer(
+    cx: &Context<'_>,
+    pointer: PointerInput,
+) -> Result<CheckedPointer, Refusal> {
+    let pointer = Pointer::try_from(pointer)?;
+    let repo = cx.repository()?;
+    let shelf = cx.shelf(cx.known_project()?);
+    let resolved = resolve(Some(repo), &shelf, &pointer)?;
+    if let Some(held) = pins::of_resolved(repo, &shelf, &pointer, &resolved) {
+        return Ok(checked(&held, look_at(repo, &shelf, &held, &resolved)));
+    }
+    // In no tree, such as a comparison: its file, where that is there.
+    let view = engram_pointers::source(Some(repo), &shelf, &pointer, View::default())?;
+    Ok(CheckedPointer {
+        pointer: pointer.to_string(),
+        state: None,
+        start: view.open_path.as_ref().map(|_| view.open_line),
+        path: view.open_path,
+        end: None,
+        change: None,
+        confidence: None,
+        phantom: false,
+        error: None,
+    })
+}
+
+fn look_now(cx: &Context<'_>, tree: &Tree, engrams: &mut [Engram]) -> Result<(), Refusal> {
+    let repo = cx.repository()?;
+    let shelf = cx.shelf(Some(tree.project));
+    let (mut which, mut all) = (Vec::new(), Vec::new());
+    for (at, engram) in engrams.iter().enumerate() {
+        if engram.project != tree.project || engram.valid_until.is_some() || engram.redacted {
+            continue;
+        }
+        let held = held(repo, &shelf, engram, None);
+        if !held.is_empty() {
+            which.push(at);
+            all.push(held);
+        }
+    }
+    let (_, found) = look(&mut Anchors::default(), repo, &shelf, all.iter().flatten())?;
+    let mut rest = found.as_slice();
+    for (at, held) in which.into_iter().zip(&all) {
+        let (own, others) = rest.split_at(held.len().min(rest.len()));
+        rest = others;
+        engrams[at].health = Some(health(held, own));
+    }
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! Promotes what others were answered with.
+
+use std::sync::{Arc, mpsc::Sender};
+
+use engram_model::Refusal;
+
+use crate::{
+    Engine,
+    follow::{Follower, Woken},
+};
+
+/// Promotes what others were answered with, behind the answers of a process that stays.
+pub(crate) struct PromoteFollower;
+
+impl Follower for PromoteFollower {
+    const NAME: &'static str = "promote";
+    type Patience = ();
+
+    fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
+        engine.promote_answered();
+        Ok(Some(Self))
+    }
+
+    fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
+        engine.promote_answered();
+        Ok(())
+    }
+}

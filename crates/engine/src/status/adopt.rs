@@ -1,0 +1,71 @@
+//! Whose memory a repository uses, as the user says.
+
+use engram_model::{
+    Adoption, Code, Operation, ProjectId, Refusal, StatusReply, operation::Admitted,
+};
+
+use crate::{
+    context::{
+        Context, Ground,
+        plan::{Plan, Planned},
+        project::{located, read, replace, seat},
+    },
+    decide, status,
+};
+
+/// The user says whose memory the repository uses.
+pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
+    let repo = cx.repository()?;
+    let admitted = || Operation::Admitted(Admitted { place: seat(repo) });
+    let located = || Operation::Located(located(repo));
+    let reads_outside = repo.reads_outside().is_some();
+    let (project, operations) = match (how, read(repo)) {
+        (Adoption::Shared, Some(id)) => (id, vec![admitted()]),
+        (Adoption::Shared, None) => {
+            return Err(Refusal::new(
+                Code::NotFound,
+                "this repository is not a copy of one that has a memory",
+                "Store a claim, and it gets a memory of its own.",
+            ));
+        }
+        (Adoption::Own, _) if !repo.is_named_back() => {
+            return Err(Refusal::new(
+                Code::ScopeDenied,
+                format!(
+                    "the git folder {} belongs to another repository",
+                    repo.common_dir().display()
+                ),
+                "Correct this folder's .git, or use that repository's memory with `engram project share`.",
+            ));
+        }
+        // It has one: another id would take away what it holds.
+        (Adoption::Own, Some(id)) if cx.engine.is_its_own(repo, id)? => {
+            if reads_outside {
+                (id, vec![located(), admitted()])
+            } else {
+                return status::where_things_stand(cx).map(Box::new);
+            }
+        }
+        (Adoption::Own, _) => {
+            let id = ProjectId(cx.engine.world.id());
+            replace(repo, id)?;
+            let admitted = reads_outside.then(admitted);
+            (id, [located()].into_iter().chain(admitted).collect())
+        }
+    };
+    let ground = Ground::of(project);
+    let by = decide::speaker(cx, None)?;
+    decide::decide(cx, &ground, |_, _| {
+        let entries = operations.iter().map(|operation| Planned {
+            due: None,
+            operation: operation.clone(),
+            by: by.clone(),
+            shareable: false,
+        });
+        Ok(Plan {
+            entries: entries.collect(),
+            answer: (),
+        })
+    })?;
+    status::where_things_stand(cx).map(Box::new)
+}
