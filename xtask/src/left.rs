@@ -51,7 +51,10 @@ fn of_run(proc: &Path, run: &str) -> Vec<(String, String)> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::process::Stdio;
+    use std::{
+        io::{Read, Write},
+        process::Stdio,
+    };
 
     use super::*;
 
@@ -62,8 +65,13 @@ mod tests {
         let mut child = Command::new("cat")
             .env(RUN, &run)
             .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap();
+        // It has its environment once it runs.
+        let (mut to, mut from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        to.write_all(b"x").unwrap();
+        from.read_exact(&mut [0]).unwrap();
         let told = end_all(&run).unwrap_err().to_string();
         assert!(told.contains(&format!("cat ({})", child.id())), "{told}");
         assert!(!child.wait().unwrap().success());

@@ -81,6 +81,9 @@ fn words(reply: &Reply) -> String {
         Reply::Engram(it) => record(it),
         Reply::Closed(it) => {
             let mut out = format!("{}  entry {}", it.id, it.seq);
+            for what in &it.also {
+                let _ = write!(out, "\n  also redacted: {}", one_line(what));
+            }
             for place in &it.pending {
                 let _ = write!(out, "\n  not redacted yet: {}", one_line(place));
             }

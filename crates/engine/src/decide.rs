@@ -3,7 +3,7 @@
 //! in one transaction, or nothing.
 
 use crate::{
-    conflicts::risks,
+    conflicts::risks::{self, Aftermath},
     context::{
         Context, Ground,
         caller::{Called, line_of, since},
@@ -35,23 +35,34 @@ pub(crate) fn decide<T>(
     let plan = |tx: &Reader<'_>, now| {
         let Plan { entries, answer } = plan(tx, now)?;
         // First, since the answer tells of the last.
-        let mut all = risks::ended_risks(cx, tx, now, &entries)?;
+        let Aftermath {
+            entries: mut all,
+            again,
+        } = risks::aftermath(cx, tx, now, &entries)?;
         all.extend(entries);
-        Ok::<_, Refusal>(Plan {
-            entries: all,
-            answer,
-        })
+        Ok::<_, Refusal>((
+            Plan {
+                entries: all,
+                answer,
+            },
+            again,
+        ))
     };
     let (planned, head) = store.read::<_, Refusal>(|tx| {
         let now = tx.time(world)?;
         Ok((plan(tx, now)?, tx.head()?))
     })?;
-    if planned.entries.is_empty() {
-        return Ok((planned.answer, None));
+    if planned.0.entries.is_empty() {
+        return Ok((planned.0.answer, None));
     }
-    let served = cx.engine.take_served();
+    // What followers write depends on what nobody may see: it carries nothing of what agents did.
+    let served = if cx.is_own() {
+        Vec::new()
+    } else {
+        cx.engine.take_served()
+    };
     let done = store.write::<_, Refusal>(world, |tx| {
-        let planned = if tx.head()? == head {
+        let (planned, again) = if tx.head()? == head {
             planned
         } else {
             plan(tx, tx.now)?
@@ -59,6 +70,9 @@ pub(crate) fn decide<T>(
         let mut entries = books(tx, ground, called, &served)?;
         entries.extend(planned.entries);
         let seq = record(tx, ground.project, agent, &entries)?;
+        for version in again {
+            tx.compare_again(ground.project, version)?;
+        }
         Ok((planned.answer, seq, entries))
     });
     match done {

@@ -380,6 +380,9 @@ pub struct ForgetReply {
     /// here by its id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
+    /// What quoted erased words and was erased with them, such as pins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
 }
 
 /// Answer to a promotion.

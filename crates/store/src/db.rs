@@ -48,6 +48,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/018.sql"),
     include_str!("schema/019.sql"),
     include_str!("schema/020.sql"),
+    include_str!("schema/021.sql"),
 ];
 
 /// From this step on the journal says all that the tables hold.

@@ -11,12 +11,14 @@ use crate::{Reader, Result, Writer};
 pub struct Due {
     /// It was compared with everything that was stored at this place or after it.
     pub below: u64,
-    /// Contradictions that are known to be left, at least 1.
+    /// Contradictions that are known to be left, at least 1; 0 where all was compared.
     pub pairs: u64,
     /// How many of them its author may know of.
     pub told: u64,
     /// Whether only conflicts of runs are left: what everybody sees was compared, and is not looked at again.
     pub of_runs: bool,
+    /// Whether it was held against only some values of a series: it is compared again once one of those ends.
+    pub is_cut: bool,
 }
 
 impl Due {
@@ -26,6 +28,16 @@ impl Due {
         pairs: 1,
         told: 1,
         of_runs: false,
+        is_cut: false,
+    };
+
+    /// Nothing.
+    pub const NONE: Self = Self {
+        below: 0,
+        pairs: 0,
+        told: 0,
+        of_runs: false,
+        is_cut: false,
     };
 }
 
@@ -52,6 +64,14 @@ impl Reader<'_> {
         Ok(count as u64)
     }
 
+    /// Whether a version was held against only some values of a series.
+    pub fn is_cut(&self, seq: u64) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT 1 FROM series WHERE seq = ?1")?
+            .exists([seq as i64])?)
+    }
+
     /// The next versions after this place of which something is left, with their projects, in the order of the
     /// journal.
     pub fn next_due(&self, after: u64, most: usize) -> Result<Vec<(u64, Due)>> {
@@ -67,6 +87,7 @@ impl Reader<'_> {
                     pairs,
                     told,
                     of_runs: row.get(4)?,
+                    is_cut: false,
                 };
                 Ok((number(0)?, due))
             })?
@@ -77,6 +98,14 @@ impl Reader<'_> {
 impl Writer<'_> {
     /// Notes what is left to compare of a version.
     pub fn keep_due(&self, project: ProjectId, seq: u64, due: Due) -> Result<()> {
+        if due.is_cut {
+            self.0
+                .prepare_cached("INSERT OR IGNORE INTO series (seq) VALUES (?1)")?
+                .execute([seq as i64])?;
+        }
+        if due.pairs == 0 {
+            return self.drop_due(seq);
+        }
         self.0
             .prepare_cached(
                 "INSERT OR REPLACE INTO due (seq, project, below, pairs, told, of_runs)
@@ -91,6 +120,18 @@ impl Writer<'_> {
                 due.of_runs
             ])?;
         Ok(())
+    }
+
+    /// Lets a version be compared with all again, behind the answer: nobody is told of it.
+    pub fn compare_again(&self, project: ProjectId, seq: u64) -> Result<()> {
+        self.0
+            .prepare_cached("DELETE FROM series WHERE seq = ?1")?
+            .execute([seq as i64])?;
+        let due = Due {
+            told: 0,
+            ..Due::ALL
+        };
+        self.keep_due(project, seq, due)
     }
 
     /// Notes that a version was compared with all.

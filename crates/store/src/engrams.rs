@@ -43,7 +43,7 @@ const OF_LINEAGE: &str =
 pub(crate) const NOT_OVER: &str = "(engram.expires_at IS NULL OR (engram.expires_at > ?2
      AND engram.recorded_at - ?2 <= min(engram.expires_at - engram.recorded_at, 86400000000)))";
 
-const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engram.kind,
+pub(crate) const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.scope, engram.kind,
      engram.fact_type, engram.durability, engram.topic, engram.recorded_at, engram.valid_from,
      engram.valid_until, engram.expires_at, content.engram IS NULL,
      engram.id
@@ -116,7 +116,7 @@ impl From<&Engram> for Traits {
     }
 }
 
-fn traits(row: &Row<'_>) -> Result<Traits> {
+pub(crate) fn traits(row: &Row<'_>) -> Result<Traits> {
     fn of<T: std::str::FromStr<Err = Refusal>>(row: &Row<'_>, at: usize) -> Result<T> {
         parse_id(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?)
     }
@@ -202,7 +202,7 @@ fn record(
 
 /// Of many, those that can be read: one damaged row does not hide the others. Other failures are
 /// failures of all.
-fn readable<T>(record: Result<T>) -> Option<Result<T>> {
+pub(crate) fn readable<T>(record: Result<T>) -> Option<Result<T>> {
     match record {
         Err(error) if error.is_of_one_record() => {
             tracing::warn!(%error, "a version is passed over");

@@ -1,14 +1,18 @@
 //! Table `pin`, and the claims that a brief may name: a bounded number of each sort.
 
-use engram_model::{AgentId, Engram, Kind, LineageId, ProjectId};
+use engram_model::{AgentId, Durability, Engram, Kind, LineageId, ProjectId};
 use jiff::Timestamp;
 use rusqlite::params;
 
-use crate::{Reader, Result, engrams::NOT_OVER, journal::parse_id};
+use crate::{
+    Reader, Result, Traits,
+    engrams::{TRAITS, readable, traits},
+    journal::parse_id,
+};
 
 /// Most pins of a project that are read.
 const PINS: i64 = 500;
-/// Versions read for each one returned, since some have ended.
+/// Versions looked at for each one returned, since some have ended.
 const LOOKED: usize = 8;
 
 /// What is pinned to a brief.
@@ -51,54 +55,70 @@ impl Reader<'_> {
         .collect()
     }
 
-    /// The newest durable versions that hold, searched among the newest stored.
+    /// The newest durable versions that hold and are `seen`, searched among the newest of those that are: what is
+    /// hidden takes no place.
     pub fn newest_lasting(
         &self,
         project: ProjectId,
         now: Timestamp,
         most: usize,
+        seen: impl Fn(&Traits) -> bool,
     ) -> Result<Vec<Engram>> {
-        self.engrams_where(
-            &format!(
-                "WHERE engram.seq IN
-                   (SELECT seq FROM engram WHERE project = ?1 ORDER BY seq DESC LIMIT ?3)
-                 AND engram.valid_until IS NULL AND engram.durability = 'durable' AND {NOT_OVER}
-                 ORDER BY engram.seq DESC LIMIT ?4"
-            ),
-            params![
-                project.to_string(),
-                now.as_microsecond(),
-                most.saturating_mul(LOOKED) as i64,
-                most as i64
-            ],
+        self.newest(
+            "WHERE engram.project = ?1 ORDER BY engram.seq DESC",
+            params![project.to_string()],
+            now,
+            most,
+            seen,
         )
     }
 
-    /// The newest durable versions of a kind that hold: a constraint, a policy or a risk.
+    /// The same of a kind: a constraint, a policy or a risk.
     pub fn newest_of_kind(
         &self,
         project: ProjectId,
         kind: Kind,
         now: Timestamp,
         most: usize,
+        seen: impl Fn(&Traits) -> bool,
     ) -> Result<Vec<Engram>> {
-        self.engrams_where(
-            &format!(
-                "WHERE engram.seq IN
-                   (SELECT seq FROM engram INDEXED BY engram_lasting
-                    WHERE project = ?1 AND kind = ?3 AND valid_until IS NULL
-                      AND kind IN ('constraint', 'policy', 'risk')
-                    ORDER BY seq DESC LIMIT ?4)
-                 AND engram.durability = 'durable' AND {NOT_OVER}
-                 ORDER BY engram.seq DESC LIMIT ?5"
-            ),
-            params![
-                project.to_string(),
-                now.as_microsecond(),
-                kind.as_str(),
-                most.saturating_mul(LOOKED) as i64,
-                most as i64
-            ],
+        self.newest(
+            "WHERE engram.project = ?1 AND engram.kind = ?2 AND engram.valid_until IS NULL
+               AND engram.kind IN ('constraint', 'policy', 'risk')
+             ORDER BY engram.seq DESC",
+            params![project.to_string(), kind.as_str()],
+            now,
+            most,
+            seen,
         )
+    }
+
+    fn newest(
+        &self,
+        which: &str,
+        values: impl rusqlite::Params,
+        now: Timestamp,
+        most: usize,
+        seen: impl Fn(&Traits) -> bool,
+    ) -> Result<Vec<Engram>> {
+        let mut looked = most.saturating_mul(LOOKED);
+        let mut found = Vec::new();
+        let mut statement = self.0.prepare_cached(&format!("SELECT {TRAITS} {which}"))?;
+        for row in statement.query_and_then(values, traits)? {
+            let Some(traits) = readable(row).transpose()? else {
+                continue;
+            };
+            if !seen(&traits) {
+                continue;
+            }
+            if looked == 0 || found.len() == most {
+                break;
+            }
+            looked -= 1;
+            if traits.durability == Durability::Durable && traits.holds_now(now) {
+                found.push(traits.seq);
+            }
+        }
+        self.engrams_at(found)
     }
 }

@@ -43,7 +43,10 @@ impl Reader<'_> {
         let run = run.map(|it| it.to_string()).unwrap_or_default();
         let mut found = self.0.prepare_cached(
             "SELECT engram, reads - CASE run WHEN ?2 THEN own ELSE 0 END FROM reading
-             WHERE project = ?1 ORDER BY reading.reads DESC LIMIT ?3",
+             WHERE project = ?1 AND EXISTS
+               (SELECT 1 FROM engram WHERE engram.id = reading.engram
+                AND (engram.scope <> 'run' OR engram.run = ?2))
+             ORDER BY reading.reads DESC LIMIT ?3",
         )?;
         let rows = found.query_map(params![project.to_string(), run, most as i64], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))

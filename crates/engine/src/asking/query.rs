@@ -6,7 +6,7 @@ use crate::{
     agents::served,
     asking::{
         keys::{Keys, number},
-        rank::{Ranked, Weights, count_terms, due, respelled},
+        rank::{FLOOR, Ranked, Weights, count_terms, due, respelled},
         track_record::{self, Lost},
     },
     conflicts::{list, risks::sees_all},
@@ -24,6 +24,8 @@ use jiff::Timestamp;
 const LONGEST: usize = 2_000;
 /// Most entries that a query reads behind the index.
 const TAIL: usize = 20_000;
+/// What is alike shares hardly more than its subject, whose words may be common.
+const ALIKE: f64 = 0.02;
 
 pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refusal> {
     let limit = most(cx, query)?;
@@ -33,6 +35,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         now: cx.engine.world.now(),
         query,
         with_below: true,
+        floor: FLOOR,
     };
     let keys = hash_keys(&query.text, &[], "", &[]);
     if keys == HashKeys::default() {
@@ -89,6 +92,7 @@ pub(crate) fn alike(
         now: cx.engine.world.now(),
         query: &query,
         with_below: false,
+        floor: ALIKE,
     };
     let terms = terms_of(&hash_keys(claim, &[], "", &[]));
     let look = look(cx, project, &terms);
@@ -168,7 +172,7 @@ fn recall(
             return recall(cx, tx, project, &again, &terms, &[], filter);
         }
     }
-    let weights = Weights::new(terms, &found);
+    let weights = Weights::new(terms, &found, filter.floor);
     let rank = |found: &Match, traits: &Traits| {
         if filter.admits(tx, traits) {
             Some(Ranked::new(found, traits, &weights, filter.eyes.run()))
@@ -356,6 +360,8 @@ struct Filter<'a> {
     query: &'a Query,
     /// Whether topics below the one that is asked for pass too.
     with_below: bool,
+    /// Below this share of the question's weight it lets nothing through.
+    floor: f64,
 }
 
 impl Filter<'_> {

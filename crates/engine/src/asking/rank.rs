@@ -18,7 +18,7 @@ const EXACT: f64 = 3.0;
 /// What all runs of neighbouring words add together, as a part of the whole weight.
 const GRAM: f64 = 0.15;
 /// Candidates below this share of the question's weight are noise.
-const FLOOR: f64 = 0.2;
+pub(crate) const FLOOR: f64 = 0.2;
 /// From this share on, an engram is about what was asked.
 const STRONG: f64 = 0.6;
 
@@ -46,7 +46,7 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    pub(crate) fn new(terms: &Terms, found: &Frequencies) -> Self {
+    pub(crate) fn new(terms: &Terms, found: &Frequencies, floor: f64) -> Self {
         let total = found.total as f64 + YOUNG;
         let weigh = |frequencies: &[u64], factor: f64| -> Vec<u64> {
             let rarity = |it: &u64| (1.0 + total / (*it as f64 + 1.0)).ln();
@@ -62,7 +62,7 @@ impl Weights {
             grams: numbers(&terms.grams),
             worth: Worth {
                 gram: (GRAM * whole / terms.grams.len().max(1) as f64).round() as u64,
-                floor: (FLOOR * whole).ceil() as u64,
+                floor: (floor * whole).ceil() as u64,
                 exact,
                 words,
             },

@@ -128,7 +128,12 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
     };
     let mut pending = cx.engine.finish_erasing(reply.seq)?;
     pending.extend(store.read(|tx| quotations.left(tx))?);
-    Ok(ForgetReply { pending, ..reply })
+    let also = quotations.gone();
+    Ok(ForgetReply {
+        pending,
+        also,
+        ..reply
+    })
 }
 
 /// Records an erasure, of a text and of the words that go wherever they quote it.
@@ -183,6 +188,7 @@ fn record_of(
         id,
         seq: seq.unwrap_or_default(),
         pending: Vec::new(),
+        also: Vec::new(),
     })
 }
 

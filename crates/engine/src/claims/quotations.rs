@@ -17,8 +17,8 @@ pub(crate) struct Quotations {
     of: Quotable,
     /// The place up to which was read.
     read: u64,
-    /// The places of entries whose words go.
-    going: Vec<u64>,
+    /// The places of entries whose words go, and what kind they are.
+    going: Vec<(OperationKind, u64)>,
     /// The places of entries whose words stay, and what kind they are. Only places: a word may be a claim, and
     /// quoted in all that was ever said.
     staying: Vec<(OperationKind, u64)>,
@@ -38,9 +38,9 @@ impl Quotations {
         &mut self,
         tx: &Reader<'_>,
         project: ProjectId,
-    ) -> Result<&[u64], Refusal> {
+    ) -> Result<Vec<u64>, Refusal> {
         if self.of.is_empty() {
-            return Ok(&[]);
+            return Ok(Vec::new());
         }
         let head = tx.head()?;
         tx.erasable_after(project, self.read, |said| {
@@ -48,13 +48,36 @@ impl Quotations {
                 return;
             }
             if goes(said.kind) {
-                self.going.push(said.seq);
+                self.going.push((said.kind, said.seq));
             } else {
                 self.staying.push((said.kind, said.seq));
             }
         })?;
         self.read = head;
-        Ok(&self.going)
+        Ok(self.going.iter().map(|(_, seq)| *seq).collect())
+    }
+
+    /// What quoted it and goes with it.
+    pub(crate) fn gone(&self) -> Vec<String> {
+        let name = |(kind, seq): &(OperationKind, u64)| {
+            let what = match kind {
+                OperationKind::Pinned => "a pin",
+                OperationKind::Requested => "the reason for a request",
+                OperationKind::Denied => "the reason for a denial",
+                OperationKind::Allowed => "the reason for an allowance",
+                _ => "the reason for a verdict",
+            };
+            format!("{what} that quoted it (entry {seq})")
+        };
+        let mut gone: Vec<String> = self.going.iter().take(NAMED).map(name).collect();
+        let more = self.going.len().saturating_sub(NAMED) as u64;
+        if more > 0 {
+            gone.push(format!(
+                "{} quoting it",
+                count(more, ("more text", "more texts"))
+            ));
+        }
+        gone
     }
 
     /// What still quotes it, by id; to be asked once it is erased. The words themselves are not repeated.
@@ -225,7 +248,7 @@ mod tests {
         let first = add("We use SQLite here.");
         add("We use Postgres.");
         let mut read = || -> Vec<u64> {
-            let going = |tx: &Reader<'_>| found.read_on(tx, PROJECT).map(<[u64]>::to_vec);
+            let going = |tx: &Reader<'_>| found.read_on(tx, PROJECT);
             store.read(going).unwrap()
         };
         assert_eq!(read(), [first]);

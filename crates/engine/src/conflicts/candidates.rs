@@ -30,6 +30,8 @@ pub(crate) struct Candidates {
     pub(crate) has_failed: bool,
     /// Whether some are left out that the author may not see: they take no place from the others.
     pub(crate) has_hidden: bool,
+    /// Whether one of those is not of a run.
+    pub(crate) hides_shared: bool,
 }
 
 impl Candidates {
@@ -53,6 +55,7 @@ struct Search<'a> {
     weighed: HashMap<u64, bool>,
     has_failed: bool,
     has_hidden: bool,
+    hides_shared: bool,
 }
 
 impl Search<'_> {
@@ -68,7 +71,10 @@ impl Search<'_> {
                     self.eyes
                         .may_see_of(it.project, it.scope, it.run, &it.topic)
                 });
-                self.has_hidden |= met.is_some() && !is_seen;
+                if let Some(hidden) = met.filter(|_| !is_seen) {
+                    self.has_hidden = true;
+                    self.hides_shared |= hidden.scope != Scope::Run;
+                }
                 is_seen
             }
             Err(error) if error.is_of_one_record() => {
@@ -120,6 +126,7 @@ pub(crate) fn candidates(
         floor: 0,
         has_failed: false,
         has_hidden: false,
+        hides_shared: false,
     };
     if own.asked.is_empty() {
         return Ok(all);
@@ -132,6 +139,7 @@ pub(crate) fn candidates(
         weighed: HashMap::new(),
         has_failed: false,
         has_hidden: false,
+        hides_shared: false,
     };
     let below = telling.below;
     let (users, _) = if telling.is_due {
@@ -151,7 +159,8 @@ pub(crate) fn candidates(
     all.places
         .extend(others.into_iter().filter(|seq| !known.contains(seq)));
     all.floor = floor;
-    (all.has_failed, all.has_hidden) = (search.has_failed, search.has_hidden);
+    all.has_failed = search.has_failed;
+    (all.has_hidden, all.hides_shared) = (search.has_hidden, search.hides_shared);
     Ok(all)
 }
 

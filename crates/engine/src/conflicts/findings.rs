@@ -4,7 +4,11 @@
 //! Every version that is stored passes here, so the order in which two claims arrive does not matter:
 //! whichever comes last is compared with the other. A finding never fails a write.
 
-use std::{cell::LazyCell, cmp::Reverse, collections::BTreeMap};
+use std::{
+    cell::LazyCell,
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{
     conflicts::{
@@ -62,8 +66,8 @@ pub(crate) struct Telling<'a> {
     pub(crate) ending: &'a [EngramId],
     /// What the same transaction records before it.
     pub(crate) before: &'a [Planned],
-    /// The sides of the conflict that this write settles or reopens: it is not raised again.
-    pub(crate) of: Option<&'a [String; 2]>,
+    /// The conflict that this write settles or reopens: it is not raised again.
+    pub(crate) of: Option<ConflictId>,
     /// Compared with what was stored before this place.
     pub(crate) below: u64,
     /// Whether it was stored before, and something was left to compare.
@@ -131,18 +135,19 @@ impl Contradicted {
     fn severity(&self) -> Option<Severity> {
         self.voices.first().map(|voice| voice.found.severity)
     }
-
-    fn author(&self) -> Option<&AgentId> {
-        self.voices.first().and_then(|it| it.engram.agent.as_ref())
-    }
 }
 
-/// Sides that a claim contradicts in the same words.
+/// Sides that a claim contradicts in the same words, and which of them are kept of each author; none is the user.
 #[derive(Default)]
 struct Alike {
-    count: usize,
-    /// Whose were seen already; none is the user.
-    authors: Vec<Option<AgentId>>,
+    all: Vec<usize>,
+    kept: BTreeMap<Option<AgentId>, Kept>,
+}
+
+/// What an author said last, and what of it holds longest.
+struct Kept {
+    last: (u64, usize),
+    longest: (Timestamp, u64, usize),
 }
 
 /// What a comparison found, and how far it came.
@@ -155,8 +160,9 @@ struct Met {
     /// Everything stored here and later was compared; 0 where all was.
     floor: u64,
     has_failed: bool,
-    /// Whether something is left that the author may not see.
+    /// Whether something is left that the author may not see, and whether some of that is not of a run.
     has_hidden: bool,
+    hides_shared: bool,
 }
 
 /// Opens the index for [`compare`], before any transaction begins.
@@ -201,6 +207,7 @@ fn compare_with_all(
         pairs: 0,
         told: 0,
         of_runs: true,
+        is_cut: false,
     };
     let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
     let most = if telling.is_due {
@@ -210,7 +217,8 @@ fn compare_with_all(
     };
     // A write raises so many, whatever it records.
     let mut raised = telling.before.iter().filter_map(raised_by).count();
-    for one in contradicted(cx, tx, engram, &here, met.against, telling)? {
+    let (sides, is_cut) = contradicted(cx, tx, engram, &here, met.against, telling)?;
+    for one in sides {
         let Some(voice) = one.voices.first() else {
             continue;
         };
@@ -240,6 +248,9 @@ fn compare_with_all(
     if telling.by == ENGINE {
         left.told = 0;
     }
+    // What was not looked at may be for everybody.
+    let is_whole = met.floor == 0 && !met.has_failed;
+    left.of_runs = telling.of_runs || (left.of_runs && is_whole);
     compared.due = match (left.pairs, met.has_failed, met.floor) {
         (0, false, 0) => None,
         (0, false, below) => Some(Due {
@@ -262,14 +273,23 @@ fn compare_with_all(
             of_runs: true,
             ..Due::ALL
         });
-        let below = telling.below;
-        compared.due = Some(Due { below, ..due });
+        compared.due = Some(Due {
+            below: telling.below,
+            of_runs: due.of_runs && !met.hides_shared,
+            ..due
+        });
+    }
+    if is_cut {
+        compared.due = Some(Due {
+            is_cut,
+            ..compared.due.unwrap_or(Due::NONE)
+        });
     }
     told.sort_by_key(|it| (it.0, it.1));
     compared.conflicts = told.len() as u64;
     let worst = told.into_iter().take(TOLD).map(|it| it.2);
     compared.findings.extend(worst);
-    corroborated(cx, tx, &eyes, met.same, telling, &mut compared)?;
+    corroborated(cx, tx, &eyes, engram, met.same, telling, &mut compared)?;
     Ok(compared)
 }
 
@@ -321,7 +341,7 @@ fn meet(
     }
     let found = candidates(cx.engine, eyes, tx, engram, &own, telling)?;
     (met.floor, met.has_failed) = (found.floor, found.has_failed);
-    met.has_hidden = found.has_hidden;
+    (met.has_hidden, met.hides_shared) = (found.has_hidden, found.hides_shared);
     for (count, seq) in found.places.iter().enumerate() {
         if count == COMPARED {
             met.floor = met.floor.max(found.places_before(count));
@@ -350,20 +370,14 @@ fn meet(
     Ok(met)
 }
 
-/// Whether these are the sides of the conflict that the write settles or reopens.
-fn is_settled(telling: &Telling<'_>, here: &str, there: &str) -> bool {
-    let is_side = |of: &[String; 2], side: &str| of.iter().any(|it| it == side);
-    let both = |of| is_side(of, here) && is_side(of, there);
-    telling.of.is_some_and(both)
-}
-
 /// The run that a conflict of these versions is for; none where everybody may see both.
 fn run_of(both: [&Engram; 2]) -> Option<RunId> {
     both.into_iter().find_map(audience)
 }
 
-/// The sides that a new one is held against: none that were found to hold with it, and few of a series. The user's
-/// come first, then the worst, then the newest; what is for a run, behind what is for everybody.
+/// The sides that a new one is held against: none that were found to hold with it, and few of a series; and whether
+/// values of a series were left out. The user's come first, then the worst, then the newest; what is for a run,
+/// behind what is for everybody.
 fn contradicted(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -371,18 +385,25 @@ fn contradicted(
     here: &str,
     against: BTreeMap<(Option<RunId>, String), Vec<Against>>,
     telling: &Telling<'_>,
-) -> Result<Vec<Contradicted>, Refusal> {
+) -> Result<(Vec<Contradicted>, bool), Refusal> {
     let clock = cx.engine.world.now();
     let mut found: Vec<Contradicted> = Vec::new();
     // What is for everybody comes first.
     for ((run, there), mut voices) in against {
-        if is_settled(telling, here, &there) {
-            continue;
-        }
         let mut sides = [here.to_owned(), there];
         sides.sort();
         let id = conflict_id(engram.project, run, &sides[0], &sides[1]);
+        if telling.of == Some(id) {
+            continue;
+        }
         let known = tx.conflict(id)?;
+        let is_dismissed = known
+            .as_ref()
+            .is_some_and(|pair| pair.status == ConflictStatus::Dismissed);
+        // A person who dismissed it for one run dismissed it for each.
+        if run.is_some() && !is_dismissed && judge::is_final(tx, engram.project, &sides)? {
+            continue;
+        }
         voices.sort_by_key(|it| {
             (
                 Reverse(it.found.severity),
@@ -401,7 +422,13 @@ fn contradicted(
         let is_known = known.is_some();
         let mut pair = known.unwrap_or_else(|| Pair::new(id, engram.project, run, sides));
         let worst = voices.first().map(|voice| voice.found.severity);
-        pair.severity = pair.severity.max(worst.unwrap_or(Severity::Low));
+        let worst = worst.unwrap_or(Severity::Low);
+        // What goes on is as severe as it ever was.
+        if is_known && pair.status == ConflictStatus::Open && tx.both_hold(&pair, clock)? {
+            pair.severity = pair.severity.max(worst);
+        } else {
+            pair.severity = worst;
+        }
         let shared = found.iter().find(|one| {
             one.pair.run.is_none()
                 && one.pair.sides == pair.sides
@@ -424,27 +451,47 @@ fn contradicted(
             voices,
         });
     }
-    let mut alike: BTreeMap<_, Alike> = BTreeMap::new();
-    for one in &found {
-        alike.entry(one.series()).or_default().count += 1;
-    }
-    found.sort_by_key(|one| Reverse(one.said()));
-    found.retain(|one| {
-        let Some(Alike { count, authors }) = alike.get_mut(&one.series()) else {
-            return true;
-        };
-        let author = one.author().cloned();
-        let is_last = !authors.contains(&author);
-        authors.push(author);
-        // What was found before stays found.
-        one.is_known || *count <= SERIES || is_last
-    });
+    let is_cut = without_series(&mut found);
     found.sort_by_key(|one| {
         // What is for a run takes no place from what is for everybody.
         let is_shared = one.pair.run.is_none();
         Reverse((is_shared, one.is_users(), one.severity(), one.said()))
     });
-    Ok(found)
+    Ok((found, is_cut))
+}
+
+/// Leaves out values of a series, but for two of each author: the one that was said last, and the one that holds
+/// longest, which stands for the others once that has ended. Whether any were left out.
+fn without_series(found: &mut Vec<Contradicted>) -> bool {
+    let mut alike: BTreeMap<_, Alike> = BTreeMap::new();
+    for (at, one) in found.iter().enumerate() {
+        let alike = alike.entry(one.series()).or_default();
+        alike.all.push(at);
+        for voice in &one.voices {
+            let (said, ends) = (voice.engram.seq, voice.engram.expires_at);
+            let ends = ends.unwrap_or(Timestamp::MAX);
+            let author = voice.engram.agent.clone();
+            let kept = alike.kept.entry(author).or_insert(Kept {
+                last: (said, at),
+                longest: (ends, said, at),
+            });
+            kept.last = kept.last.max((said, at));
+            kept.longest = kept.longest.max((ends, said, at));
+        }
+    }
+    let mut left_out = BTreeSet::new();
+    for Alike { all, kept } in alike.values().filter(|alike| alike.all.len() > SERIES) {
+        let stands = |at: &usize| {
+            kept.values()
+                .any(|it| it.last.1 == *at || it.longest.2 == *at)
+        };
+        // What was found before stays found.
+        let is_left_out = |at: &&usize| !found[**at].is_known && !stands(at);
+        left_out.extend(all.iter().filter(is_left_out).copied());
+    }
+    let mut at = 0..;
+    found.retain(|_| at.next().is_none_or(|at| !left_out.contains(&at)));
+    !left_out.is_empty()
 }
 
 /// Counts a corroboration on each claim that says the same in other words, and tells the author of it.
@@ -452,13 +499,16 @@ fn corroborated(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     eyes: &Eyes,
+    engram: &Engram,
     same: Vec<Engram>,
     telling: &Telling<'_>,
     compared: &mut Compared,
 ) -> Result<(), Refusal> {
     let handle = cx.agent()?.map(|agent| &agent.handle);
     for other in same.into_iter().filter(|it| eyes.may_see(it)).take(TOLD) {
-        if !tx.has_said(handle, telling.by, other.id)? {
+        // What a run says counts for that run alone.
+        let counts = audience(engram).is_none() || audience(engram) == audience(&other);
+        if counts && !tx.has_said(handle, telling.by, other.id)? {
             compared.entries.push(Planned {
                 due: None,
                 operation: Operation::Corroborated(other.id),

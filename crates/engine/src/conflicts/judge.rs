@@ -1,7 +1,7 @@
 //! Who may settle what: what a verdict of this judge ends, and what it counts for.
 
 use crate::context::{Context, caller::kin_of, visibility::Eyes};
-use engram_model::{Caller, Code, Engram, Refusal};
+use engram_model::{Caller, Code, ConflictStatus, Engram, ProjectId, Refusal};
 use engram_store::{Pair, Reader};
 
 /// The agent that gave a verdict could have ended each of these: so its dismissal counts for them.
@@ -46,6 +46,23 @@ pub(crate) fn may_change(cx: &Context<'_>, tx: &Reader<'_>, seq: u64) -> Result<
         "an agent may not change the user's verdict",
         "Commit your finding with its evidence; the user sees it and decides.",
     ))
+}
+
+/// Whether a person dismissed a conflict of these sides: it is never raised again for a run.
+pub(crate) fn is_final(
+    tx: &Reader<'_>,
+    project: ProjectId,
+    sides: &[String; 2],
+) -> Result<bool, Refusal> {
+    for pair in tx.conflicts_between(project, sides)? {
+        if pair.status == ConflictStatus::Dismissed
+            && let Some(seq) = pair.verdict
+            && is_persons(tx, seq)?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a person made this entry.

@@ -391,10 +391,16 @@ pub(crate) fn shown(
     let (Some(found), Some(first)) = (tx.contradiction(pair.last)?, tx.deed(pair.first)?) else {
         return Ok(None);
     };
+    let ruling = match (pair.status, pair.verdict) {
+        (ConflictStatus::Resolved, Some(seq)) => tx.ruling(seq)?,
+        _ => None,
+    };
+    let closed = ruling.map(|ruling| ruling.closed).unwrap_or_default();
     let mut told = Vec::new();
     for (at, side) in pair.sides.iter().enumerate() {
-        let recorded = found.engrams.get(at).copied();
-        let Some(voice) = voice(tx, &pair, side, recorded, eyes, clock)? else {
+        let known = found.engrams.get(at).into_iter().chain(&closed);
+        let known: Vec<EngramId> = known.copied().collect();
+        let Some(voice) = voice(tx, &pair, side, &known, eyes, clock)? else {
             return Ok(None);
         };
         let differs = found.differs.get(at).cloned().unwrap_or_default();
@@ -461,24 +467,28 @@ pub(crate) fn shown(
     }))
 }
 
-/// The engram that represents a side: the newest that holds, else the newest of all. If the words were
-/// erased, the one by which the conflict was found.
+/// The engram that represents a side: the newest that holds, else the newest that a verdict closed or by which the
+/// conflict was found, else the newest of all. If the words were erased, the one by which it was found.
 fn voice(
     tx: &Reader<'_>,
     pair: &Pair,
     side: &str,
-    recorded: Option<EngramId>,
+    known: &[EngramId],
     eyes: &Eyes,
     clock: Timestamp,
 ) -> Result<Option<Engram>, Refusal> {
     let mut voices = tx.voices(pair.project, side, pair.run)?;
     voices.retain(|it| eyes.may_see(it));
     let holding = voices.iter().position(|it| it.holds_now(clock));
-    if !voices.is_empty() {
-        return Ok(Some(voices.swap_remove(holding.unwrap_or(0))));
+    let settled = || voices.iter().position(|it| known.contains(&it.id));
+    if let Some(at) = holding
+        .or_else(settled)
+        .or((!voices.is_empty()).then_some(0))
+    {
+        return Ok(Some(voices.swap_remove(at)));
     }
-    let recorded = match recorded {
-        Some(id) => tx.engram(id)?,
+    let recorded = match known.first() {
+        Some(id) => tx.engram(*id)?,
         None => None,
     };
     Ok(recorded.filter(|it| eyes.may_see(it) && it.redacted))

@@ -1,7 +1,7 @@
 //! The engram of kind risk that reports a conflict: stored with it, closed with it, and seen by nobody who may
 //! not see both sides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     conflicts::findings::{Against, Contradicted, Telling},
@@ -57,7 +57,7 @@ pub(crate) fn raised(
         sides: pair.sides.clone(),
         engrams: [one.0, two.0],
         tier: found.tier,
-        severity: found.severity,
+        severity: pair.severity.max(found.severity),
         score: Some(found.score),
         differs: [one.1, two.1],
         risk: risk.as_ref().map(|it| it.id),
@@ -119,20 +119,30 @@ pub(crate) fn reporting(
     Ok(all)
 }
 
+/// What follows from entries that settle conflicts, or end a side of some.
+#[derive(Default)]
+pub(crate) struct Aftermath {
+    /// Ends of what reported them, and reports of what was covered by them.
+    pub(crate) entries: Vec<Planned>,
+    /// Versions that are compared again: what they were not held against because of what has ended.
+    pub(crate) again: Vec<u64>,
+}
+
 /// Closes what reports conflicts that these entries settle, or of which they end a side, in the same transaction.
 /// Where that uncovers the conflict of a run, it is reported from now on.
-pub(crate) fn ended_risks(
+pub(crate) fn aftermath(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     now: Timestamp,
     entries: &[Planned],
-) -> Result<Vec<Planned>, Refusal> {
+) -> Result<Aftermath, Refusal> {
     let clock = cx.engine.world.now();
     let is_person = cx.agent()?.is_none();
     let Ends {
         mut ended,
         begun,
         settled,
+        reopened,
     } = Ends::of(tx, entries)?;
     // Each once, though it is settled and several versions of its sides end.
     let mut touched = BTreeMap::new();
@@ -148,8 +158,22 @@ pub(crate) fn ended_risks(
     }
     let by = entries.last().map_or("", |entry| entry.by.as_str());
     let mut risks: Vec<Planned> = Vec::new();
+    let mut again = BTreeSet::new();
+    for pair in &reopened {
+        // A dismissal kept them from being compared for any run.
+        again.extend(
+            tx.holding(pair.project, &pair.sides[0], clock)?
+                .iter()
+                .map(|it| it.seq),
+        );
+    }
     for (pair, settled) in touched.values() {
         let sides = holding(tx, pair, clock, &ended, &begun)?;
+        for version in sides.iter().flatten() {
+            if tx.is_cut(version.seq)? {
+                again.insert(version.seq);
+            }
+        }
         let holds = goes_on(pair, &sides);
         for report in held(tx, pair)? {
             if (settled.is_none() && holds) || ended.contains(&report.risk.id) {
@@ -175,7 +199,10 @@ pub(crate) fn ended_risks(
             }
         }
     }
-    Ok(risks)
+    Ok(Aftermath {
+        entries: risks,
+        again: again.into_iter().collect(),
+    })
 }
 
 /// The report of a conflict of a run that nothing covers any more, where it has none. What is stored in the same
@@ -283,11 +310,14 @@ struct Ends<'a> {
     begun: Vec<&'a Engram>,
     /// Conflicts, and how they are settled.
     settled: Vec<(Pair, ConflictStatus)>,
+    /// Conflicts whose dismissal is taken back.
+    reopened: Vec<Pair>,
 }
 
 impl<'a> Ends<'a> {
     fn of(tx: &Reader<'_>, entries: &'a [Planned]) -> Result<Self, Refusal> {
-        let (mut ended, mut begun, mut settled) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ended, mut begun) = (Vec::new(), Vec::new());
+        let (mut settled, mut reopened) = (Vec::new(), Vec::new());
         for entry in entries {
             match &entry.operation {
                 Operation::Forgotten(id) => ended.push(*id),
@@ -300,6 +330,11 @@ impl<'a> Ends<'a> {
                     let pair = tx.conflict(ruling.id)?;
                     settled.extend(pair.map(|pair| (pair, ruling.status)));
                 }
+                Operation::Resolved(ruling) => {
+                    let pair = tx.conflict(ruling.id)?;
+                    let is_dismissed = |pair: &Pair| pair.status == ConflictStatus::Dismissed;
+                    reopened.extend(pair.filter(is_dismissed));
+                }
                 _ => {}
             }
         }
@@ -307,6 +342,7 @@ impl<'a> Ends<'a> {
             ended,
             begun,
             settled,
+            reopened,
         })
     }
 }

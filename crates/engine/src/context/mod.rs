@@ -40,6 +40,8 @@ const OF_MANY: Duration = Duration::from_secs(60);
 pub(crate) struct Context<'e> {
     pub(crate) engine: &'e Engine,
     pub(crate) caller: &'e Caller,
+    /// Whether the engine acts of its own accord.
+    is_own: bool,
     /// How long work in a repository may take.
     patience: Duration,
     /// Ends it before that, where nobody waits for it any more.
@@ -100,6 +102,7 @@ impl<'e> Context<'e> {
         Self {
             engine,
             caller,
+            is_own: false,
             patience: if is_of_many { OF_MANY } else { OF_ONE },
             gone,
             repo: OnceCell::new(),
@@ -140,7 +143,14 @@ impl<'e> Context<'e> {
 
     /// The context of what the engine does of its own accord.
     pub(crate) fn own(engine: &'e Engine) -> Self {
-        Self::begun(engine, &Caller::User, None, true)
+        let mut context = Self::begun(engine, &Caller::User, None, true);
+        context.is_own = true;
+        context
+    }
+
+    /// Whether the engine acts of its own accord.
+    pub(crate) fn is_own(&self) -> bool {
+        self.is_own
     }
 
     /// The repository, where there is one. It may have been moved or deleted since the last request:

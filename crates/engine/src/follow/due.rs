@@ -206,7 +206,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
         Some(left) => tx.keep_due(known.project, seq, left),
         None => tx.drop_due(seq),
     })?;
-    Ok(match left {
+    Ok(match left.filter(|left| left.pairs > 0) {
         None => Step::Done,
         // What was raised is known now: the next step finds others.
         Some(left) if raised > 0 || left.below != due.below => Step::On(left),

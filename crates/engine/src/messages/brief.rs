@@ -22,11 +22,11 @@ use engram_gateway::{
 };
 use engram_model::{
     AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
-    GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, ShownBrief, Spend,
-    Unpinning,
+    GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, Scope, ShownBrief,
+    Spend, Unpinning,
     operation::{Agent, Pin, Served},
 };
-use engram_store::{Pinned, Reader};
+use engram_store::{Pinned, Reader, Traits};
 use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 
@@ -262,9 +262,14 @@ fn candidates(
 ) -> Result<(Vec<Candidate>, Vec<engram_gateway::Pinned>), Refusal> {
     let (eyes, now) = (cx.eyes_in(project)?, cx.engine.world.now());
     let run = cx.agent()?.map(|it| it.run);
-    let mut found = tx.newest_lasting(project, now, NEWEST)?;
+    // What runs say is in no brief of the user, nor of another run.
+    let seen = |it: &Traits| {
+        eyes.may_see_of(it.project, it.scope, it.run, &it.topic)
+            && (it.scope != Scope::Run || run.is_some())
+    };
+    let mut found = tx.newest_lasting(project, now, NEWEST, seen)?;
     for kind in [Kind::Constraint, Kind::Policy, Kind::Risk] {
-        found.extend(tx.newest_of_kind(project, kind, now, LASTING)?);
+        found.extend(tx.newest_of_kind(project, kind, now, LASTING, seen)?);
     }
     for (id, _) in tx.read_most(project, run, MOST_READ)? {
         let read = tx.engram(id)?;

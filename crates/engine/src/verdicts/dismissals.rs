@@ -1,11 +1,14 @@
 //! Dismissals: what else is dismissed with a conflict, and taken back with it.
 
-use engram_model::{ConflictStatus, Engram, How, Operation, Refusal, operation::Ruling};
+use engram_model::{AgentId, ConflictStatus, Engram, How, Operation, Refusal, operation::Ruling};
 use engram_store::{Pair, Reader};
 
 use crate::{
     claims::close,
-    conflicts::{judge::is_persons, list::Shown},
+    conflicts::{
+        judge::{self, is_persons},
+        list::Shown,
+    },
     context::{Context, plan::Planned},
     verdicts::settle::Asked,
 };
@@ -23,6 +26,32 @@ pub(super) fn held_by(
     }
     all.retain(|version| pair.is_about(version));
     Ok(all)
+}
+
+/// Refuses a dismissal by an agent that could not end both sides: it would let its own claim stand beside the user's,
+/// and open the gate. Nor does it dismiss what a person has reopened, of these sides.
+pub(super) fn may_dismiss(cx: &Context<'_>, tx: &Reader<'_>, pair: &Pair) -> Result<(), Refusal> {
+    for voice in held_by(cx, tx, pair)? {
+        close::may_close(cx, &voice).map_err(|refusal| not_for_agents(&voice, refusal))?;
+    }
+    let eyes = cx.eyes()?;
+    for other in tx.conflicts_between(pair.project, &pair.sides)? {
+        if let Some(seq) = other.verdict.filter(|_| eyes.may_know_of(other.run)) {
+            judge::may_change(cx, tx, seq)?;
+        }
+    }
+    Ok(())
+}
+
+fn not_for_agents(voice: &Engram, refusal: Refusal) -> Refusal {
+    if voice.agent.is_some() {
+        return refusal;
+    }
+    Refusal {
+        message: "an agent may not dismiss a conflict with a claim of the user".to_owned(),
+        hint: "Leave it open: the user sees it in the list of conflicts and decides.".to_owned(),
+        ..refusal
+    }
 }
 
 /// Who dismisses a conflict dismisses what else they may of the same sides: an agent that of its own run, a person all
@@ -47,11 +76,7 @@ pub(super) fn dismissed_with(
         if other.id == found.pair.id || is_settled || !eyes.may_know_of(other.run) {
             continue;
         }
-        let voices = held_by(cx, tx, &other)?;
-        let may_close = voices
-            .iter()
-            .all(|voice| close::may_close(cx, voice).is_ok());
-        if !may_close || !tx.both_hold(&other, clock)? {
+        if may_dismiss(cx, tx, &other).is_err() || !tx.both_hold(&other, clock)? {
             continue;
         }
         entries.push(ruled_too(&other, Some(How::Dismissed), asked));
@@ -71,17 +96,21 @@ pub(super) fn reopened_with(
     if undone.status != ConflictStatus::Dismissed {
         return Ok(entries);
     }
-    let (eyes, agent) = (cx.eyes()?, cx.agent()?.map(|agent| &agent.handle));
+    let eyes = cx.eyes()?;
+    let is_person = cx.agent()?.is_none();
+    let author = |pair: &Pair| -> Result<Option<Option<AgentId>>, Refusal> {
+        let deed = pair.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
+        Ok(deed.map(|deed| deed.agent))
+    };
+    let whose = author(&found.pair)?;
     for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
         let is_other = other.id != found.pair.id && eyes.may_know_of(other.run);
         if !is_other || other.status != ConflictStatus::Dismissed {
             continue;
         }
-        let deed = other.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
-        if agent.is_some() && deed.is_none_or(|deed| deed.agent.as_ref() != agent) {
-            continue;
+        if is_person || author(&other)? == whose {
+            entries.push(ruled_too(&other, None, asked));
         }
-        entries.push(ruled_too(&other, None, asked));
     }
     Ok(entries)
 }

@@ -44,6 +44,8 @@ struct Done {
     stored: Vec<EngramId>,
     /// Comparisons that are left.
     due: u64,
+    /// Whether a side of the conflict does not hold afterwards, though the verdict is taken back.
+    is_closed: bool,
 }
 
 pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<ResolveReply, Refusal> {
@@ -203,10 +205,7 @@ fn ruled(
     let mut done = Done::default();
     let (how, winner, merged) = match &asked.how {
         Settle::Dismiss => {
-            // Nor does an agent let its own claim stand beside the user's: that would open the gate.
-            for voice in dismissals::held_by(cx, tx, &found.pair)? {
-                close::may_close(cx, &voice)?;
-            }
+            dismissals::may_dismiss(cx, tx, &found.pair)?;
             done.entries
                 .extend(dismissals::dismissed_with(cx, tx, found, asked)?);
             (How::Dismissed, None, None)
@@ -330,7 +329,7 @@ fn store(
         &engram,
         &Telling {
             before: &done.entries,
-            of: Some(&found.pair.sides),
+            of: Some(found.pair.id),
             ..Telling::of(asked.now, &asked.by, &done.closed)
         },
     );
@@ -480,16 +479,18 @@ fn undone(
         let Some(old) = tx.engram(*id)?.filter(|old| eyes.may_see(old)) else {
             continue;
         };
-        let versions = tx.lineage(old.lineage_id)?;
-        let holds = versions.iter().any(|it| it.valid_until.is_none());
+        let newest = tx.lineage(old.lineage_id)?.into_iter().next();
+        // What ended since ended otherwise.
+        let is_newest = newest.is_some_and(|it| it.id == old.id && it.valid_until.is_some());
         let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
-        if !holds && !is_gone {
+        if is_newest && !is_gone {
             close::may_close(cx, &old)?;
             let engram = lineage::again(cx, old, asked.now, None);
             store(cx, tx, found, engram, asked, &mut done);
         }
     }
-    if holds_again(tx, found, &done, clock)?
+    done.is_closed = !holds_again(tx, found, &done, clock)?;
+    if !done.is_closed
         && let Some(old) = ended_report(tx, &found.pair)?
     {
         let risk = lineage::again(cx, old, asked.now, None);
@@ -554,7 +555,11 @@ fn planned(
     };
     let answer = ResolveReply {
         conflict: found.pair.id,
-        status,
+        status: if done.is_closed {
+            ConflictStatus::Closed
+        } else {
+            status
+        },
         seq: 0,
         closed: done.closed.clone(),
         stored: done.stored.clone(),

@@ -388,6 +388,8 @@ fn what_weighs_or_points_goes_with_what_it_quotes() {
             }
             let reply = at.redact(&USER, erased).unwrap();
             assert_eq!(reply.pending, Vec::<String>::new(), "{text}");
+            let told = if is_quoted { GOES.len() } else { 0 };
+            assert_eq!(reply.also.len(), told, "{:?}", reply.also);
             for (kind, _) in GOES {
                 let left = engram_kit::holding(&ground.home(), &mark(kind));
                 assert_eq!(left.is_empty(), is_quoted, "{kind}: {text}: {left:?}");

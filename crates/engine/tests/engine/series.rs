@@ -1,0 +1,233 @@
+//! Series: one author says many values of one thing. What is left out of them hides no contradiction.
+
+use engram_model::{
+    Caller, Draft, EngramId, FactType, Gate, GateCheck, PutReply, Resolve, Scope, Settle, Severity,
+    ask,
+};
+
+use crate::{
+    conflicts::{USER, due, evidence, on, open},
+    fixture::{Asked, Ground},
+};
+
+fn value(number: usize) -> Draft {
+    let claim = format!("The payment timeout is {number} seconds.");
+    on("payments", &claim)
+}
+
+fn in_run(number: usize) -> Draft {
+    Draft {
+        scope: Some(Scope::Run),
+        ..value(number)
+    }
+}
+
+fn elsewhere(draft: Draft) -> Draft {
+    Draft {
+        pointers: vec![evidence("repo:README.md@HEAD")],
+        ..draft
+    }
+}
+
+/// Says each of these, a while after the other.
+fn say(ground: &Ground, at: &Asked, who: &Caller, drafts: Vec<Draft>) -> Vec<EngramId> {
+    let said = drafts.into_iter().map(|draft| {
+        ground.clock.turn(120);
+        let reply = at.put(who, draft).unwrap();
+        at.0.help_index().unwrap();
+        reply.id
+    });
+    said.collect()
+}
+
+fn forget(ground: &Ground, at: &Asked, who: &Caller, all: &[EngramId]) {
+    for id in all {
+        ground.clock.turn(120);
+        at.forget(who, *id).unwrap();
+    }
+    compare_all(at);
+}
+
+fn compare_all(at: &Asked) {
+    for _ in 0..100 {
+        if due(at, &USER) == 0 {
+            return;
+        }
+        at.0.help_index().unwrap();
+    }
+    panic!("{} are due for ever", due(at, &USER));
+}
+
+fn gate(at: &Asked) -> Gate {
+    let severity = Severity::Low;
+    at.0.ask(&USER, ask::Gate(GateCheck { severity }))
+        .unwrap()
+        .gate
+}
+
+/// Whether these two are the sides of an open conflict.
+fn is_open(at: &Asked, one: EngramId, other: EngramId) -> bool {
+    let sides = |it: &engram_model::Conflict| [it.a.id, it.b.id];
+    open(at)
+        .iter()
+        .any(|it| sides(it).contains(&one) && sides(it).contains(&other))
+}
+
+/// More claims of a run than one step raises contradict the user's; what everybody sees lies below them.
+#[test]
+fn claims_of_a_run_hide_no_contradiction_that_everybody_sees() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let shared = say(&ground, &at, &ada, vec![value(5)])[0];
+    let children: Vec<Caller> = (0..42).map(|n| at.agent(&format!("child-{n}"))).collect();
+    // Each is alone in its run.
+    for (number, child) in children.iter().enumerate() {
+        say(&ground, &at, child, vec![in_run(100 + number)]);
+    }
+    let users = at.put(&USER, value(9)).unwrap();
+    compare_all(&at);
+    assert!(is_open(&at, shared, users.id), "{:#?}", open(&at).len());
+    assert_eq!(gate(&at), Gate::Shut);
+}
+
+/// An agent repeats the user's words, with more weight, before it says other values.
+#[test]
+fn a_repetition_takes_no_side_from_the_user() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
+    let inferred = |draft| Draft {
+        fact_type: Some(FactType::Inference),
+        ..draft
+    };
+    let users = say(&ground, &at, &USER, vec![inferred(value(9))])[0];
+    let observed = Draft {
+        fact_type: Some(FactType::Observation),
+        ..elsewhere(value(9))
+    };
+    let mut said = say(&ground, &at, &ada, vec![observed]);
+    said.extend(say(&ground, &at, &ada, (20..37).map(value).collect()));
+    let bobs = at.put(&bob, inferred(value(7))).unwrap().id;
+    compare_all(&at);
+    forget(&ground, &at, &ada, &said);
+    assert!(is_open(&at, users, bobs));
+    assert_eq!(gate(&at), Gate::Shut);
+}
+
+/// The last value of a series stands for the others, as long as it holds.
+#[test]
+fn what_a_value_stood_for_is_compared_once_that_ends() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let said = say(&ground, &at, &ada, (0..20).map(|n| value(10 + n)).collect());
+    let users = at.put(&USER, value(9)).unwrap();
+    compare_all(&at);
+    assert!(is_open(&at, said[19], users.id));
+    assert!(!is_open(&at, said[0], users.id), "it is one of a series");
+    for left in (0..20).rev() {
+        forget(&ground, &at, &ada, &said[left..=left]);
+        assert_eq!(gate(&at) == Gate::Shut, left > 0, "{left} are left");
+    }
+}
+
+/// A value that ends by itself stands for no other that holds longer.
+#[test]
+fn a_value_that_ends_by_itself_hides_none_that_lasts() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let said = say(&ground, &at, &ada, (0..18).map(|n| value(10 + n)).collect());
+    let short = Draft {
+        ttl: Some("PT2H".parse().unwrap()),
+        ..value(100)
+    };
+    say(&ground, &at, &ada, vec![short]);
+    let users = at.put(&USER, value(9)).unwrap();
+    compare_all(&at);
+    ground.clock.turn(3 * 3_600);
+    assert!(is_open(&at, said[17], users.id), "{:#?}", open(&at));
+    assert_eq!(gate(&at), Gate::Shut);
+}
+
+/// A claim in a topic that its author may not read contradicts it: found behind the answer.
+#[test]
+fn what_a_topic_hides_from_its_author_is_compared_all_the_same() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let opening = engram_model::Opening {
+        name: "writer".to_owned(),
+        read: vec!["gateway".to_owned()],
+        write: vec!["payments".to_owned()],
+        ..Default::default()
+    };
+    let writer = at.0.ask(&USER, ask::OpenAgent(opening)).unwrap().agent;
+    let users = say(&ground, &at, &USER, vec![value(9)])[0];
+    let reply: PutReply = at.put(&Caller::Agent(writer), value(7)).unwrap();
+    assert_eq!((reply.conflicts, reply.due), (0, 0));
+    compare_all(&at);
+    assert!(is_open(&at, users, reply.id));
+}
+
+/// What was found severe stays so, whoever says the same in passing.
+#[test]
+fn a_conflict_becomes_no_milder_by_another_voice() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let ada = at.agent("ada");
+    let lasting = |fact_type, draft| Draft {
+        fact_type: Some(fact_type),
+        ..draft
+    };
+    let users = Draft {
+        ttl: Some("P7D".parse().unwrap()),
+        ..lasting(FactType::Observation, value(5))
+    };
+    say(&ground, &at, &USER, vec![users]);
+    say(
+        &ground,
+        &at,
+        &ada,
+        vec![lasting(FactType::Inference, value(9))],
+    );
+    let before = open(&at)[0].severity;
+    say(
+        &ground,
+        &at,
+        &ada,
+        vec![elsewhere(lasting(FactType::Inference, value(5)))],
+    );
+    assert_eq!(open(&at)[0].severity, before);
+    let high = GateCheck { severity: before };
+    assert_eq!(at.0.ask(&USER, ask::Gate(high)).unwrap().gate, Gate::Shut);
+}
+
+/// A person who dismissed a conflict for one run dismissed it for each that comes; taking that back finds them again.
+#[test]
+fn what_a_person_dismissed_for_a_run_no_run_raises_again() {
+    let ground = Ground::new();
+    let at = ground.open();
+    say(&ground, &at, &USER, vec![value(5)]);
+    let one = at.agent("one");
+    say(&ground, &at, &one, vec![in_run(9)]);
+    let [known] = &open(&at)[..] else {
+        panic!("one conflict");
+    };
+    let settle = |how| {
+        let resolve = Resolve {
+            conflict: known.id,
+            how,
+            why: None,
+        };
+        at.0.ask(&USER, ask::Resolve(Box::new(resolve))).unwrap()
+    };
+    settle(Settle::Dismiss);
+    for name in ["two", "three"] {
+        say(&ground, &at, &at.agent(name), vec![in_run(9)]);
+    }
+    assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));
+    settle(Settle::Undo);
+    compare_all(&at);
+    assert_eq!((open(&at).len(), gate(&at)), (3, Gate::Shut));
+}
