@@ -3,32 +3,19 @@
 //! Everything that a fresh machine lacks is found and installed here, and every failure says what
 //! to do next. Never part of the product: nothing that ships depends on this package.
 
-mod accuracy;
-mod bench;
-mod fuzz;
-mod host;
-mod http;
 mod left;
 mod pictures;
 mod run;
 mod schemas;
-mod setup;
-mod shell;
 mod steps;
 mod tally;
 mod test;
-mod tools;
-mod trace;
-mod ui;
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{env, ffi::OsString, path::Path, process::ExitCode};
 
-use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use xtask::{root, setup, shell, ui};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "The developer's commands of Engram")]
@@ -52,21 +39,41 @@ enum Task {
         release: bool,
     },
     /// Measure, each figure beside a plain baseline of the same run
-    Bench(bench::Bench),
+    #[command(disable_help_flag = true)]
+    Bench(Measured),
     /// Draw every view in every width, theme, zoom and direction, to look at
     Pictures(pictures::Pictures),
     /// Follow spans through histories, beside git's own ways of following lines
-    Accuracy(accuracy::Accuracy),
+    #[command(disable_help_flag = true)]
+    Accuracy(Measured),
     /// Call a running server in every way that its description allows, and in ways that it does not
-    Fuzz(fuzz::Fuzz),
+    #[command(disable_help_flag = true)]
+    Fuzz(Measured),
     /// Let a parent and eight children work on this repository, and check what their gateway let through
-    Trace(trace::Trace),
+    #[command(disable_help_flag = true)]
+    Trace(Measured),
     /// Write schemas/ from the types of engram-model
     Schemas {
         /// Change nothing; fail where a file differs from its type
         #[arg(long)]
         check: bool,
     },
+}
+
+/// What a package of its own does, which is built only for this.
+#[derive(Args)]
+struct Measured {
+    /// What it is to measure: see --help
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+impl Measured {
+    fn perform(self, what: &str) -> Result<()> {
+        let mut command = shell::cargo();
+        command.args(["run", "--quiet", "--package", "engram-measure", "--", what]);
+        shell::run(command.args(self.arguments))
+    }
 }
 
 fn main() -> ExitCode {
@@ -86,11 +93,11 @@ fn perform(task: Task, root: &Path) -> Result<ExitCode> {
         Task::Run(run) => run.perform(root)?,
         Task::Test(test) => return test.perform(root),
         Task::Ui { release } => ui::build(root, release)?,
-        Task::Bench(bench) => bench.perform(root)?,
+        Task::Bench(measured) => measured.perform("bench")?,
         Task::Pictures(pictures) => pictures.perform(root)?,
-        Task::Accuracy(accuracy) => accuracy.perform(root)?,
-        Task::Fuzz(fuzz) => fuzz.perform(root)?,
-        Task::Trace(trace) => trace.perform(root)?,
+        Task::Accuracy(measured) => measured.perform("accuracy")?,
+        Task::Fuzz(measured) => measured.perform("fuzz")?,
+        Task::Trace(measured) => measured.perform("trace")?,
         Task::Schemas { check } => schemas::write_or_check(root, check)?,
     }
     Ok(ExitCode::SUCCESS)
@@ -102,15 +109,6 @@ fn without_separator(mut args: Vec<String>) -> Vec<String> {
         args.remove(2);
     }
     args
-}
-
-/// The root of the checkout that cargo runs this in; not of the one that it was built in, which may
-/// share its target folder.
-fn root() -> Result<PathBuf> {
-    let here = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let root = here.as_deref().and_then(Path::parent);
-    root.map(Path::to_owned)
-        .context("run this as `cargo xtask`: cargo says where the checkout is")
 }
 
 #[cfg(test)]

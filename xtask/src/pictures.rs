@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path, path::PathBuf};
 
 use anyhow::Result;
 
-use crate::{
+use xtask::{
     setup,
     shell::{DASHBOARD, build, cargo, command, run},
     tools, ui,

@@ -8,13 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
+use crate::steps::Steps;
+use anyhow::{Context, Result, bail};
+use xtask::{
     setup,
     shell::{DASHBOARD, build, command, run},
-    steps::Steps,
     ui,
 };
-use anyhow::{Context, Result, bail};
 
 /// A window that has not painted itself by then is broken.
 const PAINTED: Duration = Duration::from_secs(60);
@@ -212,8 +212,8 @@ impl Drop for Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::line;
     use clap::{CommandFactory, FromArgMatches};
+    use xtask::shell::line;
 
     fn parsed(arguments: &[&str]) -> Run {
         let task = <Run as clap::Args>::augment_args(clap::Command::new("run"));

@@ -11,11 +11,10 @@ use std::{
 use anyhow::{Context, Result, bail};
 use which::which;
 
-use crate::{
-    left, schemas, setup,
+use crate::{left, schemas, steps::Steps, tally::Tally};
+use xtask::{
+    setup,
     shell::{DASHBOARD, build, cargo, line, run},
-    steps::Steps,
-    tally::Tally,
     tools, ui,
 };
 

@@ -7,8 +7,8 @@ use super::{ground::Ground, record::Member};
 use crate::{
     bench::client::Client,
     http::{Connection, Served},
-    shell::output,
 };
+use xtask::shell::output;
 
 /// The parent.
 pub(crate) const LEAD: &str = "lead";

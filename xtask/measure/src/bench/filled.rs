@@ -15,7 +15,7 @@ use super::{
     rest,
     table::{Bar, Beside, figure, met, row},
 };
-use crate::shell::{build, run};
+use xtask::shell::{build, run};
 
 const FEW: u64 = 10_000;
 const QUESTIONS: usize = 400;

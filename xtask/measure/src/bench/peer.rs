@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::place::{WANTED, claim};
 use which::which;
 
-use crate::tools;
+use xtask::tools;
 
 const NAME: &str = "ai-memory";
 const VERSION: &str = "0.6.4";

@@ -11,8 +11,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::Value;
 
-use crate::{
-    http::Served,
+use crate::http::Served;
+use xtask::{
     shell::{self, command, output, run},
     tools,
 };

@@ -14,7 +14,7 @@ use super::{
     rest,
     table::{self, Bar, Beside, figure, row},
 };
-use crate::shell::{build, command, run};
+use xtask::shell::{build, command, run};
 
 /// The most that a commit with detection may take of one without.
 const MOST: Bar = Bar {

@@ -19,10 +19,8 @@ use super::{
     rest,
     table::{self, Bar, Beside, figure, met, row},
 };
-use crate::{
-    http::{Connection, Served},
-    shell::{build, command, output, run},
-};
+use crate::http::{Connection, Served};
+use xtask::shell::{build, command, output, run};
 
 /// Reads of each party, and how many before it is the next one's turn.
 const READS: usize = 400;

@@ -20,9 +20,9 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::shell;
 use references::{Blame, Fate, LineHistory, Place, Range};
 use table::Table;
+use xtask::shell;
 
 /// Published histories that are followed once more in small commits.
 const BY_HUNKS: &[&str] = &["clap", "libz-sys", "commander", "marked", "click", "attrs"];

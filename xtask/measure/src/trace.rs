@@ -20,12 +20,12 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
-use crate::shell;
 use check::{Figures, check};
 use ground::Ground;
 use play::Play;
 use record::{Did, File, Record, Run, file_of};
 use team::Team;
+use xtask::shell;
 
 /// The trace that is kept.
 const KEPT: &str = "docs/trace/eight-children.jsonl";

@@ -17,7 +17,7 @@ use super::{
     peer,
     place::{Place, server},
 };
-use crate::tools;
+use xtask::tools;
 
 /// As `crates/consistency/tests/claims/developed.txt` calls them, and whether they are conflicts.
 const CLASSES: &[(&str, bool)] = &[

@@ -10,10 +10,8 @@ use std::{
 
 use anyhow::{Result, ensure};
 
-use crate::{
-    accuracy::git,
-    shell::{command, run},
-};
+use crate::accuracy::git;
+use xtask::shell::{command, run};
 
 /// Fewer lines say little, more are not read at once.
 const LINES: std::ops::RangeInclusive<usize> = 4..=40;

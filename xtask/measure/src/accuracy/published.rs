@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use super::git;
-use crate::shell;
+use xtask::shell;
 
 /// Where versions come from.
 #[derive(Clone, Copy)]

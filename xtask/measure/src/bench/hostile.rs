@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::table::met;
-use crate::shell::build;
+use xtask::shell::build;
 
 /// What one request may take: milliseconds, and KB above rest.
 const MOST: (u64, u64) = (5_000, 256 * 1024);

@@ -6,7 +6,7 @@ use std::{fs, path::Path, process::Command};
 use anyhow::{Context, Result};
 
 use super::filled;
-use crate::{
+use xtask::{
     shell::{build, cargo, run},
     ui,
 };

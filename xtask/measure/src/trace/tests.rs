@@ -12,7 +12,7 @@ use super::{
 const MOST_BYTES: usize = 400_000;
 
 fn read(path: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     std::fs::read_to_string(root.join(path)).unwrap()
 }
 

@@ -26,10 +26,10 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::shell;
 use client::{Client, Party, in_turn};
 use place::{Place, claim, commit, common_topic, is_full, is_near, query, topic};
 use table::{Bar, Beside, figure, met, ms, plain, row};
+use xtask::shell;
 
 #[derive(Args)]
 pub(crate) struct Bench {

@@ -39,7 +39,7 @@ impl Client {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| format!("{} cannot be started", crate::shell::line(command)))?;
+            .with_context(|| format!("{} cannot be started", xtask::shell::line(command)))?;
         let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
             bail!("the server has no standard input or output");
         };
