@@ -64,11 +64,13 @@ impl Reader<'_> {
         Ok(count as u64)
     }
 
-    /// Whether a version was held against only some values of a series.
+    /// Whether a version was held against only some values of a series, or is being compared.
     pub fn is_cut(&self, seq: u64) -> Result<bool> {
         Ok(self
             .0
-            .prepare_cached("SELECT 1 FROM series WHERE seq = ?1")?
+            .prepare_cached(
+                "SELECT 1 FROM series WHERE seq = ?1 UNION ALL SELECT 1 FROM due WHERE seq = ?1",
+            )?
             .exists([seq as i64])?)
     }
 
@@ -122,16 +124,51 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Lets a version be compared with all again, behind the answer: nobody is told of it.
+    /// The same for whoever knows what was left before: nothing is changed where something else was noted since.
+    /// Whether it was.
+    pub fn replace_due(
+        &self,
+        project: ProjectId,
+        seq: u64,
+        before: Due,
+        left: Option<Due>,
+    ) -> Result<bool> {
+        let is_as_before = self
+            .0
+            .prepare_cached(
+                "SELECT 1 FROM due
+                 WHERE seq = ?1 AND below = ?2 AND pairs = ?3 AND told = ?4 AND of_runs = ?5",
+            )?
+            .exists(params![
+                seq as i64,
+                before.below as i64,
+                before.pairs as i64,
+                before.told as i64,
+                before.of_runs
+            ])?;
+        if is_as_before {
+            self.keep_due(project, seq, left.unwrap_or(Due::NONE))?;
+        }
+        Ok(is_as_before)
+    }
+
+    /// Lets a version be compared with all again, behind the answer: nobody is told of it. Whoever compares it now
+    /// finds that something else is left than before.
     pub fn compare_again(&self, project: ProjectId, seq: u64) -> Result<()> {
         self.0
             .prepare_cached("DELETE FROM series WHERE seq = ?1")?
             .execute([seq as i64])?;
-        let due = Due {
-            told: 0,
-            ..Due::ALL
-        };
-        self.keep_due(project, seq, due)
+        self.0
+            .prepare_cached(
+                "INSERT INTO due (seq, project, below, pairs, told, of_runs) VALUES (?1, ?2, ?3, 1, 0, 0)
+                 ON CONFLICT (seq) DO UPDATE SET below = ?3, pairs = pairs + 1, of_runs = 0",
+            )?
+            .execute(params![
+                seq as i64,
+                project.to_string(),
+                Due::ALL.below as i64
+            ])?;
+        Ok(())
     }
 
     /// Notes that a version was compared with all.

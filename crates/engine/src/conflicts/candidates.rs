@@ -1,7 +1,7 @@
 //! Candidates: the versions that hold and may be about the same thing as another, found by the keys that they
 //! share with it. What is not looked at is told, so that nobody takes it for compared.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use engram_model::{Durability, Engram, ProjectId, Scope};
 use engram_store::{Reader, StoreError, Traits};
@@ -109,6 +109,21 @@ impl Search<'_> {
     }
 }
 
+/// Where candidates come from: a source looks for versions that were stored below a place, and says where, newest
+/// first, and down to where it looked at all of them.
+type Source = fn(&Engine, &mut Search<'_>, &Asked<'_>) -> Result<(Vec<u64>, u64), StoreError>;
+
+const SOURCES: &[Source] = &[by_keys];
+
+/// What candidates are looked for.
+struct Asked<'a> {
+    project: ProjectId,
+    own: &'a Parsed,
+    /// Whether among the user's claims alone.
+    of_user: bool,
+    below: u64,
+}
+
 /// Finds the candidates for a version; without an index, only among those that were stored last. What is
 /// due is searched in the order of the journal alone, so that the search can go on from its floor. What `eyes` may
 /// not see is none.
@@ -120,17 +135,6 @@ pub(crate) fn candidates(
     own: &Parsed,
     telling: &Telling<'_>,
 ) -> Result<Candidates, StoreError> {
-    let mut all = Candidates {
-        places: Vec::new(),
-        users: 0,
-        floor: 0,
-        has_failed: false,
-        has_hidden: false,
-        hides_shared: false,
-    };
-    if own.asked.is_empty() {
-        return Ok(all);
-    }
     let mut search = Search {
         tx,
         engram,
@@ -141,37 +145,67 @@ pub(crate) fn candidates(
         has_hidden: false,
         hides_shared: false,
     };
-    let below = telling.below;
+    let mut asked = Asked {
+        project: engram.project,
+        own,
+        of_user: true,
+        below: telling.below,
+    };
     let (users, _) = if telling.is_due {
         (Vec::new(), 0)
     } else {
-        under_keys(
-            engine,
-            &mut search,
-            engram.project,
-            &own.asked_of_user,
-            below,
-        )?
+        all_sources(engine, &mut search, &asked)?
     };
-    let (others, floor) = under_keys(engine, &mut search, engram.project, &own.asked, below)?;
-    (all.users, all.places) = (users.len(), users);
-    let known: std::collections::HashSet<u64> = all.places.iter().copied().collect();
-    all.places
-        .extend(others.into_iter().filter(|seq| !known.contains(seq)));
-    all.floor = floor;
-    all.has_failed = search.has_failed;
-    (all.has_hidden, all.hides_shared) = (search.has_hidden, search.hides_shared);
-    Ok(all)
+    asked.of_user = false;
+    let (others, floor) = all_sources(engine, &mut search, &asked)?;
+    let known: HashSet<u64> = users.iter().copied().collect();
+    let others = others.into_iter().filter(|seq| !known.contains(seq));
+    Ok(Candidates {
+        users: users.len(),
+        places: users.iter().copied().chain(others).collect(),
+        floor,
+        has_failed: search.has_failed,
+        has_hidden: search.has_hidden,
+        hides_shared: search.hides_shared,
+    })
 }
 
-/// The places under any of these keys, newest first, and down to where all were looked at.
-fn under_keys(
+fn all_sources(
     engine: &Engine,
     search: &mut Search<'_>,
-    project: ProjectId,
-    keys: &[u64],
-    below: u64,
+    asked: &Asked<'_>,
 ) -> Result<(Vec<u64>, u64), StoreError> {
+    let (mut found, mut floor) = (Vec::new(), 0);
+    for source in SOURCES {
+        let (places, looked) = source(engine, search, asked)?;
+        found.extend(places);
+        floor = floor.max(looked);
+    }
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.dedup();
+    Ok((found, floor))
+}
+
+/// Versions under any of the claim's keys.
+fn by_keys(
+    engine: &Engine,
+    search: &mut Search<'_>,
+    asked: &Asked<'_>,
+) -> Result<(Vec<u64>, u64), StoreError> {
+    let Asked {
+        project,
+        own,
+        below,
+        ..
+    } = *asked;
+    let keys = if asked.of_user {
+        &own.asked_of_user
+    } else {
+        &own.asked
+    };
+    if keys.is_empty() {
+        return Ok((Vec::new(), 0));
+    }
     let kin = engine.opened_index().and_then(|index| {
         let kin = index.kin();
         kin.inspect_err(|error| engine.close_index(error)).ok()
@@ -193,8 +227,6 @@ fn under_keys(
         found.extend(newest);
         floor = floor.max(looked);
     }
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found.dedup();
     Ok((found, floor))
 }
 

@@ -1,9 +1,16 @@
 //! Conflicts: found, raised, listed.
+//!
+//! A version that is stored is compared in three steps (`findings.rs`): its candidates are looked for
+//! (`candidates.rs`), each is judged (`judging.rs`), and of the sides that it contradicts (`sides.rs`) some are raised
+//! (`raising.rs`). Another source of candidates, or another judge, is a line of the list in its file.
 
 pub(crate) mod candidates;
 pub(crate) mod detect;
 pub(crate) mod findings;
-pub(crate) mod judge;
+mod judging;
 pub(crate) mod list;
 pub(crate) mod parsed;
+mod raising;
+pub(crate) mod rights;
 pub(crate) mod risks;
+mod sides;

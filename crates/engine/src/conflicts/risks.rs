@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    conflicts::findings::{Against, Contradicted, Telling},
+    conflicts::{findings::Telling, judging::Against, sides::Contradicted},
     context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
 };
 use engram_model::{

@@ -111,6 +111,8 @@ enum Step {
     On(Due),
     /// There is more, which cannot be read.
     Stuck,
+    /// Something ended meanwhile: it is compared anew.
+    Later,
 }
 
 /// Takes the next steps of what is due; whether nothing is left that can be done now.
@@ -150,6 +152,7 @@ fn compare_due(
                     failed.insert(seq, head);
                     break;
                 }
+                Step::Later => return Ok(false),
             }
         }
     }
@@ -202,10 +205,12 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
         of_runs: due.of_runs,
         ..left
     });
-    store.write(cx.engine.world.now(), |tx| match left {
-        Some(left) => tx.keep_due(known.project, seq, left),
-        None => tx.drop_due(seq),
+    let is_noted = store.write(cx.engine.world.now(), |tx| {
+        tx.replace_due(known.project, seq, due, left)
     })?;
+    if !is_noted {
+        return Ok(Step::Later);
+    }
     Ok(match left.filter(|left| left.pairs > 0) {
         None => Step::Done,
         // What was raised is known now: the next step finds others.

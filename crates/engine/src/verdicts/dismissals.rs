@@ -6,8 +6,8 @@ use engram_store::{Pair, Reader};
 use crate::{
     claims::close,
     conflicts::{
-        judge::{self, is_persons},
         list::Shown,
+        rights::{self, is_persons},
     },
     context::{Context, plan::Planned},
     verdicts::settle::Asked,
@@ -37,7 +37,7 @@ pub(super) fn may_dismiss(cx: &Context<'_>, tx: &Reader<'_>, pair: &Pair) -> Res
     let eyes = cx.eyes()?;
     for other in tx.conflicts_between(pair.project, &pair.sides)? {
         if let Some(seq) = other.verdict.filter(|_| eyes.may_know_of(other.run)) {
-            judge::may_change(cx, tx, seq)?;
+            rights::may_change(cx, tx, seq)?;
         }
     }
     Ok(())

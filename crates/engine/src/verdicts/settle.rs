@@ -6,8 +6,8 @@ use crate::{
     claims::{close, lineage, put::answered},
     conflicts::{
         findings::{self, Telling},
-        judge::{self, is_persons},
         list::{Shown, no_conflict, shown, standing},
+        rights::{self, is_persons},
         risks::{ended_report, sources},
     },
     context::{
@@ -143,7 +143,7 @@ fn plan_verdict(
     match (&asked.how, found.pair.status) {
         (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-            judge::may_change(cx, tx, seq)?;
+            rights::may_change(cx, tx, seq)?;
             for voice in &found.voices {
                 close::may_write_topic(cx, &voice.topic)?;
             }
@@ -188,7 +188,7 @@ fn plan_verdict(
         _ => {
             // What a person decided, even to undo a verdict, stays the person's to change.
             if let Some((seq, _)) = last {
-                judge::may_change(cx, tx, seq)?;
+                rights::may_change(cx, tx, seq)?;
             }
             ruled(cx, tx, found, asked)
         }

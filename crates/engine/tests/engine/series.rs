@@ -231,3 +231,34 @@ fn what_a_person_dismissed_for_a_run_no_run_raises_again() {
     compare_all(&at);
     assert_eq!((open(&at).len(), gate(&at)), (3, Gate::Shut));
 }
+
+/// Mild values, said after a severe one, do not stand for it.
+#[test]
+fn mild_values_hide_no_severe_one() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let [mal, zed] = ["mal", "zed"].map(|name| at.agent(name));
+    let inferred = |number| Draft {
+        fact_type: Some(FactType::Inference),
+        ..value(number)
+    };
+    let severe = say(&ground, &at, &mal, vec![value(9)])[0];
+    say(&ground, &at, &mal, (100..117).map(inferred).collect());
+    compare_all(&at);
+    for one in open(&at) {
+        ground.clock.turn(120);
+        let resolve = Resolve {
+            conflict: one.id,
+            how: Settle::Dismiss,
+            why: None,
+        };
+        at.0.ask(&zed, ask::Resolve(Box::new(resolve))).unwrap();
+    }
+    let users = at.put(&USER, inferred(5_000)).unwrap().id;
+    compare_all(&at);
+    assert!(is_open(&at, severe, users));
+    let high = GateCheck {
+        severity: Severity::High,
+    };
+    assert_eq!(at.0.ask(&USER, ask::Gate(high)).unwrap().gate, Gate::Shut);
+}

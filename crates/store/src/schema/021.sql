@@ -4,7 +4,7 @@ CREATE TABLE series (
 ) STRICT;
 
 -- What contradicts something is compared again: it may have been held against the last value of a series alone.
-INSERT OR IGNORE INTO due SELECT engram.seq, engram.project, 9223372036854775807, 1, 0, 0
+INSERT OR REPLACE INTO due SELECT engram.seq, engram.project, 9223372036854775807, 1, 0, 0
     FROM engram JOIN content ON content.engram = engram.id
     WHERE valid_until IS NULL AND durability = 'durable'
       AND content.side IN (SELECT a FROM conflict UNION SELECT b FROM conflict)

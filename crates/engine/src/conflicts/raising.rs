@@ -1,0 +1,89 @@
+//! Raising: what of a contradiction is worth an entry, and what the author is told of it.
+
+use engram_gateway::quoted;
+use engram_model::{
+    ConflictId, ConflictStatus, Engram, Finding, Noticed, Operation, Refusal,
+    operation::Contradiction,
+};
+use engram_store::{Pair, Reader};
+
+use crate::{
+    conflicts::{
+        findings::{Telling, author, named},
+        judging::Against,
+        risks,
+        sides::Contradicted,
+    },
+    context::{Context, names, plan::Planned},
+};
+
+/// Whether what was found is worth an entry: the pair is new, is no longer open, or is worse than was
+/// known; or nothing reports it as long as these versions hold. What this write records before is known.
+pub(super) fn is_news(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    one: &Contradicted,
+    present: [&Engram; 2],
+    voice: &Against,
+    telling: &Telling<'_>,
+) -> Result<bool, Refusal> {
+    let mut before = telling.before.iter().filter_map(raised_by);
+    if before.any(|known| known.id == one.pair.id) {
+        return Ok(false);
+    }
+    if !one.is_known || one.pair.status != ConflictStatus::Open {
+        return Ok(true);
+    }
+    let known = tx.contradiction(one.pair.last)?;
+    if known.is_none_or(|known| known.severity < voice.found.severity) {
+        return Ok(true);
+    }
+    // What covers it is told instead.
+    if one.covered_by.is_some() {
+        return Ok(false);
+    }
+    let reporting = risks::reporting(cx, tx, &one.pair, present[0], telling.ending)?;
+    Ok(!reporting
+        .iter()
+        .any(|report| report.lasts_as_long_as(present)))
+}
+
+/// The conflict that an entry raises.
+pub(super) fn raised_by(entry: &Planned) -> Option<&Contradiction> {
+    match &entry.operation {
+        Operation::Conflicted(it) => Some(it),
+        _ => None,
+    }
+}
+
+pub(super) fn told_of(
+    tx: &Reader<'_>,
+    id: ConflictId,
+    against: &Against,
+    pair: Option<&Pair>,
+) -> Result<Finding, Refusal> {
+    let Against { engram, found } = against;
+    let mut note = found.why.clone();
+    if let Some(pair) = pair
+        && pair.status == ConflictStatus::Resolved
+        && let Some(seq) = pair.verdict
+        && let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?)
+    {
+        let how = ruling.how.map_or("", engram_model::How::as_str);
+        let by = quoted(named(&names::by(&deed)));
+        note.push_str(&format!(
+            " It was settled before ({how}, by {by}) and is open again."
+        ));
+        if let Some(why) = ruling.why {
+            note.push_str(&format!(" {by} gave this reason: {}.", quoted(&why)));
+        }
+    }
+    Ok(Finding {
+        conflict: Some(id),
+        severity: Some(found.severity),
+        tier: Some(found.tier),
+        claim: Some(engram.claim.clone()),
+        by: Some(author(engram).to_owned()),
+        ..Finding::new(Noticed::Conflict, engram.id, note)
+    })
+}

@@ -1,0 +1,204 @@
+//! The sides that a version is held against, once its candidates are judged: none that were found to hold with it,
+//! and few of a series.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use engram_model::{AgentId, ConflictId, ConflictStatus, Engram, Refusal, RunId, Severity, fold};
+use engram_store::{Pair, Reader, conflict_id};
+use jiff::Timestamp;
+
+use crate::{
+    conflicts::{findings::Telling, judging::Against, rights, risks},
+    context::Context,
+};
+
+/// Most sides that a new one contradicts in the same words and is held against each: more are the values of
+/// a series (a counter, a log), and of those only the last that each author said.
+pub(super) const SERIES: usize = 16;
+
+/// A side that cannot hold together with the new one, for all whom the conflict is for.
+pub(crate) struct Contradicted {
+    /// Of the conflict; where none is known yet, as it will be.
+    pub(crate) pair: Pair,
+    pub(super) is_known: bool,
+    /// The conflict of the same sides that is for everybody, where this one is for a run and is covered by it.
+    pub(crate) covered_by: Option<ConflictId>,
+    /// Who says it: the worst first, then the user.
+    pub(super) voices: Vec<Against>,
+}
+
+impl Contradicted {
+    /// The conflict, where it was found before.
+    pub(crate) fn known(&self) -> Option<&Pair> {
+        self.is_known.then_some(&self.pair)
+    }
+
+    /// The series that it may be of: whom it is for, how severe it is, the topic, and where the new claim differs from
+    /// it. What is mild stands for nothing severe.
+    fn series(&self) -> Series {
+        let first = self.voices.first();
+        Series {
+            run: self.pair.run,
+            severity: self.severity(),
+            topic: first.map_or_else(String::new, |it| fold(&it.engram.topic)),
+            differs: first.map_or_else(Vec::new, |it| it.found.differs_a.clone()),
+        }
+    }
+
+    fn said(&self) -> u64 {
+        let said = self.voices.iter().map(|it| it.engram.seq);
+        said.max().unwrap_or_default()
+    }
+
+    fn is_users(&self) -> bool {
+        self.voices.iter().any(|it| it.engram.agent.is_none())
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        self.voices.first().map(|voice| voice.found.severity)
+    }
+}
+
+/// What sides have in common that may be values of one series.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Series {
+    run: Option<RunId>,
+    severity: Option<Severity>,
+    topic: String,
+    differs: Vec<(usize, usize)>,
+}
+
+/// Sides that a claim contradicts in the same words, and which of them are kept of each author; none is the user.
+#[derive(Default)]
+struct Alike {
+    all: Vec<usize>,
+    kept: BTreeMap<Option<AgentId>, Kept>,
+}
+
+/// What an author said last, and what of it holds longest.
+struct Kept {
+    last: (u64, usize),
+    longest: (Timestamp, u64, usize),
+}
+
+/// The sides that a new one is held against: none that were found to hold with it, and few of a series; and whether
+/// values of a series were left out. The user's come first, then the worst, then the newest; what is for a run,
+/// behind what is for everybody.
+pub(super) fn contradicted(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    engram: &Engram,
+    here: &str,
+    against: BTreeMap<(Option<RunId>, String), Vec<Against>>,
+    telling: &Telling<'_>,
+) -> Result<(Vec<Contradicted>, bool), Refusal> {
+    let clock = cx.engine.world.now();
+    let mut found: Vec<Contradicted> = Vec::new();
+    // What is for everybody comes first.
+    for ((run, there), mut voices) in against {
+        let mut sides = [here.to_owned(), there];
+        sides.sort();
+        let id = conflict_id(engram.project, run, &sides[0], &sides[1]);
+        if telling.of == Some(id) {
+            continue;
+        }
+        let known = tx.conflict(id)?;
+        let is_dismissed = known
+            .as_ref()
+            .is_some_and(|pair| pair.status == ConflictStatus::Dismissed);
+        // A person who dismissed it for one run dismissed it for each.
+        if run.is_some() && !is_dismissed && rights::is_final(tx, engram.project, &sides)? {
+            continue;
+        }
+        voices.sort_by_key(|it| {
+            (
+                Reverse(it.found.severity),
+                it.engram.agent.is_some(),
+                Reverse(it.engram.seq),
+            )
+        });
+        if let Some(pair) = &known
+            && pair.status == ConflictStatus::Dismissed
+        {
+            let engrams = voices.iter().map(|it| &it.engram).chain([engram]);
+            if rights::is_dismissed_for_all(cx, tx, pair, engrams)? {
+                continue;
+            }
+        }
+        let is_known = known.is_some();
+        let mut pair = known.unwrap_or_else(|| Pair::new(id, engram.project, run, sides));
+        let worst = voices.first().map(|voice| voice.found.severity);
+        let worst = worst.unwrap_or(Severity::Low);
+        // What goes on is as severe as it ever was.
+        if is_known && pair.status == ConflictStatus::Open && tx.both_hold(&pair, clock)? {
+            pair.severity = pair.severity.max(worst);
+        } else {
+            pair.severity = worst;
+        }
+        let shared = found.iter().find(|one| {
+            one.pair.run.is_none()
+                && one.pair.sides == pair.sides
+                && one.pair.severity >= pair.severity
+        });
+        let covered_by = match shared {
+            Some(shared) if run.is_some() => Some(shared.pair.id),
+            _ => {
+                let wide = tx.covering(&pair, clock)?;
+                let ending = telling.ending;
+                let goes_on = |wide: &Pair| risks::goes_on_with(tx, wide, clock, ending, engram);
+                let goes_on = wide.as_ref().map_or(Ok(false), goes_on)?;
+                wide.filter(|_| goes_on).map(|wide| wide.id)
+            }
+        };
+        found.push(Contradicted {
+            pair,
+            is_known,
+            covered_by,
+            voices,
+        });
+    }
+    let is_cut = without_series(&mut found);
+    found.sort_by_key(|one| {
+        // What is for a run takes no place from what is for everybody.
+        let is_shared = one.pair.run.is_none();
+        Reverse((is_shared, one.is_users(), one.severity(), one.said()))
+    });
+    Ok((found, is_cut))
+}
+
+/// Leaves out values of a series, but for two of each author: the one that was said last, and the one that holds
+/// longest, which stands for the others once that has ended. Whether any were left out.
+fn without_series(found: &mut Vec<Contradicted>) -> bool {
+    let mut alike: BTreeMap<_, Alike> = BTreeMap::new();
+    for (at, one) in found.iter().enumerate() {
+        let alike = alike.entry(one.series()).or_default();
+        alike.all.push(at);
+        for voice in &one.voices {
+            let (said, ends) = (voice.engram.seq, voice.engram.expires_at);
+            let ends = ends.unwrap_or(Timestamp::MAX);
+            let author = voice.engram.agent.clone();
+            let kept = alike.kept.entry(author).or_insert(Kept {
+                last: (said, at),
+                longest: (ends, said, at),
+            });
+            kept.last = kept.last.max((said, at));
+            kept.longest = kept.longest.max((ends, said, at));
+        }
+    }
+    let mut left_out = BTreeSet::new();
+    for Alike { all, kept } in alike.values().filter(|alike| alike.all.len() > SERIES) {
+        let stands = |at: &usize| {
+            kept.values()
+                .any(|it| it.last.1 == *at || it.longest.2 == *at)
+        };
+        // What was found before stays found.
+        let is_left_out = |at: &&usize| !found[**at].is_known && !stands(at);
+        left_out.extend(all.iter().filter(is_left_out).copied());
+    }
+    let mut at = 0..;
+    found.retain(|_| at.next().is_none_or(|at| !left_out.contains(&at)));
+    !left_out.is_empty()
+}
