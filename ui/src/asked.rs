@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::words::{self, say};
 
-/// The cap of a grant where the person sets no other (`contracts/gateway.md`).
+/// The cap of a grant where the person sets no other (docs/design.md#grants-and-requests).
 pub const CAP: u32 = 500;
 /// The largest that can be typed; the home may allow less.
 const MOST: u32 = 100_000;

@@ -359,7 +359,7 @@ fn draft(put: &args::Put) -> Result<Draft, Refusal> {
     })
 }
 
-/// A string, or the object form of the seeds' schema.
+/// A string, or the object form (docs/design.md#the-published-forms).
 fn pointer(text: &str) -> Result<PointerInput, Refusal> {
     if text.trim_start().starts_with('{') {
         serde_json::from_str(text).map_err(|error| {

@@ -1,4 +1,4 @@
-//! The shared brief (seed 000, 2.2 and 10.1; seed 001, 5.3 and 7.2): what a parent tells its children,
+//! The shared brief (docs/design.md#the-shared-brief): what a parent tells its children,
 //! composed, not written by hand: what matters now, constraints, the worst risks, a pack of pointers
 //! for each role, budgets and grants, within 30 lines and 800 tokens.
 //!

@@ -7,7 +7,7 @@ use engram_model::{
 
 use crate::{below::TIMES, may_write_scope};
 
-/// The three classes that pointers spend from (DESIGN section 6).
+/// The three classes that pointers spend from (docs/design.md#budgets).
 enum Class {
     Repo,
     Artifact,
@@ -190,7 +190,7 @@ pub fn may_close(
 }
 
 /// Whether the caller may retire a claim by `author`, whose parent is `parent`, without saying anything instead: an
-/// agent its own and its children's (`contracts/consistency.md`).
+/// agent its own and its children's (docs/design.md#what-a-version-may-replace).
 pub fn may_retire(
     caller: &Caller,
     author: Option<&AgentId>,

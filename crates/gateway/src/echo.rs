@@ -1,5 +1,5 @@
-//! `ECHO`: a claim that only repeats what its own agent was served (DESIGN section 8;
-//! `contracts/gateway.md`). A stored echo would look like an independent finding.
+//! `ECHO`: a claim that only repeats what its own agent was served (docs/design.md#echoes).
+//! A stored echo would look like an independent finding.
 //!
 //! What was served is kept as fingerprints: hashes of [`WORDS`] consecutive words, and of whole sentences
 //! that are shorter. A claim is an echo if its words are among them except for a short wrapping at its

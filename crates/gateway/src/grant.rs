@@ -1,5 +1,5 @@
-//! Grants: permission for one thing beyond the budget (seed 000, 3.3 and 6.3; seed 001, 4.3;
-//! `contracts/gateway.md`). Whether one may be issued, and whether it is valid for a read. The engine
+//! Grants: permission for one thing beyond the budget (docs/design.md#grants-and-requests).
+//! Whether one may be issued, and whether it is valid for a read. The engine
 //! looks up the token that proves a grant; one that is not found arrives here as none.
 
 use engram_model::{

@@ -1,4 +1,4 @@
-//! The tree of agents (seed 001, 7: "parent is the allocator of attention"): who may open whom, who
+//! The tree of agents (docs/design.md#agents-parents-and-turns): who may open whom, who
 //! answers a request, and who may send what to whom. The engine knows a project's agents and passes
 //! in a function to look them up.
 

@@ -1,4 +1,4 @@
-//! The message contract of the bus (seed 000, sections 3.1 and 7; seed 001, 6 and 7): shape, budgets,
+//! The message contract of the bus (docs/design.md#messages): shape, budgets,
 //! content, in that order, so that each refusal names the first thing to fix. Size in bytes comes first of all.
 //! A refusal also says what was exceeded and by how much, what to cut, and shows a message that passes.
 
@@ -40,7 +40,7 @@ const PARENT: [&str; 5] = [
     "target_pointer_pack",
     "instructions",
 ];
-/// What an engram on the bus must state itself (seed 001, 5.2); there are no defaults here.
+/// What an engram on the bus must state itself (docs/design.md#what-a-draft-must-have); there are no defaults here.
 const ON_THE_BUS: [&str; 4] = ["kind", "confidence", "ttl", "scope"];
 
 /// A message that keeps its contract.

@@ -1,5 +1,5 @@
-//! The roles of the seeds and what a message of each must keep to (seed 000, 12: "PAS templates
-//! enforced"; seed 001, 7.1: "no long summaries"). Roles are words compared without case; a
+//! The roles that have a template, and what a message of each must keep to (docs/design.md#roles).
+//! Roles are words compared without case; a
 //! word that is not listed has no template and is bound only by the budgets.
 
 use engram_model::{ChildMessage, Kind};

@@ -1,5 +1,5 @@
 //! How far a claim may reach: which scopes and topics a caller may write and read, and who may
-//! promote a claim (seed 001, 4.3, 13.2 and 13.3; `[scopes]` of `contracts/gateway.md`).
+//! promote a claim (docs/design.md#scopes-and-runs).
 
 use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, fold, is_on_topic, shorten};
 

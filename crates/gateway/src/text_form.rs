@@ -1,6 +1,6 @@
-//! The text form of a message: the headings of seed 000 (7.1 and 7.2) at column 0, YAML below them.
+//! The text form of a message (docs/design.md#messages): headings at column 0, YAML below them.
 //!
-//! Parsed here and not by a YAML crate: the seed's examples use a small subset, and the rest of YAML
+//! Parsed here and not by a YAML crate: messages use a small subset, and the rest of YAML
 //! (aliases that expand, tags, comments that hide text, merged keys, several documents) is what a
 //! message must not have. Supported are block mappings and lists, flow mappings and lists, scalars that are
 //! plain, quoted with `"` or `'`, or blocks after `|` or `>`. Everything else is refused by name, so

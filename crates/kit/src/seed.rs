@@ -1,6 +1,5 @@
-//! The acceptance criteria and the test matrix of seed 000 (sections 10 and 11), and the acceptance criteria of seed
-//! 001 (section 15): a function for each line, for every surface that has what the line is about. The name of a
-//! function is that of the line's test.
+//! The acceptance criteria (docs/design.md#acceptance-criteria): a function for each, for every surface that has
+//! what it is about. The name of a function is that of its test.
 
 use serde_json::{Value, json};
 
@@ -109,7 +108,7 @@ fn refused(answer: Answer) -> String {
     code.trim_start_matches("LESS_").to_owned()
 }
 
-/// Seed 000, 10.1.
+/// docs/design.md#messages-stay-small.
 pub fn at_most_800_inline_tokens_a_message(it: &mut impl Bus) {
     let sent = it
         .send(
@@ -127,14 +126,14 @@ pub fn at_most_800_inline_tokens_a_message(it: &mut impl Bus) {
     assert_eq!(refused(over), "BUDGET_EXCEEDED");
 }
 
-/// Seed 000, 10.1.
+/// docs/design.md#reads-stay-within-the-budget.
 pub fn at_most_3_repo_dereferences_a_turn(it: &mut impl Surface) {
     let pointer = it.pointer().to_owned();
     let read = (0..9).filter(|_| it.deref(&pointer, None).is_ok()).count();
     assert_eq!(read, 3);
 }
 
-/// Seed 000, 10.1.
+/// docs/design.md#messages-stay-small.
 pub fn no_inline_code_unless_granted(it: &mut impl Bus) {
     let code = || report(json!([]), "let mut left = self.left - n;\nreturn left;");
     assert_eq!(refused(it.send("ada", code())), "BUDGET_EXCEEDED");
@@ -144,7 +143,7 @@ pub fn no_inline_code_unless_granted(it: &mut impl Bus) {
     assert_eq!(refused(it.send("ada", code())), "BUDGET_EXCEEDED");
 }
 
-/// Seed 000, 10.1.
+/// docs/design.md#messages-stay-small.
 pub fn a_parent_broadcasts_at_most_30_lines(it: &mut impl Bus) {
     let told = it.send("lead", order(30)).unwrap();
     assert_eq!(told["sent"][0]["to"], "ada");
@@ -154,7 +153,7 @@ pub fn a_parent_broadcasts_at_most_30_lines(it: &mut impl Bus) {
     assert!(brief["tokens"].as_u64().unwrap() <= 800);
 }
 
-/// Seed 000, 10.2.
+/// docs/design.md#claims-stay-anchored.
 pub fn every_engram_has_a_pointer(it: &mut impl Surface) {
     let stored = it.put(draft(json!([it.pointer()]))).unwrap();
     assert_eq!(stored["verified"], true);
@@ -164,7 +163,7 @@ pub fn every_engram_has_a_pointer(it: &mut impl Surface) {
     assert_eq!(refused(it.put(draft(json!([])))), "UNANCHORED");
 }
 
-/// Seed 000, 10.2.
+/// docs/design.md#evidence-stays-traceable.
 pub fn excerpts_are_tied_to_pointers_by_their_digest(it: &mut impl Surface) {
     let pointer = it.pointer().to_owned();
     let read = it.deref(&pointer, None).unwrap();
@@ -183,7 +182,7 @@ pub fn excerpts_are_tied_to_pointers_by_their_digest(it: &mut impl Surface) {
     );
 }
 
-/// Seed 000, 10.2.
+/// docs/design.md#messages-stay-small.
 pub fn an_oversized_message_is_rejected_and_resent(it: &mut impl Bus) {
     let long = report(
         json!([draft(json!([it.pointer()]))]),
@@ -196,7 +195,7 @@ pub fn an_oversized_message_is_rejected_and_resent(it: &mut impl Bus) {
     assert_eq!(it.query("vendors").len(), 1);
 }
 
-/// Seed 000, 11.1.
+/// docs/design.md#messages-stay-small.
 pub fn a_message_of_1200_inline_tokens_is_rejected(it: &mut impl Bus) {
     let answer = it.send("ada", report(json!([]), &"word ".repeat(1_160)));
     let error = answer.unwrap_err();
@@ -205,7 +204,7 @@ pub fn a_message_of_1200_inline_tokens_is_rejected(it: &mut impl Bus) {
     assert!((1_150..1_250).contains(&used), "{error}");
 }
 
-/// Seed 000, 11.1.
+/// docs/design.md#reads-stay-within-the-budget.
 pub fn a_4th_repo_dereference_without_a_grant_is_denied(it: &mut impl Surface) {
     let pointer = it.pointer().to_owned();
     for _ in 0..3 {
@@ -214,7 +213,7 @@ pub fn a_4th_repo_dereference_without_a_grant_is_denied(it: &mut impl Surface) {
     assert_eq!(refused(it.deref(&pointer, None)), "DEREF_DENIED");
 }
 
-/// Seed 000, 11.1.
+/// docs/design.md#messages-stay-small.
 pub fn inline_code_without_a_grant_is_rejected(it: &mut impl Bus) {
     let code = report(json!([]), "fn post(entry: Entry) {\n    store(entry);\n}");
     let error = it.send("ada", code).unwrap_err();
@@ -222,14 +221,14 @@ pub fn inline_code_without_a_grant_is_rejected(it: &mut impl Bus) {
     assert_eq!(error["figures"]["inline_code_chars"]["limit"], 0);
 }
 
-/// Seed 000, 11.2.
+/// docs/design.md#claims-stay-anchored.
 pub fn a_pointer_without_a_sha_is_rejected(it: &mut impl Surface) {
     let bare = it.pointer().trim_end_matches("@HEAD").to_owned();
     assert_eq!(refused(it.put(draft(json!([bare])))), "POINTER_UNPINNED");
     assert_eq!(refused(it.deref(&bare, None)), "POINTER_UNPINNED");
 }
 
-/// Seed 000, 11.2.
+/// docs/design.md#claims-stay-anchored.
 pub fn a_pointer_to_no_file_fails_with_a_clear_error(it: &mut impl Surface) {
     let gone = "repo:src/gone.rs#L1@HEAD";
     let error = it.deref(gone, None).unwrap_err();
@@ -241,13 +240,13 @@ pub fn a_pointer_to_no_file_fails_with_a_clear_error(it: &mut impl Surface) {
     assert_eq!(refused(it.put(draft(json!([gone])))), "POINTER_NOT_FOUND");
 }
 
-/// Seed 000, 11.3.
+/// docs/design.md#claims-stay-anchored.
 pub fn an_engram_without_pointers_is_rejected(it: &mut impl Surface) {
     assert_eq!(refused(it.put(draft(json!([])))), "UNANCHORED");
     assert!(it.query("vendors").is_empty());
 }
 
-/// Seed 000, 11.3.
+/// docs/design.md#claims-stay-anchored.
 pub fn an_engram_that_is_too_long_is_rejected(it: &mut impl Surface) {
     let mut long = draft(json!([it.pointer()]));
     long["claim"] = json!("vendors ".repeat(63));
@@ -255,7 +254,7 @@ pub fn an_engram_that_is_too_long_is_rejected(it: &mut impl Surface) {
     assert!(it.query("vendors").is_empty());
 }
 
-/// Seed 000, 11.3.
+/// docs/design.md#claims-stay-anchored.
 pub fn an_engram_whose_ttl_is_over_is_not_found(it: &mut impl Surface) {
     let mut short = draft(json!([it.pointer()]));
     short["ttl"] = json!("PT3S");
@@ -264,7 +263,7 @@ pub fn an_engram_whose_ttl_is_over_is_not_found(it: &mut impl Surface) {
     assert!(it.query("vendors").is_empty());
 }
 
-/// Seed 001, 15: a run completes with at most 800 inline tokens for each agent and turn.
+/// A run completes with at most 800 inline tokens for each agent and turn (docs/design.md#messages-stay-small).
 pub fn a_run_takes_at_most_800_inline_tokens_a_turn(it: &mut impl Bus) {
     it.send("lead", order(3)).unwrap();
     let pointer = it.pointer().to_owned();
@@ -282,7 +281,7 @@ pub fn a_run_takes_at_most_800_inline_tokens_a_turn(it: &mut impl Bus) {
     assert_eq!(it.query("vendors").len(), 1);
 }
 
-/// Seed 001, 15.
+/// docs/design.md#claims-stay-anchored.
 pub fn every_decision_and_risk_has_pointers(it: &mut impl Surface) {
     for kind in ["decision", "risk"] {
         let of = |pointers: Value| {
@@ -303,7 +302,7 @@ pub fn every_decision_and_risk_has_pointers(it: &mut impl Surface) {
     );
 }
 
-/// Seed 001, 15.
+/// docs/design.md#reads-stay-within-the-budget.
 pub fn dereferences_beyond_the_budget_need_a_grant(it: &mut impl Surface) {
     let pointer = it.pointer().to_owned();
     while it.deref(&pointer, None).is_ok() {}
@@ -314,7 +313,7 @@ pub fn dereferences_beyond_the_budget_need_a_grant(it: &mut impl Surface) {
     assert_eq!(refused(it.deref(&pointer, Some("forged"))), "DEREF_DENIED");
 }
 
-/// Seed 001, 15: an engram that is pinned to what was read says so.
+/// An engram that is pinned to what was read says so (docs/design.md#evidence-stays-traceable).
 pub fn dereferenced_content_is_traceable_by_its_digest(it: &mut impl Surface) {
     let pointer = it.pointer().to_owned();
     let read = it.deref(&pointer, None).unwrap();
@@ -326,7 +325,7 @@ pub fn dereferenced_content_is_traceable_by_its_digest(it: &mut impl Surface) {
     assert_eq!(address, Some(pinned), "{found:?}");
 }
 
-/// Seed 001, 15.
+/// docs/design.md#evidence-stays-traceable.
 pub fn a_contradiction_is_one_risk_that_points_at_both_sources(it: &mut impl Surface) {
     let other = it.pointer().replace("#L2", "#L1").replace("-L3", "");
     let mut risk = draft(json!([it.pointer(), other]));

@@ -1,4 +1,4 @@
-//! The shared brief as every surface shows it (seed 000, 7.2; seed 001, 5.3; `contracts/gateway.md`).
+//! The shared brief as every surface shows it (docs/design.md#the-shared-brief).
 
 use serde::{Deserialize, Serialize};
 

@@ -27,7 +27,7 @@ words!(
 );
 
 words!(
-    /// How much a conflict matters (seed 002, "severity heuristic"). Worse is greater.
+    /// How much a conflict matters (docs/design.md#tiers-and-severity). Worse is greater.
     Severity {
         /// A hint.
         Low = "low",
@@ -39,7 +39,7 @@ words!(
 );
 
 words!(
-    /// Which tier found a conflict (seed 002, phase 3), in the order in which they run.
+    /// Which tier found a conflict (docs/design.md#tiers-and-severity), in the order in which they run.
     Tier {
         /// Another value for the same setting, version, flag, technology or statement.
         Entity = "tier0_entity",

@@ -52,7 +52,7 @@ macro_rules! words {
 pub(crate) use words;
 
 words!(
-    /// Seed 000's nine kinds.
+    /// What sort of claim it is (docs/design.md#kinds-types-and-sources).
     Kind {
         /// Something that holds.
         Fact = "fact",
@@ -75,7 +75,7 @@ words!(
     }
 );
 words!(
-    /// How a claim came to be known (seed 002).
+    /// How a claim came to be known (docs/design.md#kinds-types-and-sources).
     FactType {
         /// Seen in code, tests or logs.
         Observation = "observation",
@@ -99,7 +99,7 @@ words!(
     }
 );
 words!(
-    /// Whether an engram stays (seed 002).
+    /// Whether an engram stays (docs/design.md#durability-and-promotion).
     Durability {
         /// Until it is superseded or expires.
         Durable = "durable",
@@ -108,7 +108,7 @@ words!(
     }
 );
 words!(
-    /// What a commit means for its lineage (seed 002, MemFactory).
+    /// What a commit means for its lineage (docs/design.md#what-a-version-may-replace).
     MemoryOp as "operation" {
         /// A new lineage.
         Add = "add",
@@ -121,7 +121,7 @@ words!(
     }
 );
 words!(
-    /// What an engram was made from (seed 000, 4.1).
+    /// What an engram was made from (docs/design.md#kinds-types-and-sources).
     Source {
         /// Retrieval over the repository.
         Rag = "rag",
@@ -158,7 +158,7 @@ pub struct Figures {
     pub conflicts: u64,
 }
 
-/// The full record of DESIGN section 2: one version of one claim.
+/// The full record (docs/design.md#the-record): one version of one claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Engram {
@@ -184,7 +184,7 @@ pub struct Engram {
     pub scope: Scope,
     /// Hierarchical path such as `payments/webhooks`; empty when none was given.
     pub topic: String,
-    /// Canonical upsert key (seed 003).
+    /// Canonical upsert key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic_key: Option<String>,
     /// Where its evidence is: pinned, and digested where it was read.
@@ -244,7 +244,7 @@ pub struct Engram {
     /// The version that it replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<EngramId>,
-    /// The earlier version that it makes hold again (DESIGN, rule 3).
+    /// The earlier version that it makes hold again (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restores: Option<EngramId>,
     /// Of a to-do: the claim that it asks about.
@@ -469,7 +469,7 @@ pub struct NewEngram {
 }
 
 impl Draft {
-    /// Checks everything that can be checked without looking anywhere (seed 000, 8.2).
+    /// Checks everything that can be checked without looking anywhere (docs/design.md#what-a-draft-must-have).
     pub fn validate(self, limits: &Limits) -> Result<NewEngram, Refusal> {
         let operation = self.operation.unwrap_or(MemoryOp::Add);
         let kind = self.kind.unwrap_or(Kind::Fact);

@@ -1,4 +1,4 @@
-//! What a claim names, and the values that it gives (seed 002, phase 1, "entity extraction format").
+//! What a claim names, and the values that it gives (docs/design.md#what-a-claim-names).
 
 use serde::{Deserialize, Serialize, Serializer};
 

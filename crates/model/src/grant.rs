@@ -1,5 +1,5 @@
 //! A grant as stored: permission from a parent or the user for one thing beyond the budget
-//! (seed 000, 6.3; `contracts/gateway.md`). The token that proves it is never here, only with its holder.
+//! (docs/design.md#grants-and-requests). The token that proves it is never here, only with its holder.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

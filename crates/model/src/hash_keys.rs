@@ -1,4 +1,4 @@
-//! Hash keys (seed 000, 5.1): what a claim can be found by, the same for the same text, always.
+//! Hash keys (docs/design.md#hash-keys): what a claim can be found by, the same for the same text, always.
 //!
 //! Identifiers count whole and in parts (`camelCase`, `snake_case`, `a::b`), file names by path
 //! and by base name, words by their English stem, and runs of two to five words as n-grams. A run

@@ -1,4 +1,4 @@
-//! Pointer health: whether the evidence of a claim still reads as it did (DESIGN section 8, states).
+//! Pointer health: whether the evidence of a claim still reads as it did (docs/design.md#how-evidence-stands).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What an orchestrator passes on of its own accord (seed 001, 4.2; `contracts/gateway.md`), in the name of an
+//! What an orchestrator passes on of its own accord (docs/design.md#hooks), in the name of an
 //! agent: its own or its child's; the user in that of any.
 
 use serde::{Deserialize, Serialize};

@@ -101,7 +101,8 @@ pub use time::parse_time;
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};
 
-/// Kind of the event that records a claim which came without evidence (DESIGN rule 1).
+/// Kind of the event that records a claim which came without evidence
+/// (docs/design.md#rule-1-every-claim-points-at-its-evidence).
 pub const OWN_EVENT: &str = "claim";
 
 /// Version of the record and journal body written by this build.

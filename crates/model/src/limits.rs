@@ -1,4 +1,5 @@
-//! Every default of DESIGN section 7, in one typed place. A home's `config.toml` may change them.
+//! Every limit with its default, in one typed place (docs/design.md#limits-and-defaults).
+//! A home's `config.toml` may change them.
 
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +66,7 @@ impl Default for Limits {
     }
 }
 
-/// The hard envelope of one message (seed 000, 3.1).
+/// The hard envelope of one message (docs/design.md#messages).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MessageLimits {
@@ -90,7 +91,7 @@ impl Default for MessageLimits {
     }
 }
 
-/// What one agent may dereference in one turn (seed 000, 3.2).
+/// What one agent may dereference in one turn (docs/design.md#budgets).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DerefLimits {
@@ -137,7 +138,7 @@ impl Default for RateLimits {
     }
 }
 
-/// What a grant allows (`contracts/gateway.md`). The user is held to none of the highest figures.
+/// What a grant allows (docs/design.md#grants-and-requests). The user is held to none of the highest figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GrantLimits {
@@ -165,7 +166,7 @@ impl Default for GrantLimits {
     }
 }
 
-/// `[scopes]` of `config.toml`: how far what agents say may reach (seed 001, 4.3 and 13.3).
+/// `[scopes]` of `config.toml`: how far what agents say may reach (docs/design.md#scopes-and-runs).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scopes {

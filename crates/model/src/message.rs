@@ -1,4 +1,4 @@
-//! The two messages of the bus (seed 000 section 7), with seed 000's headings in lower case.
+//! The two messages of the bus (docs/design.md#messages), with the headings of the text form in lower case.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub const BUDGETS: [(&str, &str); 10] = [
     ("max_artifact_sections", "artifact_sections"),
     ("max_sam_items", "sam_items"),
     ("max_tokens", "tokens"),
-    // The seed's name for the same
+    // Another name for the same
     ("max_total_deref_tokens", "tokens"),
 ];
 
@@ -61,7 +61,7 @@ pub struct DerefRequest {
     pub pointer: PointerInput,
     /// Why.
     pub reason: String,
-    /// What it will be used for (seed 001, 7.1).
+    /// What it will be used for.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub intended_use: String,
 }

@@ -1,5 +1,5 @@
 //! What is asked and answered of permissions: budgets, grants, and requests for them
-//! (`contracts/gateway.md`).
+//! (docs/design.md#grants-and-requests).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The pointer grammar of DESIGN section 8: an address with a pin, never content.
+//! The pointer grammar (docs/design.md#pointers): an address with a pin, never content.
 //!
 //! ```
 //! use engram_model::Pointer;
@@ -116,7 +116,7 @@ pub enum PointerType {
 }
 
 impl PointerType {
-    /// Every kind, in the order of seed 000.
+    /// Every kind, in the order of docs/design.md#pointers.
     pub const ALL: &'static [Self] = &[
         Self::Repo,
         Self::Artifact,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// Stable codes. The first block refuses input (DESIGN section 8); the second reports a failure
+/// Stable codes (docs/design.md#refusals). The first block refuses input; the second reports a failure
 /// of what lies under Engram. Neither ever changes its spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -121,7 +121,7 @@ pub struct Refusal {
     pub cause: Cause,
 }
 
-/// How to pass next time, for a program (`contracts/gateway.md`, Refusals); what is empty is not sent.
+/// How to pass next time, for a program (docs/design.md#refusals); what is empty is not sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {

@@ -147,7 +147,7 @@ pub enum Outcome {
     },
 }
 
-/// What the messages of a project came to (`contracts/gateway.md`): how much less was sent than lies behind
+/// What the messages of a project came to (docs/design.md#what-messages-save): how much less was sent than lies behind
 /// the pointers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -170,7 +170,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// What monitoring is told of a project (seed 001, 12; `contracts/gateway.md`).
+/// What monitoring is told of a project (docs/design.md#what-messages-save).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MetricsReply {
     /// Versions of claims that were stored.

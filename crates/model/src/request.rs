@@ -269,7 +269,7 @@ requests! {
     send: Send(sending: Sending) -> Sent(SentReply), Anyone Changes;
     /// What an orchestrator passes on of its own accord, in the name of the agent that calls or its child.
     hook: Hook(hook: Box<crate::Hook>) -> Hooked(Box<crate::HookReply>), Anyone Changes;
-    /// Check one message (seed 000 section 7) against its contract; stores nothing. A string is a message as
+    /// Check one message (docs/design.md#messages) against its contract; stores nothing. A string is a message as
     /// it was written, as JSON or in the text form.
     validate_message: ValidateMessage(message: serde_json::Value) -> Valid(ValidReply), Anyone Reads;
 }
@@ -345,7 +345,7 @@ pub struct Opening {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sending {
-    /// The message (seed 000 section 7); a string is one as it was written, as JSON or in the text form.
+    /// The message (docs/design.md#messages); a string is one as it was written, as JSON or in the text form.
     pub message: serde_json::Value,
     /// The child that a parent's message is for; all children of its role without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -47,7 +47,7 @@ struct Family {
     says: &'static [(&'static str, &'static str)],
 }
 
-/// Seed 000, section 4.
+/// The first family (docs/design.md#the-published-forms).
 const SEED_000: Family = Family {
     base: "verdict://schemas",
     without: &[],
@@ -64,7 +64,7 @@ const SEED_000: Family = Family {
     ],
 };
 
-/// Seed 001, section 14.
+/// The second family, which has no embeddings (docs/design.md#the-published-forms).
 const SEED_001: Family = Family {
     base: "verdict://skills/less/schemas",
     without: &["embedding_ref"],
@@ -114,7 +114,7 @@ fn draft(file: &str) -> Value {
     value
 }
 
-/// A child's engrams must say themselves what Engram would assume elsewhere (seed 001, 5.2).
+/// A child's engrams must say themselves what Engram would assume elsewhere (docs/design.md#what-a-draft-must-have).
 fn child(file: &str) -> Value {
     let mut value = own::<ChildMessage>(file, false);
     let on_the_bus = ["kind", "claim", "pointers", "confidence", "ttl", "scope"];

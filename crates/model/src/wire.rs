@@ -1,5 +1,5 @@
-//! The v0.1 wire forms: the strict subset that the seeds' schemas allow (seed 000 section 4,
-//! seed 001 section 14). No additional properties; what they lack, the full record has.
+//! The v0.1 wire forms: the strict subset that outside programs know (docs/design.md#the-published-forms).
+//! No additional properties; what they lack, the full record has.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::{
     Code, Engram, Kind, Pointer, PointerType, Refusal, Scope, Source, Target, Ttl, text::shorten,
 };
 
-/// An engram in its v0.1 form (seed 000, 4.1).
+/// An engram in its v0.1 form (docs/design.md#the-published-forms).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -43,7 +43,7 @@ pub struct EngramV01 {
         schemars(length(max = 32), inner(length(max = 80)))
     )]
     pub hash_keys: Vec<String>,
-    /// Pointer to an embedding; seed 000's family only.
+    /// Pointer to an embedding; the first family only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding_ref: Option<String>,
     /// Who made it, when, from what.
@@ -63,7 +63,7 @@ pub struct ProvenanceV01 {
     pub source: Source,
 }
 
-/// A pointer in its v0.1 object form (seed 000, 4.2).
+/// A pointer in its v0.1 object form (docs/design.md#the-published-forms).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

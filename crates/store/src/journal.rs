@@ -12,7 +12,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::{Reader, Result, StoreError, Writer, apply::Applied, beside};
 
 /// A stored time that is further ahead than this was written by a clock that was wrong: it moves nobody's
-/// now (DESIGN section 4).
+/// now (docs/design.md#time).
 pub(crate) const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 /// An operation to record; its time, origin and place are the transaction's.

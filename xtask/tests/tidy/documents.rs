@@ -103,6 +103,62 @@ fn paths_in_documents_exist() {
     );
 }
 
+/// How a heading is addressed: lower case, spaces as hyphens, without punctuation.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter_map(|c| match c {
+        ' ' => Some('-'),
+        c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+        _ => None,
+    });
+    kept.collect::<String>().to_lowercase()
+}
+
+#[test]
+fn citations_lead_somewhere() {
+    const CITED: &str = concat!("docs/", "design.md#");
+    /// Papers that are in no clone.
+    const ELSEWHERE: [&str; 4] = [
+        concat!("DES", "IGN"),
+        concat!("seed", " 00"),
+        concat!("Seed", " 00"),
+        concat!("contracts/", "gateway.md"),
+    ];
+    let page = read("docs/design.md");
+    let headings = page.lines().filter_map(|line| line.strip_prefix('#'));
+    let known: BTreeSet<String> = headings
+        .map(|it| anchor(it.trim_start_matches('#').trim()))
+        .collect();
+    let mut wrong = Vec::new();
+    let sources = files(
+        &[
+            "crates",
+            "src-tauri",
+            "tests",
+            "ui/src",
+            "ui/style",
+            "xtask",
+            "schemas",
+            "docs/decisions",
+        ],
+        &[".rs", ".sql", ".css", ".js", ".json", ".md", ".toml"],
+    );
+    for source in sources {
+        for cited in source.text.split(CITED).skip(1) {
+            let end = cited.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            let cited = &cited[..end.unwrap_or(cited.len())];
+            if !known.contains(cited) {
+                wrong.push(format!("{}: {CITED}{cited}", source.path));
+            }
+        }
+        for (number, line) in source.lines() {
+            if ELSEWHERE.iter().any(|paper| line.contains(paper)) {
+                wrong.push(format!("{}:{number}: {}", source.path, line.trim()));
+            }
+        }
+    }
+    none("citations that lead nowhere", wrong);
+}
+
 #[test]
 fn verbs_in_documents_exist() {
     let verbs = read("crates/cli/src/args.rs");

@@ -1,4 +1,4 @@
-//! Who may use whom (DESIGN section 4; the map is docs/ARCHITECTURE.md).
+//! Who may use whom (docs/design.md#rooms; the map is docs/ARCHITECTURE.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,7 +153,7 @@ fn members_use_only_the_rooms_below_them() {
             }
         }
     }
-    none("edges that the design does not have", wrong);
+    none("edges that the map does not have", wrong);
     let there: BTreeSet<_> = members().map(|it| it.name.as_str()).collect();
     none(
         "EDGES names members that are gone",

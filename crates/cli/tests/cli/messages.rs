@@ -206,7 +206,7 @@ fn messages_are_validated_and_not_stored() {
     bytes.refused("SCHEMA_INVALID");
 }
 
-/// Seed 000, 7.1.
+/// A child's message in the text form (docs/design.md#messages).
 fn text_form(summary: &str) -> String {
     format!(
         "ROLE: programmer\nTASK_STATUS: done\nENGRAMS:\n  - kind: risk\n    claim: \"Two callers reserve at once.\"\n    confidence: 0.72\n    ttl: \"P7D\"\n    scope: \"project\"\n    pointers:\n      - {{ type: \"repo\", ref: \"{POINTER}\" }}\nOUTPUT:\n  summary: {summary}\n"

@@ -1,4 +1,4 @@
-//! The lines of the seeds as a person or an agent with a shell types them.
+//! The acceptance criteria (docs/design.md#acceptance-criteria) as a person or an agent with a shell types them.
 
 use engram_kit::seed::{Answer, Bus, Surface};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a claim says (seed 002, phase 2, "entities"): its statements, each with its subject,
+//! What a claim says (docs/design.md#what-a-claim-names): its statements, each with its subject,
 //! circumstances and values. Parsed once, by rules alone: the same words
 //! always give the same result.
 //!
@@ -50,8 +50,8 @@ const STATEMENTS: usize = 12;
 pub struct Claim {
     /// What it says about the present.
     pub statements: Vec<Statement>,
-    /// Its words in lower case with single spaces: what duplicates have in common (seed 002, phase 2,
-    /// step 4).
+    /// Its words in lower case with single spaces: what duplicates have in common
+    /// (docs/design.md#repeats-and-corroboration).
     pub folded: String,
     entities: Vec<Entity>,
 }
@@ -74,7 +74,7 @@ impl Claim {
         }
     }
 
-    /// What it names, and the values it gives (seed 002, phase 1, "entity extraction format").
+    /// What it names, and the values it gives (docs/design.md#what-a-claim-names).
     pub fn entities(&self) -> &[Entity] {
         &self.entities
     }

@@ -1,4 +1,4 @@
-//! The tiers without a model (seed 002, phase 3): 0, entities by name; 2, numbers and times by
+//! The tiers without a model (docs/design.md#tiers-and-severity): 0, entities by name; 2, numbers and times by
 //! rules; 2b, statements about all against statements about one, across topics.
 //!
 //! Precision comes first: claims not known to be about the same thing, in the same environment and
@@ -40,8 +40,8 @@ pub struct Said<'a> {
     pub valid_until: Option<Timestamp>,
 }
 
-/// The seed's table: what the tiers without a model find is high. Two observations outrank two
-/// inferences (seed 002, "memory injection defense", 4), which are one step lower.
+/// What the tiers without a model find is high. Two observations outrank two inferences, which are one step
+/// lower (docs/design.md#tiers-and-severity).
 fn severity(left: FactType, right: FactType) -> Severity {
     if left == FactType::Inference && right == FactType::Inference {
         Severity::Medium
@@ -119,7 +119,7 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
 }
 
 /// Confidence that two claims say the same in other words, 0 to 1; none if one says more or
-/// less. This is corroboration if the agents differ (seed 002, phase 2), and needs no model.
+/// less. This is corroboration if the agents differ (docs/design.md#repeats-and-corroboration), and needs no model.
 pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     if !at_one_time(a, b) {
         return None;
@@ -147,7 +147,7 @@ pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
 }
 
 /// Confidence that two claims are about the same attribute of the same subject, whatever they say
-/// about it: finds what an update without a lineage replaces (seed 002, phase 2, step 9).
+/// about it: finds what an update without a lineage replaces (docs/design.md#what-a-version-may-replace).
 pub fn same_matter(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     let ground = Ground::new(a.topic, b.topic);
     if a.claim.folded == b.claim.folded && a.topic == b.topic {

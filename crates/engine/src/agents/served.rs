@@ -1,5 +1,5 @@
 //! What agents were shown: counted, and kept as fingerprints with the next write. A claim that only repeats
-//! it is an echo (`contracts/gateway.md`).
+//! it is an echo (docs/design.md#echoes).
 
 use std::{
     collections::BTreeMap,

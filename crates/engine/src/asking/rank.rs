@@ -26,7 +26,7 @@ const STRONG: f64 = 0.6;
 const EDITED: f64 = 0.6;
 /// The same when its evidence is gone.
 const GONE: f64 = 0.4;
-/// The same of what is not to last (seed 002, phase 8).
+/// The same of what is not to last (docs/design.md#durability-and-promotion).
 const EPHEMERAL: f64 = 0.6;
 
 /// Versions that every memory is taken to hold besides its own. A young memory knows too little to

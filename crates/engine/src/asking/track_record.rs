@@ -1,6 +1,7 @@
 //! How often an agent's claims lost in conflicts that were settled, kept by the confidence with which it had
-//! said them. It weighs down what the agent says, by a fifth at most, and decides nothing else (seed 002,
-//! phase 2). It follows from the verdicts that stand, and is kept in memory until there is another.
+//! said them. It weighs down what the agent says, by a fifth at most, and decides nothing else
+//! (docs/design.md#track-records). It follows from the verdicts that stand, and is kept in memory until
+//! there is another.
 
 use std::{
     collections::HashMap,

@@ -51,7 +51,8 @@ pub(crate) fn retire(cx: &Context<'_>, draft: &Draft) -> Result<PutReply, Refusa
 }
 
 /// A version that no longer holds, again: as a new one of its lineage, with its words, its evidence
-/// and its author. Windows never reopen (DESIGN, rule 3).
+/// and its author. Windows never reopen
+/// (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
 pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
     let ground = Ground::of(read::find(cx, id)?.project);
     let by = decide::speaker(cx, None)?;

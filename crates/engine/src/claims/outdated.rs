@@ -1,5 +1,5 @@
 //! What an update without a lineage replaces: the nearest claim about the same attribute of the same
-//! subject (seed 002, phase 2, step 9).
+//! subject (docs/design.md#what-a-version-may-replace).
 
 use crate::{
     asking::query,

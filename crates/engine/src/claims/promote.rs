@@ -1,5 +1,6 @@
-//! Claims reach further. Ephemeral ones become durable: by hand, or once others were answered with them (seed
-//! 002, phase 8). A parent or the user gives them a wider scope (seed 001, 4.3).
+//! Claims reach further. Ephemeral ones become durable: by hand, or once others were answered with them
+//! (docs/design.md#durability-and-promotion). A parent or the user gives them a wider scope
+//! (docs/design.md#scopes-and-runs).
 
 use std::{
     collections::{BTreeMap, BTreeSet},

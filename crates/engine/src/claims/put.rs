@@ -267,8 +267,8 @@ fn repeat(
     })
 }
 
-/// What holds and says the same: on this topic, whatever its case and its white space (seed 002,
-/// phase 2, step 4); on others, in the same words.
+/// What holds and says the same (docs/design.md#repeats-and-corroboration): on this topic, whatever its case and its
+/// white space; on others, in the same words.
 fn held_already(
     cx: &Context<'_>,
     tx: &Reader<'_>,

@@ -1,4 +1,4 @@
-//! What a caller may see (seed 001, 4.3 and 13.3).
+//! What a caller may see (docs/design.md#scopes-and-runs).
 
 use engram_gateway::{Kin, may_read_topic};
 use engram_model::{Engram, ProjectId, RunId, Scope};

@@ -1,4 +1,4 @@
-//! A home's `config.toml`: every default of DESIGN section 7 may be changed there, and nothing else.
+//! A home's `config.toml`: every default (docs/design.md#limits-and-defaults) may be changed there, and nothing else.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The implicit hooks of seed 001 (4.2): an orchestrator passes on what happened, and it becomes pointers first.
+//! Hooks (docs/design.md#hooks): an orchestrator passes on what happened, and it becomes pointers first.
 
 use crate::{
     agents::{

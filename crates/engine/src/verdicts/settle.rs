@@ -1,6 +1,6 @@
 //! Verdicts on conflicts: given, repeated, undone. A verdict is an entry
 //! that closes windows; undoing it is another entry, and the claims it closed hold again as new versions
-//! (DESIGN, rule 3).
+//! (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
 
 use crate::{
     claims::{close, lineage, put::answered},

@@ -173,7 +173,7 @@ fn a_message_with_one_flaw_stores_nothing() {
     assert!(engine.query(&USER, "jitter").engrams.is_empty());
 }
 
-/// Seed 000, 10.2: oversized messages are rejected, and resent in the compliant format.
+/// Oversized messages are rejected, and resent in a form that passes (docs/design.md#messages-stay-small).
 #[test]
 fn a_refused_message_is_answered_by_the_next_of_its_sender() {
     let Team {

@@ -223,7 +223,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
     }
 }
 
-/// Seed 000, 11.1: a fourth repo span without a grant is denied.
+/// A fourth repo span without a grant is denied (docs/design.md#reads-stay-within-the-budget).
 #[test]
 fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
     let limits = DerefLimits::default();

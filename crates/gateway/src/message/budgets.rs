@@ -1,5 +1,5 @@
 //! The budgets that a parent gives to a child: they use the home's names and can only narrow
-//! (seed 000, 3 and 7.2; `contracts/gateway.md`).
+//! (docs/design.md#messages).
 
 use std::collections::BTreeMap;
 

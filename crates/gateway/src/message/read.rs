@@ -1,4 +1,4 @@
-//! A message as bytes: JSON, or the text form of seed 000. Its size is checked before anything else.
+//! A message as bytes: JSON, or the text form (docs/design.md#messages). Its size is checked before anything else.
 
 use engram_model::{Code, Limits, Refusal};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub enum Form {
 /// A message that could be parsed; [`Sent::check`] says whether it keeps the contract.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
-    /// Its fields, with seed 000's headings in lower case as keys.
+    /// Its fields, with the headings of the text form in lower case as keys.
     pub value: Value,
     /// How it was written.
     pub form: Form,

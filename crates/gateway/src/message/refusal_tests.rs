@@ -28,7 +28,7 @@ fn long(tokens: usize) -> Value {
     message
 }
 
-/// Seed 000, 11.1 and 10.2: 1,200 inline tokens are refused, and resent in the form that the refusal shows.
+/// 1,200 inline tokens are refused, and resent in the form that the refusal shows (docs/design.md#messages-stay-small).
 #[test]
 fn a_message_of_1200_inline_tokens_is_refused_and_its_skeleton_passes() {
     let message = long(1200);
@@ -51,7 +51,7 @@ fn a_message_of_1200_inline_tokens_is_refused_and_its_skeleton_passes() {
     );
 }
 
-/// Seed 000, 11.1: inline code without a grant is refused; with one, so many characters pass.
+/// Inline code without a grant is refused; with one, so many characters pass (docs/design.md#messages-stay-small).
 #[test]
 fn inline_code_without_a_grant_says_where_it_stands() {
     let message = with(

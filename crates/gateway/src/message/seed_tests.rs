@@ -1,4 +1,4 @@
-//! The lines of seed 000, sections 10 and 11, and of seed 001, section 15, that are decided here, each
+//! The acceptance criteria (docs/design.md#acceptance-criteria) that are decided here, each
 //! as a test of that name. Those about storage, time and the window are where those are.
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +14,7 @@ fn code(message: &Value) -> Option<Code> {
     refused.map(|it| it.code)
 }
 
-// Seed 000, 11.1
+// docs/design.md#messages-stay-small, docs/design.md#reads-stay-within-the-budget
 
 #[test]
 fn message_with_1200_inline_tokens_is_budget_exceeded() {
@@ -43,7 +43,7 @@ fn inline_code_without_grant_is_rejected() {
     assert_eq!(code(&message), Some(Code::BudgetExceeded));
 }
 
-// Seed 000, 11.2
+// docs/design.md#claims-stay-anchored
 
 #[test]
 fn pointer_missing_sha_is_rejected() {
@@ -60,15 +60,13 @@ fn pointer_missing_sha_is_rejected() {
             assert_eq!(code(&message), Some(Code::PointerUnpinned), "{place}");
         }
     }
-    // As the seed prints them, with nothing behind the @
+    // With nothing behind the @
     let message = with(child(), "/pointer_pack/0", json!("repo:src/a.rs#L1-L2@"));
     assert!(matches!(
         code(&message),
         Some(Code::PointerUnpinned | Code::PointerInvalid)
     ));
 }
-
-// Seed 000, 11.3
 
 #[test]
 fn engram_without_pointers_is_rejected() {
@@ -89,7 +87,7 @@ fn engram_over_length_is_rejected() {
     );
 }
 
-// Seed 000, 10.1 and 10.2
+// docs/design.md#messages-stay-small
 
 #[test]
 fn shared_brief_micro_is_at_most_30_lines() {
@@ -111,7 +109,7 @@ fn oversized_messages_are_rejected_and_resent_in_compliant_format() {
     assert_eq!(code(&resend), None);
 }
 
-// Seed 001, 15
+// docs/design.md#claims-stay-anchored, docs/design.md#evidence-stays-traceable
 
 #[test]
 fn every_decision_and_risk_engram_includes_pointers() {

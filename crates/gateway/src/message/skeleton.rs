@@ -1,5 +1,5 @@
 //! Makes a message that passes from what can stay of one that does not: the reject-and-resend loop
-//! (seed 000, 3.3) then takes one round. It invents nothing but the words of an empty form.
+//! (docs/design.md#messages) then takes one round. It invents nothing but the words of an empty form.
 
 use std::collections::BTreeMap;
 

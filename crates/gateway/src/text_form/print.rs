@@ -1,4 +1,4 @@
-//! Prints a message in the text form of seed 000; parsing it gives the same message back.
+//! Prints a message in the text form (docs/design.md#messages); parsing it gives the same message back.
 
 use std::fmt::Write;
 
@@ -89,7 +89,7 @@ fn is_pointer(value: &Value) -> bool {
     value.get("ref").is_some() && value.get("type").is_some()
 }
 
-/// JSON is YAML, except for control characters that it allows; a pointer is written as in the seed.
+/// JSON is YAML, except for control characters that it allows; a pointer is written as an object.
 fn inline(value: &Value) -> String {
     if is_pointer(value) {
         let fields = ordered(value).into_iter();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{from_text, to_text};
 
-/// Seed 000, 7.1, with the pins that it leaves out.
+/// A child's message, with blank lines between its fields (docs/design.md#messages).
 const CHILD: &str = r#"
 ROLE: programmer
 
@@ -46,7 +46,7 @@ OUTPUT:
   next: "Await grant or alternative pointers."
 "#;
 
-/// Seed 000, 7.2, likewise.
+/// A parent's.
 const PARENT: &str = r#"ROLE: programmer
 SHARED_BRIEF_MICRO:
   - "Goal: implement Engram Bus with 5% context rule; pointer-first only."

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{AgentId, Code, EngramId, Figure, IssuedGrant, LineageId, ProjectId, RunId};
 
-/// What one agent spent in one turn (DESIGN section 6).
+/// What one agent spent in one turn (docs/design.md#budgets).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spend {
     /// `repo`, `diff` and `test` pointers.

@@ -1,5 +1,5 @@
-//! The v0.1 schemas are the seeds', the committed files are the generated ones, and an
-//! independent validator agrees with our types.
+//! The v0.1 schemas keep their contracts (docs/design.md#the-published-forms), the committed files are the
+//! generated ones, and an independent validator agrees with our types.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::values::{any_engram, valid_v01};
 
-/// The seeds' own text, word for word.
+/// The contracts, word for word.
 const CONTRACTS: [(&str, &str); 4] = [
     (
         "engram.v0.1.json",

@@ -1,6 +1,6 @@
 //! The dashboard's server: the engine's requests as JSON, the journal as server-sent events, and
-//! the files of the window, for who holds the token: the user. And the bus of seed 000, for agents with tokens
-//! of their own. Off the loopback only encrypted.
+//! the files of the window, for who holds the token: the user. And the bus
+//! (docs/design.md#the-bus-and-its-tools), for agents with tokens of their own. Off the loopback only encrypted.
 
 mod bus;
 mod conflicts;

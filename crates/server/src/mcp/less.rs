@@ -1,5 +1,5 @@
-//! The toolset of seed 001 (4.2), for agents whose orchestrator speaks LESS: the same requests under its names, and
-//! codes that begin with `LESS_`.
+//! The toolset for agents whose orchestrator speaks LESS (docs/design.md#the-bus-and-its-tools): the same requests
+//! under its names, and codes that begin with `LESS_`.
 
 use engram_model::{
     AgentId, Code, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
@@ -25,7 +25,7 @@ use super::{
 /// What its tools and codes begin with.
 pub(super) const PREFIX: &str = "less_";
 
-/// Most engrams of an answer (seed 000, 5.2).
+/// Most engrams of an answer (docs/design.md#limits-and-defaults).
 const MOST: usize = 12;
 
 pub(super) const INSTRUCTIONS: &str = "\

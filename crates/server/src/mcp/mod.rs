@@ -60,9 +60,9 @@ SECRET_DETECTED: leave the secret out. In excerpts, [masked: ..] replaces a cred
 /// A group of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toolset {
-    /// Those of seed 002: `engram_*`.
+    /// The `engram_*` tools (docs/design.md#the-bus-and-its-tools).
     Core,
-    /// Those of seed 001: `less_*`.
+    /// The `less_*` tools (docs/design.md#the-bus-and-its-tools).
     Less,
 }
 

@@ -1,4 +1,4 @@
-//! The toolset of seed 001: six tools, under its names and with its codes.
+//! The `less_*` toolset (docs/design.md#the-bus-and-its-tools): six tools, under its names and with its codes.
 
 use engram_model::{Caller, Opening, Secret, ask};
 use engram_server::Toolset;
@@ -69,7 +69,7 @@ async fn six_tools_in_8_kb_beside_the_core() {
     assert_eq!(core.len(), 7);
 }
 
-/// Seed 001, 15: every deref beyond the budget is blocked unless it is granted.
+/// Every read beyond the budget is blocked unless it is granted (docs/design.md#reads-stay-within-the-budget).
 #[tokio::test]
 async fn a_child_asks_is_granted_and_reads_and_codes_begin_with_less() {
     let ground = Ground::new();

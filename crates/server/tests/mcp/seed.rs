@@ -1,4 +1,4 @@
-//! The lines of the seeds that agents have over MCP, by the tools of seed 001.
+//! The acceptance criteria (docs/design.md#acceptance-criteria) that agents have over MCP, by the `less_*` tools.
 
 use engram_kit::seed::{Answer, Surface};
 use engram_model::{Caller, GrantWanted, Opening, PointerInput, ask};

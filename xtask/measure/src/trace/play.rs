@@ -572,7 +572,7 @@ fn code_of(refusal: &Value) -> String {
     code.trim_start_matches("LESS_").to_owned()
 }
 
-/// The text form of seed 000: headings, and YAML below them.
+/// The text form of a message (docs/design.md#messages): headings, and YAML below them.
 fn as_text(message: &Value) -> String {
     let mut text = String::new();
     for (key, value) in message.as_object().into_iter().flatten() {

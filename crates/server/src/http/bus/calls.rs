@@ -23,7 +23,7 @@ use super::super::{Api, Refused, guard::Asker, invalid};
 /// Whole numbers up to this one are exact as floating point.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Most engrams that the bus answers with (seed 000, 5.2).
+/// Most engrams that the bus answers with (docs/design.md#limits-and-defaults).
 pub(super) const MOST: usize = 12;
 
 pub(in crate::http) type Answer = Result<Response, Refused>;

@@ -1,5 +1,5 @@
-//! The bus of seed 000, section 6, over HTTP: an orchestrator and its agents, each by its own token; the user by
-//! the server's.
+//! The bus over HTTP (docs/design.md#the-bus-and-its-tools): an orchestrator and its agents, each by its own
+//! token; the user by the server's.
 
 mod calls;
 mod mcp;

@@ -1,4 +1,4 @@
-//! The four implicit hooks of seed 001 (4.2) over HTTP.
+//! The four hooks (docs/design.md#hooks) over HTTP.
 
 use engram_kit::requests::POINTER;
 

@@ -1,4 +1,4 @@
-//! The lines of the seeds over the bus.
+//! The acceptance criteria (docs/design.md#acceptance-criteria) over the bus.
 
 use engram_kit::{
     requests::POINTER,

@@ -63,7 +63,7 @@ async fn a_task_runs_through_messages_over_http() {
     assert!(budget["delivered"]["share"].as_f64().unwrap() > 0.0);
 }
 
-/// Seed 000, 10.1: a parent can broadcast a brief of at most 30 lines; and everybody reads its own.
+/// A parent broadcasts a brief of at most 30 lines (docs/design.md#messages-stay-small); everybody reads its own.
 #[tokio::test]
 async fn the_brief_is_read_over_http() {
     let bus = Bus::new().await;
@@ -87,7 +87,7 @@ async fn the_brief_is_read_over_http() {
     assert_ne!(own, brief);
 }
 
-/// Seed 001, 12: what happened, under the names of the contract; for the user alone.
+/// What happened, under the names that outside programs know (docs/design.md#what-messages-save); for the user alone.
 #[tokio::test]
 async fn what_happened_is_counted_for_prometheus() {
     let bus = Bus::new().await;
