@@ -117,7 +117,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
             let engram = read::find(cx, id)?;
             let clock = cx.engine.world.now();
             store.read(|tx| reports_nothing_open(tx, &engram, clock)).map_err(|open| Refusal {
-                    hint: "Redact the claim whose words it repeats: what reports a conflict goes with either side.".to_owned(),
+                    hint: "Redact either claim of the conflict: this engram is erased with it.".to_owned(),
                     ..open
                 })?;
             let shareable = engram.scope != Scope::Run;

@@ -482,7 +482,7 @@ pub(crate) fn reports_nothing_open(
                 engram.id, pair.id
             ),
             format!(
-                "Settle the conflict, and this ends with it: `engram conflicts show {0}` compares both, and `engram resolve {0} --winner ENGRAM`, `--merge TEXT` or `--dismiss` settles it.",
+                "Settle the conflict, and this engram ends with it: `engram conflicts show {0}` compares both claims, and `engram resolve {0} --winner ENGRAM`, `--merge TEXT` or `--dismiss` settles it.",
                 pair.id
             ),
         ))

@@ -111,7 +111,7 @@ pub(super) fn words(
     if chars > limit || text.contains('\0') {
         return Err(Refusal::new(
             Code::SchemaInvalid,
-            format!("{field} has {chars} characters or contains a NUL character"),
+            format!("{field} is too long ({chars} characters) or contains a NUL character"),
             format!("Write plain text of at most {limit} characters."),
         ));
     }
@@ -438,8 +438,8 @@ fn check_merged(
     }
     if !found.pair.is_about(&engram) {
         return not(
-            "is seen by fewer than the two sides",
-            "Name a claim that everybody sees who sees the conflict.",
+            "is hidden from somebody who sees the conflict",
+            "Name a claim that everybody who sees the conflict may see.",
         );
     }
     if found.sides.contains(&side(&engram.topic, &engram.claim)) {

@@ -322,7 +322,7 @@ fn what_is_erased_while_it_is_cited_is_not_acknowledged() {
                 clock.now()
             })
         };
-        let other = Asked(Arc::new(Engine::open_in(options, world).unwrap()));
+        let other = Asked(Arc::new(Engine::open_in(options, world).unwrap()), None);
         looks.store(0, Ordering::Relaxed);
         let put = other.put(&USER, resting("Another rests on it.", &pinned));
         looks.store(usize::MAX / 2, Ordering::Relaxed);

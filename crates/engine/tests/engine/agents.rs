@@ -57,8 +57,7 @@ fn a_run_is_seen_by_its_own() {
 /// The same words in another run are stored for it, and say nothing of the first.
 #[test]
 fn the_same_claim_in_another_run_is_its_own() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
     let first = engine
         .put(&ada, scoped("The parser is slow.", Scope::Run))
@@ -83,8 +82,7 @@ fn the_same_claim_in_another_run_is_its_own() {
 
 #[test]
 fn agents_write_run_and_project_alone() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let ada = engine.agent("ada");
     for (scope, may) in [
         (Scope::Run, true),
@@ -116,8 +114,7 @@ fn agents_write_run_and_project_alone() {
 /// children's.
 #[test]
 fn an_agent_closes_no_claim_of_the_user() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
     let delete = |id| Draft {
         operation: Some(MemoryOp::Delete),
@@ -202,8 +199,7 @@ fn rates_bind_all_that_an_agent_writes() {
 /// The event of saying a claim without evidence is no second write.
 #[test]
 fn a_claim_with_its_event_counts_once() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let ada = engine.agent("ada");
     let commit = |at: usize| {
         let commit = engram_model::Commit {
@@ -355,8 +351,7 @@ fn a_turn_that_never_ends_is_told_like_any_other() {
 
 #[test]
 fn tokens_run_out() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let ada = engine.agent("ada");
     let whole = "repo:src/lib.rs@HEAD";
     let read = engine.deref(&ada, whole).unwrap();
@@ -454,8 +449,7 @@ fn agents_are_slowed_and_the_user_is_not() {
 /// A label is shown, not believed: two agents of one name are two.
 #[test]
 fn a_name_is_not_an_identity() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let (one, two) = (engine.agent("claude"), engine.agent("claude"));
     assert_ne!(handle(&one), handle(&two));
     engine

@@ -602,8 +602,7 @@ fn evidence_outlives_its_history() {
 
 #[test]
 fn a_phantom_read_shows() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let real = at.deref(&Caller::User, SPAN).unwrap().content_digest;
     let wrong = format!("sha256:{}", "0".repeat(64));
     for (digest, phantom) in [(real, false), (wrong, true)] {

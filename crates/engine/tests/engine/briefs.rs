@@ -92,8 +92,7 @@ fn a_brief_says_what_matters_in_its_authors_words() {
 
 #[test]
 fn what_is_not_proven_or_not_for_its_reader_is_left_out() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let (ada, bob) = (
         engine.opened("ada", "programmer", None),
         engine.opened("bob", "programmer", None),
@@ -186,8 +185,7 @@ fn a_parent_is_one_however_many_agents_called_since() {
 /// A number is of the moment; an id is one pin's, also of one for which the brief has no room.
 #[test]
 fn a_pin_goes_by_its_id_wherever_it_stands() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let parents: Vec<Caller> = (0..4)
         .map(|nth| {
             let parent = engine.opened(&format!("parent-{nth}"), "architect", None);
@@ -226,8 +224,7 @@ fn a_pin_goes_by_its_id_wherever_it_stands() {
 
 #[test]
 fn pins_stand_first_and_are_their_owners() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let lead = engine.opened("lead", "architect", None);
     let ada = engine.opened("ada", "programmer", Some(&lead));
     let other = engine.opened("other", "programmer", None);
@@ -289,8 +286,7 @@ fn pins_stand_first_and_are_their_owners() {
 
 #[test]
 fn what_a_brief_told_is_no_finding() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let ada = engine.opened("ada", "programmer", None);
     engine
         .put(

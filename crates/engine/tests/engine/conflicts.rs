@@ -78,8 +78,7 @@ pub(crate) fn contradicted(at: &Asked) -> (ConflictId, EngramId, EngramId) {
 
 #[test]
 fn two_agents_that_contradict_each_other_learn_of_it_in_the_reply() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (ada, bob) = (at.agent("ada"), at.agent("bob"));
     let first = at.put(&ada, on("wallet", SHORT)).unwrap();
     let second = at.put(&bob, on("wallet", LONG)).unwrap();
@@ -142,8 +141,7 @@ fn what_can_hold_together_is_no_conflict() {
         ),
         (on("wallet", SHORT), ephemeral),
     ] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let words = (one.claim.clone(), other.claim.clone());
         at.put(&at.agent("ada"), one).unwrap();
         let reply = at.put(&at.agent("bob"), other).unwrap();
@@ -154,8 +152,7 @@ fn what_can_hold_together_is_no_conflict() {
 
 #[test]
 fn a_claim_in_any_script_is_stored_and_raises_nothing() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     for claim in [
         "ウォレットのロックは3分で解除されます。",
         "ウォレットのロックは30分で解除されます。",
@@ -203,8 +200,7 @@ fn order_voices_and_processes_change_nothing() {
 #[test]
 fn what_the_index_has_read_is_found_as_what_it_has_not() {
     for is_indexed in [true, false] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         at.put(&USER, on("wallet", SHORT)).unwrap();
         for number in 0..40 {
             let claim = format!("Module number {number} parses its own settings.");
@@ -220,8 +216,7 @@ fn what_the_index_has_read_is_found_as_what_it_has_not() {
 
 #[test]
 fn nobody_is_told_of_a_side_that_they_may_not_see() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (ada, bob) = (at.agent("ada"), at.agent("bob"));
     let own = Draft {
         scope: Some(Scope::Run),
@@ -255,8 +250,7 @@ fn nobody_is_told_of_a_side_that_they_may_not_see() {
 /// The list names the open conflicts of each claim; one that is settled is named no more.
 #[test]
 fn a_list_names_the_open_conflicts_of_each_claim() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, first, second) = contradicted(&at);
     at.put(&USER, on("wallet", "The wallet has a lid."))
         .unwrap();
@@ -394,8 +388,7 @@ fn an_erasure_reaches_what_was_said_of_its_claim() {
 
 #[test]
 fn an_ephemeral_claim_meets_others_once_it_is_promoted() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     at.put(&at.agent("ada"), on("wallet", SHORT)).unwrap();
     let brief = Draft {
         durability: Some(Durability::Ephemeral),
@@ -419,8 +412,7 @@ fn an_ephemeral_claim_meets_others_once_it_is_promoted() {
 /// Claims of two runs never meet; once one of them is the project's, they do.
 #[test]
 fn a_claim_meets_others_where_it_is_promoted_to() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let own = |claim: &str| Draft {
         scope: Some(Scope::Run),
         ..on("wallet", claim)
@@ -451,8 +443,7 @@ fn a_claim_meets_others_where_it_is_promoted_to() {
 /// Who repeats a claim on the same evidence stores nothing, and learns what it contradicts.
 #[test]
 fn a_repeated_claim_tells_its_open_conflicts() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, first, _) = contradicted(&at);
     let again = at.put(&at.agent("eve"), on("wallet", SHORT)).unwrap();
     assert_eq!((again.id, again.conflicts), (first, 1));
@@ -469,8 +460,7 @@ fn a_repeated_claim_tells_its_open_conflicts() {
 
 #[test]
 fn a_sample_is_not_compared() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     at.0.ask(&USER, ask::LoadSample).unwrap();
     at.put(
         &USER,
@@ -482,8 +472,7 @@ fn a_sample_is_not_compared() {
 
 #[test]
 fn whoever_says_the_same_in_other_words_is_told_and_counted() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let first = at.put(&at.agent("ada"), on("wallet", SHORT)).unwrap();
     let same = on("wallet", "The wallet lock lasts 180 seconds.");
     let reply = at.put(&at.agent("bob"), same).unwrap();
@@ -496,8 +485,7 @@ fn whoever_says_the_same_in_other_words_is_told_and_counted() {
 /// Worst first, at most five; the count is of all.
 #[test]
 fn a_reply_tells_of_the_worst_and_counts_all() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let bob = at.agent("bob");
     for minutes in 1..=7 {
         let claim = format!("The wallet lock lasts {minutes} minutes.");
@@ -534,8 +522,7 @@ fn a_reply_tells_of_the_worst_and_counts_all() {
 /// Up to seventeen values each contradict each other; of more, each new one contradicts the last.
 #[test]
 fn the_values_of_a_series_are_not_all_held_against_each_other() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let value = |number: u32| on("gateway", &format!("The retry limit is {number}."));
     let mut said = Vec::new();
     for number in 0..40_usize {
@@ -576,8 +563,7 @@ fn the_values_of_a_series_are_not_all_held_against_each_other() {
 
 #[test]
 fn topics_filter_the_list() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     contradicted(&at);
     for (topic, count) in [("wallet", 1), ("wal", 0), ("other", 0)] {
         let filter = ConflictFilter {
@@ -594,8 +580,7 @@ fn topics_filter_the_list() {
 /// A risk engram shows the sources of both sides, is found, and is not compared itself.
 #[test]
 fn a_contradiction_is_an_engram_with_both_sources() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let mut one = on("wallet", SHORT);
     one.pointers.push(evidence("repo:src/lib.rs#L3@HEAD"));
     at.put(&at.agent("ada"), one).unwrap();

@@ -2,7 +2,7 @@
 //! compared that was not.
 
 use engram_model::{
-    Code, ConflictFilter, ConflictStatus, Draft, Gate, GateCheck, Kind, MemoryOp, Query, ask,
+    Code, ConflictFilter, ConflictStatus, Draft, Gate, Kind, MemoryOp, Query, Severity, ask,
 };
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 fn gate(at: &Asked) -> (Gate, u64) {
-    let gate = at.0.ask(&USER, ask::Gate(GateCheck::default())).unwrap();
+    let gate = at.gate(Severity::High);
     (gate.gate, gate.due)
 }
 
@@ -179,8 +179,7 @@ fn an_error_is_not_taken_for_nothing_found() {
 
 #[test]
 fn a_list_is_read_in_pages() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     for number in 0..6 {
         let topic = format!("area-{}", number % 3);
         at.put(&USER, on(&topic, &format!("PORT is {}.", 8000 + number)))
@@ -220,8 +219,7 @@ fn a_list_is_read_in_pages() {
 /// A message is one write: it raises five conflicts, and reports each once, however often it says a thing.
 #[test]
 fn a_message_raises_five_conflicts_and_reports_each_once() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let lead = engine.opened("lead", "architect", None);
     let ada = engine.opened("ada", "programmer", Some(&lead));
     for number in 0..4 {

@@ -24,8 +24,7 @@ fn commit(engine: &Asked, who: &Caller, draft: Draft) -> Result<engram_model::Pu
 
 #[test]
 fn a_claim_that_a_query_returned_is_an_echo_without_evidence_of_ones_own() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let first = engine.claim(CLAIM).id;
     let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
     engine.query(&ada, "ledger retries");
@@ -59,8 +58,7 @@ fn a_claim_that_a_query_returned_is_an_echo_without_evidence_of_ones_own() {
 #[test]
 fn what_a_conflict_shows_is_known_to_who_read_it() {
     use crate::conflicts::{LONG, SHORT, on};
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let (ada, bob, carl) = (
         engine.agent("ada"),
         engine.agent("bob"),
@@ -126,8 +124,7 @@ fn what_a_process_showed_is_known_after_it_ended() {
 /// A claim that was sent again is a repeat, whoever looked it up meanwhile.
 #[test]
 fn ones_own_claim_is_nothing_that_one_was_told() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let ada = engine.agent("ada");
     let first = engine.put(&ada, draft(CLAIM)).unwrap();
     engine.query(&ada, "ledger retries");

@@ -448,8 +448,7 @@ fn a_correction_that_repeats_what_was_erased_is_named() {
 /// A claim of a few words is quoted as a whole or not at all, and many quotations are counted.
 #[test]
 fn a_short_claim_is_quoted_whole_and_many_are_counted() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     for id in 0..30 {
         at.claim(&format!(
             "Number {id}: the xylophone fell into the quagmire."

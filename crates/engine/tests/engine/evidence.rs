@@ -76,8 +76,7 @@ fn what_was_read_uncommitted_and_cited_by_its_digest_does_not_vanish() {
 /// Whose budget is spent is not told what is there instead, nor whether a digest is right.
 #[test]
 fn a_spent_budget_reveals_nothing_more() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let ada = engine.agent("ada");
     let heading = "artifact:README.md#sec=Nothing@HEAD";
     let told = refused(engine.put(&ada, resting(heading)), Code::PointerNotFound);

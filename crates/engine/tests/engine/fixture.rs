@@ -8,9 +8,10 @@ use std::{
 use engram_engine::{Engine, Options, World};
 use engram_kit::{Clock, Folder, Repository};
 use engram_model::{
-    AgentId, Caller, Code, Deref, Dereferenced, Draft, Engram, EngramId, Feed, FeedPage,
-    ForgetReply, Note, NoteReply, PointerInput, PutReply, Query, QueryReply, Refusal, Reply,
-    Request, Scope, StatusReply,
+    AgentId, Caller, Code, ConflictId, Deref, Dereferenced, Draft, Engram, EngramId, Feed,
+    FeedPage, ForgetReply, GateCheck, GateReply, Note, NoteReply, PointerInput, PutReply, Query,
+    QueryReply, Refusal, Reply, Request, Resolve, ResolveReply, Scope, Settle, Severity,
+    StatusReply, ask,
 };
 
 pub(crate) use engram_kit::git;
@@ -34,6 +35,13 @@ impl Ground {
         ground
     }
 
+    /// An engine on a ground that nothing else is done with.
+    pub(crate) fn opened() -> Asked {
+        let ground = Self::new();
+        let Asked(engine, _) = ground.open();
+        Asked(engine, Some(ground))
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path(name)
     }
@@ -54,12 +62,15 @@ impl Ground {
             from: self.path("repo"),
         };
         let world = World::seeded(seed, move || clock.now());
-        Asked(Arc::new(Engine::open_in(options, world).unwrap()))
+        Asked(Arc::new(Engine::open_in(options, world).unwrap()), None)
     }
 }
 
-/// An engine that is asked one thing at a time.
-pub(crate) struct Asked(pub(crate) Arc<Engine>);
+/// An engine that is asked one thing at a time, and what it stands on where nobody else holds that.
+pub(crate) struct Asked(
+    pub(crate) Arc<Engine>,
+    #[expect(dead_code, reason = "its folder goes after the engine")] pub(crate) Option<Ground>,
+);
 
 macro_rules! ask {
     ($name:ident, $variant:ident, $reply:ty) => {
@@ -153,6 +164,28 @@ impl Asked {
         self.for_note(who, Request::Note(note)).unwrap()
     }
 
+    /// Settles a conflict.
+    pub(crate) fn settle(
+        &self,
+        who: &Caller,
+        conflict: ConflictId,
+        how: Settle,
+    ) -> Result<ResolveReply, Refusal> {
+        let resolve = Resolve {
+            conflict,
+            how,
+            why: None,
+        };
+        self.0.ask(who, ask::Resolve(Box::new(resolve)))
+    }
+
+    /// What the gate says, at this severity and above.
+    pub(crate) fn gate(&self, severity: Severity) -> GateReply {
+        self.0
+            .ask(&Caller::User, ask::Gate(GateCheck { severity }))
+            .unwrap()
+    }
+
     pub(crate) fn status(&self, who: &Caller) -> Result<Box<StatusReply>, Refusal> {
         self.for_status(who, Request::Status)
     }
@@ -182,6 +215,14 @@ pub(crate) fn draft(claim: &str) -> Draft {
         claim: claim.to_owned(),
         pointers: vec![PointerInput::Text(POINTER.to_owned())],
         ..Draft::default()
+    }
+}
+
+/// The same on other evidence.
+pub(crate) fn elsewhere(draft: Draft) -> Draft {
+    Draft {
+        pointers: vec![PointerInput::Text("repo:README.md@HEAD".to_owned())],
+        ..draft
     }
 }
 

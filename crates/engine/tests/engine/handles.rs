@@ -81,8 +81,7 @@ fn an_agent_is_opened_with_a_token_that_is_kept_nowhere() {
 /// A lost token is replaced; whoever holds the old one is nobody, and what was spent stays spent.
 #[test]
 fn a_new_token_ends_the_one_before() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let first = open(&engine, &USER, "ada", None).unwrap();
     let ada = called("ada");
     engine.deref(&ada, POINTER).unwrap();
@@ -142,8 +141,7 @@ fn a_tree_has_one_parent_each_no_cycle_and_one_project() {
 /// An agent opens children of its own, within its topics, and not without end.
 #[test]
 fn a_parent_opens_children_of_its_own() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let topics = |read: &[&str], write: &[&str]| {
         let owned = |them: &[&str]| them.iter().map(|it| (*it).to_owned()).collect();
         Opening {
@@ -235,8 +233,7 @@ fn author_and_source_follow_the_handle() {
 /// The name of an agent that somebody opened is that agent's: who else uses it is told apart, in records and lists.
 #[test]
 fn a_name_that_is_taken_is_told_apart() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let long = "programmer-of-the-ledger";
     open(&engine, &USER, "ada", None).unwrap();
     open(&engine, &USER, long, None).unwrap();

@@ -3,9 +3,9 @@
 
 use engram_model::{
     Allow, Caller, Code, Commit, Conflict, ConflictFilter, ConflictId, ConflictStatus,
-    ConflictsReply, Draft, EngramId, FactType, Feed, Gate, GateCheck, Hook, HookEvent, HookReply,
-    Kind, Listed, OWN_EVENT, Opening, PointerInput, Query, Refusal, Resolve, ResolveReply, SamRead,
-    Scope, Settle, Severity, ask,
+    ConflictsReply, Draft, EngramId, FactType, Feed, Gate, Hook, HookEvent, HookReply, Kind,
+    Listed, OWN_EVENT, Opening, PointerInput, Query, Refusal, Resolve, SamRead, Scope, Settle,
+    Severity, ask,
 };
 use engram_store::Store;
 
@@ -13,26 +13,6 @@ use crate::{
     conflicts::{LONG, SHORT, USER, conflict, evidence, listed, on, open},
     fixture::{Asked, Ground, query, refused},
 };
-
-fn settle(
-    at: &Asked,
-    who: &Caller,
-    conflict: ConflictId,
-    how: Settle,
-) -> Result<ResolveReply, Refusal> {
-    let resolve = Resolve {
-        conflict,
-        how,
-        why: None,
-    };
-    at.0.ask(who, ask::Resolve(Box::new(resolve)))
-}
-
-fn gate(at: &Asked) -> Gate {
-    at.0.ask(&USER, ask::Gate(GateCheck::default()))
-        .unwrap()
-        .gate
-}
 
 fn elsewhere() -> Vec<PointerInput> {
     vec![evidence("repo:README.md@HEAD")]
@@ -71,7 +51,7 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
             let [known] = &listed(&at, &judge, Listed::Open)[..] else {
                 panic!("one conflict");
             };
-            let reply = settle(&at, &judge, known.id, how(winner.id)).unwrap();
+            let reply = at.settle(&judge, known.id, how(winner.id)).unwrap();
             assert_eq!(reply.status, status);
             assert!(hidden.is_none_or(|id| !reply.closed.contains(&id)));
             // To the judge the conflict is settled, whatever else holds.
@@ -84,10 +64,10 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
             assert_eq!(page_of(&at, &judge, Listed::Resolved).omitted, None);
             let record = at.get(&judge, winner.id).unwrap();
             assert_eq!((record.conflicts.len(), record.figures.conflicts), (0, 0));
-            let again = settle(&at, &judge, known.id, how(winner.id)).unwrap();
+            let again = at.settle(&judge, known.id, how(winner.id)).unwrap();
             assert_eq!((&again.closed, again.status), (&reply.closed, status));
             // The user and the gate know better, once what the judge may not see is compared.
-            assert!(!is_hidden || gate(&at) == Gate::Shut);
+            assert!(!is_hidden || at.gate(Severity::High).gate == Gate::Shut);
             at.0.help_index().unwrap();
             let expected = if is_hidden {
                 ConflictStatus::Open
@@ -96,12 +76,18 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
             };
             assert_eq!(conflict(&at, known.id).status, expected);
             let held = if is_hidden { Gate::Shut } else { Gate::Open };
-            assert_eq!((open(&at).len(), gate(&at)), (usize::from(is_hidden), held));
+            assert_eq!(
+                (open(&at).len(), at.gate(Severity::High).gate),
+                (usize::from(is_hidden), held)
+            );
             if let Some(id) = hidden {
                 assert!(at.get(&USER, id).unwrap().valid_until.is_none());
                 // A person's dismissal is final.
-                settle(&at, &USER, known.id, Settle::Dismiss).unwrap();
-                assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));
+                at.settle(&USER, known.id, Settle::Dismiss).unwrap();
+                assert_eq!(
+                    (open(&at), at.gate(Severity::High).gate),
+                    (Vec::new(), Gate::Open)
+                );
                 assert_eq!(risks(&at), 0, "nothing reports it any more");
                 at.put(&USER, on("wallet", LONG)).unwrap();
                 assert_eq!(open(&at), []);
@@ -117,8 +103,7 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
 /// What a verdict uncovers is found again and reported once, however many versions the verdict ends.
 #[test]
 fn what_a_verdict_uncovers_is_reported_once() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let [judge, ada, bob] = ["judge", "ada", "bob"].map(|name| at.agent(name));
     at.put(&USER, of_user_alone(SHORT)).unwrap();
     at.put(&ada, on("wallet", SHORT)).unwrap();
@@ -133,7 +118,7 @@ fn what_a_verdict_uncovers_is_reported_once() {
         panic!("one, which covers the other: {:?}", open(&at));
     };
     let before = at.journal().head;
-    let reply = settle(&at, &judge, known.id, Settle::Newer).unwrap();
+    let reply = at.settle(&judge, known.id, Settle::Newer).unwrap();
     assert_eq!(reply.closed.len(), 2);
     assert_eq!((open(&at).len(), risks(&at)), (1, 1));
     // Two versions end, a report ends; a conflict is found again and reported; the verdict.
@@ -143,16 +128,15 @@ fn what_a_verdict_uncovers_is_reported_once() {
 /// The user takes back what an agent decided about what it could see, though the conflict is open to the user.
 #[test]
 fn the_user_undoes_a_verdict_that_left_what_its_judge_could_not_see() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let judge = at.agent("judge");
     at.put(&USER, of_user_alone(SHORT)).unwrap();
     let short = at.put(&judge, on("wallet", SHORT)).unwrap();
     let long = at.put(&judge, on("wallet", LONG)).unwrap();
     let id = open(&at)[0].id;
-    let reply = settle(&at, &judge, id, Settle::Newer).unwrap();
+    let reply = at.settle(&judge, id, Settle::Newer).unwrap();
     assert_eq!(reply.closed, [short.id]);
-    let undone = settle(&at, &USER, id, Settle::Undo).unwrap();
+    let undone = at.settle(&USER, id, Settle::Undo).unwrap();
     assert_eq!(undone.stored.len(), 1);
     assert!(
         at.get(&USER, undone.stored[0])
@@ -169,8 +153,7 @@ fn the_user_undoes_a_verdict_that_left_what_its_judge_could_not_see() {
 fn what_is_said_again_is_told_alike_whatever_is_hidden() {
     for how in [Settle::Newer, Settle::Dismiss] {
         let told = |is_hidden: bool| {
-            let ground = Ground::new();
-            let at = ground.open();
+            let at = Ground::opened();
             let [judge, eve] = ["judge", "eve"].map(|name| at.agent(name));
             if is_hidden {
                 at.put(&USER, of_user_alone(SHORT)).unwrap();
@@ -178,12 +161,12 @@ fn what_is_said_again_is_told_alike_whatever_is_hidden() {
             at.put(&judge, on("wallet", SHORT)).unwrap();
             at.put(&judge, on("wallet", LONG)).unwrap();
             let id = open(&at)[0].id;
-            settle(&at, &judge, id, how.clone()).unwrap();
-            settle(&at, &judge, id, Settle::Undo).unwrap();
+            at.settle(&judge, id, how.clone()).unwrap();
+            at.settle(&judge, id, Settle::Undo).unwrap();
             let undone = seen_by(&at, &judge, id);
             assert_eq!(undone.status, ConflictStatus::Open);
             let undone = (undone.settled, undone.risk.is_some());
-            settle(&at, &judge, id, how.clone()).unwrap();
+            at.settle(&judge, id, how.clone()).unwrap();
             let again = Draft {
                 pointers: elsewhere(),
                 ..on("wallet", SHORT)
@@ -210,8 +193,7 @@ fn what_is_said_again_is_told_alike_whatever_is_hidden() {
 #[test]
 fn a_reason_given_about_what_is_hidden_is_told_to_nobody_else() {
     for how in [Settle::Newer, Settle::Dismiss] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let [ada, eve] = ["ada", "eve"].map(|name| at.agent(name));
         at.put(&USER, of_user_alone(SHORT)).unwrap();
         at.put(&ada, on("wallet", LONG)).unwrap();
@@ -232,8 +214,7 @@ fn a_reason_given_about_what_is_hidden_is_told_to_nobody_else() {
 #[test]
 fn a_conflict_is_reported_to_all_who_see_both_sides() {
     let told = |is_hidden: bool| {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let [ada, eve] = ["ada", "eve"].map(|name| at.agent(name));
         at.put(&ada, on("wallet", SHORT)).unwrap();
         if is_hidden {
@@ -273,8 +254,7 @@ fn a_report_does_not_end_before_its_conflict() {
 #[test]
 fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
     let told = |is_hidden: bool, is_narrowed: bool| {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
         at.put(&bob, on("wallet", LONG)).unwrap();
         let said = at.put(&ada, on("wallet", SHORT)).unwrap();
@@ -312,8 +292,7 @@ fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
 #[test]
 fn what_is_hidden_takes_no_place_from_what_is_seen() {
     let told = |is_hidden: bool| {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
         if is_hidden {
             for number in 0..6 {
@@ -337,8 +316,7 @@ fn what_is_hidden_takes_no_place_from_what_is_seen() {
 /// It repeats the user's words with other evidence, and so stands for the side; the user's claim holds still.
 #[test]
 fn an_agent_dismisses_no_conflict_with_the_user_by_repeating_their_words() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let judge = at.agent("judge");
     at.put(&USER, on("wallet", SHORT)).unwrap();
     at.put(&judge, on("wallet", LONG)).unwrap();
@@ -348,49 +326,56 @@ fn an_agent_dismisses_no_conflict_with_the_user_by_repeating_their_words() {
         ..on("wallet", SHORT)
     };
     at.put(&judge, repeated).unwrap();
-    refused(settle(&at, &judge, id, Settle::Dismiss), Code::ScopeDenied);
-    assert_eq!(gate(&at), Gate::Shut);
+    refused(at.settle(&judge, id, Settle::Dismiss), Code::ScopeDenied);
+    assert_eq!(at.gate(Severity::High).gate, Gate::Shut);
 }
 
 /// What an agent dismissed between its own claims is no verdict on what the user says later.
 #[test]
 fn an_agents_dismissal_ends_where_the_user_says_the_same() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let judge = at.agent("judge");
     at.put(&judge, on("wallet", SHORT)).unwrap();
     at.put(&judge, on("wallet", LONG)).unwrap();
     let id = open(&at)[0].id;
-    settle(&at, &judge, id, Settle::Dismiss).unwrap();
-    assert_eq!(gate(&at), Gate::Open);
+    at.settle(&judge, id, Settle::Dismiss).unwrap();
+    assert_eq!(at.gate(Severity::High).gate, Gate::Open);
     let said = Draft {
         pointers: elsewhere(),
         ..on("wallet", SHORT)
     };
     at.put(&USER, said).unwrap();
-    assert_eq!((open(&at).len(), gate(&at)), (1, Gate::Shut));
+    assert_eq!(
+        (open(&at).len(), at.gate(Severity::High).gate),
+        (1, Gate::Shut)
+    );
 }
 
 /// On the same evidence too: it is a claim of their own, and no agent dismisses it or ends it from then on.
 #[test]
 fn what_the_user_repeats_is_the_users() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let judge = at.agent("judge");
     let short = at.put(&judge, on("wallet", SHORT)).unwrap();
     let long = at.put(&judge, on("wallet", LONG)).unwrap();
     let id = open(&at)[0].id;
-    settle(&at, &judge, id, Settle::Dismiss).unwrap();
+    at.settle(&judge, id, Settle::Dismiss).unwrap();
     let again = at.put(&USER, on("wallet", SHORT)).unwrap();
     assert!(again.id != short.id && again.conflicts == 1);
-    assert_eq!((open(&at).len(), gate(&at)), (1, Gate::Shut));
+    assert_eq!(
+        (open(&at).len(), at.gate(Severity::High).gate),
+        (1, Gate::Shut)
+    );
     for how in [Settle::Dismiss, Settle::Winner(long.id)] {
-        refused(settle(&at, &judge, id, how), Code::ScopeDenied);
+        refused(at.settle(&judge, id, how), Code::ScopeDenied);
     }
     refused(at.forget(&judge, again.id), Code::ScopeDenied);
-    settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    at.settle(&USER, id, Settle::Dismiss).unwrap();
     at.put(&USER, on("wallet", SHORT)).unwrap();
-    assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));
+    assert_eq!(
+        (open(&at), at.gate(Severity::High).gate),
+        (Vec::new(), Gate::Open)
+    );
 }
 
 fn page_of(at: &Asked, who: &Caller, status: Listed) -> ConflictsReply {
@@ -474,7 +459,7 @@ fn what_reports_a_conflict_is_told_to_nobody_who_may_not_see_both_sides() {
     // What reported it once is as visible, though another reports it now.
     let then = at.0.now();
     ground.clock.turn(60);
-    settle(&at, &USER, known.id, Settle::Newer).unwrap();
+    at.settle(&USER, known.id, Settle::Newer).unwrap();
     let hidden = at
         .put(
             &at.agent("eve"),
@@ -496,8 +481,7 @@ fn what_reports_a_conflict_is_told_to_nobody_who_may_not_see_both_sides() {
 /// Names are compared as they look, on every way by which an agent gets one.
 #[test]
 fn nobody_passes_for_the_user_or_for_an_agent_that_was_opened() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     reader(&at, &[]);
     for name in ["The User", "ｕｓｅｒ", "usеr", "you.", "Engram", "the user"] {
         let opening = Opening {
@@ -558,8 +542,7 @@ fn reads_event(at: &Asked, who: &Caller, slug: &str) -> Result<HookReply, Refusa
 /// of the same words is his as before.
 #[test]
 fn an_event_that_is_hidden_is_not_told_from_none() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let ada = at.agent("ada");
     let say = |who: &Caller, claim: &str, scope: Scope| {
         let draft = Draft {
@@ -589,8 +572,7 @@ fn an_event_that_is_hidden_is_not_told_from_none() {
 #[test]
 fn a_status_counts_what_its_caller_may_see() {
     let told = |is_hidden: bool| {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
         let empty = at.status(&ada).unwrap();
         if is_hidden {
@@ -617,8 +599,7 @@ fn a_status_counts_what_its_caller_may_see() {
 /// What the user merges from claims that everybody sees is for everybody, though one of them is said in a run too.
 #[test]
 fn a_merge_is_as_visible_as_what_it_replaces() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let [ada, bob, hid] = ["ada", "bob", "hid"].map(|name| at.agent(name));
     at.put(&ada, on("wallet", SHORT)).unwrap();
     at.put(&bob, on("wallet", LONG)).unwrap();
@@ -628,7 +609,7 @@ fn a_merge_is_as_visible_as_what_it_replaces() {
         panic!("what covers is told alone: {:?}", open(&at));
     };
     let merge = Settle::Merge("The wallet lock lasts 3 minutes, 30 under load.".to_owned());
-    let reply = settle(&at, &USER, found.id, merge).unwrap();
+    let reply = at.settle(&USER, found.id, merge).unwrap();
     assert_eq!((reply.closed.len(), open(&at)), (3, Vec::new()));
     assert_eq!(at.get(&bob, reply.stored[0]).unwrap().scope, Scope::Project);
 }
@@ -636,24 +617,22 @@ fn a_merge_is_as_visible_as_what_it_replaces() {
 /// A side is named by an engram that its judge sees.
 #[test]
 fn no_verdict_names_what_its_judge_may_not_see() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let [ada, hid] = ["ada", "hid"].map(|name| at.agent(name));
     at.put(&ada, on("wallet", SHORT)).unwrap();
     at.put(&ada, on("wallet", LONG)).unwrap();
     let hidden = at.put(&hid, of_user_alone(LONG)).unwrap();
     let id = listed(&at, &ada, Listed::Open)[0].id;
-    let named = settle(&at, &ada, id, Settle::Winner(hidden.id));
+    let named = at.settle(&ada, id, Settle::Winner(hidden.id));
     refused(named, Code::SchemaInvalid);
-    settle(&at, &hid, id, Settle::Winner(hidden.id)).unwrap();
+    at.settle(&hid, id, Settle::Winner(hidden.id)).unwrap();
 }
 
 /// A dismissal that is taken back hides nothing any more: neither what was dismissed with it nor what came meanwhile.
 #[test]
 fn no_dismissal_outlasts_its_undo() {
     for is_said_before in [true, false] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
         let seen = at.put(&ada, on("wallet", SHORT)).unwrap();
         at.put(&bob, on("wallet", LONG)).unwrap();
@@ -662,15 +641,18 @@ fn no_dismissal_outlasts_its_undo() {
             at.0.help_index().unwrap();
         }
         let id = open(&at)[0].id;
-        settle(&at, &USER, id, Settle::Dismiss).unwrap();
+        at.settle(&USER, id, Settle::Dismiss).unwrap();
         if !is_said_before {
             at.put(&USER, of_user_alone(SHORT)).unwrap();
         }
-        assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));
-        settle(&at, &USER, id, Settle::Undo).unwrap();
+        assert_eq!(
+            (open(&at), at.gate(Severity::High).gate),
+            (Vec::new(), Gate::Open)
+        );
+        at.settle(&USER, id, Settle::Undo).unwrap();
         at.forget(&ada, seen.id).unwrap();
         at.0.help_index().unwrap();
-        let told = (open(&at).len(), risks(&at), gate(&at));
+        let told = (open(&at).len(), risks(&at), at.gate(Severity::High).gate);
         assert_eq!(told, (1, 1, Gate::Shut), "said before: {is_said_before}");
     }
 }
@@ -678,8 +660,7 @@ fn no_dismissal_outlasts_its_undo() {
 /// What covers a conflict is no less severe than it, and an id leads to the conflict that is allowed and undone by it.
 #[test]
 fn what_covers_is_as_severe_and_is_what_an_id_leads_to() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
     let guess = |claim: &str| Draft {
         fact_type: Some(FactType::Inference),
@@ -702,14 +683,14 @@ fn what_covers_is_as_severe_and_is_what_an_id_leads_to() {
     let [narrow] = &narrow[..] else {
         panic!("it is more severe: {narrow:?}");
     };
-    assert_eq!(gate(&at), Gate::Shut);
+    assert_eq!(at.gate(Severity::High).gate, Gate::Shut);
     assert!(allow(narrow.id).allowed.is_some());
-    assert_eq!(gate(&at), Gate::Open);
+    assert_eq!(at.gate(Severity::High).gate, Gate::Open);
     // A verdict on one of them, by the id of the other.
-    settle(&at, &bob, wide, Settle::Dismiss).unwrap();
-    let judged = settle(&at, &USER, wide, Settle::Newer).unwrap();
+    at.settle(&bob, wide, Settle::Dismiss).unwrap();
+    let judged = at.settle(&USER, wide, Settle::Newer).unwrap();
     assert_eq!(judged.conflict, narrow.id);
-    let undone = settle(&at, &USER, wide, Settle::Undo).unwrap();
+    let undone = at.settle(&USER, wide, Settle::Undo).unwrap();
     assert_eq!(
         (undone.conflict, undone.stored.len()),
         (narrow.id, judged.closed.len())
@@ -719,8 +700,7 @@ fn what_covers_is_as_severe_and_is_what_an_id_leads_to() {
 /// A topic is one in any spelling: for sides, and for whoever may read it.
 #[test]
 fn who_may_read_a_topic_reads_it_in_any_case() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let reader = reader(&at, &["net"]);
     let ada = at.agent("ada");
     at.put(&ada, on("NET", SHORT)).unwrap();
@@ -731,8 +711,7 @@ fn who_may_read_a_topic_reads_it_in_any_case() {
 /// The conflict of a run is as severe as the worst of the versions that it is about, of the run too.
 #[test]
 fn the_conflict_of_a_run_is_as_severe_as_its_worst_version() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let [ada, hid] = ["ada", "hid"].map(|name| at.agent(name));
     let guess = |draft: Draft| Draft {
         fact_type: Some(FactType::Inference),

@@ -110,8 +110,7 @@ fn the_past_can_be_asked_for() {
 
 #[test]
 fn a_correction_takes_the_place_of_what_it_corrects() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let first = engine.claim("The limit is 10.");
     // By lineage, by the newest version, by an old version.
     let second = engine
@@ -159,8 +158,7 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
 /// Case and white space make no other claim; the record keeps the words that were said first.
 #[test]
 fn a_repeat_may_differ_in_case_and_white_space() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let (ada, bob) = (engine.agent("claude"), engine.agent("codex"));
     let on = |topic: &str, claim: &str| Draft {
         topic: Some(topic.to_owned()),
@@ -215,8 +213,7 @@ fn a_durable_claim_does_not_repeat_an_ephemeral_one() {
 
 #[test]
 fn the_same_claim_is_held_once_and_counted() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let (ada, bob) = (engine.agent("claude"), engine.agent("claude"));
     let first = engine.put(&ada, draft("The limit is 10.")).unwrap();
     let corroborations = || engine.get(&USER, first.id).unwrap().figures.corroborations;

@@ -2,19 +2,13 @@
 //! what people count changes by what tells of a conflict. And how well each answer answers.
 
 use engram_model::{
-    Caller, Code, ConflictId, Draft, Durability, FactType, Query, Resolve, Settle, Verdict, ask,
+    Caller, Code, ConflictId, Draft, Durability, FactType, Query, Settle, Verdict, ask,
 };
 
 use crate::{
     conflicts::{USER, on, open},
     fixture::{Asked, Ground, correcting, draft, query, refused},
 };
-
-fn verdict(at: &Asked, who: &Caller, conflict: ConflictId, how: Settle) {
-    let why = None;
-    let resolve = Resolve { conflict, how, why };
-    at.0.ask(who, ask::Resolve(Box::new(resolve))).unwrap();
-}
 
 fn sure(claim: &str, confidence: f64) -> Draft {
     Draft {
@@ -36,7 +30,7 @@ fn loses(
     at.put(ada, sure(&said(3), confidence)).unwrap();
     let winner = at.put(bob, sure(&said(30), 0.9)).unwrap();
     let found = winner.findings.iter().find_map(|it| it.conflict).unwrap();
-    verdict(at, judge, found, Settle::Winner(winner.id));
+    at.settle(judge, found, Settle::Winner(winner.id)).unwrap();
     found
 }
 
@@ -75,7 +69,7 @@ fn who_lost_is_answered_with_after_others() {
     ground.clock.turn(60);
     let then = at.ask(&USER, then).unwrap().engrams;
     assert_eq!(then[0].provenance.created_by, "ada");
-    verdict(&at, &USER, lost, Settle::Undo);
+    at.settle(&USER, lost, Settle::Undo).unwrap();
     for at in [&at, &ground.open_at("repo", 9)] {
         assert_eq!(order(at, "kerning glyph"), before);
     }
@@ -107,8 +101,7 @@ fn it_is_kept_by_confidence() {
 
 #[test]
 fn each_answer_says_how_well_it_answers() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     for claim in [
         "The parser keeps `MAX_DEPTH` at 64 levels of nesting.",
         "The parser stops at too many levels of nesting.",
@@ -153,8 +146,7 @@ fn each_answer_says_how_well_it_answers() {
 /// Sixteen conflicts at once are one claim of the agent that said it, and so is their end.
 #[test]
 fn what_tells_of_a_conflict_is_counted_with_no_claims() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let bob = at.agent("bob");
     let value = |number: u32| on("gateway", &format!("The retry limit is {number}."));
     for number in 0..16 {

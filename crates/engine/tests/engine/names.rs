@@ -121,8 +121,7 @@ fn no_way_in_makes_anybody_the_user() {
         }),
     ];
     for (way, is_refused, come) in ways {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         open(&at, &USER, "lead", None).unwrap();
         for name in OURS {
             let came = come(&at, name);
@@ -274,8 +273,7 @@ fn a_chosen_name_is_told_from_a_given_one() {
     let looks = ["Reader 1", "rеader-1", "ｒｅａｄｅｒ-1", "reader‐l"];
     for (gift, give) in given {
         for (choice, choose) in chosen {
-            let ground = Ground::new();
-            let at = ground.open();
+            let at = Ground::opened();
             open(&at, &USER, "lead", None).unwrap();
             let by = |id: Came| at.get(&USER, id.unwrap()).unwrap().provenance.created_by;
             assert_eq!(by(give(&at, "reader-1")), "reader-1", "{gift}");
@@ -293,8 +291,7 @@ fn a_chosen_name_is_told_from_a_given_one() {
 /// Whoever was told apart by an agent's name alone says so; a person's name is never marked for an agent's sake.
 #[test]
 fn a_child_cannot_mark_the_name_that_a_person_gave() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     open(&at, &USER, "lead", None).unwrap();
     let child = open(&at, &called("lead"), "Ada", None).unwrap();
     let child = Caller::Agent(child.agent);

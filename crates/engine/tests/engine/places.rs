@@ -128,7 +128,7 @@ fn a_repository_may_be_made_later() {
         from: place.clone(),
     })
     .unwrap();
-    let engine = crate::fixture::Asked(engine.into());
+    let engine = crate::fixture::Asked(engine.into(), None);
     refused(
         engine.put(&USER, draft("The parser is slow.")),
         Code::RepoUnavailable,

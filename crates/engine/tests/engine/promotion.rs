@@ -217,8 +217,7 @@ fn the_home_says_how_many_answers_it_takes() {
 /// In a process that stays, a follower promotes; nobody has to ask again.
 #[test]
 fn a_process_that_stays_promotes_behind_its_answers() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (ada, bob) = (at.agent("claude"), at.agent("codex"));
     let said = at.put(&ada, ephemeral("The cache is cold.")).unwrap();
     at.0.follow().unwrap();

@@ -503,8 +503,7 @@ fn ties_are_broken_the_same_way_each_time() {
 fn one_of_thousands_is_found() {
     let count: usize = std::env::var("ENGRAM_CLAIMS")
         .map_or(2_000, |it| it.parse().expect("ENGRAM_CLAIMS is a number"));
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     for at in 0..count {
         let limit = (at * 31) % 977;
         engine.claim(&format!("The svc{at:05} retry backoff limit is {limit} per minute, set by RETRY_BACKOFF_{at} in services/svc{at:05}/x.toml line {}", at + 1));

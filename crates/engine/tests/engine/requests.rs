@@ -14,8 +14,7 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
             continue;
         }
         for is_user in [true, false] {
-            let ground = Ground::new();
-            let engine = ground.open();
+            let engine = Ground::opened();
             let caller = if is_user {
                 Caller::User
             } else {
@@ -61,8 +60,7 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
 /// A refused one leaves nothing: no claim, no event, no place of a repository.
 #[test]
 fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let agent = engine.agent("programmer-1");
     let said = |claim: &str, words: &str| {
         ask::Commit(Box::new(Commit {
@@ -119,8 +117,7 @@ fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
 #[test]
 fn an_agent_that_calls_itself_engram_is_told_from_it() {
     for label in ["engram", " Engram", "en\u{200b}gram"] {
-        let ground = Ground::new();
-        let engine = ground.open();
+        let engine = Ground::opened();
         let id = engine.put(&engine.agent(label), draft("Mine.")).unwrap().id;
         let by = engine.get(&Caller::User, id).unwrap().provenance.created_by;
         assert_eq!(by.to_lowercase(), "engram (agent)");
@@ -130,8 +127,7 @@ fn an_agent_that_calls_itself_engram_is_told_from_it() {
 #[test]
 fn an_agent_that_calls_itself_the_user_is_not() {
     for label in ["user", " User", "you", "", "User\u{200b}", "us\u{2060}er"] {
-        let ground = Ground::new();
-        let engine = ground.open();
+        let engine = Ground::opened();
         let agent = engine.agent(label);
         let put = Draft {
             agent: Some("user".to_owned()),
@@ -206,8 +202,7 @@ fn words_that_nobody_sees_are_refused_wherever_words_are_taken() {
         ("validate_message", "/instructions/0"),
     ];
     for (name, place) in words {
-        let ground = Ground::new();
-        let engine = ground.open();
+        let engine = Ground::opened();
         let said = engine.claim("The first claim.").id;
         let mut id = said.to_string();
         let caller = match name {

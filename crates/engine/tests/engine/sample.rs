@@ -110,8 +110,7 @@ fn a_sample_has_one_of_each_that_becomes_of_claims() {
 
 #[test]
 fn a_sample_is_stored_once_and_goes_again() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let own = at.claim("Mine stays");
     // What the user calls so is theirs.
     let tagged = Draft {
@@ -263,8 +262,7 @@ fn a_working_tree_without_commits_or_a_folder_without_git_has_no_sample() {
 /// A sample that nobody waits for ends; the next request answers in full.
 #[test]
 fn a_sample_that_is_waited_for_no_more_is_not_stored() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let gone = at.0.ask_until(&USER, ask::LoadSample, || true);
     refused(gone, Code::RepoUnavailable);
     assert_eq!(holding(&at), 0);

@@ -32,8 +32,7 @@ fn open(engine: &Asked, name: &str, read: &[&str], write: &[&str]) -> Caller {
 
 #[test]
 fn an_agent_reads_and_writes_its_topics() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let ada = open(&engine, "ada", &["auth"], &["payments"]);
     let bob = open(&engine, "bob", &[], &[]);
     for (topic, ok) in [
@@ -106,8 +105,7 @@ fn everything() -> Feed {
 /// The event of saying a claim repeats it: whoever may not see the claim is not shown the event either.
 #[test]
 fn a_claim_that_may_not_be_seen_is_not_read_as_its_event() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     let ada = open(&engine, "ada", &["auth"], &[]);
     let bob = open(&engine, "bob", &[], &[]);
     let commit = Commit {
@@ -197,8 +195,7 @@ fn the_home_says_which_scopes_agents_write() {
 /// A claim of one run is shown to the project by its author's parent or the user, once it is sure enough.
 #[test]
 fn a_parent_promotes_what_its_children_said() {
-    let ground = Ground::new();
-    let engine = ground.open();
+    let engine = Ground::opened();
     for (name, parent) in [("lead", None), ("ada", Some("lead")), ("kid", Some("ada"))] {
         crate::handles::open(&engine, &USER, name, parent).unwrap();
     }

@@ -1,13 +1,12 @@
 //! Series: one author says many values of one thing. What is left out of them hides no contradiction.
 
 use engram_model::{
-    Caller, Draft, EngramId, FactType, Gate, GateCheck, PutReply, Resolve, Scope, Settle, Severity,
-    ask,
+    Caller, Draft, EngramId, FactType, Gate, PutReply, Scope, Settle, Severity, ask,
 };
 
 use crate::{
-    conflicts::{USER, due, evidence, on, open},
-    fixture::{Asked, Ground},
+    conflicts::{USER, due, on, open},
+    fixture::{Asked, Ground, elsewhere},
 };
 
 fn value(number: usize) -> Draft {
@@ -19,13 +18,6 @@ fn in_run(number: usize) -> Draft {
     Draft {
         scope: Some(Scope::Run),
         ..value(number)
-    }
-}
-
-fn elsewhere(draft: Draft) -> Draft {
-    Draft {
-        pointers: vec![evidence("repo:README.md@HEAD")],
-        ..draft
     }
 }
 
@@ -59,10 +51,7 @@ fn compare_all(at: &Asked) {
 }
 
 fn gate(at: &Asked) -> Gate {
-    let severity = Severity::Low;
-    at.0.ask(&USER, ask::Gate(GateCheck { severity }))
-        .unwrap()
-        .gate
+    at.gate(Severity::Low).gate
 }
 
 /// Whether these two are the sides of an open conflict.
@@ -199,8 +188,7 @@ fn a_conflict_becomes_no_milder_by_another_voice() {
         vec![elsewhere(lasting(FactType::Inference, value(5)))],
     );
     assert_eq!(open(&at)[0].severity, before);
-    let high = GateCheck { severity: before };
-    assert_eq!(at.0.ask(&USER, ask::Gate(high)).unwrap().gate, Gate::Shut);
+    assert_eq!(at.gate(before).gate, Gate::Shut);
 }
 
 /// A person who dismissed a conflict for one run dismissed it for each that comes; taking that back finds them again.
@@ -214,20 +202,12 @@ fn what_a_person_dismissed_for_a_run_no_run_raises_again() {
     let [known] = &open(&at)[..] else {
         panic!("one conflict");
     };
-    let settle = |how| {
-        let resolve = Resolve {
-            conflict: known.id,
-            how,
-            why: None,
-        };
-        at.0.ask(&USER, ask::Resolve(Box::new(resolve))).unwrap()
-    };
-    settle(Settle::Dismiss);
+    at.settle(&USER, known.id, Settle::Dismiss).unwrap();
     for name in ["two", "three"] {
         say(&ground, &at, &at.agent(name), vec![in_run(9)]);
     }
     assert_eq!((open(&at), gate(&at)), (Vec::new(), Gate::Open));
-    settle(Settle::Undo);
+    at.settle(&USER, known.id, Settle::Undo).unwrap();
     compare_all(&at);
     assert_eq!((open(&at).len(), gate(&at)), (3, Gate::Shut));
 }
@@ -247,18 +227,10 @@ fn mild_values_hide_no_severe_one() {
     compare_all(&at);
     for one in open(&at) {
         ground.clock.turn(120);
-        let resolve = Resolve {
-            conflict: one.id,
-            how: Settle::Dismiss,
-            why: None,
-        };
-        at.0.ask(&zed, ask::Resolve(Box::new(resolve))).unwrap();
+        at.settle(&zed, one.id, Settle::Dismiss).unwrap();
     }
     let users = at.put(&USER, inferred(5_000)).unwrap().id;
     compare_all(&at);
     assert!(is_open(&at, severe, users));
-    let high = GateCheck {
-        severity: Severity::High,
-    };
-    assert_eq!(at.0.ask(&USER, ask::Gate(high)).unwrap().gate, Gate::Shut);
+    assert_eq!(at.gate(Severity::High).gate, Gate::Shut);
 }

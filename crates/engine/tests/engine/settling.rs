@@ -124,8 +124,7 @@ fn each_verdict_does_what_it_says_and_is_undone() {
 
 #[test]
 fn the_status_counts_what_waits_for_a_verdict() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let waiting = || at.0.ask(&USER, ask::Status).unwrap().conflicts;
     assert_eq!(waiting(), Some(0));
     let (id, _, _) = contradicted(&at);
@@ -143,8 +142,7 @@ fn the_status_counts_what_waits_for_a_verdict() {
 
 #[test]
 fn a_merge_has_the_evidence_of_both() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, a, b) = contradicted(&at);
     let merged = settle(&at, &USER, id, Settle::Merge(MERGED.to_owned())).unwrap();
     assert_eq!(merged.closed.len(), 2);
@@ -162,8 +160,7 @@ fn a_merge_has_the_evidence_of_both() {
 /// What was said before can take the place of both; it stays when the verdict is undone.
 #[test]
 fn a_claim_that_was_stored_before_replaces_both() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, a, _) = contradicted(&at);
     refused(
         settle(&at, &USER, id, Settle::MergedBy(a)),
@@ -202,8 +199,7 @@ fn the_surer_side_wins_where_one_is() {
 #[test]
 fn what_is_said_again_after_a_verdict() {
     for (how, is_raised) in [(Settle::Newer, true), (Settle::Dismiss, false)] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let (id, a, _) = contradicted(&at);
         settle(&at, &USER, id, how.clone()).unwrap();
         if how == Settle::Dismiss {
@@ -230,8 +226,7 @@ fn what_is_said_again_after_a_verdict() {
 /// What an agent gives as its reason is never read as Engram's own words.
 #[test]
 fn a_reason_is_quoted_on_one_line_with_its_author() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, _, _) = contradicted(&at);
     let resolve = Resolve {
         conflict: id,
@@ -250,8 +245,7 @@ fn a_reason_is_quoted_on_one_line_with_its_author() {
 /// What an agent may not: close a claim of the user, or undo a person's verdict.
 #[test]
 fn a_person_outranks_an_agent() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let ada = at.agent("ada");
     let user = at.put(&USER, on("wallet", SHORT)).unwrap();
     let own = at.put(&ada, on("wallet", LONG)).unwrap();
@@ -282,8 +276,7 @@ fn a_person_outranks_an_agent() {
 #[test]
 fn an_agent_replaces_no_verdict_of_a_person() {
     for how in [Settle::Newer, Settle::Undo] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let (id, ..) = contradicted(&at);
         let eve = at.agent("eve");
         if how == Settle::Undo {
@@ -299,8 +292,7 @@ fn an_agent_replaces_no_verdict_of_a_person() {
 
 #[test]
 fn what_a_person_confirms_is_the_persons() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, ..) = contradicted(&at);
     let eve = at.agent("eve");
     settle(&at, &eve, id, Settle::Dismiss).unwrap();
@@ -316,8 +308,7 @@ fn what_a_person_confirms_is_the_persons() {
 /// A merge by an agent is no surer than the less sure of both.
 #[test]
 fn a_merge_of_an_agent_is_no_surer_than_either() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let [ada, eve] = ["ada", "eve"].map(|it| at.agent(it));
     let sure = |claim, confidence| Draft {
         confidence: Some(confidence),
@@ -350,8 +341,7 @@ fn a_merge_is_no_wider_than_either_and_lasts_as_long() {
         ((Scope::Global, short), (Scope::Org, None), Scope::Org, None),
         ((Scope::Org, long), (Scope::Global, short), Scope::Org, long),
     ] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         at.put(&USER, claim(SHORT, a.0, a.1)).unwrap();
         at.put(&USER, claim(LONG, b.0, b.1)).unwrap();
         let id = open(&at)[0].id;
@@ -366,8 +356,7 @@ fn a_merge_is_no_wider_than_either_and_lasts_as_long() {
 /// Who may not write to a topic undoes no verdict there.
 #[test]
 fn an_undo_needs_the_topic() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, ..) = contradicted(&at);
     let opening = engram_model::Opening {
         name: "reader".to_owned(),
@@ -384,8 +373,7 @@ fn an_undo_needs_the_topic() {
 
 #[test]
 fn what_is_no_verdict_changes_nothing() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, a, _) = contradicted(&at);
     let stranger = at.claim("The parser is slow.").id;
     let before = at.journal().head;
@@ -416,8 +404,7 @@ fn what_is_no_verdict_changes_nothing() {
 /// All voices of a side end with it, also those that were said on other evidence.
 #[test]
 fn a_winner_closes_every_voice_of_the_other_side() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, a, _) = contradicted(&at);
     let eve = at.agent("eve");
     let other = Draft {
@@ -436,8 +423,7 @@ fn a_winner_closes_every_voice_of_the_other_side() {
 /// A third claim that came while a side was closed meets it when the verdict is undone.
 #[test]
 fn what_came_meanwhile_is_compared_when_a_verdict_is_undone() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, a, _) = contradicted(&at);
     settle(&at, &USER, id, Settle::Winner(a)).unwrap();
     let third = on("wallet", "The wallet lock lasts 9 minutes.");
@@ -467,8 +453,7 @@ fn of_two_verdicts_at_once_one_stands() {
 
 #[test]
 fn a_verdict_on_a_claim_of_a_run_stays_there() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let ada = at.agent("ada");
     let own = Draft {
         scope: Some(Scope::Run),
@@ -501,8 +486,7 @@ fn allow(at: &Asked, conflict: ConflictId, undo: bool) -> Result<Box<Conflict>, 
 
 #[test]
 fn an_allowance_is_taken_back_and_no_older_verdict_with_it() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, ..) = contradicted(&at);
     settle(&at, &USER, id, Settle::Dismiss).unwrap();
     settle(&at, &USER, id, Settle::Undo).unwrap();
@@ -537,8 +521,7 @@ fn what_a_verdict_ended_names_its_conflict() {
         (Settle::Newer, How::Winner),
         (Settle::Merge(MERGED.to_owned()), How::Merge),
     ] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let (conflict, a, b) = contradicted(&at);
         settle(&at, &USER, conflict, how).unwrap();
         let lost = Lost {
@@ -566,8 +549,7 @@ fn what_a_verdict_ended_names_its_conflict() {
 
 #[test]
 fn what_reports_an_open_conflict_is_neither_forgotten_nor_reworded() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, ..) = contradicted(&at);
     let risk = conflict(&at, id).risk.unwrap();
     let words = correcting(risk, "The wallet lock is mine.");
@@ -586,8 +568,7 @@ fn what_reports_an_open_conflict_is_neither_forgotten_nor_reworded() {
 /// Two inferences disagree and are let pass; then somebody observed one of them.
 #[test]
 fn an_allowance_holds_for_the_severity_that_was_known() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let inferred = |claim| Draft {
         fact_type: Some(FactType::Inference),
         ..on("wallet", claim)
@@ -623,8 +604,7 @@ fn an_allowance_holds_for_the_severity_that_was_known() {
 /// erased with a side of it, not by itself.
 #[test]
 fn what_ended_since_is_not_undone_and_no_report_is_erased_alone() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (id, ..) = contradicted(&at);
     let risk = open(&at)[0].risk.unwrap();
     refused(at.redact(&USER, risk), Code::ScopeDenied);

@@ -2,48 +2,24 @@
 //! agent goes round what a person decided.
 
 use engram_model::{
-    AgentId, Caller, Code, ConflictId, ConflictStatus, Draft, Durability, EngramId, Gate,
-    GateCheck, Listed, Opening, Refusal, Resolve, ResolveReply, Scope, Settle, Severity, ask,
+    AgentId, Caller, Code, ConflictId, ConflictStatus, Draft, Durability, EngramId, Gate, Listed,
+    Opening, Scope, Settle, Severity, ask,
 };
 
 use crate::{
-    conflicts::{LONG, SHORT, USER, conflict, contradicted, evidence, listed, on, open},
-    fixture::{Asked, Ground, refused},
+    conflicts::{LONG, SHORT, USER, conflict, contradicted, listed, on, open},
+    fixture::{Asked, Ground, elsewhere, refused},
 };
-
-fn settle(
-    at: &Asked,
-    who: &Caller,
-    conflict: ConflictId,
-    how: Settle,
-) -> Result<ResolveReply, Refusal> {
-    let resolve = Resolve {
-        conflict,
-        how,
-        why: None,
-    };
-    at.0.ask(who, ask::Resolve(Box::new(resolve)))
-}
 
 fn gate(at: &Asked) -> Gate {
     at.0.help_index().unwrap();
-    let severity = Severity::Low;
-    at.0.ask(&USER, ask::Gate(GateCheck { severity }))
-        .unwrap()
-        .gate
+    at.gate(Severity::Low).gate
 }
 
 fn scoped(scope: Scope, claim: &str) -> Draft {
     Draft {
         scope: Some(scope),
         ..on("wallet", claim)
-    }
-}
-
-fn elsewhere(draft: Draft) -> Draft {
-    Draft {
-        pointers: vec![evidence("repo:README.md@HEAD")],
-        ..draft
     }
 }
 
@@ -66,17 +42,16 @@ fn only(at: &Asked, who: &Caller) -> ConflictId {
 #[test]
 fn what_an_undo_brings_back_is_compared_with_what_was_said_since() {
     for undoes_user in [false, true] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let mal = at.agent("mal");
         at.put(&mal, on("wallet", SHORT)).unwrap();
         let own = at.put(&mal, scoped(Scope::Run, LONG)).unwrap();
         let known = only(&at, &mal);
-        settle(&at, &mal, known, Settle::Winner(own.id)).unwrap();
+        at.settle(&mal, known, Settle::Winner(own.id)).unwrap();
         let users = at.put(&USER, elsewhere(on("wallet", LONG))).unwrap();
         assert_eq!(users.conflicts, 0);
         let judge = if undoes_user { &USER } else { &mal };
-        settle(&at, judge, known, Settle::Undo).unwrap();
+        at.settle(judge, known, Settle::Undo).unwrap();
         at.forget(&mal, own.id).unwrap();
         assert_eq!(gate(&at), Gate::Shut);
     }
@@ -85,15 +60,14 @@ fn what_an_undo_brings_back_is_compared_with_what_was_said_since() {
 /// The user forgot what the verdict had closed, after it was restored.
 #[test]
 fn an_undo_brings_nothing_back_that_ended_since() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (known, first, _) = contradicted(&at);
     let ada = at.agent("ada");
-    let reply = settle(&at, &USER, known, Settle::Newer).unwrap();
+    let reply = at.settle(&USER, known, Settle::Newer).unwrap();
     assert_eq!(reply.closed, [first]);
     let restored = at.0.ask(&USER, ask::Restore(first)).unwrap();
     at.forget(&USER, restored.id).unwrap();
-    let undone = settle(&at, &USER, known, Settle::Undo).unwrap();
+    let undone = at.settle(&USER, known, Settle::Undo).unwrap();
     assert_eq!(undone.stored, []);
     // It does not say that the conflict is open.
     assert_eq!(undone.status, ConflictStatus::Closed);
@@ -103,39 +77,34 @@ fn an_undo_brings_nothing_back_that_ended_since() {
 
 #[test]
 fn no_agent_dismisses_what_a_person_reopened_in_other_clothes() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let [yan, mal] = ["yan", "mal"].map(|name| at.agent(name));
     at.put(&yan, on("wallet", SHORT)).unwrap();
     at.put(&mal, scoped(Scope::Run, LONG)).unwrap();
     let narrow = only(&at, &mal);
-    settle(&at, &mal, narrow, Settle::Dismiss).unwrap();
-    settle(&at, &USER, narrow, Settle::Undo).unwrap();
-    refused(
-        settle(&at, &mal, narrow, Settle::Dismiss),
-        Code::ScopeDenied,
-    );
+    at.settle(&mal, narrow, Settle::Dismiss).unwrap();
+    at.settle(&USER, narrow, Settle::Undo).unwrap();
+    refused(at.settle(&mal, narrow, Settle::Dismiss), Code::ScopeDenied);
     at.put(&mal, elsewhere(on("wallet", LONG))).unwrap();
     let wide = only(&at, &yan);
     assert_ne!(wide, narrow);
-    refused(settle(&at, &mal, wide, Settle::Dismiss), Code::ScopeDenied);
+    refused(at.settle(&mal, wide, Settle::Dismiss), Code::ScopeDenied);
     assert_eq!(gate(&at), Gate::Shut);
 }
 
 /// A dismissal counted for everybody and for a run: another agent of the run takes back both.
 #[test]
 fn a_dismissal_of_another_agent_is_taken_back_whole() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let [lead, yan] = ["lead", "yan"].map(|name| at.agent(name));
     let [mal, zed] = ["mal", "zed"].map(|name| child(&at, &lead, name));
     at.put(&yan, on("wallet", SHORT)).unwrap();
     at.put(&mal, scoped(Scope::Run, LONG)).unwrap();
     let shared = at.put(&yan, elsewhere(on("wallet", LONG))).unwrap();
     let known = only(&at, &mal);
-    settle(&at, &mal, known, Settle::Dismiss).unwrap();
+    at.settle(&mal, known, Settle::Dismiss).unwrap();
     assert_eq!(gate(&at), Gate::Open);
-    settle(&at, &zed, known, Settle::Undo).unwrap();
+    at.settle(&zed, known, Settle::Undo).unwrap();
     at.forget(&yan, shared.id).unwrap();
     assert_eq!((open(&at).len(), gate(&at)), (1, Gate::Shut));
 }
@@ -143,15 +112,15 @@ fn a_dismissal_of_another_agent_is_taken_back_whole() {
 /// A merge said what one side says; it was taken back, and the other side won.
 #[test]
 fn a_verdict_shows_what_it_closed() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (known, first, second) = contradicted(&at);
-    settle(&at, &USER, known, Settle::Merge(SHORT.to_owned())).unwrap();
-    let back = settle(&at, &USER, known, Settle::Undo).unwrap();
+    at.settle(&USER, known, Settle::Merge(SHORT.to_owned()))
+        .unwrap();
+    let back = at.settle(&USER, known, Settle::Undo).unwrap();
     let [one, two] = back.stored[..] else {
         panic!("{first} and {second} hold again: {back:?}");
     };
-    let reply = settle(&at, &USER, known, Settle::Winner(two)).unwrap();
+    let reply = at.settle(&USER, known, Settle::Winner(two)).unwrap();
     assert_eq!(reply.closed, [one]);
     let shown = conflict(&at, known);
     let sides: Vec<EngramId> = vec![shown.a.id, shown.b.id];
@@ -161,8 +130,7 @@ fn a_verdict_shows_what_it_closed() {
 /// What a run says for itself counts for no claim that others see.
 #[test]
 fn a_run_corroborates_nothing_for_others() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
     let claim = at.put(&ada, on("wallet", SHORT)).unwrap();
     let same = "The wallet lock lasts three minutes.";
@@ -201,8 +169,7 @@ fn what_runs_say_pushes_nothing_out_of_a_brief() {
 /// An update finds what it replaces however many others use the same words where it cannot see them.
 #[test]
 fn what_runs_say_turns_no_update_into_an_addition() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let ada = at.agent("ada");
     let claim = at
         .put(&ada, on("wallet", "The request timeout is 30 seconds."))

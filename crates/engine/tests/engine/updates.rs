@@ -103,8 +103,7 @@ fn an_update_finds_what_it_replaces() {
 /// Among several, the nearest in meaning; among equals the newest.
 #[test]
 fn it_is_the_nearest_that_is_replaced() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let agent = at.agent("claude");
     let put = |claim: &str| at.put(&agent, on("api", claim)).unwrap();
     let read = put("The HTTP read timeout is 30 s.");
@@ -165,8 +164,7 @@ fn an_update_of_nothing_adds() {
         // An addition replaces nothing.
         (here(old), here(new)),
     ] {
-        let ground = Ground::new();
-        let at = ground.open();
+        let at = Ground::opened();
         let agent = at.agent("claude");
         let first = at.put(&agent, held.clone()).unwrap();
         let second = at.put(&agent, said).unwrap();
@@ -177,8 +175,7 @@ fn an_update_of_nothing_adds() {
 
 #[test]
 fn an_agents_update_closes_no_claim_of_the_user() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let agent = at.agent("claude");
     let first = at
         .put(
@@ -209,8 +206,7 @@ fn an_agents_update_closes_no_claim_of_the_user() {
 
 #[test]
 fn an_update_replaces_nothing_that_its_agent_may_not_see() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (ada, bob) = (at.agent("claude"), at.agent("codex"));
     let hidden = at
         .put(
@@ -231,8 +227,7 @@ fn an_update_replaces_nothing_that_its_agent_may_not_see() {
 /// The same words on the same evidence are a repeat; on other evidence a new version.
 #[test]
 fn an_update_in_the_same_words() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let agent = at.agent("claude");
     let claim = "The wallet lock is released after 3 minutes.";
     let first = at.put(&agent, on("wallet", claim)).unwrap();
@@ -284,8 +279,7 @@ fn a_commit_says_what_it_did_and_when() {
 
 #[test]
 fn nothing_new_stores_nothing() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let agent = at.agent("claude");
     for (who, said) in [(&USER, draft("A claim.")), (&agent, Draft::default())] {
         let none = Draft {

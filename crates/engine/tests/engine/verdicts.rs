@@ -139,8 +139,7 @@ fn reworded(at: &Asked, id: EngramId, claim: &str) -> Draft {
 
 #[test]
 fn what_a_person_corrects_is_the_persons_until_it_is_undone() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let ada = at.agent("ada");
     let said = Draft {
         topic: Some("speed".to_owned()),
@@ -187,8 +186,7 @@ fn what_a_person_corrects_is_the_persons_until_it_is_undone() {
 
 #[test]
 fn a_correction_that_is_refused_changes_nothing() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let ada = at.agent("ada");
     let id = at.put(&ada, draft("The parser is slow.")).unwrap().id;
     let token = format!("ghp_{}", "aZ3kQ9wB7xLmN2cV5tRyU8iOpEsDfGhJ1407");
@@ -209,8 +207,7 @@ fn a_correction_that_is_refused_changes_nothing() {
 /// A corrected claim stays in its run, and a to-do keeps the claim that it asks about.
 #[test]
 fn who_sees_a_claim_sees_its_correction() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (ada, bob) = (at.agent("ada"), at.agent("bob"));
     let said = crate::fixture::scoped("The parser is slow.", engram_model::Scope::Run);
     let id = at.put(&ada, said).unwrap().id;
@@ -398,8 +395,7 @@ fn what_was_asked_shows_and_ends_with_its_claim() {
 /// Whoever is asked about a claim of a run sees the question.
 #[test]
 fn a_question_reaches_who_sees_the_claim() {
-    let ground = Ground::new();
-    let at = ground.open();
+    let at = Ground::opened();
     let (ada, bob) = (at.agent("ada"), at.agent("bob"));
     let said = crate::fixture::scoped("The parser is slow.", engram_model::Scope::Run);
     let id = at.put(&ada, said).unwrap().id;
