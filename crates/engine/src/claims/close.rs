@@ -116,8 +116,11 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
         (None, None) => {
             let engram = read::find(cx, id)?;
             let clock = cx.engine.world.now();
-            store.read(|tx| reports_nothing_open(tx, &engram, clock)).map_err(|open| Refusal {
-                    hint: "Redact either claim of the conflict: this engram is erased with it.".to_owned(),
+            store
+                .read(|tx| reports_nothing_open(tx, &engram, clock))
+                .map_err(|open| Refusal {
+                    hint: "Redact either claim of the conflict: this engram is erased with it."
+                        .to_owned(),
                     ..open
                 })?;
             let shareable = engram.scope != Scope::Run;

@@ -53,10 +53,14 @@ pub(crate) fn list_conflicts(
 ) -> Result<ConflictsReply, Refusal> {
     let (project, eyes) = (cx.project()?, cx.eyes()?);
     let clock = cx.engine.world.now();
-    let limit = filter
-        .limit
-        .map_or(PAGE, |limit| limit as usize)
-        .clamp(1, LONGEST_PAGE);
+    let limit = filter.limit.map_or(PAGE, |limit| limit as usize);
+    if limit == 0 || limit > LONGEST_PAGE {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("a page has 1 to {LONGEST_PAGE} conflicts, not {limit}"),
+            "Ask for fewer, and go on with the page's `next`.",
+        ));
+    }
     let after = filter.after.as_deref().map(Place::parse).transpose()?;
     let agent = cx.agent()?.map(|agent| &agent.handle);
     cx.engine.store.read::<_, Refusal>(|tx| {

@@ -211,6 +211,13 @@ fn a_list_is_read_in_pages() {
     }
     assert_eq!(read, all);
     assert!(all.iter().all(|one| one.status == ConflictStatus::Open));
+    for limit in [0, 201] {
+        let filter = ConflictFilter {
+            limit: Some(limit),
+            ..ConflictFilter::default()
+        };
+        refused(at.0.ask(&USER, ask::Conflicts(filter)), Code::SchemaInvalid);
+    }
     for wrong in ["", "x", "high", "high.high.1", "high.high.x.y.z", "ä.."] {
         refused(page(Some(wrong.to_owned())), Code::SchemaInvalid);
     }

@@ -104,6 +104,14 @@ fn page(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "integer", "minimum": 1, "maximum": 200 })
 }
 
+/// A place in the list of conflicts, as `next` gives it.
+fn next(_: &mut SchemaGenerator) -> Schema {
+    let severity = "(low|medium|high)";
+    let pattern =
+        format!(r"^{severity}\.{severity}\.[0-9]{{1,18}}\.[0-7][0-9A-HJKMNP-TV-Z]{{25}}\.");
+    json_schema!({ "type": "string", "pattern": pattern })
+}
+
 const KEYS: Asks = Asks {
     name: "keys",
     says: "Words to look for, with commas between them.",
@@ -144,7 +152,7 @@ const AFTER: Asks = Asks {
     name: "after",
     says: "Continue after `next` of the previous page.",
     is_needed: false,
-    shape: shape::<String>,
+    shape: next,
 };
 const LIMIT: Asks = Asks {
     name: "limit",

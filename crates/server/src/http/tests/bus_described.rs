@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use engram_kit::requests::POINTER;
+
 use super::{bus::Bus, *};
 
 async fn described(bus: &Bus) -> Value {
@@ -64,4 +66,36 @@ async fn the_description_is_whole() {
         seen += 1;
     });
     assert!(seen > 40, "{seen}");
+}
+
+/// Whoever keeps to the description may go on where a page ended, and sends nothing that is no place in the list.
+#[tokio::test]
+async fn the_next_of_a_page_is_as_it_is_described() {
+    let bus = Bus::new().await;
+    for number in 1..4 {
+        let claim = json!({
+            "kind": "fact", "claim": format!("The wallet lock lasts {number} minutes."),
+            "confidence": 0.8, "pointers": [POINTER], "ttl": "P7D", "scope": "project",
+        });
+        let (status, stored) = bus.call("TOKEN", "POST /engram", claim).await;
+        assert_eq!(status, 201, "{stored}");
+    }
+    let page = bus.ok("TOKEN", "GET /conflicts?limit=1", Value::Null).await;
+    let document = described(&bus).await;
+    let parameters = document["paths"]["/conflicts"]["get"]["parameters"].as_array();
+    let after = parameters
+        .unwrap()
+        .iter()
+        .find(|it| it["name"] == "after")
+        .unwrap();
+    let (mut all, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+    compiler
+        .add_resource("after.json", after["schema"].clone())
+        .unwrap();
+    let schema = compiler.compile("after.json", &mut all).unwrap();
+    let is_valid = |text: &Value| all.validate(text, schema).is_ok();
+    assert!(is_valid(&page["next"]), "{page}");
+    for wrong in ["", "high", "high.high.1", "high.high.x.y.z"] {
+        assert!(!is_valid(&json!(wrong)), "{wrong}");
+    }
 }
