@@ -239,6 +239,6 @@ fn head(text: &str) -> &str {
 }
 
 /// Whether it counts that an agent was answered with this: what is ephemeral, only if another said it.
-pub(crate) fn counts(it: &Engram, asks: &AgentId) -> bool {
-    it.durability == Durability::Durable || it.agent.as_ref() != Some(asks)
+pub(crate) fn counts(engram: &Engram, asks: &AgentId) -> bool {
+    engram.durability == Durability::Durable || engram.agent.as_ref() != Some(asks)
 }

@@ -10,6 +10,7 @@ use engram_model::{
     ConflictId, Engram, EngramId, Finding, Noticed, Operation, Refusal, Scope, Severity,
 };
 use engram_store::{Due, Reader, audience, side};
+use jiff::Timestamp;
 
 use crate::{
     conflicts::{
@@ -20,13 +21,13 @@ use crate::{
     },
     context::{Context, names, names::ENGINE, plan::Planned, visibility::Eyes},
 };
-use jiff::Timestamp;
 
 /// Most conflicts that a write raises, and that are raised at once of those that are due.
 const RAISED: usize = 5;
 const RAISED_WHEN_DUE: usize = 32;
 /// Most conflicts, and most corroborating claims, that a reply lists.
 pub(crate) const TOLD: usize = 5;
+
 /// What is known of a version that is about to be stored.
 #[derive(Default)]
 pub(crate) struct Compared {

@@ -120,7 +120,6 @@ pub(crate) fn reporting(
 }
 
 /// What follows from entries that settle conflicts, or end a side of some.
-#[derive(Default)]
 pub(crate) struct Aftermath {
     /// Ends of what reported them, and reports of what was covered by them.
     pub(crate) entries: Vec<Planned>,

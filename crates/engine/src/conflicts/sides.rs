@@ -133,26 +133,13 @@ pub(super) fn contradicted(
         let worst = voices.first().map(|voice| voice.found.severity);
         let worst = worst.unwrap_or(Severity::Low);
         // What goes on is as severe as it ever was.
-        if is_known && pair.status == ConflictStatus::Open && tx.both_hold(&pair, clock)? {
-            pair.severity = pair.severity.max(worst);
+        let goes_on = pair.status == ConflictStatus::Open && tx.both_hold(&pair, clock)?;
+        pair.severity = if goes_on {
+            pair.severity.max(worst)
         } else {
-            pair.severity = worst;
-        }
-        let shared = found.iter().find(|one| {
-            one.pair.run.is_none()
-                && one.pair.sides == pair.sides
-                && one.pair.severity >= pair.severity
-        });
-        let covered_by = match shared {
-            Some(shared) if run.is_some() => Some(shared.pair.id),
-            _ => {
-                let wide = tx.covering(&pair, clock)?;
-                let ending = telling.ending;
-                let goes_on = |wide: &Pair| risks::goes_on_with(tx, wide, clock, ending, engram);
-                let goes_on = wide.as_ref().map_or(Ok(false), goes_on)?;
-                wide.filter(|_| goes_on).map(|wide| wide.id)
-            }
+            worst
         };
+        let covered_by = covering(tx, &found, &pair, engram, telling, clock)?;
         found.push(Contradicted {
             pair,
             is_known,
@@ -167,6 +154,31 @@ pub(super) fn contradicted(
         Reverse((is_shared, one.is_users(), one.severity(), one.said()))
     });
     Ok((found, is_cut))
+}
+
+/// What covers a conflict of a run once this version is stored: one of those that were found before it, or one that
+/// is known.
+fn covering(
+    tx: &Reader<'_>,
+    found: &[Contradicted],
+    pair: &Pair,
+    engram: &Engram,
+    telling: &Telling<'_>,
+    clock: Timestamp,
+) -> Result<Option<ConflictId>, Refusal> {
+    if pair.run.is_none() {
+        return Ok(None);
+    }
+    let shared = found.iter().map(|one| &one.pair).find(|wide| {
+        wide.run.is_none() && wide.sides == pair.sides && wide.severity >= pair.severity
+    });
+    if let Some(shared) = shared {
+        return Ok(Some(shared.id));
+    }
+    let wide = tx.covering(pair, clock)?;
+    let goes_on = |wide: &Pair| risks::goes_on_with(tx, wide, clock, telling.ending, engram);
+    let goes_on = wide.as_ref().map_or(Ok(false), goes_on)?;
+    Ok(wide.filter(|_| goes_on).map(|wide| wide.id))
 }
 
 /// Leaves out values of a series, but for two of each author: the one that was said last, and the one that holds

@@ -174,12 +174,12 @@ fn plan_verdict(
         },
         (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-            match is_same(tx, found, &ruling, &asked.how, &cx.eyes()?)? {
-                true if cx.agent()?.is_none() && !is_persons(tx, seq)? => {
-                    confirmed(cx, tx, found, asked, ruling)
-                }
-                true => repeated(cx, tx, found, seq, ruling),
-                false => Err(settled_already(cx.caller, found)),
+            if !is_same(tx, found, &ruling, &asked.how, &cx.eyes()?)? {
+                Err(settled_already(cx.caller, found))
+            } else if cx.agent()?.is_none() && !is_persons(tx, seq)? {
+                confirmed(cx, tx, found, asked, ruling)
+            } else {
+                repeated(cx, tx, found, seq, ruling)
             }
         }
         _ if found.conflict.status == ConflictStatus::Closed => {
