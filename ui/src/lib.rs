@@ -25,5 +25,4 @@ pub mod tags;
 pub mod wording;
 pub mod words;
 
-#[cfg(target_arch = "wasm32")]
 mod app;

@@ -11,160 +11,166 @@ use super::{
     views::{VIEWS, drift::Verdict, feed},
 };
 use crate::{
+    app::{
+        frame, menu, outside, reading, settings,
+        views::{self, brief, conflicts, drift, knowledge, requests},
+        write,
+    },
     commands::{self, Act, Command, Holds, Press},
     words::{self, say},
 };
 
-impl App {
-    /// Whether a command has something to work on now.
-    pub(crate) fn holds(self, command: &Command) -> bool {
-        if !command.is_for(self.view.get_untracked().lists()) {
-            return false;
-        }
-        if command.act.writes() && untrack(|| self.is_past()) {
-            return false;
-        }
-        if let Some(holds) = self.holds_for_conflicts(command.act) {
-            return holds;
-        }
-        if let Some(holds) = self.holds_for_requests(command.act) {
-            return holds;
-        }
-        if let Some(holds) = self.holds_for_brief(command.act) {
-            return holds;
-        }
-        if let Some(holds) = self.holds_for_chosen(command.act) {
-            return holds;
-        }
-        let engram = || untrack(|| self.current());
-        let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
-        match (command.act, command.holds) {
-            (Act::Open, _) => engram().is_some() && self.backend().opens_editors(),
-            (Act::Dispute, _) => engram().is_some_and(|it| !it.conflicts.is_empty()),
-            (Act::Now, _) => untrack(|| self.is_past()),
-            (Act::Log, _) => self.backend().opens_editors(),
-            (Act::Expand, _) => engram().is_some() && !untrack(|| self.covers_list()),
-            (Act::Zoom(_), _) => self.backend().zooms(),
-            (Act::Changes, _) => engram().is_some() && self.reading.has_changes.get_untracked(),
-            (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
-            (Act::Forget | Act::Correct, _) => can_close(Closing::Forget),
-            (Act::Redact, _) => can_close(Closing::Redact),
-            (Act::CopyClaim, _) => engram().is_some_and(|it| !it.redacted),
-            (_, Holds::Always) => true,
-            (_, Holds::List) => self.phase.get_untracked() == Phase::Ready,
-            (_, Holds::Engram) => engram().is_some(),
-            (_, Holds::Drifted) => engram().is_some_and(|it| words::is_drifted(&it)),
-            // Where these are listed it was told above.
-            (_, Holds::Conflict | Holds::Request | Holds::Brief) => false,
-        }
+/// Whether a command has something to work on now.
+pub(crate) fn holds(app: App, command: &Command) -> bool {
+    if !command.is_for(app.view.get_untracked().lists()) {
+        return false;
     }
+    if command.act.writes() && untrack(|| app.list.is_past()) {
+        return false;
+    }
+    if let Some(holds) = conflicts::holds_for_conflicts(app, command.act) {
+        return holds;
+    }
+    if let Some(holds) = requests::holds_for_requests(app, command.act) {
+        return holds;
+    }
+    if let Some(holds) = brief::holds_for_brief(app, command.act) {
+        return holds;
+    }
+    if let Some(holds) = feed::holds_for_chosen(app, command.act) {
+        return holds;
+    }
+    let engram = || untrack(|| reading::current(app));
+    let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
+    match (command.act, command.holds) {
+        (Act::Open, _) => engram().is_some() && app.backend().opens_editors(),
+        (Act::Dispute, _) => engram().is_some_and(|it| !it.conflicts.is_empty()),
+        (Act::Now, _) => untrack(|| app.list.is_past()),
+        (Act::Log, _) => app.backend().opens_editors(),
+        (Act::Expand, _) => engram().is_some() && !untrack(|| room::covers_list(app)),
+        (Act::Zoom(_), _) => app.backend().zooms(),
+        (Act::Changes, _) => engram().is_some() && app.reading.has_changes.get_untracked(),
+        (Act::True, _) => engram().is_some_and(|it| words::can_repin(&it)),
+        (Act::Forget | Act::Correct, _) => can_close(Closing::Forget),
+        (Act::Redact, _) => can_close(Closing::Redact),
+        (Act::CopyClaim, _) => engram().is_some_and(|it| !it.redacted),
+        (_, Holds::Always) => true,
+        (_, Holds::List) => app.phase.get_untracked() == Phase::Ready,
+        (_, Holds::Engram) => engram().is_some(),
+        (_, Holds::Drifted) => engram().is_some_and(|it| words::is_drifted(&it)),
+        // Where these are listed it was told above.
+        (_, Holds::Conflict | Holds::Request | Holds::Brief) => false,
+    }
+}
 
-    /// Does what a command stands for.
-    pub(crate) fn act(self, act: Act) {
-        if act != Act::Back {
-            self.close_menu();
-        }
-        if let Some(refusal) = self.refused_in_past().filter(|_| act.writes()) {
-            return self.complain(refusal);
-        }
-        if self.act_on_chosen(act) {
-            return;
-        }
-        let is_for_many = untrack(|| self.conflicts.is_any_chosen());
-        if is_of_detail(act) && !is_for_many && self.bring_forward() && !shows(act) {
-            return;
-        }
-        if self.act_on_conflicts(act) || self.act_on_requests(act) || self.act_on_brief(act) {
-            return;
-        }
-        match act {
-            Act::Palette => self.frame.over.set(Some(Over::Palette)),
-            Act::Sheet => self.frame.over.set(Some(Over::Sheet)),
-            Act::Settings => self.frame.over.set(Some(Over::Settings)),
-            Act::Repositories => self.frame.over.set(Some(Over::Repositories)),
-            Act::Connect => self.frame.over.set(Some(Over::Connect)),
-            Act::Log => self.open_log(),
-            Act::Zoom(to) => self.zoom(to),
-            Act::Step(by) => (self.view.get_untracked().step)(self, by),
-            Act::Choose => self.toggle_read(),
-            Act::Extend(by) => self.extend(by),
-            Act::ChooseAll => self.choose_all(),
-            Act::New => self.in_list(move || self.show_new()),
-            Act::Search => self.in_list(|| dom::select("filter")),
-            Act::Facets => self.in_list(move || {
-                self.toggle_facets();
-                // By keys one goes on in it.
-                request_animation_frame(|| dom::focus(feed::PANEL));
-            }),
-            Act::Dispute => self.show_its_conflict(),
-            Act::Then => self.choose_time(),
-            Act::Now => self.show_now(),
-            Act::Menu => self.open_menu(),
-            // In front of the list, the claim is shown whole.
-            Act::Expand if untrack(|| self.covers_list()) => {}
-            Act::Expand => self.toggle_row(),
-            Act::Back => self.back(),
-            Act::Go(steps) => dom::go(steps),
-            Act::First | Act::Pointer => dom::focus("pointer-0"),
-            Act::View => self.show_view(&feed::VIEW),
-            Act::Open => self.open_editor(),
-            Act::Copy => self.copy_pointer(),
-            Act::CopyClaim => self.copy_claim(),
-            Act::Link => self.copy_link(),
-            Act::Blame => self.toggle_panel(Panel::Blame),
-            Act::Changes => {
-                if self.reading.has_changes.get_untracked() {
-                    self.toggle_panel(Panel::Changes)
-                } else {
-                    self.say(say::notice::NO_CHANGES, "", false)
-                }
+/// Does what a command stands for.
+pub(crate) fn perform(app: App, act: Act) {
+    if act != Act::Back {
+        menu::close_menu(app);
+    }
+    if let Some(refusal) = app.list.refused_in_past().filter(|_| act.writes()) {
+        return app.frame.complain(refusal);
+    }
+    if feed::act_on_chosen(app, act) {
+        return;
+    }
+    let is_for_many = untrack(|| app.conflicts.is_any_chosen());
+    if is_of_detail(act) && !is_for_many && room::bring_forward(app) && !shows(act) {
+        return;
+    }
+    if conflicts::act_on_conflicts(app, act)
+        || requests::act_on_requests(app, act)
+        || brief::act_on_brief(app, act)
+    {
+        return;
+    }
+    match act {
+        Act::Palette => app.frame.over.set(Some(Over::Palette)),
+        Act::Sheet => app.frame.over.set(Some(Over::Sheet)),
+        Act::Settings => app.frame.over.set(Some(Over::Settings)),
+        Act::Repositories => app.frame.over.set(Some(Over::Repositories)),
+        Act::Connect => app.frame.over.set(Some(Over::Connect)),
+        Act::Log => outside::open_log(app),
+        Act::Zoom(to) => settings::zoom_to(app, to),
+        Act::Step(by) => (app.view.get_untracked().step)(app, by),
+        Act::Choose => feed::toggle_read(app),
+        Act::Extend(by) => feed::extend(app, by),
+        Act::ChooseAll => feed::choose_all(app),
+        Act::New => room::in_list(app, move || feed::show_new(app)),
+        Act::Search => room::in_list(app, || dom::select("filter")),
+        Act::Facets => room::in_list(app, move || {
+            feed::toggle_facets(app);
+            // By keys one goes on in it.
+            request_animation_frame(|| dom::focus(feed::PANEL));
+        }),
+        Act::Dispute => conflicts::show_its_conflict(app),
+        Act::Then => knowledge::choose_time(app),
+        Act::Now => knowledge::show_now(app),
+        Act::Menu => menu::open_menu(app),
+        // In front of the list, the claim is shown whole.
+        Act::Expand if untrack(|| room::covers_list(app)) => {}
+        Act::Expand => feed::toggle_row(app),
+        Act::Back => back(app),
+        Act::Go(steps) => dom::go(steps),
+        Act::First | Act::Pointer => dom::focus("pointer-0"),
+        Act::View => views::show_view(app, &feed::VIEW),
+        Act::Open => outside::open_editor(app),
+        Act::Copy => outside::copy_pointer(app),
+        Act::CopyClaim => outside::copy_claim(app),
+        Act::Link => outside::copy_link(app),
+        Act::Blame => reading::toggle_panel(app, Panel::Blame),
+        Act::Changes => {
+            if app.reading.has_changes.get_untracked() {
+                reading::toggle_panel(app, Panel::Changes)
+            } else {
+                app.frame.say(say::notice::NO_CHANGES, "", false)
             }
-            Act::History => self.reading.history.update(|it| *it = !*it),
-            Act::Undo => self.undo(),
-            Act::True => self.judge(Verdict::True),
-            Act::False => self.judge(Verdict::False),
-            Act::Unsure => self.judge(Verdict::Unsure),
-            Act::Correct => self.correct(),
-            Act::Add => self.add_claim(),
-            Act::Forget => self.ask_to_close(Closing::Forget),
-            Act::Redact => self.ask_to_close(Closing::Redact),
-            // Elsewhere they mean nothing.
-            Act::Judge(_)
-            | Act::Reason
-            | Act::Reopen
-            | Act::Claim(_)
-            | Act::Answer(_)
-            | Act::Cap
-            | Act::Why
-            | Act::Pin
-            | Act::Line
-            | Act::EditLine => {}
         }
+        Act::History => app.reading.history.update(|it| *it = !*it),
+        Act::Undo => frame::undo(app),
+        Act::True => drift::judge(app, Verdict::True),
+        Act::False => drift::judge(app, Verdict::False),
+        Act::Unsure => drift::judge(app, Verdict::Unsure),
+        Act::Correct => write::correct(app),
+        Act::Add => write::add_claim(app),
+        Act::Forget => reading::ask_to_close(app, Closing::Forget),
+        Act::Redact => reading::ask_to_close(app, Closing::Redact),
+        // Elsewhere they mean nothing.
+        Act::Judge(_)
+        | Act::Reason
+        | Act::Reopen
+        | Act::Claim(_)
+        | Act::Answer(_)
+        | Act::Cap
+        | Act::Why
+        | Act::Pin
+        | Act::Line
+        | Act::EditLine => {}
     }
+}
 
-    /// Closes the topmost thing that is open; with none, back to the list.
-    fn back(self) {
-        if self.frame.menu.get_untracked().is_some() {
-            self.close_menu();
-        } else if self.reading.closing.get_untracked().is_some() {
-            self.reading.closing.set(None);
-        } else if !self.leave_chosen() {
-            self.back_to_list();
-        }
+/// Closes the topmost thing that is open; with none, back to the list.
+fn back(app: App) {
+    if app.frame.menu.get_untracked().is_some() {
+        menu::close_menu(app);
+    } else if app.reading.closing.get_untracked().is_some() {
+        app.reading.closing.set(None);
+    } else if !feed::leave_chosen(app) {
+        back_to_list(app);
     }
+}
 
-    fn back_to_list(self) {
-        if self.frame.toast.get_untracked().is_some() {
-            self.frame.toast.set(None);
-        } else if !self.view.get_untracked().reads {
-            self.to_list();
-        } else if self.list.facets_open.get_untracked() {
-            self.toggle_facets();
-        } else if self.is_searching() {
-            self.stop_search();
-        } else {
-            self.to_list();
-        }
+fn back_to_list(app: App) {
+    if app.frame.toast.get_untracked().is_some() {
+        app.frame.toast.set(None);
+    } else if !app.view.get_untracked().reads {
+        room::to_list(app);
+    } else if app.list.facets_open.get_untracked() {
+        feed::toggle_facets(app);
+    } else if feed::is_searching(app) {
+        feed::stop_search(app);
+    } else {
+        room::to_list(app);
     }
 }
 
@@ -220,7 +226,7 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     if let Act::Zoom(to) = command.act {
         let is_ours = app.backend().zooms();
         if is_ours {
-            app.zoom(to);
+            settings::zoom_to(app, to);
         }
         return is_ours;
     }
@@ -242,17 +248,17 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     let number = press.digit().unwrap_or(1);
     match command.act {
         Act::Pointer => {
-            app.close_menu();
-            app.in_detail(move || dom::focus(&format!("pointer-{}", number - 1)));
+            menu::close_menu(app);
+            room::in_detail(app, move || dom::focus(&format!("pointer-{}", number - 1)));
         }
         Act::View => {
-            app.close_menu();
+            menu::close_menu(app);
             VIEWS
                 .get(number - 1)
                 .into_iter()
-                .for_each(|it| app.show_view(it));
+                .for_each(|it| views::show_view(app, it));
         }
-        act => app.act(act),
+        act => perform(app, act),
     }
     true
 }

@@ -3,7 +3,6 @@
 use engram_model::Refusal;
 use leptos::prelude::*;
 
-use super::state::App;
 use crate::chosen::Outcome;
 
 /// So many are done before anybody could read the progress.
@@ -69,9 +68,7 @@ impl Batch {
         }
         is_free
     }
-}
 
-impl App {
     /// Runs the action on each of `all` until the end, a stop by the person, or a refusal that would
     /// affect the rest too.
     pub(crate) async fn each<T: Copy, D>(
@@ -83,16 +80,16 @@ impl App {
         while let Some(&next) = outcome.next() {
             let goes_on = outcome.answer(deed(next).await);
             let done = outcome.len() - outcome.left.len();
-            self.batch.progress.update(|it| {
+            self.progress.update(|it| {
                 if let Some(it) = it {
                     it.done = done;
                 }
             });
-            if !goes_on || self.batch.is_stopped.get_value() {
+            if !goes_on || self.is_stopped.get_value() {
                 break;
             }
         }
-        self.batch.end();
+        self.end();
         outcome
     }
 }

@@ -11,6 +11,7 @@ use super::{
     dom,
     frame::Over,
     icons::Icon,
+    outside,
     overlay::{Heading, Modal},
     prose::prose,
     refused::told,
@@ -110,7 +111,7 @@ fn Command(hint: ConnectHint) -> impl IntoView {
             <span class="agent">{hint.agent.clone()}</span>
             <code>{hint.command}</code>
             <button aria-label=say::first::copy(&hint.agent)
-                on:click=move |_| app.copy(command.get_value(), say::first::COMMAND_COPIED)>
+                on:click=move |_| outside::copy(app, command.get_value(), say::first::COMMAND_COPIED)>
                 {Icon::Copy.draw()}{say::COPY}
             </button>
         </div>
@@ -158,7 +159,9 @@ fn Rows(within: Option<Over>) -> impl IntoView {
 
 async fn read(app: App, all: All) {
     let backend = app.backend();
-    let read = app.for_front(async move { backend.connections().await });
+    let read = app
+        .repositories
+        .for_front(async move { backend.connections().await });
     all.set(Some(read.await));
 }
 
@@ -181,7 +184,7 @@ impl Row {
         let writes = shown.is_some();
         spawn_local(async move {
             let asked = async move { backend.connect(self.client, undo, shown).await };
-            let next = match self.app.for_front(asked).await {
+            let next = match self.app.repositories.for_front(asked).await {
                 Ok(ConnectReply::Written) => Stage::Done { undo },
                 Ok(ConnectReply::Shown(change)) if change.is_any => Stage::Shown {
                     change: *change,

@@ -9,6 +9,7 @@ use super::{
     dom,
     history::History,
     icons::Icon,
+    menu, outside,
     palette::keycaps,
     prose,
     reading::Closing,
@@ -20,6 +21,7 @@ use super::{
     write::{Correct, CorrectButton},
 };
 use crate::{
+    app::{reading, stale, views::conflicts},
     commands::{self, Act},
     feed::Feed,
     words::{self, State, say},
@@ -28,7 +30,7 @@ use crate::{
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
-    let current = Memo::new(move |_| app.current());
+    let current = Memo::new(move |_| reading::current(app));
     // A claim that leaves the list stays where it is read.
     Effect::new(move |_| {
         let listed = app
@@ -68,7 +70,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         let engram = current.get()?;
         let now = app.clock.get().now;
         let fate = |feed: &Feed| (feed.state(&engram, now), feed.newer(engram.id));
-        Some((app.list.feed.with(fate), app.is_blind()))
+        Some((app.list.feed.with(fate), stale::is_blind(app)))
     });
     let node = NodeRef::<html::Div>::new();
     node.on_load(move |it| room::keep_focus(app, &it));
@@ -135,10 +137,10 @@ fn Head(
         </dl>
         {(!engram.conflicts.is_empty()).then(|| view! {
             <p class="disputed" data-testid="in-conflict">{Icon::Alert.draw()}<span>{say::engram::IN_CONFLICT}</span>
-                <button class="plain" data-testid="show-conflict" on:click=move |_| app.show_its_conflict()>{say::engram::SHOW_CONFLICT}" "<kbd>"G"</kbd></button></p>
+                <button class="plain" data-testid="show-conflict" on:click=move |_| conflicts::show_its_conflict(app)>{say::engram::SHOW_CONFLICT}" "<kbd>"G"</kbd></button></p>
         })}
         {newer.map(|id| view! {
-            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| app.go_to(id)>{say::engram::NEWER}</button></p>
+            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| reading::go_to(app, id)>{say::engram::NEWER}</button></p>
         })}
         {(!engram.tags.is_empty()).then(|| view! {
             <div class="chips tags" aria-label=say::engram::TAGS>
@@ -151,12 +153,12 @@ fn Head(
 #[component]
 fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let can_open = move || app.pointer().is_some_and(|it| words::is_file(&it));
+    let can_open = move || reading::pointer(app).is_some_and(|it| words::is_file(&it));
     let can = move |closing: Closing| {
-        !app.is_past() && current.get().is_some_and(|it| closing.is_for(&it))
+        !app.list.is_past() && current.get().is_some_and(|it| closing.is_for(&it))
     };
     let means = move |means| {
-        if app.is_past() {
+        if app.list.is_past() {
             say::knowledge::LOCKED
         } else {
             means
@@ -170,25 +172,25 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         let menu = menu.get_value();
         view! {
             {move || is_drifted.get().then(|| view! { <Verdicts engram=current /> })}
-            <button class:primary=move || !is_drifted.get() class:folds=is_drifted data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| app.open_editor()>
+            <button class:primary=move || !is_drifted.get() class:folds=is_drifted data-testid="open-editor" hidden=!app.backend().opens_editors() disabled=move || !can_open() on:click=move |_| outside::open_editor(app)>
                 {say::OPEN_EDITOR}" "<kbd>"O"</kbd>
             </button>
-            <button data-testid="copy-pointer" hidden=is_drifted on:click=move |_| app.copy_pointer()>{say::engram::COPY_POINTER}" "<kbd>"C"</kbd></button>
+            <button data-testid="copy-pointer" hidden=is_drifted on:click=move |_| outside::copy_pointer(app)>{say::engram::COPY_POINTER}" "<kbd>"C"</kbd></button>
             <button class="folds-first" class:folds=is_drifted data-testid="history-button" aria-pressed=move || app.reading.history.get().to_string()
                 on:click=move |_| app.reading.history.update(|it| *it = !*it)>{say::engram::HISTORY}" "<kbd>"H"</kbd></button>
             <span class="space"></span>
             {move || (!is_drifted.get()).then(|| view! { <CorrectButton engram=current /> })}
             <button class="folds" data-testid="forget" hidden=is_drifted disabled=move || !can(Closing::Forget) title=move || means(say::engram::FORGET_MEANS)
-                on:click=move |_| app.ask_to_close(Closing::Forget)>
+                on:click=move |_| reading::ask_to_close(app, Closing::Forget)>
                 {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd>
             </button>
             <button class="folds-rare" data-testid="redact" disabled=move || !can(Closing::Redact) title=move || means(say::engram::REDACT_MEANS)
-                on:click=move |_| app.ask_to_close(Closing::Redact)>
+                on:click=move |_| reading::ask_to_close(app, Closing::Redact)>
                 {say::engram::REDACT}" "{keycaps("Shift+Delete")}
             </button>
             // In little room, the menu holds the actions that do not fit.
             <button class="folded" data-testid="more-actions" aria-label=say::engram::MENU aria-haspopup="menu" title=menu
-                on:click=move |event| app.open_menu_at(&event)>"⋯"</button>
+                on:click=move |event| menu::open_menu_at(app, &event)>"⋯"</button>
         }
     };
     view! {
@@ -204,7 +206,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
 
 /// The claim that is asked about, in few words.
 fn named(app: App) -> String {
-    let claim = untrack(|| app.current()).map(|it| words::claim(&it));
+    let claim = untrack(|| reading::current(app)).map(|it| words::claim(&it));
     engram_model::shorten(&claim.unwrap_or_default(), NAMED)
 }
 
@@ -233,11 +235,11 @@ fn Confirm(closing: Closing, claim: String) -> impl IntoView {
     let claim = prose::claim(&claim, &[]);
     let keep = move || {
         app.reading.closing.set(None);
-        app.focus_pane();
+        room::focus_pane(app);
     };
     let close = move || {
-        app.close();
-        app.focus_pane();
+        reading::close(app);
+        room::focus_pane(app);
     };
     view! {
         <div class="ask" role="alertdialog" aria-label=question aria-describedby="ask-why" data-testid="confirm">

@@ -11,6 +11,7 @@ use super::{
     state::App,
 };
 use crate::{
+    app::reading,
     feed::Feed,
     words::{self, say},
 };
@@ -34,8 +35,12 @@ pub(crate) fn FirstRun() -> impl IntoView {
         busy.set(true);
         spawn_local(async move {
             match app.ask(ask::LoadSample).await {
-                Ok(sample) => sample.ids.last().into_iter().for_each(|it| app.select(*it)),
-                Err(refusal) => app.complain(refusal),
+                Ok(sample) => sample
+                    .ids
+                    .last()
+                    .into_iter()
+                    .for_each(|it| reading::select(app, *it)),
+                Err(refusal) => app.frame.complain(refusal),
             }
             busy.set(false);
         });
@@ -107,8 +112,8 @@ pub(crate) fn SampleNote() -> impl IntoView {
     let remove = move |_| {
         spawn_local(async move {
             match app.ask(ask::RemoveSample).await {
-                Ok(_) => app.say(say::first::SAMPLE_GONE, "", false),
-                Err(refusal) => app.complain(refusal),
+                Ok(_) => app.frame.say(say::first::SAMPLE_GONE, "", false),
+                Err(refusal) => app.frame.complain(refusal),
             }
         });
     };

@@ -8,6 +8,10 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{dom, menu, state::App};
 pub(crate) use crate::words::sentence;
 use crate::{
+    app::{
+        reading,
+        views::{conflicts, requests},
+    },
     chosen,
     words::{self, say},
 };
@@ -104,9 +108,7 @@ impl Frame {
         self.menu.set(None);
         self.undo.set(Vec::new());
     }
-}
 
-impl App {
     pub(crate) fn complain(self, refusal: Refusal) {
         dom::log(&refusal.to_string());
         self.say(&sentence(&refusal.message), &refusal.hint, true);
@@ -121,7 +123,7 @@ impl App {
     pub(crate) fn say_done(self, text: &str, claim: &str, undo: Undo) {
         let name = say::notice::of(&chosen::name(claim));
         self.say_all_done(text, &name, false, vec![undo]);
-        self.frame.undo_of.set_value(name);
+        self.undo_of.set_value(name);
     }
 
     /// Says what was done to many claims and what was not; what was done can be undone.
@@ -129,119 +131,122 @@ impl App {
         let undoes = !undo.is_empty();
         // If nothing was done, the action before is still the last.
         if undoes {
-            self.frame.undo.set(undo);
-            self.frame.undo_of.set_value(String::new());
+            self.undo.set(undo);
+            self.undo_of.set_value(String::new());
         }
         self.tell(text, hint, is_error, undoes, 12);
     }
 
     fn tell(self, text: &str, hint: &str, is_error: bool, undoes: bool, seconds: u64) {
-        let number = self.frame.toast_number.get_value().wrapping_add(1);
-        self.frame.toast_number.set_value(number);
-        self.frame.toast.set(Some(Toast {
+        let number = self.toast_number.get_value().wrapping_add(1);
+        self.toast_number.set_value(number);
+        self.toast.set(Some(Toast {
             text: words::visible(text),
             hint: words::visible(hint),
             is_error,
             undoes,
         }));
         let clear = move || {
-            if self.frame.toast_number.get_value() == number {
-                self.frame.toast.set(None);
+            if self.toast_number.get_value() == number {
+                self.toast.set(None);
             }
         };
         set_timeout(clear, Duration::from_secs(seconds));
     }
 
-    /// The connection is back: removes notices of requests that failed without it.
-    pub(super) fn forgive(self) {
-        if self
-            .frame
-            .toast
-            .with_untracked(|it| it.as_ref().is_some_and(|it| it.is_error))
-        {
-            self.frame.toast.set(None);
-        }
-        self.list.refused.set(None);
-        self.list.facets_refused.set(None);
-        self.reading.refused.set(None);
-    }
-
-    /// Undoes the last action, newest step first; what could not be undone can be tried
-    /// again.
-    pub(crate) fn undo(self) {
-        let mut all = self.frame.undo.get_untracked();
-        if all.is_empty() {
-            return self.say(say::notice::NO_UNDO, "", false);
-        }
-        if !self.batch.begin(say::many::UNDOING, all.len()) {
-            return;
-        }
-        all.reverse();
-        self.frame.undo.set(Vec::new());
-        let of = self.frame.undo_of.get_value();
-        spawn_local(async move {
-            let outcome = self.each(all, async |it| self.take_back(it).await).await;
-            let failed = outcome.refused.iter().chain(&outcome.left).copied();
-            let failed: Vec<Undo> = failed.collect();
-            let is_verdict = |it: &Undo| matches!(it, Undo::Judged(_) | Undo::Allowed(_));
-            let noun = if outcome
-                .done
-                .iter()
-                .map(|it| &it.0)
-                .chain(&failed)
-                .all(is_verdict)
-            {
-                say::CONFLICTS
-            } else {
-                say::CLAIMS
-            };
-            let (text, why) = outcome.told(say::many::UNDONE, noun);
-            match (outcome.is_whole(), outcome.done.as_slice()) {
-                (true, [(Undo::Judged(id) | Undo::Allowed(id), _)]) => {
-                    self.say(say::notice::UNDONE, &of, false);
-                    self.return_to_conflict(*id);
-                }
-                (true, [(Undo::Granted(_), _)]) => self.say(say::requests::REVOKED, "", false),
-                (true, [(_, restored)]) => {
-                    self.say(say::notice::UNDONE, &of, false);
-                    if let Some(id) = *restored {
-                        self.select(id);
-                        self.reading.returned.set(Some(id));
-                    }
-                }
-                (true, _) => self.say(&text, "", false),
-                (false, _) => {
-                    self.say_all_done(&text, &why, true, failed);
-                    self.frame.undo_of.set_value(of);
-                }
-            }
-        });
-    }
-
-    /// Undoes one step; returns the version that holds again, if any.
-    async fn take_back(self, undo: Undo) -> Result<Option<EngramId>, Refusal> {
-        match undo {
-            Undo::Restore(id) => self.ask(ask::Restore(id)).await.map(|it| Some(it.id)),
-            Undo::Withdraw(id) => self.ask(ask::Forget(id)).await.map(|_| None),
-            Undo::Judged(id) => self.undo_verdict(id).await.map(|()| None),
-            Undo::Allowed(id) => self.undo_allowance(id).await.map(|()| None),
-            Undo::Granted(id) => self.revoke_grant(id.to_string()).await.map(|()| None),
-        }
-    }
-
     /// One sentence for all that came within a moment.
     pub(super) fn announce(self, new: usize) {
-        let pending = self.frame.unannounced.get_value();
-        self.frame.unannounced.set_value(pending + new);
+        let pending = self.unannounced.get_value();
+        self.unannounced.set_value(pending + new);
         if new > 0 && pending == 0 {
             let speak = move || {
-                let count = self.frame.unannounced.get_value() as u64;
-                self.frame.unannounced.set_value(0);
-                self.frame
-                    .announcement
-                    .set(words::count(count, say::list::NEW));
+                let count = self.unannounced.get_value() as u64;
+                self.unannounced.set_value(0);
+                self.announcement.set(words::count(count, say::list::NEW));
             };
             set_timeout(speak, Duration::from_millis(1500));
         }
+    }
+}
+
+/// The connection is back: removes notices of requests that failed without it.
+pub(super) fn forgive(app: App) {
+    if app
+        .frame
+        .toast
+        .with_untracked(|it| it.as_ref().is_some_and(|it| it.is_error))
+    {
+        app.frame.toast.set(None);
+    }
+    app.list.refused.set(None);
+    app.list.facets_refused.set(None);
+    app.reading.refused.set(None);
+}
+
+/// Undoes the last action, newest step first; what could not be undone can be tried
+/// again.
+pub(crate) fn undo(app: App) {
+    let mut all = app.frame.undo.get_untracked();
+    if all.is_empty() {
+        return app.frame.say(say::notice::NO_UNDO, "", false);
+    }
+    if !app.batch.begin(say::many::UNDOING, all.len()) {
+        return;
+    }
+    all.reverse();
+    app.frame.undo.set(Vec::new());
+    let of = app.frame.undo_of.get_value();
+    spawn_local(async move {
+        let outcome = app
+            .batch
+            .each(all, async |it| take_back(app, it).await)
+            .await;
+        let failed = outcome.refused.iter().chain(&outcome.left).copied();
+        let failed: Vec<Undo> = failed.collect();
+        let is_verdict = |it: &Undo| matches!(it, Undo::Judged(_) | Undo::Allowed(_));
+        let noun = if outcome
+            .done
+            .iter()
+            .map(|it| &it.0)
+            .chain(&failed)
+            .all(is_verdict)
+        {
+            say::CONFLICTS
+        } else {
+            say::CLAIMS
+        };
+        let (text, why) = outcome.told(say::many::UNDONE, noun);
+        match (outcome.is_whole(), outcome.done.as_slice()) {
+            (true, [(Undo::Judged(id) | Undo::Allowed(id), _)]) => {
+                app.frame.say(say::notice::UNDONE, &of, false);
+                conflicts::return_to_conflict(app, *id);
+            }
+            (true, [(Undo::Granted(_), _)]) => app.frame.say(say::requests::REVOKED, "", false),
+            (true, [(_, restored)]) => {
+                app.frame.say(say::notice::UNDONE, &of, false);
+                if let Some(id) = *restored {
+                    reading::select(app, id);
+                    app.reading.returned.set(Some(id));
+                }
+            }
+            (true, _) => app.frame.say(&text, "", false),
+            (false, _) => {
+                app.frame.say_all_done(&text, &why, true, failed);
+                app.frame.undo_of.set_value(of);
+            }
+        }
+    });
+}
+
+/// Undoes one step; returns the version that holds again, if any.
+async fn take_back(app: App, undo: Undo) -> Result<Option<EngramId>, Refusal> {
+    match undo {
+        Undo::Restore(id) => app.ask(ask::Restore(id)).await.map(|it| Some(it.id)),
+        Undo::Withdraw(id) => app.ask(ask::Forget(id)).await.map(|_| None),
+        Undo::Judged(id) => conflicts::undo_verdict(app, id).await.map(|()| None),
+        Undo::Allowed(id) => conflicts::undo_allowance(app, id).await.map(|()| None),
+        Undo::Granted(id) => requests::revoke_grant(app, id.to_string())
+            .await
+            .map(|()| None),
     }
 }

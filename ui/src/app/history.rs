@@ -11,36 +11,36 @@ use super::{
 };
 use crate::{
     acts::{Act, acts},
+    app::{
+        reading,
+        views::{conflicts, knowledge},
+    },
     tags::Tag,
     wording::{Parts, reworded},
     words::say,
 };
 
-impl App {
-    /// Makes an ended version hold again.
-    fn restore(self, id: EngramId) {
-        spawn_local(async move {
-            match self.ask(ask::Restore(id)).await {
-                Ok(stored) => {
-                    self.say(say::acts::RESTORED_NOW, "", false);
-                    self.select(stored.id);
-                }
-                Err(refusal) => match self.reading.selected.get_untracked() {
-                    Some(read) => self.refuse(read, refusal),
-                    None => self.complain(refusal),
-                },
+/// Makes an ended version hold again.
+fn restore(app: App, id: EngramId) {
+    spawn_local(async move {
+        match app.ask(ask::Restore(id)).await {
+            Ok(stored) => {
+                app.frame.say(say::acts::RESTORED_NOW, "", false);
+                reading::select(app, stored.id);
             }
-        });
-    }
+            Err(refusal) => match app.reading.selected.get_untracked() {
+                Some(read) => reading::refuse(app, read, refusal),
+                None => app.frame.complain(refusal),
+            },
+        }
+    });
 }
 
-impl App {
-    /// What held when a version was stored, with that version open.
-    fn show_version_then(self, version: EngramId, at: Timestamp) {
-        self.show_then(Some(at));
-        self.select(version);
-        self.reading.returned.set(Some(version));
-    }
+/// What held when a version was stored, with that version open.
+fn show_version_then(app: App, version: EngramId, at: Timestamp) {
+    knowledge::show_then(app, Some(at));
+    reading::select(app, version);
+    app.reading.returned.set(Some(version));
 }
 
 #[component]
@@ -82,7 +82,7 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
         None => {
             let testid = if act.is_voice { "voice" } else { "act" };
             let show = act.conflict.map(|id| view! {
-                " "<button class="plain" data-testid="act-conflict" on:click=move |_| app.show_conflict(id)>{say::acts::SHOW_CONFLICT}</button>
+                " "<button class="plain" data-testid="act-conflict" on:click=move |_| conflicts::show_conflict(app, id)>{say::acts::SHOW_CONFLICT}</button>
             });
             view! { <li data-testid=testid><span class="quiet">{who}{show}</span></li> }.into_any()
         }
@@ -99,16 +99,16 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
             };
             view! {
             <li data-testid="version" data-id=version.to_string() aria-current=(version == id).then_some("true")>
-                <button class="plain" disabled=version == id dir=direction on:click=move |_| app.go_to(version)>{claim}</button>
+                <button class="plain" disabled=version == id dir=direction on:click=move |_| reading::go_to(app, version)>{claim}</button>
                 {was.map(|was| view! { <p class="was" data-testid="was">{say::acts::WAS}{parts(was, true)}</p> })}
                 {moved}
                 <span class="quiet">
                     {who}
-                    {move || (!app.is_past()).then(|| view! {
-                        " "<button class="plain then" data-testid="held-then" title=say::knowledge::THEN_MEANS on:click=move |_| app.show_version_then(version, act.at)>{say::knowledge::THEN}</button>
+                    {move || (!app.list.is_past()).then(|| view! {
+                        " "<button class="plain then" data-testid="held-then" title=say::knowledge::THEN_MEANS on:click=move |_| show_version_then(app, version, act.at)>{say::knowledge::THEN}</button>
                     })}
-                    {move || (act.can_restore && !app.is_past()).then(|| view! {
-                        " "<button class="plain restore" data-testid="restore" on:click=move |_| app.restore(version)>{say::acts::RESTORE}</button>
+                    {move || (act.can_restore && !app.list.is_past()).then(|| view! {
+                        " "<button class="plain restore" data-testid="restore" on:click=move |_| restore(app, version)>{say::acts::RESTORE}</button>
                     })}
                 </span>
             </li>

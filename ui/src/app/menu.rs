@@ -5,7 +5,11 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
 use super::{backend::Backend, dom, palette::keycaps, state::App, views::feed};
-use crate::{commands, words::say};
+use crate::{
+    app::{act, reading, room},
+    commands,
+    words::say,
+};
 
 const ID: &str = "menu";
 /// Pixels that it keeps from the edges of the window.
@@ -18,41 +22,39 @@ pub(crate) struct Place {
     y: f64,
 }
 
-impl App {
-    /// Opens the menu of the selected engram at its row; where that is not drawn, at the claim itself.
-    pub(crate) fn open_menu(self) {
-        let selected = self.reading.selected.get_untracked();
-        let selected = selected.filter(|_| !untrack(|| self.covers_list()));
-        let row = selected.and_then(|id| document().get_element_by_id(&feed::element_id(id)));
-        let Some(element) = row.or_else(|| document().get_element_by_id("engram")) else {
-            return;
-        };
-        let element = element.get_bounding_client_rect();
-        self.frame.menu.set(Some(Place {
-            x: element.left() + 40.0,
-            y: element.top() + element.height().min(80.0) - 2.0,
+/// Opens the menu of the selected engram at its row; where that is not drawn, at the claim itself.
+pub(crate) fn open_menu(app: App) {
+    let selected = app.reading.selected.get_untracked();
+    let selected = selected.filter(|_| !untrack(|| room::covers_list(app)));
+    let row = selected.and_then(|id| document().get_element_by_id(&feed::element_id(id)));
+    let Some(element) = row.or_else(|| document().get_element_by_id("engram")) else {
+        return;
+    };
+    let element = element.get_bounding_client_rect();
+    app.frame.menu.set(Some(Place {
+        x: element.left() + 40.0,
+        y: element.top() + element.height().min(80.0) - 2.0,
+    }));
+}
+
+/// Opens it at the element that was pressed.
+pub(crate) fn open_menu_at(app: App, event: &web_sys::Event) {
+    let pressed = event.current_target();
+    if let Some(it) = pressed.and_then(|it| it.dyn_into::<Element>().ok()) {
+        let it = it.get_bounding_client_rect();
+        app.frame.menu.set(Some(Place {
+            x: it.left(),
+            y: it.top(),
         }));
     }
+}
 
-    /// Opens it at the element that was pressed.
-    pub(crate) fn open_menu_at(self, event: &web_sys::Event) {
-        let pressed = event.current_target();
-        if let Some(it) = pressed.and_then(|it| it.dyn_into::<Element>().ok()) {
-            let it = it.get_bounding_client_rect();
-            self.frame.menu.set(Some(Place {
-                x: it.left(),
-                y: it.top(),
-            }));
-        }
-    }
-
-    /// Closes it; the focus goes back to where it was.
-    pub(crate) fn close_menu(self) {
-        if self.frame.menu.get_untracked().is_some() {
-            // One that is closed already stays so.
-            let _ = menu().map(|it| it.hide_popover());
-            self.frame.menu.set(None);
-        }
+/// Closes it; the focus goes back to where it was.
+pub(crate) fn close_menu(app: App) {
+    if app.frame.menu.get_untracked().is_some() {
+        // One that is closed already stays so.
+        let _ = menu().map(|it| it.hide_popover());
+        app.frame.menu.set(None);
     }
 }
 
@@ -68,8 +70,8 @@ pub(crate) fn follow_pointer(app: App) {
         let id = within.and_then(|it| it.get_attribute("data-id")?.parse().ok());
         if let Some(id) = id {
             event.prevent_default();
-            app.leave_choice_of(id);
-            app.select(id);
+            feed::leave_choice_of(app, id);
+            reading::select(app, id);
             app.frame.menu.set(Some(Place {
                 x: event.client_x().into(),
                 y: event.client_y().into(),
@@ -106,7 +108,7 @@ pub(crate) fn Menu() -> impl IntoView {
     };
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Tab" {
-            app.close_menu();
+            close_menu(app);
         } else if !dom::step_focus(&event, ID) {
             return;
         }
@@ -118,7 +120,7 @@ pub(crate) fn Menu() -> impl IntoView {
             .related_target()
             .and_then(|it| it.dyn_into::<Element>().ok());
         if !menu().is_some_and(|it| it.contains(to.as_deref())) {
-            app.close_menu();
+            close_menu(app);
         }
     };
     let is_open = Memo::new(move |_| app.frame.menu.get().is_some());
@@ -140,7 +142,7 @@ pub(crate) fn Items() -> impl IntoView {
     let app = App::here();
     let held = |group: &&[commands::Act]| -> Vec<_> {
         let all = group.iter().filter_map(|&act| commands::by(act));
-        all.filter(|it| app.holds(it) && app.is_for_all_chosen(it.act))
+        all.filter(|it| act::holds(app, it) && feed::is_for_all_chosen(app, it.act))
             .collect()
     };
     let groups = commands::MENU.iter().map(held);
@@ -150,7 +152,7 @@ pub(crate) fn Items() -> impl IntoView {
             let items = group.into_iter().map(|it| {
                 view! {
                     <button role="menuitem" tabindex="-1" data-testid="menu-item" data-command=it.id
-                        on:mousemove=|event| point(&event) on:click=move |_| app.act(it.act)>
+                        on:mousemove=|event| point(&event) on:click=move |_| act::perform(app, it.act)>
                         <span>{it.title}</span>
                         {it.keys.first().map(|chord| keycaps(chord))}
                     </button>

@@ -1,7 +1,6 @@
 //! The part that runs in a web view: start, panics, keys, and the frame around the panes.
 
 mod act;
-mod ask;
 mod backend;
 mod batch;
 mod code;
@@ -59,7 +58,10 @@ use self::{
     state::{App, Phase},
     views::View,
 };
-use crate::words::{self, say};
+use crate::{
+    app::views::feed,
+    words::{self, say},
+};
 
 /// Called by the page once this module is loaded.
 #[wasm_bindgen(start)]
@@ -88,10 +90,10 @@ fn show_fault(what: &str) {
 fn Window() -> impl IntoView {
     let app = App::new(Backend::here());
     provide_context(app);
-    app.follow_stale();
+    stale::follow_stale(app);
     app.write.follow();
     room::follow(app);
-    app.start();
+    connection::start(app);
     follow_time(app);
     act::follow_keys(app);
     menu::follow_pointer(app);
@@ -101,8 +103,8 @@ fn Window() -> impl IntoView {
     spawn_local(async move {
         dom::fonts_ready().await;
         app.backend().ready().await;
-        app.follow_opened(0);
-        let follow = move |it: engram_model::Handed| app.follow_handed(&it);
+        repositories::follow_opened(app, 0);
+        let follow = move |it: engram_model::Handed| repositories::follow_handed(app, &it);
         app.backend().follow_handed(follow).await;
     });
     view! {
@@ -131,7 +133,7 @@ fn Window() -> impl IntoView {
 #[component]
 fn Panes() -> impl IntoView {
     let app = App::here();
-    let is_outside = Memo::new(move |_| app.is_outside());
+    let is_outside = Memo::new(move |_| repositories::is_outside(app));
     // Views with the same panes keep what is in them.
     let is_other = |a: Option<&&'static View>, b: Option<&&'static View>| {
         let both = a.zip(b);
@@ -152,7 +154,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
     let app = App::here();
     let failed = move || matches!(app.phase.get(), Phase::Failed(_));
     let is_paused = move || !app.list.at_top.get();
-    let held = Memo::new(move |_| app.waits_for_pointer());
+    let held = Memo::new(move |_| feed::waits_for_pointer(app));
     let link = move || match (app.connection.link.get(), held.get()) {
         (Link::Connecting, _) if failed() => ("lost", say::status::NOT_CONNECTED.to_owned()),
         (Link::Connecting, _) => ("connecting", say::status::CONNECTING.to_owned()),
@@ -206,14 +208,14 @@ pub(crate) fn StatusLine() -> impl IntoView {
             </button>
             <span data-testid="count">{told(|it| words::count(it.engrams, say::ENGRAMS))}</span>
             <button class="plain" data-testid="agents" title=say::status::SHOW_AGENTS hidden=move || app.status.with(|it| it.as_ref().is_none_or(|it| it.agents == 0))
-                on:click=move |_| app.show_view(&views::agents::VIEW)>
+                on:click=move |_| views::show_view(app, &views::agents::VIEW)>
                 {told(|it| words::count(it.agents, say::AGENTS))}
             </button>
             {spent}
             {move || app.status.get().and_then(|it| it.watching).map(|why| view! { <span class="unwatched" title=why>{say::status::UNWATCHED}</span> })}
             <span class="space"></span>
             <button class="plain log" data-testid="log-button" title=say::status::OPEN_LOG hidden=!app.backend().opens_editors()
-                on:click=move |_| app.open_log()>{say::status::LOG}</button>
+                on:click=move |_| outside::open_log(app)>{say::status::LOG}</button>
             <button class="plain" data-testid="shortcuts-button" on:click=move |_| app.frame.over.set(Some(Over::Sheet))>
                 <kbd>"?"</kbd>" "{say::status::SHORTCUTS}
             </button>
@@ -229,9 +231,9 @@ fn follow_time(app: App) {
     let minute = set_interval_with_handle(move || app.tick(), Duration::from_secs(60));
     let focus = window_event_listener(ev::focus, move |_| {
         app.tick();
-        app.start_again();
-        app.recheck();
-        app.catch_up();
+        connection::start_again(app);
+        stale::recheck(app);
+        connection::catch_up(app);
     });
     on_cleanup(move || {
         focus.remove();
@@ -246,8 +248,8 @@ fn follow_page(app: App) {
     let gone = window_event_listener(ev::pagehide, move |_| app.connection.end());
     let back = window_event_listener(ev::pageshow, move |event| {
         if event.persisted() {
-            app.reconnect();
-            app.catch_up();
+            connection::reconnect(app);
+            connection::catch_up(app);
         }
     });
     on_cleanup(move || {
@@ -259,7 +261,7 @@ fn follow_page(app: App) {
 /// Back and forward lead through what was shown, in other repositories too.
 fn follow_address(app: App) {
     let went = window_event_listener(ev::popstate, move |event| {
-        app.follow_history(event.state().as_string());
+        repositories::follow_history(app, event.state().as_string());
     });
     on_cleanup(move || went.remove());
 }

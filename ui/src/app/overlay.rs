@@ -6,13 +6,15 @@ use wasm_bindgen::JsValue;
 
 use super::{
     dom,
-    frame::{Over, sentence},
+    frame::{self, Over, sentence},
     icons::Icon,
+    outside,
     palette::keycaps,
     prose::prose,
     state::{App, Phase},
 };
 use crate::{
+    app::connection,
     commands::{self, Act, GROUPS, Holds},
     words::{self, say},
 };
@@ -112,7 +114,7 @@ pub(crate) fn Notice() -> impl IntoView {
                     {if it.is_error { Icon::Alert } else { Icon::Check }.draw()}
                     <p><b>{prose(&it.text)}</b>" "{prose(&it.hint)}</p>
                     {it.undoes.then(|| view! {
-                        <button data-testid="undo" on:click=move |_| app.undo()>{say::UNDO}" "<kbd>"Z"</kbd></button>
+                        <button data-testid="undo" on:click=move |_| frame::undo(app)>{say::UNDO}" "<kbd>"Z"</kbd></button>
                     })}
                     <button class="plain" aria-label=say::sheet::DISMISS on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>
                 </div>
@@ -127,7 +129,7 @@ pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
     let app = App::here();
     let again = move |_| {
         app.phase.set(Phase::Loading);
-        app.start();
+        connection::start(app);
     };
     let hint = words::visible(&refusal.hint);
     let command = |text: String| {
@@ -136,7 +138,7 @@ pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
             <div class="command" data-testid="remedy">
                 <span class="agent">{say::sheet::REMEDY}</span>
                 <code>{text}</code>
-                <button aria-label=say::sheet::COPY_REMEDY on:click=move |_| app.copy(copied.clone(), say::first::COMMAND_COPIED)>
+                <button aria-label=say::sheet::COPY_REMEDY on:click=move |_| outside::copy(app, copied.clone(), say::first::COMMAND_COPIED)>
                     {Icon::Copy.draw()}{say::COPY}
                 </button>
             </div>
@@ -151,7 +153,7 @@ pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
                 <p>{prose(&hint)}</p>
                 {(!commands.is_empty()).then(|| view! { <div class="commands">{commands}</div> })}
                 <div class="bar"><button class="primary" on:click=again>{say::TRY_AGAIN}</button>
-                    <button hidden=!app.backend().opens_editors() on:click=move |_| app.open_log()>{say::sheet::OPEN_LOG}</button><code>{refusal.code.as_str()}</code></div>
+                    <button hidden=!app.backend().opens_editors() on:click=move |_| outside::open_log(app)>{say::sheet::OPEN_LOG}</button><code>{refusal.code.as_str()}</code></div>
             </div>
         </main>
     }

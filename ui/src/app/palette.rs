@@ -16,6 +16,7 @@ use super::{
     views::{VIEWS, View, feed},
 };
 use crate::{
+    app::{act, reading, repositories, room, views},
     commands::{self, Act, COMMANDS, Command},
     fuzzy::{self, Fit},
     words::{self, say},
@@ -76,19 +77,19 @@ impl Target {
 
     fn perform(&self, app: App) {
         match self {
-            Self::View(it) => app.show_view(it),
-            Self::Command(it) => app.act(it.act),
-            Self::Repository(it) => app.open_repository(it.path.clone()),
+            Self::View(it) => views::show_view(app, it),
+            Self::Command(it) => act::perform(app, it.act),
+            Self::Repository(it) => repositories::open_repository(app, it.path.clone()),
             Self::Engram(it) => {
-                app.go_to(it.id);
-                app.focus_pane();
+                reading::go_to(app, it.id);
+                room::focus_pane(app);
             }
             Self::Search(words) => {
                 let filter = Filter {
                     text: words.clone(),
                     ..Filter::default()
                 };
-                app.limit(&feed::VIEW, filter, true);
+                feed::limit(app, &feed::VIEW, filter, true);
                 dom::focus("feed");
             }
         }
@@ -114,18 +115,18 @@ fn find(app: App, query: &str) -> Vec<Found> {
     let views = best(views.filter_map(fit).collect(), ALL);
     let acts = COMMANDS
         .iter()
-        .filter(|it| !matches!(it.act, Act::Palette | Act::View) && app.holds(it))
+        .filter(|it| !matches!(it.act, Act::Palette | Act::View) && act::holds(app, it))
         .map(Target::Command);
     let acts = best(acts.filter_map(fit).collect(), ALL);
     let others = app.repositories.opened.get_untracked().into_iter();
-    let front = app.root();
+    let front = app.repositories.root();
     let is_behind = |it: &Recent| front.as_ref() != Some(&it.path);
     let others = others.filter(is_behind).map(Target::Repository);
     let others = best(others.filter_map(fit).collect(), ALL);
     let rows = if query.trim().is_empty() {
         Vec::new()
     } else {
-        untrack(|| app.rows())
+        untrack(|| feed::rows(app))
     };
     let rows = rows
         .into_iter()

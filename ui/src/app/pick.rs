@@ -12,7 +12,10 @@ use super::{
     refused::Refused,
     state::App,
 };
-use crate::words::{self, say};
+use crate::{
+    app::repositories,
+    words::{self, say},
+};
 
 #[component]
 pub(crate) fn Repositories() -> impl IntoView {
@@ -52,7 +55,7 @@ pub(crate) fn PickRepository(list: &'static str) -> impl IntoView {
     let pick = move |_| {
         spawn_local(async move {
             match app.backend().choose_folder().await {
-                Ok(Some(path)) => app.open_repository(path),
+                Ok(Some(path)) => repositories::open_repository(app, path),
                 Ok(None) => {}
                 Err(refusal) => app.repositories.refused.set(Some(refusal)),
             }
@@ -68,7 +71,7 @@ pub(crate) fn PickRepository(list: &'static str) -> impl IntoView {
             .map(|it| it.value())
             .unwrap_or_default();
         if !path.trim().is_empty() {
-            app.open_repository(path.trim().to_owned());
+            repositories::open_repository(app, path.trim().to_owned());
         }
     };
     // The arrow keys move through the list below the field.
@@ -93,7 +96,7 @@ pub(crate) fn PickRepository(list: &'static str) -> impl IntoView {
         view! {
             <li>
                 <button class="repository" data-testid="repository" data-path=it.path.clone() aria-current=it.is_front.then_some("true")
-                    on:click=move |_| app.open_repository(path.clone())>
+                    on:click=move |_| repositories::open_repository(app, path.clone())>
                     {Icon::Repository.draw()}
                     <b>{words::visible(&it.name)}</b>" "<span class="place">{words::visible(&it.path)}</span>" "
                     {it.is_front.then(|| view! { <small>{say::repositories::FRONT}</small>" " })}
@@ -109,7 +112,7 @@ pub(crate) fn PickRepository(list: &'static str) -> impl IntoView {
                     let (path, title) = (closed.clone(), title.clone());
                     view! {
                         <button class="plain aside" data-testid="repository-close" aria-label=title.clone() title=title
-                            on:click=move |event| { dom::focus_before(&event); app.close_repository(path.clone()); }>{Icon::Close.draw()}</button>
+                            on:click=move |event| { dom::focus_before(&event); repositories::close_repository(app, path.clone()); }>{Icon::Close.draw()}</button>
                     }
                 })}
             </li>

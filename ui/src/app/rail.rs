@@ -8,8 +8,9 @@ use super::{
     dom,
     frame::Over,
     icons::Icon,
+    repositories,
     state::App,
-    views::{VIEWS, View},
+    views::{self, VIEWS, View},
 };
 use crate::{
     commands::{self, Act},
@@ -102,7 +103,7 @@ fn OpenedOne(path: String) -> impl IntoView {
     };
     view! {
         <button class="opened" class:long=move || initials.with(|it| it.as_ref().is_some_and(|it| it.chars().count() > 3)) data-testid="opened" data-path=path aria-label=title title=title
-            aria-current=move || is_front().then_some("true") on:click=move |_| app.open_repository(to.clone())>
+            aria-current=move || is_front().then_some("true") on:click=move |_| repositories::open_repository(app, to.clone())>
             <b aria-hidden="true" data-letters=initials></b>
             {news}
         </button>
@@ -137,7 +138,7 @@ fn entry(app: App, it: &'static View) -> impl IntoView {
         is_here.get().then(|| {
             view! {
                 <button class="view" id=id.clone() class:asks=it.asks data-testid=format!("{}-view", it.id) aria-label=seen title=title aria-keyshortcuts=it.key()
-                    aria-current=move || it.is_on(app).then_some("page") on:click=move |_| app.show_view(it)>
+                    aria-current=move || it.is_on(app).then_some("page") on:click=move |_| views::show_view(app, it)>
                     {it.icon.draw()}
                     <span class="name" aria-hidden="true">{it.title}" "</span>
                     {move || (count.get() > 0).then(|| view! { <i class="count" aria-hidden="true">{words::brief(count.get())}</i> })}

@@ -11,7 +11,10 @@ use super::{
     state::App,
     views::{brief, conflicts, feed, requests},
 };
-use crate::words::{self, say};
+use crate::{
+    app::{room, views},
+    words::{self, say},
+};
 
 /// What a source card shows below its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,206 +108,204 @@ impl Reading {
     }
 }
 
-impl App {
-    /// Reads an engram that a person went to, which can be gone back from.
-    pub(crate) fn go_to(self, id: EngramId) {
-        let is_read = self.view.get_untracked().reads;
-        if !is_read {
-            self.show(&feed::VIEW, Filter::default());
-            self.write_address(true);
-            self.list_anew();
-        }
-        let was_covered = self.come_forward();
-        if !self.select_by(id, is_read) && was_covered {
-            self.write_address(true);
-        }
+/// Reads an engram that a person went to, which can be gone back from.
+pub(crate) fn go_to(app: App, id: EngramId) {
+    let is_read = app.view.get_untracked().reads;
+    if !is_read {
+        feed::show(app, &feed::VIEW, Filter::default());
+        app.write_address(true);
+        feed::list_anew(app);
     }
-
-    /// Reads an engram, as each on the way through the list.
-    pub(crate) fn select(self, id: EngramId) {
-        self.select_by(id, false);
+    let was_covered = room::come_forward(app);
+    if !select_by(app, id, is_read) && was_covered {
+        app.write_address(true);
     }
+}
 
-    /// Returns whether it was another one.
-    fn select_by(self, id: EngramId, is_step: bool) -> bool {
-        if self.reading.selected.get_untracked() == Some(id) {
-            return false;
-        }
-        self.reading.begin(self.worst_pointer(id));
-        self.reading.selected.set(Some(id));
-        self.write_address(is_step);
-        true
+/// Reads an engram, as each on the way through the list.
+pub(crate) fn select(app: App, id: EngramId) {
+    select_by(app, id, false);
+}
+
+/// Returns whether it was another one.
+fn select_by(app: App, id: EngramId, is_step: bool) -> bool {
+    if app.reading.selected.get_untracked() == Some(id) {
+        return false;
     }
+    app.reading.begin(worst_pointer(app, id));
+    app.reading.selected.set(Some(id));
+    app.write_address(is_step);
+    true
+}
 
-    /// There is nothing to read, and nothing that keys could act on.
-    pub(crate) fn read_nothing(self) {
-        if self.reading.selected.get_untracked().is_some() {
-            self.reading.reset();
-            self.write_address(false);
-        }
+/// There is nothing to read, and nothing that keys could act on.
+pub(crate) fn read_nothing(app: App) {
+    if app.reading.selected.get_untracked().is_some() {
+        app.reading.reset();
+        app.write_address(false);
     }
+}
 
-    /// Reads an engram that is not in the list, as a link or a history leads to.
-    pub(super) fn visit(self, id: EngramId) {
-        if self.list.feed.with_untracked(|feed| feed.get(id).is_some()) {
-            return;
-        }
-        spawn_local(async move {
-            match self.ask(ask::Get(id)).await {
-                Ok(engram) => {
-                    self.tell_successor(&engram).await;
-                    self.reading.refused.set(None);
-                    self.reading.visited.set(Some(Arc::from(engram)));
-                }
-                Err(refusal) if refusal.code == Code::NotFound => self.leave(id),
-                Err(refusal) => self.refuse(id, refusal),
+/// Reads an engram that is not in the list, as a link or a history leads to.
+pub(super) fn visit(app: App, id: EngramId) {
+    if app.list.feed.with_untracked(|feed| feed.get(id).is_some()) {
+        return;
+    }
+    spawn_local(async move {
+        match app.ask(ask::Get(id)).await {
+            Ok(engram) => {
+                tell_successor(app, &engram).await;
+                app.reading.refused.set(None);
+                app.reading.visited.set(Some(Arc::from(engram)));
             }
-        });
-    }
-
-    /// Says why an action failed, beside its engram; if another is open by now, at the
-    /// lower edge.
-    pub(crate) fn refuse(self, id: EngramId, refusal: Refusal) {
-        if self.reading.selected.get_untracked() == Some(id) {
-            dom::log(&refusal.to_string());
-            self.reading.refused.set(Some(refusal));
-        } else {
-            self.complain(refusal)
+            Err(refusal) if refusal.code == Code::NotFound => leave(app, id),
+            Err(refusal) => refuse(app, id, refusal),
         }
-    }
+    });
+}
 
-    /// Reads the state of an engram's evidence: nothing announces that moved lines moved again.
-    pub(crate) fn reread_health(self, id: EngramId) {
-        spawn_local(async move {
-            match self.ask(ask::Get(id)).await {
-                Ok(it) if self.list.feed.with_untracked(|feed| feed.get(id).is_some()) => {
-                    let health = it.health.clone();
-                    self.list.feed.update(|feed| feed.learn_health(id, health));
-                }
-                Ok(it) if self.reading.selected.get_untracked() == Some(id) => {
-                    self.reading.visited.set(Some(Arc::from(it)));
-                }
-                Ok(_) => {}
-                Err(refusal) => dom::log(&refusal.to_string()),
+/// Says why an action failed, beside its engram; if another is open by now, at the
+/// lower edge.
+pub(crate) fn refuse(app: App, id: EngramId, refusal: Refusal) {
+    if app.reading.selected.get_untracked() == Some(id) {
+        dom::log(&refusal.to_string());
+        app.reading.refused.set(Some(refusal));
+    } else {
+        app.frame.complain(refusal)
+    }
+}
+
+/// Reads the state of an engram's evidence: nothing announces that moved lines moved again.
+pub(crate) fn reread_health(app: App, id: EngramId) {
+    spawn_local(async move {
+        match app.ask(ask::Get(id)).await {
+            Ok(it) if app.list.feed.with_untracked(|feed| feed.get(id).is_some()) => {
+                let health = it.health.clone();
+                app.list.feed.update(|feed| feed.learn_health(id, health));
             }
-        });
-    }
-
-    /// An engram that there is not, as a link may name one: the newest is read instead.
-    fn leave(self, id: EngramId) {
-        if self.reading.selected.get_untracked() == Some(id) {
-            self.say(
-                say::repositories::NO_ENGRAM,
-                say::repositories::NO_ENGRAM_HINT,
-                true,
-            );
-            self.reading.selected.set(None);
-            self.reading.is_in_front.set(false);
-            self.select_newest();
-            self.write_address(false);
+            Ok(it) if app.reading.selected.get_untracked() == Some(id) => {
+                app.reading.visited.set(Some(Arc::from(it)));
+            }
+            Ok(_) => {}
+            Err(refusal) => dom::log(&refusal.to_string()),
         }
-    }
+    });
+}
 
-    /// A version that was replaced is told from one that was forgotten by what came after it.
-    async fn tell_successor(self, engram: &Engram) {
-        if engram.valid_until.is_some()
-            && let Ok(entries) = self.ask(ask::Log(engram.id)).await
-        {
-            let versions = entries.iter().filter_map(|it| it.change.stored());
-            self.list.feed.update(|it| it.learn_versions(versions));
-        }
+/// An engram that there is not, as a link may name one: the newest is read instead.
+fn leave(app: App, id: EngramId) {
+    if app.reading.selected.get_untracked() == Some(id) {
+        app.frame.say(
+            say::repositories::NO_ENGRAM,
+            say::repositories::NO_ENGRAM_HINT,
+            true,
+        );
+        app.reading.selected.set(None);
+        app.reading.is_in_front.set(false);
+        feed::select_newest(app);
+        app.write_address(false);
     }
+}
 
-    /// The selected engram, as it is now.
-    pub(crate) fn current(self) -> Option<Arc<Engram>> {
-        let id = self.reading.selected.get()?;
-        let visited = || self.reading.visited.get().filter(|it| it.id == id);
-        self.list.feed.with(|feed| feed.get(id)).or_else(visited)
+/// A version that was replaced is told from one that was forgotten by what came after it.
+async fn tell_successor(app: App, engram: &Engram) {
+    if engram.valid_until.is_some()
+        && let Ok(entries) = app.ask(ask::Log(engram.id)).await
+    {
+        let versions = entries.iter().filter_map(|it| it.change.stored());
+        app.list.feed.update(|it| it.learn_versions(versions));
     }
+}
 
-    /// The pointer of a claim whose evidence changed most; the first where none did.
-    pub(crate) fn worst_pointer(self, id: EngramId) -> usize {
-        let engram = self.list.feed.with_untracked(|feed| feed.get(id));
-        let found = engram.and_then(|it| {
-            let worst = it.health.as_ref()?.worst()?.pointer.clone();
-            it.pointers
-                .iter()
-                .position(|pointer| pointer.to_string() == worst)
-        });
-        found.unwrap_or(0)
+/// The selected engram, as it is now.
+pub(crate) fn current(app: App) -> Option<Arc<Engram>> {
+    let id = app.reading.selected.get()?;
+    let visited = || app.reading.visited.get().filter(|it| it.id == id);
+    app.list.feed.with(|feed| feed.get(id)).or_else(visited)
+}
+
+/// The pointer of a claim whose evidence changed most; the first where none did.
+pub(crate) fn worst_pointer(app: App, id: EngramId) -> usize {
+    let engram = app.list.feed.with_untracked(|feed| feed.get(id));
+    let found = engram.and_then(|it| {
+        let worst = it.health.as_ref()?.worst()?.pointer.clone();
+        it.pointers
+            .iter()
+            .position(|pointer| pointer.to_string() == worst)
+    });
+    found.unwrap_or(0)
+}
+
+/// Opens a panel of the active card, or closes it.
+pub(crate) fn toggle_panel(app: App, panel: Panel) {
+    app.reading.opened_itself.set_value(false);
+    app.reading
+        .panel
+        .update(|it| *it = (*it != Some(panel)).then_some(panel));
+}
+
+/// The pointer that keys act on.
+pub(crate) fn pointer(app: App) -> Option<Pointer> {
+    let index = app.reading.pointer.get();
+    if conflicts::VIEW.is_on(app) {
+        return conflicts::conflict_pointer(app, index);
     }
-
-    /// Opens a panel of the active card, or closes it.
-    pub(crate) fn toggle_panel(self, panel: Panel) {
-        self.reading.opened_itself.set_value(false);
-        self.reading
-            .panel
-            .update(|it| *it = (*it != Some(panel)).then_some(panel));
+    if requests::VIEW.is_on(app) {
+        return requests::request_pointer(app).filter(|_| index == 0);
     }
-
-    /// The pointer that keys act on.
-    pub(crate) fn pointer(self) -> Option<Pointer> {
-        let index = self.reading.pointer.get();
-        if conflicts::VIEW.is_on(self) {
-            return self.conflict_pointer(index);
-        }
-        if requests::VIEW.is_on(self) {
-            return self.request_pointer().filter(|_| index == 0);
-        }
-        if brief::VIEW.is_on(self) {
-            return self.line_pointer(index);
-        }
-        self.current()?.pointers.get(index).cloned()
+    if brief::VIEW.is_on(app) {
+        return brief::line_pointer(app, index);
     }
+    current(app)?.pointers.get(index).cloned()
+}
 
-    /// Asks before anything is forgotten or erased.
-    pub(crate) fn ask_to_close(self, closing: Closing) {
-        let Some(engram) = untrack(|| self.current()) else {
-            return;
+/// Asks before anything is forgotten or erased.
+pub(crate) fn ask_to_close(app: App, closing: Closing) {
+    let Some(engram) = untrack(|| current(app)) else {
+        return;
+    };
+    if closing.is_for(&engram) {
+        app.reading.refused.set(None);
+        app.reading.closing.set(Some((engram.id, closing)));
+    }
+}
+
+/// Does what was asked about.
+pub(crate) fn close(app: App) {
+    let Some((id, closing)) = app.reading.closing.get_untracked() else {
+        return;
+    };
+    app.reading.closing.set(None);
+    let engram = untrack(|| current(app)).filter(|it| it.id == id);
+    let done = match closing {
+        Closing::Forget => say::engram::FORGOTTEN,
+        Closing::Redact => say::engram::REDACT_DONE,
+    };
+    let next = views::is_queue(app)
+        .then(|| untrack(|| feed::neighbour(app, id)))
+        .flatten();
+    spawn_local(async move {
+        let closed = match closing {
+            Closing::Forget => app.ask(ask::Forget(id)).await,
+            Closing::Redact => app.ask(ask::Redact(id)).await,
         };
-        if closing.is_for(&engram) {
-            self.reading.refused.set(None);
-            self.reading.closing.set(Some((engram.id, closing)));
-        }
-    }
-
-    /// Does what was asked about.
-    pub(crate) fn close(self) {
-        let Some((id, closing)) = self.reading.closing.get_untracked() else {
-            return;
-        };
-        self.reading.closing.set(None);
-        let engram = untrack(|| self.current()).filter(|it| it.id == id);
-        let done = match closing {
-            Closing::Forget => say::engram::FORGOTTEN,
-            Closing::Redact => say::engram::REDACT_DONE,
-        };
-        let next = self
-            .is_queue()
-            .then(|| untrack(|| self.neighbour(id)))
-            .flatten();
-        spawn_local(async move {
-            let closed = match closing {
-                Closing::Forget => self.ask(ask::Forget(id)).await,
-                Closing::Redact => self.ask(ask::Redact(id)).await,
-            };
-            match closed {
-                Ok(it) => {
-                    match (closing, it.pending.first(), engram) {
-                        (Closing::Forget, _, Some(it)) => {
-                            self.say_done(done, &words::claim(&it), Undo::Restore(id))
-                        }
-                        (Closing::Redact, Some(place), _) => {
-                            self.say(say::engram::REDACT_PENDING, place, true);
-                        }
-                        _ => self.say(done, "", false),
+        match closed {
+            Ok(it) => {
+                match (closing, it.pending.first(), engram) {
+                    (Closing::Forget, _, Some(it)) => {
+                        app.frame
+                            .say_done(done, &words::claim(&it), Undo::Restore(id))
                     }
-                    if let Some(next) = next {
-                        self.select(next);
+                    (Closing::Redact, Some(place), _) => {
+                        app.frame.say(say::engram::REDACT_PENDING, place, true);
                     }
+                    _ => app.frame.say(done, "", false),
                 }
-                Err(refusal) => self.refuse(id, refusal),
+                if let Some(next) = next {
+                    select(app, next);
+                }
             }
-        });
-    }
+            Err(refusal) => refuse(app, id, refusal),
+        }
+    });
 }

@@ -12,6 +12,7 @@ use super::{
     state::{App, Phase},
 };
 use crate::{
+    app::{connection, views::feed},
     route::Route,
     words::{self, say},
 };
@@ -79,9 +80,25 @@ impl Known {
         }
     }
 
+    /// The root of the repository in front.
+    pub(crate) fn root(self) -> Option<String> {
+        self.front.get_untracked()
+    }
+
     /// Changes when the page begins anew.
     pub(super) fn turn(self) -> u64 {
         self.turns.get_value()
+    }
+
+    /// An answer for the page as it is. One that comes after it began anew is nobody's: it never comes.
+    pub(super) async fn for_front<T>(self, answer: impl Future<Output = T>) -> T {
+        let turn = self.turn();
+        let answer = answer.await;
+        if self.turn() == turn {
+            return answer;
+        }
+        drop(answer);
+        std::future::pending().await
     }
 
     /// Whether another one is on its way.
@@ -107,228 +124,236 @@ pub(super) fn is_same(a: &str, b: &str) -> bool {
     a.trim_end_matches('/') == b.trim_end_matches('/')
 }
 
-impl App {
-    /// Begins anew: of what was known nothing is left but the places, and no answer comes any more to
-    /// what was asked.
-    fn begin_anew(self) {
-        self.repositories.turns.update_value(|it| *it += 1);
-        self.reset();
-        self.start();
-    }
+/// Begins anew: of what was known nothing is left but the places, and no answer comes any more to
+/// what was asked.
+fn begin_anew(app: App) {
+    app.repositories.turns.update_value(|it| *it += 1);
+    app.reset();
+    connection::start(app);
+}
 
-    /// The root of the repository in front.
-    pub(crate) fn root(self) -> Option<String> {
-        self.repositories.front.get_untracked()
+/// What the shell hands on.
+pub(crate) fn follow_handed(app: App, it: &Handed) {
+    match it {
+        Handed::Link(link) => follow_link(app, link),
+        Handed::Repository(path) => open_repository(app, path.clone()),
     }
+}
 
-    /// What the shell hands on.
-    pub(crate) fn follow_handed(self, it: &Handed) {
-        match it {
-            Handed::Link(link) => self.follow_link(link),
-            Handed::Repository(path) => self.open_repository(path.clone()),
-        }
-    }
-
-    /// Goes back or forward, to another repository too.
-    pub(crate) fn follow_history(self, root: Option<String>) {
-        let is_there = self.root() == root && !self.repositories.is_switching();
-        match root.filter(|_| !is_there && self.backend().switches_repositories()) {
-            Some(path) => self.bring(Wanted {
+/// Goes back or forward, to another repository too.
+pub(crate) fn follow_history(app: App, root: Option<String>) {
+    let is_there = app.repositories.root() == root && !app.repositories.is_switching();
+    match root.filter(|_| !is_there && app.backend().switches_repositories()) {
+        Some(path) => bring(
+            app,
+            Wanted {
                 path,
                 within: Within::Address,
-            }),
-            None => self.follow_address(),
-        }
+            },
+        ),
+        None => app.follow_address(),
     }
+}
 
-    /// Brings a repository in front.
-    pub(crate) fn open_repository(self, path: String) {
-        let is_front = self.root().is_some_and(|root| is_same(&root, &path));
-        if is_front && !self.repositories.is_switching() {
-            self.frame.over.set(None)
-        } else {
-            self.bring(Wanted {
+/// Brings a repository in front.
+pub(crate) fn open_repository(app: App, path: String) {
+    let is_front = app
+        .repositories
+        .root()
+        .is_some_and(|root| is_same(&root, &path));
+    if is_front && !app.repositories.is_switching() {
+        app.frame.over.set(None)
+    } else {
+        bring(
+            app,
+            Wanted {
                 path,
                 within: Within::Left,
-            })
-        }
+            },
+        )
     }
+}
 
-    /// Brings repositories in front one after the other, and shows the last one that was wanted.
-    fn bring(self, wanted: Wanted) {
-        let known = self.repositories;
-        known.refused.set(None);
-        known.wanted.set_value(Some(wanted));
-        if known.is_switching() {
-            return;
-        }
-        known.is_switching.set_value(true);
-        self.look_away();
-        spawn_local(async move {
-            let mut brought = None;
-            while let Some(wanted) = known.wanted.try_update_value(Option::take).flatten() {
-                match self.backend().open_repository(&wanted.path).await {
-                    Ok(root) => brought = Some((root, wanted.within)),
-                    Err(refusal) => self.refuse_to_open(refusal),
-                }
+/// Brings repositories in front one after the other, and shows the last one that was wanted.
+fn bring(app: App, wanted: Wanted) {
+    let known = app.repositories;
+    known.refused.set(None);
+    known.wanted.set_value(Some(wanted));
+    if known.is_switching() {
+        return;
+    }
+    known.is_switching.set_value(true);
+    feed::look_away(app);
+    spawn_local(async move {
+        let mut brought = None;
+        while let Some(wanted) = known.wanted.try_update_value(Option::take).flatten() {
+            match app.backend().open_repository(&wanted.path).await {
+                Ok(root) => brought = Some((root, wanted.within)),
+                Err(refusal) => refuse_to_open(app, refusal),
             }
-            known.is_switching.set_value(false);
-            let link = known.link.try_update_value(Option::take).flatten();
-            match (brought, link) {
-                (Some((root, _)), Some(query)) => self.begin_in(root, Within::Place(query)),
-                (Some((root, within)), None) => self.begin_in(root, within),
-                (None, Some(query)) => self.go_to_address(&query),
-                // The address may be that of one that did not come.
-                (None, None) => self.write_address(false),
-            }
-        });
-    }
-
-    /// Says why at the choice, while that is on the screen.
-    fn refuse_to_open(self, refusal: Refusal) {
-        let over = self.frame.over.get_untracked();
-        let is_asked = matches!(over, Some(Over::Repositories | Over::Offer));
-        if is_asked || untrack(|| self.is_outside()) {
-            self.repositories.refused.set(Some(refusal))
-        } else {
-            self.complain(refusal)
         }
-    }
+        known.is_switching.set_value(false);
+        let link = known.link.try_update_value(Option::take).flatten();
+        match (brought, link) {
+            (Some((root, _)), Some(query)) => begin_in(app, root, Within::Place(query)),
+            (Some((root, within)), None) => begin_in(app, root, within),
+            (None, Some(query)) => go_to_address(app, &query),
+            // The address may be that of one that did not come.
+            (None, None) => app.write_address(false),
+        }
+    });
+}
 
-    /// Whether to ask for a repository first: the window was started outside of one.
-    pub(crate) fn is_outside(self) -> bool {
-        let is_nowhere = self
-            .status
-            .with(|it| it.as_ref().is_some_and(|it| it.project.is_none()));
-        let stays = self.repositories.stays_outside.get();
-        is_nowhere && !stays && self.backend().switches_repositories()
+/// Says why at the choice, while that is on the screen.
+fn refuse_to_open(app: App, refusal: Refusal) {
+    let over = app.frame.over.get_untracked();
+    let is_asked = matches!(over, Some(Over::Repositories | Over::Offer));
+    if is_asked || untrack(|| is_outside(app)) {
+        app.repositories.refused.set(Some(refusal))
+    } else {
+        app.frame.complain(refusal)
     }
+}
 
-    fn begin_in(self, root: String, within: Within) {
-        let left = |all: &HashMap<String, String>| all.get(&root).cloned();
-        let query = match within {
-            Within::Address => None,
-            Within::Left => Some(
-                self.repositories
-                    .places
-                    .with_value(left)
-                    .unwrap_or_default(),
-            ),
-            Within::Place(query) => Some(query),
+/// Whether to ask for a repository first: the window was started outside of one.
+pub(crate) fn is_outside(app: App) -> bool {
+    let is_nowhere = app
+        .status
+        .with(|it| it.as_ref().is_some_and(|it| it.project.is_none()));
+    let stays = app.repositories.stays_outside.get();
+    is_nowhere && !stays && app.backend().switches_repositories()
+}
+
+fn begin_in(app: App, root: String, within: Within) {
+    let left = |all: &HashMap<String, String>| all.get(&root).cloned();
+    let query = match within {
+        Within::Address => None,
+        Within::Left => Some(app.repositories.places.with_value(left).unwrap_or_default()),
+        Within::Place(query) => Some(query),
+    };
+    if let Some(query) = query {
+        dom::set_query(&query, true, Some(&root));
+    }
+    let name = root.trim_end_matches('/').rsplit('/').next();
+    let name = words::visible(name.unwrap_or_default());
+    app.frame
+        .announcement
+        .set(say::repositories::is_front(&name));
+    app.frame.over.set(None);
+    app.repositories.front.set(Some(root));
+    begin_anew(app);
+}
+
+/// Hears of the repositories that are open in this window, for as long as the page lives.
+pub(crate) fn follow_opened(app: App, after: u64) {
+    if !app.backend().switches_repositories() {
+        return;
+    }
+    spawn_local(async move {
+        let (after, pause) = match app.backend().opened(after).await {
+            Ok(it) => {
+                app.repositories.opened.set(it.repositories);
+                (it.news, PAUSE)
+            }
+            Err(refusal) => {
+                dom::log(&refusal.to_string());
+                (after, LONG_PAUSE)
+            }
         };
-        if let Some(query) = query {
-            dom::set_query(&query, true, Some(&root));
+        set_timeout(move || follow_opened(app, after), pause);
+    });
+}
+
+/// Closes one that is open behind another.
+pub(super) fn close_repository(app: App, path: String) {
+    spawn_local(async move {
+        if let Err(refusal) = app.backend().close_repository(&path).await {
+            app.frame.complain(refusal);
         }
-        let name = root.trim_end_matches('/').rsplit('/').next();
-        let name = words::visible(name.unwrap_or_default());
-        self.frame
-            .announcement
-            .set(say::repositories::is_front(&name));
-        self.frame.over.set(None);
-        self.repositories.front.set(Some(root));
-        self.begin_anew();
-    }
+    });
+}
 
-    /// Hears of the repositories that are open in this window, for as long as the page lives.
-    pub(crate) fn follow_opened(self, after: u64) {
-        if !self.backend().switches_repositories() {
-            return;
-        }
-        spawn_local(async move {
-            let (after, pause) = match self.backend().opened(after).await {
-                Ok(it) => {
-                    self.repositories.opened.set(it.repositories);
-                    (it.news, PAUSE)
-                }
-                Err(refusal) => {
-                    dom::log(&refusal.to_string());
-                    (after, LONG_PAUSE)
-                }
-            };
-            set_timeout(move || self.follow_opened(after), pause);
-        });
+/// Goes where a link leads; one that is not understood is left alone.
+pub(crate) fn follow_link(app: App, link: &str) {
+    let offset = app.clock.get_untracked().offset;
+    let Some(route) = Route::of_link(link, offset) else {
+        return app.frame.say(
+            say::repositories::NOWHERE,
+            say::repositories::NOWHERE_HINT,
+            true,
+        );
+    };
+    app.frame.over.set(None);
+    app.tell_missing(&route);
+    let query = route.query(offset);
+    let is_switching = app.repositories.is_switching();
+    let is_front = |it: &String| {
+        !is_switching
+            && app
+                .repositories
+                .root()
+                .is_some_and(|root| is_same(&root, it))
+    };
+    match route.repository.filter(|it| !is_front(it)) {
+        Some(path) => follow_to(app, path, query),
+        None if is_switching => app.repositories.link.set_value(Some(query)),
+        None => go_to_address(app, &query),
     }
+}
 
-    /// Closes one that is open behind another.
-    pub(super) fn close_repository(self, path: String) {
-        spawn_local(async move {
-            if let Err(refusal) = self.backend().close_repository(&path).await {
-                self.complain(refusal);
-            }
-        });
-    }
-
-    /// Goes where a link leads; one that is not understood is left alone.
-    pub(crate) fn follow_link(self, link: &str) {
-        let offset = self.clock.get_untracked().offset;
-        let Some(route) = Route::of_link(link, offset) else {
-            return self.say(
-                say::repositories::NOWHERE,
-                say::repositories::NOWHERE_HINT,
-                true,
-            );
-        };
-        self.frame.over.set(None);
-        self.tell_missing(&route);
-        let query = route.query(offset);
-        let is_switching = self.repositories.is_switching();
-        let is_front =
-            |it: &String| !is_switching && self.root().is_some_and(|root| is_same(&root, it));
-        match route.repository.filter(|it| !is_front(it)) {
-            Some(path) => self.follow_to(path, query),
-            None if is_switching => self.repositories.link.set_value(Some(query)),
-            None => self.go_to_address(&query),
-        }
-    }
-
-    /// Goes to a place in another repository if that is known: a link alone opens no other.
-    fn follow_to(self, path: String, query: String) {
-        spawn_local(async move {
-            match self.backend().repositories().await {
-                Ok(all) => match all.into_iter().find(|it| is_same(&it.path, &path)) {
-                    Some(Recent { path, .. }) => self.bring(Wanted {
+/// Goes to a place in another repository if that is known: a link alone opens no other.
+fn follow_to(app: App, path: String, query: String) {
+    spawn_local(async move {
+        match app.backend().repositories().await {
+            Ok(all) => match all.into_iter().find(|it| is_same(&it.path, &path)) {
+                Some(Recent { path, .. }) => bring(
+                    app,
+                    Wanted {
                         path,
                         within: Within::Place(query),
-                    }),
-                    None => self.say_not_here(path, query),
-                },
-                Err(refusal) => self.complain(refusal),
-            }
-        });
-    }
-
-    /// Says that a repository is unknown, and offers to open it. Its path is not touched before the person
-    /// agrees: anybody may have written the link.
-    pub(super) fn say_not_here(self, path: String, query: String) {
-        if self.backend().switches_repositories() {
-            self.repositories.refused.set(None);
-            self.repositories.offered.set(Some((path, query)));
-            self.frame.over.set(Some(Over::Offer));
-        } else {
-            self.say(
-                say::repositories::NOT_HERE,
-                &say::repositories::not_here_hint(&path),
-                true,
-            )
+                    },
+                ),
+                None => say_not_here(app, path, query),
+            },
+            Err(refusal) => app.frame.complain(refusal),
         }
-    }
+    });
+}
 
-    /// Opens the offered repository, and goes where the link leads.
-    pub(super) fn take_offer(self) {
-        if let Some((path, query)) = self.repositories.offered.get_untracked() {
-            self.bring(Wanted {
+/// Says that a repository is unknown, and offers to open it. Its path is not touched before the person
+/// agrees: anybody may have written the link.
+pub(super) fn say_not_here(app: App, path: String, query: String) {
+    if app.backend().switches_repositories() {
+        app.repositories.refused.set(None);
+        app.repositories.offered.set(Some((path, query)));
+        app.frame.over.set(Some(Over::Offer));
+    } else {
+        app.frame.say(
+            say::repositories::NOT_HERE,
+            &say::repositories::not_here_hint(&path),
+            true,
+        )
+    }
+}
+
+/// Opens the offered repository, and goes where the link leads.
+pub(super) fn take_offer(app: App) {
+    if let Some((path, query)) = app.repositories.offered.get_untracked() {
+        bring(
+            app,
+            Wanted {
                 path,
                 within: Within::Place(query),
-            });
-        }
+            },
+        );
     }
+}
 
-    fn go_to_address(self, query: &str) {
-        dom::set_query(query, true, self.root().as_deref());
-        match self.phase.get_untracked() {
-            Phase::Ready => self.follow_address(),
-            // What is on its way was asked for another address.
-            Phase::Loading | Phase::Failed(_) => self.begin_anew(),
-        }
+fn go_to_address(app: App, query: &str) {
+    dom::set_query(query, true, app.repositories.root().as_deref());
+    match app.phase.get_untracked() {
+        Phase::Ready => app.follow_address(),
+        // What is on its way was asked for another address.
+        Phase::Loading | Phase::Failed(_) => begin_anew(app),
     }
 }

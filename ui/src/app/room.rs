@@ -23,90 +23,88 @@ const NARROW: &str = "(max-width: 719.98px)";
 pub(crate) const DETAIL: &str = "detail";
 pub(crate) const READ: &str = "engram";
 
-impl App {
-    /// Whether anything of the list on the screen is open.
-    fn is_any_open(self) -> bool {
-        match self.view.get().lists() {
-            Lists::Engrams => self.reading.selected.with(Option::is_some),
-            Lists::Conflicts => self.conflicts.selected.with(Option::is_some),
-            Lists::Requests => self.requests.selected.with(Option::is_some),
-            Lists::Brief => self.brief.selected.with(Option::is_some),
-            Lists::Agents => self.agent.with(Option::is_some),
-        }
+/// Whether anything of the list on the screen is open.
+fn is_any_open(app: App) -> bool {
+    match app.view.get().lists() {
+        Lists::Engrams => app.reading.selected.with(Option::is_some),
+        Lists::Conflicts => app.conflicts.selected.with(Option::is_some),
+        Lists::Requests => app.requests.selected.with(Option::is_some),
+        Lists::Brief => app.brief.selected.with(Option::is_some),
+        Lists::Agents => app.agent.with(Option::is_some),
     }
+}
 
-    /// Whether what is open is in front of the list.
-    pub(crate) fn covers_list(self) -> bool {
-        self.frame.is_narrow.get() && self.reading.is_in_front.get() && self.is_any_open()
+/// Whether what is open is in front of the list.
+pub(crate) fn covers_list(app: App) -> bool {
+    app.frame.is_narrow.get() && app.reading.is_in_front.get() && is_any_open(app)
+}
+
+/// Whether it is behind the list.
+pub(crate) fn is_covered(app: App) -> bool {
+    untrack(|| app.frame.is_narrow.get() && !covers_list(app))
+}
+
+/// Brings the open engram in front of the list, as a step in the history; returns whether it was behind.
+pub(crate) fn bring_forward(app: App) -> bool {
+    let was_covered = untrack(|| is_any_open(app)) && come_forward(app);
+    if was_covered {
+        app.write_address(true);
     }
+    was_covered
+}
 
-    /// Whether it is behind the list.
-    pub(crate) fn is_covered(self) -> bool {
-        untrack(|| self.frame.is_narrow.get() && !self.covers_list())
+/// The same on the way to another address.
+pub(super) fn come_forward(app: App) -> bool {
+    if !is_covered(app) {
+        return false;
     }
+    // The place to come back to.
+    app.write_address(false);
+    app.reading.is_in_front.set(true);
+    request_animation_frame(|| dom::focus(READ));
+    true
+}
 
-    /// Brings the open engram in front of the list, as a step in the history; returns whether it was behind.
-    pub(crate) fn bring_forward(self) -> bool {
-        let was_covered = untrack(|| self.is_any_open()) && self.come_forward();
-        if was_covered {
-            self.write_address(true);
-        }
-        was_covered
+/// Acts on the open engram once it is in front.
+pub(crate) fn in_detail(app: App, act: impl FnOnce() + 'static) {
+    if bring_forward(app) {
+        request_animation_frame(act)
+    } else {
+        act()
     }
+}
 
-    /// The same on the way to another address.
-    pub(super) fn come_forward(self) -> bool {
-        if !self.is_covered() {
-            return false;
-        }
-        // The place to come back to.
-        self.write_address(false);
-        self.reading.is_in_front.set(true);
-        request_animation_frame(|| dom::focus(READ));
-        true
+/// Acts in the list once it is in front.
+pub(crate) fn in_list(app: App, act: impl FnOnce() + 'static) {
+    if untrack(|| covers_list(app)) {
+        app.reading.is_in_front.set(false);
+        app.write_address(false);
+        request_animation_frame(act);
+    } else {
+        act();
     }
+}
 
-    /// Acts on the open engram once it is in front.
-    pub(crate) fn in_detail(self, act: impl FnOnce() + 'static) {
-        if self.bring_forward() {
-            request_animation_frame(act)
-        } else {
-            act()
-        }
+/// Back to the list, and into it.
+pub(crate) fn to_list(app: App) {
+    in_list(app, || dom::focus(LIST));
+}
+
+/// Focuses the pane that keys act on.
+pub(crate) fn focus_pane(app: App) {
+    if untrack(|| covers_list(app)) {
+        dom::focus(READ)
+    } else {
+        dom::focus(LIST)
     }
+}
 
-    /// Acts in the list once it is in front.
-    pub(crate) fn in_list(self, act: impl FnOnce() + 'static) {
-        if untrack(|| self.covers_list()) {
-            self.reading.is_in_front.set(false);
-            self.write_address(false);
-            request_animation_frame(act);
-        } else {
-            act();
-        }
-    }
-
-    /// Back to the list, and into it.
-    pub(crate) fn to_list(self) {
-        self.in_list(|| dom::focus(LIST));
-    }
-
-    /// Focuses the pane that keys act on.
-    pub(crate) fn focus_pane(self) {
-        if untrack(|| self.covers_list()) {
-            dom::focus(READ)
-        } else {
-            dom::focus(LIST)
-        }
-    }
-
-    /// Brings what an address names in front: an engram, or the list.
-    pub(super) fn show_as_addressed(self, names_engram: bool) {
-        let was_in_front = untrack(|| self.covers_list());
-        self.reading.is_in_front.set(names_engram);
-        if untrack(|| self.covers_list()) != was_in_front {
-            request_animation_frame(move || self.focus_pane());
-        }
+/// Brings what an address names in front: an engram, or the list.
+pub(super) fn show_as_addressed(app: App, names_engram: bool) {
+    let was_in_front = untrack(|| covers_list(app));
+    app.reading.is_in_front.set(names_engram);
+    if untrack(|| covers_list(app)) != was_in_front {
+        request_animation_frame(move || focus_pane(app));
     }
 }
 
@@ -114,7 +112,7 @@ impl App {
 pub(super) fn keep_focus(app: App, it: &web_sys::HtmlDivElement) {
     let it = it.clone();
     request_animation_frame(move || {
-        if untrack(|| app.covers_list()) && dom::is_nowhere() {
+        if untrack(|| covers_list(app)) && dom::is_nowhere() {
             dom::focus_on(Some(it.into()));
         }
     });
@@ -158,7 +156,7 @@ pub(crate) fn panes(list: impl IntoView + 'static, detail: impl IntoView + 'stat
     let panes = NodeRef::<html::Main>::new();
     let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
     view! {
-        <main class="panes" class:one=app.frame.is_narrow class:read=move || app.covers_list() node_ref=panes style=("--list", width)>
+        <main class="panes" class:one=app.frame.is_narrow class:read=move || covers_list(app) node_ref=panes style=("--list", width)>
             {list}
             <Split panes />
             {detail}
@@ -173,7 +171,7 @@ pub(super) fn scrolls(app: App, key: &str) -> bool {
         key,
         "ArrowDown" | "ArrowUp" | "PageDown" | "PageUp" | "Home" | "End" | " "
     );
-    is_one && untrack(|| app.covers_list())
+    is_one && untrack(|| covers_list(app))
 }
 
 /// The way back, above the open engram.
@@ -194,7 +192,7 @@ pub(crate) fn ToList() -> impl IntoView {
         <header class="to-list" hidden=move || !app.frame.is_narrow.get()>
             // The list's own is hidden.
             <h1 class="offscreen">{read}</h1>
-            <button class="plain" data-testid="to-list" aria-label=label title=tip on:click=move |_| app.to_list()>
+            <button class="plain" data-testid="to-list" aria-label=label title=tip on:click=move |_| to_list(app)>
                 <span class="turn">{Icon::Chevron.draw()}</span>{title}
             </button>
         </header>

@@ -4,9 +4,10 @@ use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme, Zoom
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    connect, dom,
+    act, connect, dom,
     frame::Over,
     icons::Icon,
+    outside,
     overlay::{Heading, Modal},
     prose::prose,
     refused::Refused,
@@ -17,71 +18,69 @@ use crate::{
     words::say,
 };
 
-impl App {
-    /// Reads what was chosen before; what cannot be read leaves the system's.
-    pub(crate) async fn read_settings(self) {
-        match self.backend().settings().await {
-            Ok(settings) => {
-                dom::apply(&settings);
-                self.frame.list_width.set(settings.list_width);
-                self.frame.settings.set(settings);
-            }
-            Err(refusal) => dom::log(&refusal.to_string()),
+/// Reads what was chosen before; what cannot be read leaves the system's.
+pub(crate) async fn read_settings(app: App) {
+    match app.backend().settings().await {
+        Ok(settings) => {
+            dom::apply(&settings);
+            app.frame.list_width.set(settings.list_width);
+            app.frame.settings.set(settings);
         }
+        Err(refusal) => dom::log(&refusal.to_string()),
     }
+}
 
-    /// Changes what was chosen, on the screen and in the home.
-    pub(crate) fn change_settings(self, change: impl FnOnce(&mut Settings)) {
-        let before = self.frame.settings.get_untracked();
-        self.frame.settings.update(change);
-        let settings = self.frame.settings.get_untracked();
-        if settings == before {
-            return;
-        }
-        dom::apply(&settings);
-        // One at a time: an earlier save must not overwrite a later one.
-        if self.frame.is_keeping.get_value() {
-            return;
-        }
-        self.frame.is_keeping.set_value(true);
-        spawn_local(async move {
-            loop {
-                let settings = self.frame.settings.get_untracked();
-                match self.backend().keep_settings(&settings).await {
-                    Ok(()) => self.frame.settings_refused.set(None),
-                    Err(refusal) => self.refuse_settings(refusal),
-                }
-                if self.frame.settings.get_untracked() == settings {
-                    break;
-                }
-            }
-            self.frame.is_keeping.set_value(false);
-        });
+/// Changes what was chosen, on the screen and in the home.
+pub(crate) fn change_settings(app: App, change: impl FnOnce(&mut Settings)) {
+    let before = app.frame.settings.get_untracked();
+    app.frame.settings.update(change);
+    let settings = app.frame.settings.get_untracked();
+    if settings == before {
+        return;
     }
-
-    /// Zooms the window.
-    pub(crate) fn zoom(self, to: Zooming) {
-        self.change_settings(|it| {
-            it.zoom = match to {
-                Zooming::In => it.zoom.larger(),
-                Zooming::Out => it.zoom.smaller(),
-                Zooming::Reset => Zoom::default(),
-            }
-        });
-        let percent = self.frame.settings.with_untracked(|it| it.zoom.percent());
-        let told = say::settings::percent(percent);
-        self.frame.announcement.set(told);
+    dom::apply(&settings);
+    // One at a time: an earlier save must not overwrite a later one.
+    if app.frame.is_keeping.get_value() {
+        return;
     }
-
-    /// Says why in the settings sheet if that is open.
-    fn refuse_settings(self, refusal: Refusal) {
-        match self.frame.over.get_untracked() {
-            Some(Over::Settings) => {
-                dom::log(&refusal.to_string());
-                self.frame.settings_refused.set(Some(refusal));
+    app.frame.is_keeping.set_value(true);
+    spawn_local(async move {
+        loop {
+            let settings = app.frame.settings.get_untracked();
+            match app.backend().keep_settings(&settings).await {
+                Ok(()) => app.frame.settings_refused.set(None),
+                Err(refusal) => refuse_settings(app, refusal),
             }
-            _ => self.complain(refusal),
+            if app.frame.settings.get_untracked() == settings {
+                break;
+            }
         }
+        app.frame.is_keeping.set_value(false);
+    });
+}
+
+/// Zooms the window.
+pub(crate) fn zoom_to(app: App, to: Zooming) {
+    change_settings(app, |it| {
+        it.zoom = match to {
+            Zooming::In => it.zoom.larger(),
+            Zooming::Out => it.zoom.smaller(),
+            Zooming::Reset => Zoom::default(),
+        }
+    });
+    let percent = app.frame.settings.with_untracked(|it| it.zoom.percent());
+    let told = say::settings::percent(percent);
+    app.frame.announcement.set(told);
+}
+
+/// Says why in the settings sheet if that is open.
+fn refuse_settings(app: App, refusal: Refusal) {
+    match app.frame.over.get_untracked() {
+        Some(Over::Settings) => {
+            dom::log(&refusal.to_string());
+            app.frame.settings_refused.set(Some(refusal));
+        }
+        _ => app.frame.complain(refusal),
     }
 }
 
@@ -107,7 +106,7 @@ fn choices<T: Copy + PartialEq + Send + Sync + 'static>(
         let is_on = move || app.frame.settings.with(|it| get(it) == *value);
         view! {
             <button aria-pressed=move || is_on().to_string() data-testid=format!("{}-{}", name.to_lowercase(), word.to_lowercase().replace(' ', "-"))
-                on:click=move |_| app.change_settings(|it| set(it, *value))>{*word}</button>
+                on:click=move |_| change_settings(app, |it| set(it, *value))>{*word}</button>
         }
     };
     view! {
@@ -141,7 +140,7 @@ fn Chosen() -> impl IntoView {
     spawn_local(async move {
         match app.backend().surroundings().await {
             Ok(it) => around.set(it),
-            Err(refusal) => app.refuse_settings(refusal),
+            Err(refusal) => refuse_settings(app, refusal),
         }
     });
     let version = move || app.status.get().map(|it| it.version).unwrap_or_default();
@@ -174,10 +173,10 @@ fn Zoomed() -> impl IntoView {
             <span class="name">{say::settings::ZOOM}</span>
             <div class="segments">
                 <button data-testid="zoom-out" title=tip(Zooming::Out) aria-label=tip(Zooming::Out) aria-disabled=move || (zoom().smaller() == zoom()).to_string()
-                    on:click=move |_| app.zoom(Zooming::Out)>"−"</button>
-                <button data-testid="zoom-reset" title=tip(Zooming::Reset) on:click=move |_| app.zoom(Zooming::Reset)>{percent}</button>
+                    on:click=move |_| zoom_to(app, Zooming::Out)>"−"</button>
+                <button data-testid="zoom-reset" title=tip(Zooming::Reset) on:click=move |_| zoom_to(app, Zooming::Reset)>{percent}</button>
                 <button data-testid="zoom-in" title=tip(Zooming::In) aria-label=tip(Zooming::In) aria-disabled=move || (zoom().larger() == zoom()).to_string()
-                    on:click=move |_| app.zoom(Zooming::In)>"+"</button>
+                    on:click=move |_| zoom_to(app, Zooming::In)>"+"</button>
             </div>
         </div>
     }
@@ -194,7 +193,7 @@ fn Editor(around: Surroundings) -> impl IntoView {
     };
     let choose = move |line: String| {
         let line = line.trim().to_owned();
-        app.change_settings(|it| it.editor = (!line.is_empty()).then_some(line));
+        change_settings(app, |it| it.editor = (!line.is_empty()).then_some(line));
     };
     let automatic = say::settings::automatic(around.editor.as_deref());
     let one = move |name: String, value: String| {
@@ -235,7 +234,7 @@ fn Links(is_here: bool) -> impl IntoView {
         spawn_local(async move {
             match app.backend().bring_links().await {
                 Ok(()) => is_here.set(true),
-                Err(refusal) => app.refuse_settings(refusal),
+                Err(refusal) => refuse_settings(app, refusal),
             }
         });
     };
@@ -262,7 +261,7 @@ fn Agents() -> impl IntoView {
             <span class="name">{say::settings::AGENTS}</span>
             <div class="entry log">
                 <p class="hint">{connect::means()}</p>
-                <button data-testid="connect-agents" on:click=move |_| app.act(Act::Connect)>{say::connect::OPEN}</button>
+                <button data-testid="connect-agents" on:click=move |_| act::perform(app, Act::Connect)>{say::connect::OPEN}</button>
             </div>
         </div>
     }
@@ -277,8 +276,8 @@ fn Log(path: String) -> impl IntoView {
             <span class="name">{say::settings::LOG}</span>
             <div class="entry log">
                 <code>{path}</code>
-                <button data-testid="open-log" on:click=move |_| app.open_log()>{say::settings::OPEN}</button>
-                <button aria-label=say::settings::COPY_LOG on:click=move |_| app.copy(copied.clone(), say::notice::PATH_COPIED)>{Icon::Copy.draw()}</button>
+                <button data-testid="open-log" on:click=move |_| outside::open_log(app)>{say::settings::OPEN}</button>
+                <button aria-label=say::settings::COPY_LOG on:click=move |_| outside::copy(app, copied.clone(), say::notice::PATH_COPIED)>{Icon::Copy.draw()}</button>
             </div>
         </div>
     }

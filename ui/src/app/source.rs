@@ -20,6 +20,7 @@ use super::{
     write::{MarkedLines, Marks},
 };
 use crate::{
+    app::reading,
     commands::Lists,
     compare::{folded, without_indent},
     tags::Tag,
@@ -71,14 +72,14 @@ pub(crate) fn SourceCard(
     let pinned = StoredValue::new(pointer.clone());
     let told = move |it: &Engram| pinned.with_value(|of| words::place_now(it, &of.to_string()));
     let read_at = move |it: &Standing| pinned.with_value(|of| words::place_read(of, it));
-    let this = move || app.current().filter(|it| it.id == engram);
+    let this = move || reading::current(app).filter(|it| it.id == engram);
     // Nothing tells the list that moved lines moved again: it asks when this card sees it.
     Effect::new(move |_| {
         let Some(seen) = seen.get() else { return };
         let has_lines = pinned.with_value(|it| it.lines().is_some());
         let known = untrack(this).filter(|it| has_lines && it.health.is_some());
         if known.is_some_and(|it| told(&it) != read_at(&seen)) {
-            app.reread_health(engram);
+            reading::reread_health(app, engram);
         }
     });
     let place_now = Memo::new(move |_| {
@@ -106,7 +107,7 @@ pub(crate) fn SourceCard(
                 view! { <p class="wait" aria-busy="true">{say::source::READING}</p> }.into_any()
             }
             Some(Err(refusal)) => {
-                let known = untrack(|| app.current()).filter(|it| it.id == engram);
+                let known = untrack(|| reading::current(app)).filter(|it| it.id == engram);
                 let known = known.map(|it| (it, known_pointer.clone()));
                 view! { <Refused refusal known retry=move || loaded.refetch() /> }.into_any()
             }
@@ -282,7 +283,7 @@ fn Shown(
     });
     let toggle = move |panel: Panel| {
         app.reading.pointer.set(index);
-        app.toggle_panel(panel);
+        reading::toggle_panel(app, panel);
     };
     let opens = move |panel: Panel| is_active() && app.reading.panel.get() == Some(panel);
     let has_lines = source.media.as_ref().is_none_or(|it| it.kind.has_lines());

@@ -3,7 +3,7 @@
 use leptos::{ev, html, prelude::*};
 
 use super::{dom, state::App};
-use crate::words::say;
+use crate::{app::settings, words::say};
 
 /// Narrowest list and narrowest detail, in CSS pixels.
 const LIST: u32 = 300;
@@ -46,7 +46,7 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
     handle.on_load(move |_| request_animation_frame(told));
     let keep = move || {
         let width = app.frame.list_width.get_untracked();
-        app.change_settings(|it| it.list_width = width);
+        settings::change_settings(app, |it| it.list_width = width);
     };
     let hold = move |event: ev::PointerEvent| {
         if let Some(handle) = handle.get_untracked() {

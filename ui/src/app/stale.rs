@@ -6,11 +6,14 @@ use std::{
     time::Duration,
 };
 
-use engram_model::{Entry, StatusReply};
+use engram_model::{Entry, StatusReply, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, state::App};
-use crate::tags::{Tag, touched};
+use crate::{
+    app::{reading, views::feed},
+    tags::{Tag, touched},
+};
 
 /// How long changes gather before sums over the home are read again.
 const PAUSE: Duration = Duration::from_millis(400);
@@ -72,62 +75,60 @@ impl Stale {
     }
 }
 
-impl App {
-    /// Reads anew what is stale, for as long as the window lives.
-    pub(super) fn follow_stale(self) {
-        self.read_when(Tag::Status, Self::reread_status);
-        self.read_when(Tag::Facets, Self::count_facets);
-        self.read_when(Tag::Doubts, Self::list_doubts_anew);
-        // What evidence reads like is known anew once somebody can look again.
-        Effect::new(move |before: Option<bool>| {
-            let is_gone = self.is_blind();
-            if before.is_some_and(|before| before != is_gone) {
-                self.list_anew();
-                self.recheck();
-            }
-            is_gone
-        });
-        // The list keeps what is in it by the entries themselves; what it leaves out is read.
-        Effect::new(move |_| {
-            if let Some(id) = self.reading.selected.get() {
-                self.stale.track(Tag::Engram(id));
-                self.visit(id);
-            }
-        });
-    }
-
-    /// Whatever is read may have changed while nobody told of it.
-    pub(super) fn recheck(self) {
-        self.stale.touch(Tag::Sources);
-        self.stale.touch(Tag::Conflicts);
-        self.stale.touch(Tag::Requests);
-        self.stale.touch(Tag::Brief);
-        if let Some(id) = self.reading.selected.get_untracked() {
-            self.stale.touch(Tag::Engram(id));
+/// Reads anew what is stale, for as long as the window lives.
+pub(super) fn follow_stale(app: App) {
+    read_when(app, Tag::Status, reread_status);
+    read_when(app, Tag::Facets, feed::count_facets);
+    read_when(app, Tag::Doubts, feed::list_doubts_anew);
+    // What evidence reads like is known anew once somebody can look again.
+    Effect::new(move |before: Option<bool>| {
+        let is_gone = is_blind(app);
+        if before.is_some_and(|before| before != is_gone) {
+            feed::list_anew(app);
+            recheck(app);
         }
-    }
+        is_gone
+    });
+    // The list keeps what is in it by the entries themselves; what it leaves out is read.
+    Effect::new(move |_| {
+        if let Some(id) = app.reading.selected.get() {
+            app.stale.track(Tag::Engram(id));
+            reading::visit(app, id);
+        }
+    });
+}
 
-    /// Whether the repository is not there to be looked at.
-    pub(crate) fn is_blind(self) -> bool {
-        let why = |it: &StatusReply| it.project.as_ref()?.unavailable.clone();
-        self.status.with(|it| it.as_ref().and_then(why).is_some())
+/// Whatever is read may have changed while nobody told of it.
+pub(super) fn recheck(app: App) {
+    app.stale.touch(Tag::Sources);
+    app.stale.touch(Tag::Conflicts);
+    app.stale.touch(Tag::Requests);
+    app.stale.touch(Tag::Brief);
+    if let Some(id) = app.reading.selected.get_untracked() {
+        app.stale.touch(Tag::Engram(id));
     }
+}
 
-    fn read_when(self, tag: Tag, read: fn(Self)) {
-        Effect::new(move |before: Option<()>| {
-            self.stale.track(tag);
-            if before.is_some() {
-                read(self);
-            }
-        });
-    }
+/// Whether the repository is not there to be looked at.
+pub(crate) fn is_blind(app: App) -> bool {
+    let why = |it: &StatusReply| it.project.as_ref()?.unavailable.clone();
+    app.status.with(|it| it.as_ref().and_then(why).is_some())
+}
 
-    fn reread_status(self) {
-        spawn_local(async move {
-            match self.read_status().await {
-                Ok(status) => self.status.set(Some(status)),
-                Err(refusal) => dom::log(&refusal.to_string()),
-            }
-        });
-    }
+fn read_when(app: App, tag: Tag, read: fn(App)) {
+    Effect::new(move |before: Option<()>| {
+        app.stale.track(tag);
+        if before.is_some() {
+            read(app);
+        }
+    });
+}
+
+fn reread_status(app: App) {
+    spawn_local(async move {
+        match app.ask(ask::Status).await {
+            Ok(status) => app.status.set(Some(*status)),
+            Err(refusal) => dom::log(&refusal.to_string()),
+        }
+    });
 }

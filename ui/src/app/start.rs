@@ -7,6 +7,7 @@ use super::{
     overlay::{Heading, Modal},
     pick::PickRepository,
     refused::Refused,
+    repositories,
     state::App,
 };
 use crate::words::{self, say};
@@ -47,7 +48,7 @@ pub(crate) fn Offer() -> impl IntoView {
             <p>{say::repositories::OFFER}</p>
             <Refused refusal=app.repositories.refused />
             <div class="bar">
-                <button class="primary" data-testid="offer-open" on:click=move |_| app.take_offer()>{say::repositories::OPEN_IT}</button>
+                <button class="primary" data-testid="offer-open" on:click=move |_| repositories::take_offer(app)>{say::repositories::OPEN_IT}</button>
                 <button data-testid="offer-leave" on:click=move |_| app.frame.over.set(None)>{say::repositories::LEAVE_IT}" "<kbd>"Esc"</kbd></button>
             </div>
         </Modal>

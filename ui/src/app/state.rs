@@ -1,10 +1,10 @@
 //! What the window knows: its parts, and where it is among them.
 
-use engram_model::{AgentId, Refusal, StatusReply};
+use engram_model::{AgentId, Ask, Code, Refusal, Request, StatusReply, ask};
 use leptos::prelude::*;
 
 use super::{
-    backend::Backend,
+    backend::{Backend, strange},
     batch::Batch,
     connection::Connection,
     dom,
@@ -22,6 +22,7 @@ use super::{
     write::Writing,
 };
 use crate::{
+    app::{reading, repositories, room},
     route::{Missing, Route},
     tags::Tag,
     words::{Clock, say},
@@ -94,6 +95,32 @@ impl App {
         self.backend.get_value()
     }
 
+    /// Asks; the answer is of the request's own type. While another repository is on its way a change
+    /// would be made there.
+    pub(crate) async fn ask<A: Ask>(self, ask: A) -> Result<A::Answer, Refusal> {
+        let request: Request = ask.into();
+        let changes = request.changes();
+        if changes && self.repositories.is_switching() {
+            return Err(Refusal::new(
+                Code::RepoUnavailable,
+                say::repositories::SWITCHING,
+                say::repositories::SWITCHING_HINT,
+            ));
+        }
+        if let Some(refusal) = self.list.refused_in_past().filter(|_| changes) {
+            return Err(refusal);
+        }
+        let backend = self.backend();
+        let reply = self.repositories.for_front(async move {
+            if changes {
+                backend.change(request).await
+            } else {
+                backend.read(request).await
+            }
+        });
+        A::answer(reply.await?).ok_or_else(|| strange(&"another answer"))
+    }
+
     /// Knows nothing any more of the repository that was in front.
     pub(super) fn reset(self) {
         self.connection.reset();
@@ -117,24 +144,28 @@ impl App {
             self.tell_missing(&route);
         }
         let query = route.query(self.clock.get_untracked().offset);
-        self.show(View::named(route.view), route.filter.clone());
-        let status = self.read_status().await?;
+        feed::show(self, View::named(route.view), route.filter.clone());
+        let status = *self.ask(ask::Status).await?;
         self.repositories.show(status.project.as_ref());
-        let is_front = |it: &String| self.root().is_some_and(|root| is_same(&root, it));
+        let is_front = |it: &String| {
+            self.repositories
+                .root()
+                .is_some_and(|root| is_same(&root, it))
+        };
         if let Some(path) = route.repository.clone().filter(|it| !is_front(it)) {
-            self.say_not_here(path, query);
+            repositories::say_not_here(self, path, query);
         }
         self.status.set(Some(status));
-        let request = self.request();
+        let request = feed::request(self);
         let filter = request.filter.clone();
-        let page = self.read_feed(request).await?;
-        self.load_first(page, filter);
-        self.begin_to_look();
+        let page = self.ask(ask::Feed(request)).await?;
+        feed::load_first(self, page, filter);
+        feed::begin_to_look(self);
         self.phase.set(Phase::Ready);
         self.stale.touch(Tag::Facets);
         self.show_addressed(&route);
         if self.reading.selected.get_untracked().is_none() {
-            self.select_newest();
+            feed::select_newest(self);
         }
         self.write_address(false);
         Ok(())
@@ -147,24 +178,24 @@ impl App {
             || route.request.is_some()
             || route.agent.is_some();
         self.agent.set(route.agent.clone());
-        self.show_as_addressed(names_one);
+        room::show_as_addressed(self, names_one);
         if names_one {
             self.repositories.stays_outside.set(true);
         }
         if let Some(id) = route.engram {
-            self.select(id);
+            reading::select(self, id);
         }
         if let Some(id) = route.conflict {
-            self.select_conflict(id);
+            conflicts::select_conflict(self, id);
         }
         if let Some(id) = route.request.clone() {
-            self.select_request(id);
+            requests::select_request(self, id);
         }
     }
 
     /// Where the window is, as an address says it.
     fn route(self) -> Route {
-        self.route_of(!self.is_covered())
+        self.route_of(!room::is_covered(self))
     }
 
     /// The same, with what is open in the view, unless nothing of it `is_read`.
@@ -195,12 +226,12 @@ impl App {
             Some(Missing::Engram(id)) => say::repositories::no_id(id),
             Some(Missing::Conflict(id)) => say::repositories::no_conflict(id),
         };
-        self.say(&text, say::repositories::NEWER_HINT, true);
+        self.frame.say(&text, say::repositories::NEWER_HINT, true);
     }
 
     pub(super) fn write_address(self, is_step: bool) {
         let query = self.route().query(self.clock.get_untracked().offset);
-        dom::set_query(&query, is_step, self.root().as_deref());
+        dom::set_query(&query, is_step, self.repositories.root().as_deref());
         self.repositories.keep_place(query);
     }
 
@@ -208,11 +239,11 @@ impl App {
     pub(crate) fn follow_address(self) {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
         self.tell_missing(&route);
-        let is_another = self.show(View::named(route.view), route.filter.clone());
+        let is_another = feed::show(self, View::named(route.view), route.filter.clone());
         self.show_addressed(&route);
         self.write_address(false);
         if is_another {
-            self.list_anew();
+            feed::list_anew(self);
         }
     }
 
@@ -220,7 +251,7 @@ impl App {
     pub(crate) fn tick(self) {
         if dom::is_visible() {
             self.clock.set(dom::clock());
-            self.keep_looked();
+            feed::keep_looked(self);
         }
     }
 }

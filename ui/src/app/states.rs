@@ -5,7 +5,7 @@ use engram_model::Code;
 use leptos::prelude::*;
 
 use super::{
-    connection::{Link, Why},
+    connection::{self, Link, Why},
     frame::sentence,
     icons::Icon,
     prose::prose,
@@ -43,7 +43,7 @@ pub(crate) fn Disconnected() -> impl IntoView {
                     let (title, text) = told(app.connection.lost_why.get(), &since());
                     view! { <p>{title}<span>{prose(&text)}</span></p> }
                 }}
-                <button data-testid="reconnect" on:click=move |_| app.reconnect()>{say::lost::NOW}</button>
+                <button data-testid="reconnect" on:click=move |_| connection::reconnect(app)>{say::lost::NOW}</button>
             </div>
         })
     }

@@ -17,12 +17,16 @@ use super::{
         frame::Toast,
         reading::{Closing, Panel},
         state::App,
-        views::{conflicts, drift, feed::Search, knowledge},
+        views::{drift, feed::Search, knowledge},
     },
     KINDS,
     made_up::{self, engrams, repositories},
 };
 use crate::{
+    app::{
+        views::{self, conflicts, feed},
+        write,
+    },
     chosen::Deed,
     feed::Feed,
     queue::{Queue, Verdict},
@@ -59,7 +63,7 @@ fn load_page(app: App, all: &[Arc<Engram>], filter: Filter, next: Option<u64>) {
     app.list.filter.set(filter);
     app.list
         .feed
-        .update(|feed| feed.load(page, untrack(|| app.asked())));
+        .update(|feed| feed.load(page, untrack(|| views::asked(app))));
 }
 
 pub(super) fn full(app: App) {
@@ -207,8 +211,8 @@ pub(super) fn conflicts(app: App, at: usize) {
 /// A wording of both claims is written.
 pub(super) fn merging(app: App) {
     conflicts(app, 0);
-    if let Some(it) = untrack(|| app.conflict()) {
-        app.begin_merge(&it);
+    if let Some(it) = untrack(|| conflicts::conflict(app)) {
+        conflicts::begin_merge(app, &it);
     }
 }
 
@@ -330,7 +334,7 @@ pub(super) fn chosen(app: App, index: usize) {
 pub(super) fn picked(app: App, asking: Option<Deed>) {
     let all = engrams();
     load(app, &all, Filter::default());
-    let rows = untrack(|| app.rows());
+    let rows = untrack(|| feed::rows(app));
     app.list.choice.rows.update(|it| it.add(&rows, |_| true));
     app.list.choice.asking.set(asking);
 }
@@ -350,7 +354,7 @@ pub(super) fn open(app: App) {
     let all = engrams();
     load(app, &all[..3], Filter::default());
     app.reading.selected.set(all.first().map(|it| it.id));
-    app.toggle_row();
+    feed::toggle_row(app);
 }
 
 pub(super) fn reading(app: App, panel: Panel) {
@@ -365,7 +369,7 @@ pub(super) fn history(app: App) {
 
 pub(super) fn correcting(app: App) {
     chosen(app, 0);
-    app.begin_correction();
+    write::begin_correction(app);
 }
 
 pub(super) fn closing(app: App, closing: Closing) {

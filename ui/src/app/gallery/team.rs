@@ -144,7 +144,7 @@ pub(super) fn brief(app: App, open: &str) {
 /// A line is written.
 pub(super) fn writing(app: App) {
     brief(app, "Ship");
-    app.write_line(untrack(|| app.line()));
+    brief::write_line(app, untrack(|| brief::line(app)));
 }
 
 /// It could not be pinned.

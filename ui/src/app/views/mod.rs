@@ -13,7 +13,7 @@ use engram_model::Filter;
 use leptos::prelude::*;
 
 use super::{icons::Icon, state::App};
-use crate::{commands::Lists, words::say::Noun};
+use crate::{app::room, commands::Lists, words::say::Noun};
 
 /// One view.
 pub(crate) struct View {
@@ -91,23 +91,21 @@ impl View {
     }
 }
 
-impl App {
-    /// Shows a view, whole; one that is on the screen already stays as it is limited.
-    pub(crate) fn show_view(self, view: &'static View) {
-        if !untrack(|| view.is_on(self)) {
-            self.limit(view, Filter::default(), true);
-        }
-        // Its list may not be drawn yet.
-        request_animation_frame(move || self.to_list());
+/// Shows a view, whole; one that is on the screen already stays as it is limited.
+pub(crate) fn show_view(app: App, view: &'static View) {
+    if !untrack(|| view.is_on(app)) {
+        feed::limit(app, view, Filter::default(), true);
     }
+    // Its list may not be drawn yet.
+    request_animation_frame(move || room::to_list(app));
+}
 
-    /// What is asked for: what the view lists, as the person limits it.
-    pub(crate) fn asked(self) -> Filter {
-        (self.view.get().within)(self.list.filter.get())
-    }
+/// What is asked for: what the view lists, as the person limits it.
+pub(crate) fn asked(app: App) -> Filter {
+    (app.view.get().within)(app.list.filter.get())
+}
 
-    /// Whether what leaves the list is done with, so that the next is read.
-    pub(crate) fn is_queue(self) -> bool {
-        self.view.get_untracked().asks
-    }
+/// Whether what leaves the list is done with, so that the next is read.
+pub(crate) fn is_queue(app: App) -> bool {
+    app.view.get_untracked().asks
 }

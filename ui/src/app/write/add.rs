@@ -13,7 +13,9 @@ use crate::{
         frame::{Over, Undo},
         overlay::{Heading, Modal},
         palette::keycaps,
+        reading,
         state::App,
+        views::feed,
     },
     drafts::{Drafts, may_keep},
     words::{self, say},
@@ -90,72 +92,71 @@ impl New {
     }
 }
 
-impl App {
-    /// Opens the form, about the marked lines of the open engram; keeps what was written before.
-    pub(crate) fn add_claim(self) {
-        // What was refused once may pass now.
-        if self.write.new.with_untracked(|it| it.refusal.is_some()) {
-            self.write.new.update(|it| it.refusal = None);
-        }
-        let selected = self.reading.selected.get_untracked();
-        let marked = self.write.marked.get_untracked();
-        let marked = marked.filter(|it| Some(it.engram) == selected);
-        if let Some(marked) = marked
-            && let Some(pointer) = marked.pointer()
-        {
-            let pointer = pointer.to_string();
-            // A text about other lines is replaced by whatever is typed.
-            if self.write.new.with_untracked(|it| it.pointer != pointer) {
-                request_animation_frame(|| request_animation_frame(|| dom::select(FIELD)));
-            }
-            self.write.new.update(|it| {
-                it.about = Some((pointer.clone(), marked.lines()));
-                it.pointer = pointer;
-            });
-        }
-        self.frame.over.set(Some(Over::Add));
+/// Opens the form, about the marked lines of the open engram; keeps what was written before.
+pub(crate) fn add_claim(app: App) {
+    // What was refused once may pass now.
+    if app.write.new.with_untracked(|it| it.refusal.is_some()) {
+        app.write.new.update(|it| it.refusal = None);
     }
-
-    fn save_new(self) {
-        let new = self.write.new.get_untracked();
-        if new.is_saving {
-            return;
+    let selected = app.reading.selected.get_untracked();
+    let marked = app.write.marked.get_untracked();
+    let marked = marked.filter(|it| Some(it.engram) == selected);
+    if let Some(marked) = marked
+        && let Some(pointer) = marked.pointer()
+    {
+        let pointer = pointer.to_string();
+        // A text about other lines is replaced by whatever is typed.
+        if app.write.new.with_untracked(|it| it.pointer != pointer) {
+            request_animation_frame(|| request_animation_frame(|| dom::select(FIELD)));
         }
-        self.write
-            .new
-            .update(|it| (it.is_saving, it.refusal) = (true, None));
-        let was_nothing_new = self.is_nothing_new();
-        spawn_local(async move {
-            match self.ask(ask::Put(Box::new(new.draft()))).await {
-                Ok(stored) => {
-                    self.write.new.set(New::default());
-                    self.write.marked.set(None);
-                    if self.frame.over.get_untracked() == Some(Over::Add) {
-                        self.frame.over.set(None);
-                    }
-                    if is_known(&stored) {
-                        self.say(say::write::EXISTS, "", false)
-                    } else {
-                        self.say_done(say::write::ADDED, &new.claim, Undo::Withdraw(stored.id))
-                    }
-                    // It is shown, wherever the list stands, and is no news to its author.
-                    self.show_new();
-                    self.saw_own(stored.seq, was_nothing_new);
-                    self.go_to(stored.id);
-                    // The dialog gives the focus back first.
-                    request_animation_frame(|| dom::focus("feed"));
-                }
-                Err(refusal) => {
-                    if self.frame.over.get_untracked() != Some(Over::Add) {
-                        self.complain(refusal.clone());
-                    }
-                    self.write
-                        .new
-                        .update(|it| (it.is_saving, it.refusal) = (false, Some(refusal)));
-                }
-            }
+        app.write.new.update(|it| {
+            it.about = Some((pointer.clone(), marked.lines()));
+            it.pointer = pointer;
         });
     }
+    app.frame.over.set(Some(Over::Add));
+}
+
+fn save_new(app: App) {
+    let new = app.write.new.get_untracked();
+    if new.is_saving {
+        return;
+    }
+    app.write
+        .new
+        .update(|it| (it.is_saving, it.refusal) = (true, None));
+    let was_nothing_new = feed::is_nothing_new(app);
+    spawn_local(async move {
+        match app.ask(ask::Put(Box::new(new.draft()))).await {
+            Ok(stored) => {
+                app.write.new.set(New::default());
+                app.write.marked.set(None);
+                if app.frame.over.get_untracked() == Some(Over::Add) {
+                    app.frame.over.set(None);
+                }
+                if is_known(&stored) {
+                    app.frame.say(say::write::EXISTS, "", false)
+                } else {
+                    app.frame
+                        .say_done(say::write::ADDED, &new.claim, Undo::Withdraw(stored.id))
+                }
+                // It is shown, wherever the list stands, and is no news to its author.
+                feed::show_new(app);
+                feed::saw_own(app, stored.seq, was_nothing_new);
+                reading::go_to(app, stored.id);
+                // The dialog gives the focus back first.
+                request_animation_frame(|| dom::focus("feed"));
+            }
+            Err(refusal) => {
+                if app.frame.over.get_untracked() != Some(Over::Add) {
+                    app.frame.complain(refusal.clone());
+                }
+                app.write
+                    .new
+                    .update(|it| (it.is_saving, it.refusal) = (false, Some(refusal)));
+            }
+        }
+    });
 }
 
 /// Whether the same claim existed, so that none was stored.
@@ -195,8 +196,8 @@ fn Form() -> impl IntoView {
     });
     request_animation_frame(|| dom::focus(FIELD));
     view! {
-        <form class="writing" on:keydown=move |event| keys(&event, || app.save_new(), None::<fn()>)
-            on:submit=move |event| { event.prevent_default(); app.save_new(); }>
+        <form class="writing" on:keydown=move |event| keys(&event, || save_new(app), None::<fn()>)
+            on:submit=move |event| { event.prevent_default(); save_new(app); }>
             <label for=EVIDENCE>{say::write::EVIDENCE}</label>
             <input id=EVIDENCE data-testid="new-evidence" class="code" autocomplete="off" spellcheck="false" placeholder=say::write::EVIDENCE_HINT
                 prop:value=move || new.with(|it| it.pointer.clone()) prop:readOnly=is_saving

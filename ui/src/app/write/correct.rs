@@ -7,7 +7,13 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::field::{ClaimField, Refused, keys};
 use crate::{
-    app::{dom, frame::Undo, palette::keycaps, reading::Closing, state::App},
+    app::{
+        dom,
+        frame::Undo,
+        palette::keycaps,
+        reading::{self, Closing},
+        state::App,
+    },
     drafts::may_keep,
     words::{self, say},
 };
@@ -38,105 +44,103 @@ impl Correction {
     }
 }
 
-impl App {
-    /// Opens the field for the open claim, with the draft of before.
-    pub(crate) fn correct(self) {
-        if self.begin_correction() {
-            dom::reveal(FIELD);
-            request_animation_frame(|| dom::focus(FIELD));
-        }
+/// Opens the field for the open claim, with the draft of before.
+pub(crate) fn correct(app: App) {
+    if begin_correction(app) {
+        dom::reveal(FIELD);
+        request_animation_frame(|| dom::focus(FIELD));
     }
+}
 
-    /// Returns whether there is anything to correct.
-    pub(crate) fn begin_correction(self) -> bool {
-        let engram = untrack(|| self.current()).filter(|it| Closing::Forget.is_for(it));
-        let Some(engram) = engram else {
-            return false;
-        };
-        self.reading.closing.set(None);
-        self.write.corrections.update(|all| {
-            let begun = all.entry(engram.id).or_insert_with(|| Correction {
-                text: words::claim(&engram),
-                ..Correction::default()
-            });
-            begun.is_open = true;
+/// Returns whether there is anything to correct.
+pub(crate) fn begin_correction(app: App) -> bool {
+    let engram = untrack(|| reading::current(app)).filter(|it| Closing::Forget.is_for(it));
+    let Some(engram) = engram else {
+        return false;
+    };
+    app.reading.closing.set(None);
+    app.write.corrections.update(|all| {
+        let begun = all.entry(engram.id).or_insert_with(|| Correction {
+            text: words::claim(&engram),
+            ..Correction::default()
         });
-        true
-    }
+        begun.is_open = true;
+    });
+    true
+}
 
-    fn correction(self, id: EngramId) -> Correction {
-        let begun = |all: &HashMap<EngramId, Correction>| all.get(&id).cloned();
-        self.write.corrections.with(begun).unwrap_or_default()
-    }
+fn correction(app: App, id: EngramId) -> Correction {
+    let begun = |all: &HashMap<EngramId, Correction>| all.get(&id).cloned();
+    app.write.corrections.with(begun).unwrap_or_default()
+}
 
-    fn change_correction(self, id: EngramId, change: impl FnOnce(&mut Correction)) {
-        self.write.corrections.update(|all| {
-            if let Some(it) = all.get_mut(&id) {
-                change(it);
-            }
-        });
-    }
-
-    /// Drops the draft.
-    fn drop_correction(self, id: EngramId) {
-        self.write.corrections.update(|all| {
-            all.remove(&id);
-        });
-    }
-
-    /// Closes the field; keeps a changed draft for later.
-    fn leave_correction(self, engram: &Engram) {
-        if is_changed(engram, &untrack(|| self.correction(engram.id)).text) {
-            self.change_correction(engram.id, |it| it.is_open = false)
-        } else {
-            self.drop_correction(engram.id)
+fn change_correction(app: App, id: EngramId, change: impl FnOnce(&mut Correction)) {
+    app.write.corrections.update(|all| {
+        if let Some(it) = all.get_mut(&id) {
+            change(it);
         }
-        dom::focus("feed");
-    }
+    });
+}
 
-    /// Stores it as a new version; an unchanged text is not stored, and a refused one stays in the field.
-    fn save_correction(self, engram: &Engram) {
-        let id = engram.id;
-        let begun = untrack(|| self.correction(id));
-        if begun.is_saving {
-            return;
-        }
-        if !is_changed(engram, &begun.text) {
-            return self.leave_correction(engram);
-        }
-        self.change_correction(id, |it| (it.is_saving, it.refusal) = (true, None));
-        let draft = Draft {
-            claim: begun.text,
-            ..engram.draft()
-        };
-        let claim = draft.claim.clone();
-        spawn_local(async move {
-            let stored = self.ask(ask::Put(Box::new(draft))).await;
-            let is_here = self.reading.selected.get_untracked() == Some(id);
-            match stored {
-                Ok(stored) => {
-                    self.drop_correction(id);
-                    self.say_done(
-                        say::write::CORRECTED,
-                        &claim,
-                        Undo::Restore(replaced(&stored, id)),
-                    );
-                    if is_here {
-                        self.select(stored.id);
-                        dom::focus("feed");
-                    }
-                }
-                Err(refusal) => {
-                    if !is_here {
-                        self.complain(refusal.clone());
-                    }
-                    self.change_correction(id, |it| {
-                        (it.is_saving, it.is_open, it.refusal) = (false, true, Some(refusal));
-                    });
+/// Drops the draft.
+fn drop_correction(app: App, id: EngramId) {
+    app.write.corrections.update(|all| {
+        all.remove(&id);
+    });
+}
+
+/// Closes the field; keeps a changed draft for later.
+fn leave_correction(app: App, engram: &Engram) {
+    if is_changed(engram, &untrack(|| correction(app, engram.id)).text) {
+        change_correction(app, engram.id, |it| it.is_open = false)
+    } else {
+        drop_correction(app, engram.id)
+    }
+    dom::focus("feed");
+}
+
+/// Stores it as a new version; an unchanged text is not stored, and a refused one stays in the field.
+fn save_correction(app: App, engram: &Engram) {
+    let id = engram.id;
+    let begun = untrack(|| correction(app, id));
+    if begun.is_saving {
+        return;
+    }
+    if !is_changed(engram, &begun.text) {
+        return leave_correction(app, engram);
+    }
+    change_correction(app, id, |it| (it.is_saving, it.refusal) = (true, None));
+    let draft = Draft {
+        claim: begun.text,
+        ..engram.draft()
+    };
+    let claim = draft.claim.clone();
+    spawn_local(async move {
+        let stored = app.ask(ask::Put(Box::new(draft))).await;
+        let is_here = app.reading.selected.get_untracked() == Some(id);
+        match stored {
+            Ok(stored) => {
+                drop_correction(app, id);
+                app.frame.say_done(
+                    say::write::CORRECTED,
+                    &claim,
+                    Undo::Restore(replaced(&stored, id)),
+                );
+                if is_here {
+                    reading::select(app, stored.id);
+                    dom::focus("feed");
                 }
             }
-        });
-    }
+            Err(refusal) => {
+                if !is_here {
+                    app.frame.complain(refusal.clone());
+                }
+                change_correction(app, id, |it| {
+                    (it.is_saving, it.is_open, it.refusal) = (false, true, Some(refusal));
+                });
+            }
+        }
+    });
 }
 
 /// Whether a text differs from the claim as shown.
@@ -163,7 +167,7 @@ pub(crate) fn Correct(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl I
     // A redacted claim leaves no draft.
     Effect::new(move |_| {
         if engram.with(|it| it.as_ref().is_some_and(|it| it.id == id && it.redacted)) {
-            app.drop_correction(id);
+            drop_correction(app, id);
         }
     });
     move || {
@@ -173,9 +177,9 @@ pub(crate) fn Correct(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl I
         Some(false) => view! {
             <p class="unsaved" data-testid="unsaved">
                 {say::write::UNSAVED}" "
-                <button class="plain" data-testid="continue" on:click=move |_| app.correct()>{say::write::CONTINUE}</button>
+                <button class="plain" data-testid="continue" on:click=move |_| correct(app)>{say::write::CONTINUE}</button>
                 <button class="plain" data-testid="discard" on:click=move |_| {
-                    app.drop_correction(id);
+                    drop_correction(app, id);
                     dom::focus("feed");
                 }>{say::write::DISCARD}</button>
             </p>
@@ -188,18 +192,18 @@ pub(crate) fn Correct(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl I
 #[component]
 fn Field(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let text = Signal::derive(move || app.correction(id).text);
-    let is_saving = Memo::new(move |_| app.correction(id).is_saving);
-    let refusal = Memo::new(move |_| app.correction(id).refusal);
+    let text = Signal::derive(move || correction(app, id).text);
+    let is_saving = Memo::new(move |_| correction(app, id).is_saving);
+    let refusal = Memo::new(move |_| correction(app, id).refusal);
     let read = move || engram.get_untracked().filter(|it| it.id == id);
     let save = move || {
         if let Some(engram) = read() {
-            app.save_correction(&engram);
+            save_correction(app, &engram);
         }
     };
     let leave = move || {
         if let Some(engram) = read() {
-            app.leave_correction(&engram);
+            leave_correction(app, &engram);
         }
     };
     let is_past = move || engram.with(|it| it.as_ref().is_some_and(|it| it.valid_until.is_some()));
@@ -208,7 +212,7 @@ fn Field(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
             on:keydown=move |event| keys(&event, save, Some(leave))
             on:submit=move |event| { event.prevent_default(); save(); }>
             <ClaimField id=FIELD label=say::write::CORRECTION text is_saving
-                set=move |text| app.change_correction(id, |it| it.text = text) />
+                set=move |text| change_correction(app, id, |it| it.text = text) />
             <Refused id=FIELD refusal />
             {move || is_past().then(|| view! { <p class="why" role="status" data-testid="meanwhile">{say::write::MEANWHILE}</p> })}
             <div class="does">
@@ -228,17 +232,17 @@ pub(crate) fn CorrectButton(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView 
     let can = move || {
         let can =
             |it: &Option<Arc<Engram>>| it.as_ref().is_some_and(|it| Closing::Forget.is_for(it));
-        !app.is_past() && engram.with(can)
+        !app.list.is_past() && engram.with(can)
     };
     let means = move || {
-        if app.is_past() {
+        if app.list.is_past() {
             say::knowledge::LOCKED
         } else {
             say::write::CORRECT_MEANS
         }
     };
     view! {
-        <button data-testid="correct" disabled=move || !can() title=means on:click=move |_| app.correct()>
+        <button data-testid="correct" disabled=move || !can() title=means on:click=move |_| correct(app)>
             {say::write::CORRECT}" "<kbd>"R"</kbd>
         </button>
     }

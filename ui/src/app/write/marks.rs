@@ -1,6 +1,7 @@
 //! Marked lines of a source: by dragging over text or numbers, by Shift-click, by Shift and the arrow
 //! keys.
 
+use super::add;
 use std::sync::Arc;
 
 use engram_model::{EngramId, Lines, Pointer, SourceLine, SourceReply};
@@ -224,7 +225,7 @@ pub(crate) fn MarkedLines(marks: Marks) -> impl IntoView {
         has.get().then(|| view! {
             <div class="marked-lines" role="group" aria-label=say::write::MARKED data-testid="marked-lines">
                 <span role="status" title=name.clone()>{lines}</span>
-                <button data-testid="add-claim" on:click=move |_| app.add_claim()>{say::write::ABOUT}" "<kbd>"W"</kbd></button>
+                <button data-testid="add-claim" on:click=move |_| add::add_claim(app)>{say::write::ABOUT}" "<kbd>"W"</kbd></button>
                 <span class="space"></span>
                 <button class="plain" aria-label=say::write::UNMARK data-testid="unmark" on:click=move |_| marks.set(None)>{Icon::Close.draw()}</button>
             </div>

@@ -6,6 +6,10 @@ mod correct;
 mod field;
 mod marks;
 
+pub(crate) use self::add::add_claim;
+#[cfg(feature = "gallery")]
+pub(crate) use self::correct::begin_correction;
+pub(crate) use self::correct::correct;
 use std::collections::HashMap;
 
 use engram_model::EngramId;

@@ -5,12 +5,15 @@ use engram_model::{
 };
 use leptos::prelude::*;
 
-use super::{list::gauge, state::Agents};
+use super::{
+    list::gauge,
+    state::{self, Agents},
+};
 use crate::{
     app::{
         dom,
         palette::keycaps,
-        prose,
+        prose, reading,
         room::{self, ToList},
         state::App,
     },
@@ -38,7 +41,7 @@ pub(super) fn Detail(agents: Agents) -> impl IntoView {
                 <Stored it />
             </div>
             <div class="bar" hidden=is_none>
-                <button class="primary" data-testid="agent-claims" on:click=move |_| app.show_said_by_current(agents)>{say::agents::SHOW}" "{keycaps("Enter")}</button>
+                <button class="primary" data-testid="agent-claims" on:click=move |_| state::show_said_by_current(app, agents)>{say::agents::SHOW}" "{keycaps("Enter")}</button>
             </div>
         </section>
     }
@@ -214,7 +217,7 @@ fn Stored(it: Memo<Option<AgentStatus>>) -> impl IntoView {
             <h3>{say::agents::SAID}</h3>
             <ul>
                 <For each=move || all.get() key=|it| it.0 let((id, claim))>
-                    <li><button class="plain" on:click=move |_| app.go_to(id)>{prose::prose(&claim)}</button></li>
+                    <li><button class="plain" on:click=move |_| reading::go_to(app, id)>{prose::prose(&claim)}</button></li>
                 </For>
             </ul>
         </section>

@@ -7,7 +7,15 @@ use web_sys::{Element, HtmlElement};
 
 use super::{VIEW, state::Agents};
 use crate::{
-    app::{dom, frame::sentence, prose::prose, state::App, states, views::LIST},
+    app::{
+        dom,
+        frame::sentence,
+        prose::prose,
+        room,
+        state::App,
+        states,
+        views::{LIST, agents::state},
+    },
     words::{self, Clock, say},
 };
 
@@ -23,7 +31,7 @@ pub(super) fn step(app: App, by: isize) {
     let at = (0..rows.length()).find(is_current).unwrap_or(0) as usize;
     let last = (rows.length() as usize).saturating_sub(1);
     let next = row(at.saturating_add_signed(by).min(last) as u32);
-    if untrack(|| app.covers_list()) {
+    if untrack(|| room::covers_list(app)) {
         // Behind the one that is read, rows cannot be focused.
         next.and_then(|it| it.dyn_into::<HtmlElement>().ok())
             .into_iter()
@@ -42,8 +50,8 @@ pub(super) fn List(agents: Agents) -> impl IntoView {
         if event.key() == "Enter" {
             event.prevent_default();
             agents.choose_current();
-            if !app.bring_forward() {
-                app.show_said_by_current(agents);
+            if !room::bring_forward(app) {
+                state::show_said_by_current(app, agents);
             }
         }
     };
@@ -117,7 +125,7 @@ fn Row(agents: Agents, handle: AgentId, depth: usize) -> impl IntoView {
         <li>
             <button class="agent-row" data-testid="agent" data-depth=depth style=("--depth", depth.to_string()) tabindex=move || if is_current.get() { "0" } else { "-1" }
                 aria-current=move || is_current.get().then_some("true")
-                on:focus=move |_| choose() on:click=move |_| { choose(); app.bring_forward(); } on:dblclick=move |_| app.show_said_by_current(agents)>
+                on:focus=move |_| choose() on:click=move |_| { choose(); room::bring_forward(app); } on:dblclick=move |_| state::show_said_by_current(app, agents)>
                 {content}
             </button>
         </li>

@@ -66,7 +66,7 @@ impl Agents {
             if known.with(|it| !it.as_ref().is_none_or(is_listed)) {
                 app.agent.set(None);
                 app.write_address(false);
-                app.say(say::agents::GONE, "", true);
+                app.frame.say(say::agents::GONE, "", true);
             }
         });
         Self {
@@ -129,17 +129,15 @@ fn in_order(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
     new.chain(stay).cloned().collect()
 }
 
-impl App {
-    /// Shows the claims under the open agent's name in the feed.
-    pub(super) fn show_said_by_current(self, agents: Agents) {
-        let Some(it) = untrack(|| agents.of(&agents.current()?)) else {
-            return;
-        };
-        let filter = Filter {
-            authors: vec![it.name],
-            ..Filter::default()
-        };
-        self.limit(&feed::VIEW, filter, true);
-        request_animation_frame(|| dom::focus(LIST));
-    }
+/// Shows the claims under the open agent's name in the feed.
+pub(super) fn show_said_by_current(app: App, agents: Agents) {
+    let Some(it) = untrack(|| agents.of(&agents.current()?)) else {
+        return;
+    };
+    let filter = Filter {
+        authors: vec![it.name],
+        ..Filter::default()
+    };
+    feed::limit(app, &feed::VIEW, filter, true);
+    request_animation_frame(|| dom::focus(LIST));
 }

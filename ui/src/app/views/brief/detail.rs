@@ -6,10 +6,12 @@ use leptos::{html, prelude::*};
 use super::pins::{can_edit, can_pin};
 use crate::{
     app::{
+        act,
         palette::keycaps,
         room::{self, ToList},
         source::SourceCard,
         state::App,
+        views::brief::state,
     },
     commands::Act,
     words::{self, say},
@@ -18,7 +20,7 @@ use crate::{
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
-    let line = Memo::new(move |_| app.line());
+    let line = Memo::new(move |_| state::line(app));
     let shown = move || line.get().map(|line| view! { <Whole line /> });
     view! {
         <section class="pane detail" id=room::DETAIL aria-label=say::brief::ONE data-testid="line-detail">
@@ -73,10 +75,10 @@ fn Bar(line: Memo<Option<BriefLine>>) -> impl IntoView {
     };
     view! {
         <div class="bar" hidden=is_none data-testid="line-bar">
-            <button class="primary" data-testid="pin" hidden=move || !pins.get() on:click=move |_| app.act(Act::Pin)>{name}" "{keycaps("p")}</button>
-            <button data-testid="edit-line" hidden=move || !edits.get() on:click=move |_| app.act(Act::EditLine)>{say::brief::EDIT}" "{keycaps("e")}</button>
+            <button class="primary" data-testid="pin" hidden=move || !pins.get() on:click=move |_| act::perform(app, Act::Pin)>{name}" "{keycaps("p")}</button>
+            <button data-testid="edit-line" hidden=move || !edits.get() on:click=move |_| act::perform(app, Act::EditLine)>{say::brief::EDIT}" "{keycaps("e")}</button>
             <span class="space"></span>
-            <button class="plain" data-testid="line-claim" hidden=move || !has_claim.get() on:click=move |_| app.show_claim_of_line()>{say::brief::SHOW}</button>
+            <button class="plain" data-testid="line-claim" hidden=move || !has_claim.get() on:click=move |_| state::show_claim_of_line(app)>{say::brief::SHOW}</button>
         </div>
     }
 }

@@ -3,11 +3,22 @@
 use engram_model::{AgentId, BriefLine, BriefPart, Meter};
 use leptos::{ev, prelude::*};
 
-use super::{VIEW, pins::FIELD, state::Draft};
+use super::{
+    VIEW,
+    pins::FIELD,
+    state::{self, Draft},
+};
 use crate::{
     app::{
-        connection::Link, dom, icons::Icon, palette::keycaps, refused::Refused, state::App, states,
-        views::LIST,
+        act,
+        connection::Link,
+        dom,
+        icons::Icon,
+        palette::keycaps,
+        refused::Refused,
+        state::App,
+        states,
+        views::{LIST, brief::pins},
     },
     commands::Act,
     words::{self, say},
@@ -31,11 +42,11 @@ pub(crate) fn List() -> impl IntoView {
                 <h1>{VIEW.title}</h1>
                 <Used />
                 <span class="space"></span>
-                <button data-testid="add-line" title=say::brief::ADD on:click=move |_| app.act(Act::Line)>{say::brief::ADD_SHORT}" "{keycaps("n")}</button>
+                <button data-testid="add-line" title=say::brief::ADD on:click=move |_| act::perform(app, Act::Line)>{say::brief::ADD_SHORT}" "{keycaps("n")}</button>
             </header>
             <Whose />
             <states::Disconnected />
-            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| app.read_brief()) /></div>
+            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| state::read_brief(app)) /></div>
             <Field />
             <div class="within-list"><Refused refusal=it.pin_refused /></div>
             <Lines />
@@ -131,8 +142,8 @@ fn Field() -> impl IntoView {
             return;
         }
         match event.key().as_str() {
-            "Enter" => app.save_draft(),
-            "Escape" => app.leave_draft(),
+            "Enter" => pins::save_draft(app),
+            "Escape" => pins::leave_draft(app),
             _ => return,
         }
         event.prevent_default();
@@ -168,8 +179,8 @@ fn Field() -> impl IntoView {
                     <label for=FIELD class="offscreen">{say::brief::YOUR_LINE}</label>
                     <input id=FIELD data-testid="line-field" dir="auto" autocomplete="off" maxlength="500" placeholder=say::brief::ADD_HINT
                         prop:value=text on:input=write on:keydown=keys />
-                    <button class="primary" data-testid="save-line" on:click=move |_| app.save_draft()>{save}" "{keycaps("Enter")}</button>
-                    <button class="plain" data-testid="cancel-line" on:click=move |_| app.leave_draft()>{say::brief::CANCEL}</button>
+                    <button class="primary" data-testid="save-line" on:click=move |_| pins::save_draft(app)>{save}" "{keycaps("Enter")}</button>
+                    <button class="plain" data-testid="cancel-line" on:click=move |_| pins::leave_draft(app)>{say::brief::CANCEL}</button>
                 </div>
             }
         })
@@ -267,7 +278,7 @@ fn Row(at: usize, line: BriefLine) -> impl IntoView {
     view! {
         <div class="brief-row" class:selected=is_open id=element_id(at) role="option" aria-selected=move || is_open.get().to_string()
             data-testid="brief-line" data-pinned=line.pinned.to_string()
-            on:mousedown=dom::keep_text on:click=move |_| app.go_to_line(text.get_value())>
+            on:mousedown=dom::keep_text on:click=move |_| state::go_to_line(app, text.get_value())>
             <span class="number" aria-hidden="true">{at + 1}</span>
             <p dir="auto">{words::visible(&line.text)}</p>
             {line.pinned.then(|| view! { <span class="pinned" title=say::brief::part::PIN>{Icon::Pin.draw()}</span> })}

@@ -6,6 +6,9 @@ mod list;
 mod pins;
 mod state;
 
+pub(crate) use self::state::{act_on_brief, holds_for_brief, line_pointer};
+#[cfg(feature = "gallery")]
+pub(crate) use self::{pins::write_line, state::line};
 use leptos::prelude::*;
 
 pub(crate) use self::{detail::Detail, list::List, state::Brief};
@@ -27,12 +30,12 @@ pub(crate) static VIEW: View = View {
     reads: false,
     by_topic: false,
     within: |filter| filter,
-    step: App::step_brief,
+    step: state::step_brief,
     panes,
     nothing: None,
 };
 
 fn panes() -> AnyView {
-    App::here().follow_brief();
+    state::follow_brief(App::here());
     room::panes(view! { <List /> }, view! { <Detail /> })
 }

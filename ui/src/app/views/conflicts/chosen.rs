@@ -7,7 +7,16 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::detail::{Reason, press};
 use crate::{
-    app::{dom, frame::Undo, state::App, views::feed},
+    app::{
+        dom,
+        frame::Undo,
+        room,
+        state::App,
+        views::{
+            conflicts::{state, verdict},
+            feed,
+        },
+    },
     chosen::Chosen,
     queue::{Queue, Verdict},
     words::{self, say},
@@ -18,156 +27,155 @@ fn can_choose(it: &Conflict) -> bool {
     it.status == ConflictStatus::Open
 }
 
-impl App {
-    /// Changes the selection; a verdict that waits for its reason is dropped.
-    fn choose_conflicts(self, change: impl FnOnce(&mut Chosen<Conflict>)) {
-        self.conflicts.wants_reason.set(false);
-        self.conflicts.chosen.update(change);
-    }
+/// Changes the selection; a verdict that waits for its reason is dropped.
+fn choose_conflicts(app: App, change: impl FnOnce(&mut Chosen<Conflict>)) {
+    app.conflicts.wants_reason.set(false);
+    app.conflicts.chosen.update(change);
+}
 
-    fn conflict_rows(self) -> Vec<Arc<Conflict>> {
-        let rows = |it: &Queue| it.rows().to_vec();
-        let queue = self.conflicts.queue;
-        queue.with_untracked(|it| it.as_ref().map(rows).unwrap_or_default())
-    }
+fn conflict_rows(app: App) -> Vec<Arc<Conflict>> {
+    let rows = |it: &Queue| it.rows().to_vec();
+    let queue = app.conflicts.queue;
+    queue.with_untracked(|it| it.as_ref().map(rows).unwrap_or_default())
+}
 
-    /// Selects or deselects the open row.
-    pub(super) fn toggle_open_conflict(self) {
-        if let Some(id) = self.conflicts.selected.get_untracked() {
-            self.toggle_conflict(id);
-        }
+/// Selects or deselects the open row.
+pub(super) fn toggle_open_conflict(app: App) {
+    if let Some(id) = app.conflicts.selected.get_untracked() {
+        toggle_conflict(app, id);
     }
+}
 
-    pub(super) fn toggle_conflict(self, id: ConflictId) {
-        let row = self.conflict_rows().into_iter().find(|it| it.id == id);
-        match row {
-            Some(row) if can_choose(&row) => self.choose_conflicts(|it| it.toggle(row)),
-            Some(_) => self.say(
-                say::conflicts::ONLY_OPEN,
-                say::conflicts::ONLY_OPEN_HINT,
-                true,
-            ),
+pub(super) fn toggle_conflict(app: App, id: ConflictId) {
+    let row = conflict_rows(app).into_iter().find(|it| it.id == id);
+    match row {
+        Some(row) if can_choose(&row) => choose_conflicts(app, |it| it.toggle(row)),
+        Some(_) => app.frame.say(
+            say::conflicts::ONLY_OPEN,
+            say::conflicts::ONLY_OPEN_HINT,
+            true,
+        ),
+        None => {}
+    }
+}
+
+/// Extends the selection by this many rows.
+pub(super) fn extend_conflicts(app: App, by: isize) {
+    let at = app.conflicts.selected.get_untracked();
+    let queue = app.conflicts.queue;
+    if let Some(to) = queue.with_untracked(|it| it.as_ref()?.step(at, by)) {
+        extend_conflicts_to(app, to);
+    }
+}
+
+pub(super) fn extend_conflicts_to(app: App, to: ConflictId) {
+    let at = app.conflicts.selected.get_untracked();
+    let rows = conflict_rows(app);
+    choose_conflicts(app, |it| it.extend(&rows, at, to, can_choose));
+    state::select_conflict(app, to);
+}
+
+/// Selects all that wait for a verdict.
+pub(super) fn choose_all_conflicts(app: App) {
+    let rows = conflict_rows(app);
+    if rows.is_empty() {
+        return;
+    }
+    choose_conflicts(app, |it| it.add(&rows, can_choose));
+    let hint = say::conflicts::ALL_SELECTED;
+    app.frame.say(&told_chosen_conflicts(app), hint, false);
+}
+
+fn told_chosen_conflicts(app: App) -> String {
+    let count = app.conflicts.chosen.with_untracked(Chosen::len);
+    say::many::selected(&words::thousands(count as u64))
+}
+
+/// Gives a verdict on all selected conflicts that it fits, in order, once each.
+pub(super) fn judge_chosen_conflicts(app: App, verdict: Verdict) {
+    let all = app.conflicts;
+    if !verdict.is_for_many() {
+        return app.frame.say(
+            say::conflicts::ONE_AT_A_TIME,
+            say::conflicts::ONE_AT_A_TIME_HINT,
+            true,
+        );
+    }
+    let fitting: Vec<Arc<Conflict>> = all.chosen.with_untracked(|chosen| {
+        let rows = conflict_rows(app).into_iter();
+        rows.filter(|it| chosen.has(it.id) && verdict.fits(it))
+            .collect()
+    });
+    if fitting.is_empty() {
+        return app.frame.say(say::conflicts::NONE_FITS, "", true);
+    }
+    let reason = all.chosen_reason.get_untracked();
+    if verdict == Verdict::Allow && reason.trim().is_empty() {
+        return verdict::want_reason(app);
+    }
+    let (doing, done) = verdict.words();
+    if !app.batch.begin(doing, fitting.len()) {
+        return;
+    }
+    let ids = fitting.iter().map(|it| it.id).collect();
+    let rows: HashMap<ConflictId, Arc<Conflict>> =
+        fitting.into_iter().map(|it| (it.id, it)).collect();
+    spawn_local(async move {
+        let to_one = async |id: ConflictId| match rows.get(&id) {
+            Some(it) => verdict::say_of_conflict(app, it, verdict, None, &reason).await,
+            None => Ok(None),
+        };
+        let outcome = app.batch.each(ids, to_one).await;
+        let undo: Vec<Undo> = outcome.done.iter().filter_map(|it| it.1).collect();
+        tidy_after_all(app, outcome.done.iter().map(|it| it.0).collect(), verdict);
+        let (text, why) = outcome.told(done, say::CONFLICTS);
+        let text = match (outcome.is_whole(), outcome.len()) {
+            (true, 1) => verdict.done(),
+            _ => text.as_str(),
+        };
+        app.frame
+            .say_all_done(text, &why, !outcome.is_whole(), undo);
+    });
+}
+
+/// Settled conflicts are deselected and leave the list; those that failed or that it does not fit stay.
+fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: Verdict) {
+    let all = app.conflicts;
+    let read = all.selected.get_untracked();
+    // The one that is read next is one that still waits.
+    let next = all.queue.with_untracked(|it| {
+        let mut queue = it.clone()?;
+        let read = read.filter(|it| done.contains(it))?;
+        done.iter()
+            .filter(|it| **it != read)
+            .for_each(|it| queue.remove(*it));
+        queue.next(read)
+    });
+    all.chosen.update(|it| match verdict {
+        // They still wait, and can be judged again.
+        Verdict::Allow => done.iter().copied().for_each(|id| it.remove(id)),
+        _ => it.settle(done.iter().copied()),
+    });
+    for id in &done {
+        verdict::tidy_after(app, *id, verdict);
+    }
+    state::keep_chosen_conflicts(app);
+    if all.chosen.with_untracked(Chosen::is_empty) {
+        all.chosen_reason.set(String::new());
+        all.wants_reason.set(false);
+    }
+    if read.is_some_and(|it| done.contains(&it)) {
+        match next {
+            Some(next) => state::select_conflict(app, next),
+            None if untrack(|| state::is_nothing_listed(app)) => state::read_no_conflict(app),
             None => {}
         }
     }
-
-    /// Extends the selection by this many rows.
-    pub(super) fn extend_conflicts(self, by: isize) {
-        let at = self.conflicts.selected.get_untracked();
-        let queue = self.conflicts.queue;
-        if let Some(to) = queue.with_untracked(|it| it.as_ref()?.step(at, by)) {
-            self.extend_conflicts_to(to);
+    request_animation_frame(move || {
+        if dom::is_nowhere() {
+            room::focus_pane(app);
         }
-    }
-
-    pub(super) fn extend_conflicts_to(self, to: ConflictId) {
-        let at = self.conflicts.selected.get_untracked();
-        let rows = self.conflict_rows();
-        self.choose_conflicts(|it| it.extend(&rows, at, to, can_choose));
-        self.select_conflict(to);
-    }
-
-    /// Selects all that wait for a verdict.
-    pub(super) fn choose_all_conflicts(self) {
-        let rows = self.conflict_rows();
-        if rows.is_empty() {
-            return;
-        }
-        self.choose_conflicts(|it| it.add(&rows, can_choose));
-        let hint = say::conflicts::ALL_SELECTED;
-        self.say(&self.told_chosen_conflicts(), hint, false);
-    }
-
-    fn told_chosen_conflicts(self) -> String {
-        let count = self.conflicts.chosen.with_untracked(Chosen::len);
-        say::many::selected(&words::thousands(count as u64))
-    }
-
-    /// Gives a verdict on all selected conflicts that it fits, in order, once each.
-    pub(super) fn judge_chosen_conflicts(self, verdict: Verdict) {
-        let all = self.conflicts;
-        if !verdict.is_for_many() {
-            return self.say(
-                say::conflicts::ONE_AT_A_TIME,
-                say::conflicts::ONE_AT_A_TIME_HINT,
-                true,
-            );
-        }
-        let fitting: Vec<Arc<Conflict>> = all.chosen.with_untracked(|chosen| {
-            let rows = self.conflict_rows().into_iter();
-            rows.filter(|it| chosen.has(it.id) && verdict.fits(it))
-                .collect()
-        });
-        if fitting.is_empty() {
-            return self.say(say::conflicts::NONE_FITS, "", true);
-        }
-        let reason = all.chosen_reason.get_untracked();
-        if verdict == Verdict::Allow && reason.trim().is_empty() {
-            return self.want_reason();
-        }
-        let (doing, done) = verdict.words();
-        if !self.batch.begin(doing, fitting.len()) {
-            return;
-        }
-        let ids = fitting.iter().map(|it| it.id).collect();
-        let rows: HashMap<ConflictId, Arc<Conflict>> =
-            fitting.into_iter().map(|it| (it.id, it)).collect();
-        spawn_local(async move {
-            let to_one = async |id: ConflictId| match rows.get(&id) {
-                Some(it) => self.say_of_conflict(it, verdict, None, &reason).await,
-                None => Ok(None),
-            };
-            let outcome = self.each(ids, to_one).await;
-            let undo: Vec<Undo> = outcome.done.iter().filter_map(|it| it.1).collect();
-            self.tidy_after_all(outcome.done.iter().map(|it| it.0).collect(), verdict);
-            let (text, why) = outcome.told(done, say::CONFLICTS);
-            let text = match (outcome.is_whole(), outcome.len()) {
-                (true, 1) => verdict.done(),
-                _ => text.as_str(),
-            };
-            self.say_all_done(text, &why, !outcome.is_whole(), undo);
-        });
-    }
-
-    /// Settled conflicts are deselected and leave the list; those that failed or that it does not fit stay.
-    fn tidy_after_all(self, done: Vec<ConflictId>, verdict: Verdict) {
-        let all = self.conflicts;
-        let read = all.selected.get_untracked();
-        // The one that is read next is one that still waits.
-        let next = all.queue.with_untracked(|it| {
-            let mut queue = it.clone()?;
-            let read = read.filter(|it| done.contains(it))?;
-            done.iter()
-                .filter(|it| **it != read)
-                .for_each(|it| queue.remove(*it));
-            queue.next(read)
-        });
-        all.chosen.update(|it| match verdict {
-            // They still wait, and can be judged again.
-            Verdict::Allow => done.iter().copied().for_each(|id| it.remove(id)),
-            _ => it.settle(done.iter().copied()),
-        });
-        for id in &done {
-            self.tidy_after(*id, verdict);
-        }
-        self.keep_chosen_conflicts();
-        if all.chosen.with_untracked(Chosen::is_empty) {
-            all.chosen_reason.set(String::new());
-            all.wants_reason.set(false);
-        }
-        if read.is_some_and(|it| done.contains(&it)) {
-            match next {
-                Some(next) => self.select_conflict(next),
-                None if untrack(|| self.is_nothing_listed()) => self.read_no_conflict(),
-                None => {}
-            }
-        }
-        request_animation_frame(move || {
-            if dom::is_nowhere() {
-                self.focus_pane();
-            }
-        });
-    }
+    });
 }
 
 /// The verdicts on selected conflicts, below the panes; the progress of a long run.
@@ -205,7 +213,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
     let all = app.conflicts;
     let clear = move |_| {
         all.clear_chosen();
-        app.focus_pane();
+        room::focus_pane(app);
     };
     let verdicts = Verdict::ALL.into_iter().filter(|it| it.is_for_many());
     let buttons = verdicts.map(|verdict| {

@@ -8,13 +8,14 @@ use leptos::{ev, html, prelude::*};
 use super::{list::topic_name, merge::Merging, state::can_reopen, verdict::REASON};
 use crate::{
     app::{
-        dom,
+        act, dom,
         palette::keycaps,
         prose,
         refused::Refused,
         room::{self, ToList},
         source::SourceCard,
         state::App,
+        views::conflicts::state,
     },
     commands::{self, Act},
     queue::{Verdict, differing},
@@ -27,7 +28,7 @@ const LONG: usize = 160;
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
-    let current = Memo::new(move |_| app.conflict());
+    let current = Memo::new(move |_| state::conflict(app));
     let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id)));
     let is_waiting = move || app.conflicts.selected.with(Option::is_some);
     view! {
@@ -36,7 +37,7 @@ pub(crate) fn Detail() -> impl IntoView {
             {move || match id.get() {
                 Some(id) => view! { <Whole id current /> }.into_any(),
                 None if is_waiting() => view! { <p class="none quiet" aria-busy="true">{say::conflicts::READING}</p> }.into_any(),
-                None if app.is_nothing_listed() => ().into_any(),
+                None if state::is_nothing_listed(app) => ().into_any(),
                 None => view! { <p class="none quiet">{say::conflicts::NOT_READ}</p> }.into_any(),
             }}
             <Refused refusal=app.conflicts.verdict_refused />
@@ -118,7 +119,7 @@ fn head(app: App, it: &Arc<Conflict>) -> impl IntoView + use<> {
         {it.settled.as_ref().map(|it| {
             let by = say::conflicts::by(&words::person(&it.by), &clock.moment(it.at));
             let merged = it.merged.map(|id| view! {
-                " "<button class="plain" data-testid="show-merged" on:click=move |_| app.show_in_feed(id)>{say::conflicts::SHOW_MERGED}</button>
+                " "<button class="plain" data-testid="show-merged" on:click=move |_| state::show_in_feed(app, id)>{say::conflicts::SHOW_MERGED}</button>
             });
             told("settled", outcome, by, it.why.as_deref(), merged)
         })}
@@ -167,7 +168,7 @@ fn Said(side: usize, it: Memo<Option<ConflictSide>>) -> impl IntoView {
                 <h2><kbd aria-hidden="true">{say::conflicts::SIDES[side]}</kbd><span class="offscreen">{say::conflicts::CLAIM_OF[side]}</span></h2>
                 <span>{move || it.with(|it| it.as_ref().map(|it| words::person(&it.by)))}</span>
                 <span class="space"></span>
-                <button class="plain" data-testid="show-claim" title=show on:click=move |_| app.show_claim(side)>{say::conflicts::SHOW}</button>
+                <button class="plain" data-testid="show-claim" title=show on:click=move |_| state::show_claim(app, side)>{say::conflicts::SHOW}</button>
             </header>
             {content}
         </article>
@@ -255,7 +256,7 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
             {move || reopens.get().then(|| {
                 let is_open = waits.get();
                 let name = if is_open { say::conflicts::DISALLOW } else { say::conflicts::REOPEN };
-                view! { <button class:primary=!is_open data-testid="reopen" on:click=move |_| app.act(Act::Reopen)>{name}" "<kbd>"U"</kbd></button> }
+                view! { <button class:primary=!is_open data-testid="reopen" on:click=move |_| act::perform(app, Act::Reopen)>{name}" "<kbd>"U"</kbd></button> }
             })}
             {ended}
         </div>
@@ -275,7 +276,7 @@ pub(super) fn press(
     let is_primary = matches!(verdict, Verdict::First | Verdict::Second);
     view! {
         <button class:primary=is_primary data-testid=command.map(|it| it.id) title=verdict.means() disabled=move || !fits.get() || is_busy()
-            on:click=move |_| app.act(Act::Judge(verdict))>{name}" "{key}</button>
+            on:click=move |_| act::perform(app, Act::Judge(verdict))>{name}" "{key}</button>
     }
 }
 
@@ -292,11 +293,11 @@ pub(super) fn Reason(
             return;
         }
         match event.key().as_str() {
-            "Enter" if wants.get_untracked() => app.act(Act::Judge(Verdict::Allow)),
-            "Enter" => app.focus_pane(),
+            "Enter" if wants.get_untracked() => act::perform(app, Act::Judge(Verdict::Allow)),
+            "Enter" => room::focus_pane(app),
             "Escape" => {
                 wants.set(false);
-                app.focus_pane();
+                room::focus_pane(app);
             }
             _ => return,
         }

@@ -8,8 +8,17 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use super::VIEW;
 use crate::{
     app::{
-        connection::Link, dom, icons::Icon, prose, refused::Refused, state::App, states,
-        views::LIST,
+        connection::Link,
+        dom,
+        icons::Icon,
+        prose,
+        refused::Refused,
+        state::App,
+        states,
+        views::{
+            LIST,
+            conflicts::{chosen, state},
+        },
     },
     chosen::Chosen,
     queue::{Group, Queue, excerpt},
@@ -24,25 +33,23 @@ pub(super) fn element_id(id: ConflictId) -> String {
     format!("conflict-{id}")
 }
 
-impl App {
-    fn filter_conflicts(self, change: impl FnOnce(&mut ConflictFilter)) {
-        let mut filter = self.conflicts.filter.get_untracked();
-        change(&mut filter);
-        self.conflicts.clear_chosen();
-        self.conflicts.filter.set(filter);
-    }
+fn filter_conflicts(app: App, change: impl FnOnce(&mut ConflictFilter)) {
+    let mut filter = app.conflicts.filter.get_untracked();
+    change(&mut filter);
+    app.conflicts.clear_chosen();
+    app.conflicts.filter.set(filter);
+}
 
-    /// Selects if a modifier key is held, else opens.
-    fn press_conflict(self, id: ConflictId, event: &ev::MouseEvent) {
-        if event.shift_key() {
-            self.extend_conflicts_to(id);
-        } else if event.ctrl_key() || event.meta_key() {
-            self.toggle_conflict(id);
-            self.select_conflict(id);
-        } else {
-            self.conflicts.clear_chosen();
-            self.go_to_conflict(id);
-        }
+/// Selects if a modifier key is held, else opens.
+fn press_conflict(app: App, id: ConflictId, event: &ev::MouseEvent) {
+    if event.shift_key() {
+        chosen::extend_conflicts_to(app, id);
+    } else if event.ctrl_key() || event.meta_key() {
+        chosen::toggle_conflict(app, id);
+        state::select_conflict(app, id);
+    } else {
+        app.conflicts.clear_chosen();
+        state::go_to_conflict(app, id);
     }
 }
 
@@ -60,7 +67,7 @@ pub(crate) fn List() -> impl IntoView {
     let pill = move || {
         (waiting() > 0).then(|| {
             view! {
-                <button class="pill" data-testid="new-pill" on:click=move |_| app.point_off_conflicts()>{move || say::conflicts::waiting(waiting())}</button>
+                <button class="pill" data-testid="new-pill" on:click=move |_| state::point_off_conflicts(app)>{move || say::conflicts::waiting(waiting())}</button>
             }
         })
     };
@@ -79,7 +86,7 @@ pub(crate) fn List() -> impl IntoView {
             </header>
             <Filters />
             <states::Disconnected />
-            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| app.read_conflicts()) /></div>
+            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| state::read_conflicts(app)) /></div>
             <Rows />
         </section>
     }
@@ -118,12 +125,12 @@ fn Filters() -> impl IntoView {
             <label for=STATUS class="offscreen">{say::conflicts::STATUS}</label>
             <select id=STATUS data-testid="status-filter" on:change=move |event| {
                 let status = event_target_value(&event).parse().unwrap_or(Listed::Open);
-                app.filter_conflicts(|it| it.status = status);
+                filter_conflicts(app, |it| it.status = status);
             }>{statuses.collect_view()}</select>
             <label for=TOPIC class="offscreen">{say::conflicts::TOPIC}</label>
             <select id=TOPIC data-testid="topic-filter" on:change=move |event| {
                 let topic = event_target_value(&event);
-                app.filter_conflicts(|it| it.topic = (!topic.is_empty()).then_some(topic));
+                filter_conflicts(app, |it| it.topic = (!topic.is_empty()).then_some(topic));
             }>
                 <option value="" selected=move || topic().is_empty()>{say::conflicts::ALL_TOPICS}</option>
                 {move || topics.get().into_iter().map(option).collect_view()}
@@ -167,7 +174,7 @@ fn Rows() -> impl IntoView {
     // A key means that the pointer is not in use.
     let keys = window_event_listener(ev::keydown, move |event| {
         if !matches!(event.key().as_str(), "Shift" | "Control" | "Alt" | "Meta") {
-            app.point_off_conflicts();
+            state::point_off_conflicts(app);
         }
     });
     on_cleanup(move || keys.remove());
@@ -175,7 +182,7 @@ fn Rows() -> impl IntoView {
         <Instead is_none />
         <div class="conflicts" class:bare=is_none id=LIST tabindex="0" role="listbox" aria-multiselectable="true"
             aria-label=say::conflicts::LABEL aria-activedescendant=active data-testid="conflicts-list"
-            on:pointermove=move |event| app.point_at_conflicts(&event) on:pointerleave=move |_| app.point_off_conflicts()>
+            on:pointermove=move |event| state::point_at_conflicts(app, &event) on:pointerleave=move |_| state::point_off_conflicts(app)>
             <For each=move || topics.get() key=Clone::clone let:topic><Topic topic groups /></For>
         </div>
         {omitted}
@@ -192,7 +199,7 @@ fn Instead(is_none: Memo<bool>) -> impl IntoView {
     let is_whole = Memo::new(move |_| it.filter.with(|it| *it == ConflictFilter::default()));
     let is_refused = Memo::new(move |_| it.refused.with(Option::is_some));
     let all = move |_| {
-        app.filter_conflicts(|it| *it = ConflictFilter::default());
+        filter_conflicts(app, |it| *it = ConflictFilter::default());
         dom::focus(LIST);
     };
     move || match (is_none.get(), is_read.get(), is_whole.get()) {
@@ -270,7 +277,7 @@ fn Row(id: ConflictId) -> impl IntoView {
         <div class="conflict-row" class:selected=is_open class:chosen=move || is_chosen.get() == Some(true) id=element_id(id)
             role="option" aria-selected=is_selected data-testid="conflict" data-id=id.to_string()
             data-severity=move || it.with(|it| it.as_ref().map(|it| it.severity.as_str()))
-            on:mousedown=dom::keep_text on:click=move |event| app.press_conflict(id, &event)>
+            on:mousedown=dom::keep_text on:click=move |event| press_conflict(app, id, &event)>
             {content}
         </div>
     }

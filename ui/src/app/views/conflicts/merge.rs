@@ -9,7 +9,9 @@ use crate::{
     app::{
         dom,
         palette::keycaps,
+        room,
         state::App,
+        views::conflicts::verdict,
         write::{self, ClaimField},
     },
     queue::{Verdict, suggestion},
@@ -26,59 +28,59 @@ pub(super) struct Merge {
     refusal: Option<Refusal>,
 }
 
-impl App {
-    /// Opens the field, with the draft of before or a wording to begin with.
-    pub(super) fn merge(self, it: &Conflict) {
-        self.begin_merge(it);
-        dom::reveal(FIELD);
-        request_animation_frame(|| dom::focus(FIELD));
-    }
+/// Opens the field, with the draft of before or a wording to begin with.
+pub(super) fn open_merge(app: App, it: &Conflict) {
+    begin_merge(app, it);
+    dom::reveal(FIELD);
+    request_animation_frame(|| dom::focus(FIELD));
+}
 
-    pub(crate) fn begin_merge(self, it: &Conflict) {
-        self.conflicts.write(it.id, |written| {
-            let merge = written.merge.get_or_insert_with(|| Merge {
-                text: suggestion(it),
-                ..Merge::default()
-            });
-            merge.is_open = true;
+pub(crate) fn begin_merge(app: App, it: &Conflict) {
+    app.conflicts.write(it.id, |written| {
+        let merge = written.merge.get_or_insert_with(|| Merge {
+            text: suggestion(it),
+            ..Merge::default()
         });
-    }
+        merge.is_open = true;
+    });
+}
 
-    fn change_merge(self, id: ConflictId, change: impl FnOnce(&mut Merge)) {
-        self.conflicts.write(id, |it| {
-            if let Some(merge) = &mut it.merge {
-                change(merge);
-            }
-        });
-    }
-
-    fn drop_merge(self, id: ConflictId) {
-        self.conflicts.write(id, |it| it.merge = None);
-    }
-
-    /// Closes the field; keeps a changed draft for later.
-    fn leave_merge(self, it: &Conflict) {
-        let merge = untrack(|| self.conflicts.written_of(it.id)).merge;
-        let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggestion(it));
-        if is_changed {
-            self.change_merge(it.id, |it| it.is_open = false)
-        } else {
-            self.drop_merge(it.id)
+fn change_merge(app: App, id: ConflictId, change: impl FnOnce(&mut Merge)) {
+    app.conflicts.write(id, |it| {
+        if let Some(merge) = &mut it.merge {
+            change(merge);
         }
-        self.focus_pane();
-    }
+    });
+}
 
-    fn save_merge(self, it: Arc<Conflict>) {
-        if let Some(merge) = untrack(|| self.conflicts.written_of(it.id)).merge {
-            self.change_merge(it.id, |it| it.refusal = None);
-            self.settle_conflict(it, Verdict::Merge, Some(merge.text));
-        }
-    }
+fn drop_merge(app: App, id: ConflictId) {
+    app.conflicts.write(id, |it| it.merge = None);
+}
 
-    /// The merge was refused: the text stays in the field.
-    pub(super) fn refuse_merge(self, id: ConflictId, refusal: Refusal) {
-        self.change_merge(id, |it| (it.is_open, it.refusal) = (true, Some(refusal)));
+/// Closes the field; keeps a changed draft for later.
+fn leave_merge(app: App, it: &Conflict) {
+    let merge = untrack(|| app.conflicts.written_of(it.id)).merge;
+    let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggestion(it));
+    if is_changed {
+        change_merge(app, it.id, |it| it.is_open = false)
+    } else {
+        drop_merge(app, it.id)
     }
+    room::focus_pane(app);
+}
+
+fn save_merge(app: App, it: Arc<Conflict>) {
+    if let Some(merge) = untrack(|| app.conflicts.written_of(it.id)).merge {
+        change_merge(app, it.id, |it| it.refusal = None);
+        verdict::settle_conflict(app, it, Verdict::Merge, Some(merge.text));
+    }
+}
+
+/// The merge was refused: the text stays in the field.
+pub(super) fn refuse_merge(app: App, id: ConflictId, refusal: Refusal) {
+    change_merge(app, id, |it| {
+        (it.is_open, it.refusal) = (true, Some(refusal))
+    });
 }
 
 /// The field, or a note that there is an unsaved draft.
@@ -92,12 +94,12 @@ pub(super) fn Merging(id: ConflictId, conflict: Memo<Option<Arc<Conflict>>>) -> 
     });
     let resume = move |_| {
         if let Some(it) = conflict.get_untracked() {
-            app.merge(&it);
+            open_merge(app, &it);
         }
     };
     let discard = move |_| {
-        app.drop_merge(id);
-        app.focus_pane();
+        drop_merge(app, id);
+        room::focus_pane(app);
     };
     move || {
         match (can.get(), is_open.get()) {
@@ -127,12 +129,12 @@ fn Field(
     let is_saving = Memo::new(move |_| app.batch.progress.with(Option::is_some));
     let save = move || {
         if let Some(it) = conflict.get_untracked() {
-            app.save_merge(it);
+            save_merge(app, it);
         }
     };
     let leave = move || {
         if let Some(it) = conflict.get_untracked() {
-            app.leave_merge(&it);
+            leave_merge(app, &it);
         }
     };
     view! {
@@ -141,7 +143,7 @@ fn Field(
             on:submit=move |event| { event.prevent_default(); save(); }>
             <h3>{say::conflicts::MERGED}</h3>
             <ClaimField id=FIELD label=say::conflicts::MERGED text is_saving
-                set=move |text| app.change_merge(id, |it| it.text = text) />
+                set=move |text| change_merge(app, id, |it| it.text = text) />
             <write::Refused id=FIELD refusal />
             <div class="does">
                 <button class="primary" type="submit" data-testid="save-merge" disabled=is_saving>{say::conflicts::SAVE_MERGE}" "{keycaps("Mod+Enter")}</button>

@@ -8,6 +8,13 @@ mod merge;
 mod state;
 mod verdict;
 
+pub(crate) use self::state::{
+    act_on_conflicts, conflict_pointer, holds_for_conflicts, return_to_conflict, select_conflict,
+    show_conflict, show_its_conflict,
+};
+pub(crate) use self::verdict::{undo_allowance, undo_verdict};
+#[cfg(feature = "gallery")]
+pub(crate) use self::{merge::begin_merge, state::conflict};
 use leptos::prelude::*;
 
 pub(crate) use self::{chosen::ChosenBar, detail::Detail, list::List, state::Conflicts};
@@ -33,12 +40,12 @@ pub(crate) static VIEW: View = View {
     reads: false,
     by_topic: false,
     within: |filter| filter,
-    step: App::step_conflicts,
+    step: state::step_conflicts,
     panes,
     nothing: None,
 };
 
 fn panes() -> AnyView {
-    App::here().follow_conflicts();
+    state::follow_conflicts(App::here());
     room::panes(view! { <List /> }, view! { <Detail /><ChosenBar /> })
 }

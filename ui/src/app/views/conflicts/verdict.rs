@@ -9,7 +9,13 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::state::can_reopen;
 use crate::{
-    app::{dom, frame::Undo, state::App},
+    app::{
+        dom,
+        frame::Undo,
+        room,
+        state::App,
+        views::conflicts::{chosen, merge, state},
+    },
     queue::Verdict,
     tags::Tag,
     words::say,
@@ -67,212 +73,209 @@ impl Verdict {
     }
 }
 
-impl App {
-    /// Gives a verdict on the selected conflicts; with none selected, on the open one.
-    pub(super) fn judge_conflict(self, verdict: Verdict) {
-        if untrack(|| self.conflicts.is_any_chosen()) {
-            return self.judge_chosen_conflicts(verdict);
-        }
-        let Some(it) = untrack(|| self.conflict()) else {
-            return;
-        };
-        if !verdict.fits(&it) {
-            let (text, hint) = why_not(verdict, &it);
-            return self.say(text, hint, true);
-        }
-        if verdict == Verdict::Merge {
-            return self.merge(&it);
-        }
-        let reason = untrack(|| self.conflicts.written_of(it.id)).reason;
-        if verdict == Verdict::Allow && reason.trim().is_empty() {
-            return self.want_reason();
-        }
-        self.settle_conflict(it, verdict, None);
+/// Gives a verdict on the selected conflicts; with none selected, on the open one.
+pub(super) fn judge_conflict(app: App, verdict: Verdict) {
+    if untrack(|| app.conflicts.is_any_chosen()) {
+        return chosen::judge_chosen_conflicts(app, verdict);
     }
+    let Some(it) = untrack(|| state::conflict(app)) else {
+        return;
+    };
+    if !verdict.fits(&it) {
+        let (text, hint) = why_not(verdict, &it);
+        return app.frame.say(text, hint, true);
+    }
+    if verdict == Verdict::Merge {
+        return merge::open_merge(app, &it);
+    }
+    let reason = untrack(|| app.conflicts.written_of(it.id)).reason;
+    if verdict == Verdict::Allow && reason.trim().is_empty() {
+        return want_reason(app);
+    }
+    settle_conflict(app, it, verdict, None);
+}
 
-    /// Sends a verdict on the open conflict, with the words of a merge; the next one opens.
-    pub(super) fn settle_conflict(
-        self,
-        it: Arc<Conflict>,
-        verdict: Verdict,
-        merged: Option<String>,
-    ) {
-        // Pressed twice, it is said once.
-        if !self.batch.begin(verdict.words().0, 1) {
-            return;
-        }
-        self.conflicts.verdict_refused.set(None);
-        let reason = untrack(|| self.conflicts.written_of(it.id)).reason;
-        spawn_local(async move {
-            let said = self.say_of_conflict(&it, verdict, merged, &reason).await;
-            self.batch.end();
-            match said {
-                Ok(undo) => {
-                    self.leave_behind(it.id, verdict);
-                    match undo {
-                        Some(undo) => self.say_done(verdict.done(), &it.a.claim, undo),
-                        None => self.say(verdict.done(), "", false),
-                    }
+/// Sends a verdict on the open conflict, with the words of a merge; the next one opens.
+pub(super) fn settle_conflict(
+    app: App,
+    it: Arc<Conflict>,
+    verdict: Verdict,
+    merged: Option<String>,
+) {
+    // Pressed twice, it is said once.
+    if !app.batch.begin(verdict.words().0, 1) {
+        return;
+    }
+    app.conflicts.verdict_refused.set(None);
+    let reason = untrack(|| app.conflicts.written_of(it.id)).reason;
+    spawn_local(async move {
+        let said = say_of_conflict(app, &it, verdict, merged, &reason).await;
+        app.batch.end();
+        match said {
+            Ok(undo) => {
+                leave_behind(app, it.id, verdict);
+                match undo {
+                    Some(undo) => app.frame.say_done(verdict.done(), &it.a.claim, undo),
+                    None => app.frame.say(verdict.done(), "", false),
                 }
-                Err(refusal) => self.refuse_verdict(it.id, verdict, refusal),
+            }
+            Err(refusal) => refuse_verdict(app, it.id, verdict, refusal),
+        }
+    });
+}
+
+/// Sends a verdict; returns what undoes it, if anything does.
+pub(super) async fn say_of_conflict(
+    app: App,
+    it: &Conflict,
+    verdict: Verdict,
+    merged: Option<String>,
+    reason: &str,
+) -> Result<Option<Undo>, Refusal> {
+    let (conflict, why) = (it.id, reason.trim().to_owned());
+    let Some(how) = merged.map(Settle::Merge).or_else(|| verdict.settle(it)) else {
+        return permit(app, conflict, why, false)
+            .await
+            .map(|()| Some(Undo::Allowed(conflict)));
+    };
+    let why = (!why.is_empty()).then_some(why);
+    let resolve = Resolve { conflict, how, why };
+    let resolved = app.ask(ask::Resolve(Box::new(resolve))).await;
+    resolved.map(|_| Some(Undo::Judged(conflict)))
+}
+
+/// Lets an open conflict pass the gate, or takes that back.
+async fn permit(app: App, conflict: ConflictId, why: String, undo: bool) -> Result<(), Refusal> {
+    let allow = Allow {
+        conflict,
+        why,
+        undo,
+    };
+    app.ask(ask::Allow(allow)).await.map(|_| ())
+}
+
+/// An open conflict blocks the gate again.
+pub(crate) async fn undo_allowance(app: App, conflict: ConflictId) -> Result<(), Refusal> {
+    permit(app, conflict, String::new(), true).await
+}
+
+/// A conflict was settled, so the next one opens.
+fn leave_behind(app: App, id: ConflictId, verdict: Verdict) {
+    let all = app.conflicts;
+    let is_open = all.selected.get_untracked() == Some(id);
+    let next = all.queue.with_untracked(|it| it.as_ref()?.next(id));
+    all.wants_reason.set(false);
+    tidy_after(app, id, verdict);
+    if !is_open {
+        return;
+    }
+    match next {
+        Some(next) => state::select_conflict(app, next),
+        None if untrack(|| state::is_nothing_listed(app)) => state::read_no_conflict(app),
+        None => {}
+    }
+    // What was written in is gone, or is the next one's: keys go on in the list.
+    request_animation_frame(move || {
+        if dom::focused_in(REASON).is_some() || dom::is_nowhere() {
+            room::focus_pane(app);
+        }
+    });
+}
+
+/// Drops its draft, which was sent; if it no longer waits for a verdict, removes it from the list before
+/// that is read again.
+pub(super) fn tidy_after(app: App, id: ConflictId, verdict: Verdict) {
+    let all = app.conflicts;
+    all.written.update(|all| {
+        all.remove(&id);
+    });
+    // An answer from before would bring it back.
+    all.begin();
+    app.stale.touch(Tag::Conflicts);
+    let is_queue = all.filter.with_untracked(|it| it.status == Listed::Open);
+    if is_queue && verdict != Verdict::Allow {
+        all.queue.update(|it| {
+            if let Some(it) = it {
+                it.remove(id);
             }
         });
     }
+}
 
-    /// Sends a verdict; returns what undoes it, if anything does.
-    pub(super) async fn say_of_conflict(
-        self,
-        it: &Conflict,
-        verdict: Verdict,
-        merged: Option<String>,
-        reason: &str,
-    ) -> Result<Option<Undo>, Refusal> {
-        let (conflict, why) = (it.id, reason.trim().to_owned());
-        let Some(how) = merged.map(Settle::Merge).or_else(|| verdict.settle(it)) else {
-            return self
-                .permit(conflict, why, false)
-                .await
-                .map(|()| Some(Undo::Allowed(conflict)));
+/// Shows why a verdict failed: beside its conflict or, if another is open by now, at the lower edge.
+fn refuse_verdict(app: App, id: ConflictId, verdict: Verdict, refusal: Refusal) {
+    let all = app.conflicts;
+    // Somebody else was first: what they said is read.
+    app.stale.touch(Tag::Conflicts);
+    if all.selected.get_untracked() != Some(id) {
+        return app.frame.complain(refusal);
+    }
+    dom::log(&refusal.to_string());
+    match verdict {
+        Verdict::Merge if refusal.code != Code::AlreadySettled => {
+            merge::refuse_merge(app, id, refusal);
+        }
+        _ => all.verdict_refused.set(Some(refusal)),
+    }
+}
+
+/// Undoes the verdict on the conflict that is read, whoever gave it; on an open one, what allowed it.
+pub(super) fn reopen_conflict(app: App) {
+    let Some(it) = untrack(|| state::conflict(app)) else {
+        return;
+    };
+    if !can_reopen(&it) {
+        let text = match it.status {
+            ConflictStatus::Open => say::conflicts::STILL_OPEN,
+            _ => say::conflicts::ENDED,
         };
-        let why = (!why.is_empty()).then_some(why);
-        let resolve = Resolve { conflict, how, why };
-        let resolved = self.ask(ask::Resolve(Box::new(resolve))).await;
-        resolved.map(|_| Some(Undo::Judged(conflict)))
+        return app.frame.say(text, say::conflicts::ENDED_HINT, true);
     }
-
-    /// Lets an open conflict pass the gate, or takes that back.
-    async fn permit(self, conflict: ConflictId, why: String, undo: bool) -> Result<(), Refusal> {
-        let allow = Allow {
-            conflict,
-            why,
-            undo,
-        };
-        self.ask(ask::Allow(allow)).await.map(|_| ())
+    if !app.batch.begin(say::many::UNDOING, 1) {
+        return;
     }
-
-    /// An open conflict blocks the gate again.
-    pub(crate) async fn undo_allowance(self, conflict: ConflictId) -> Result<(), Refusal> {
-        self.permit(conflict, String::new(), true).await
-    }
-
-    /// A conflict was settled, so the next one opens.
-    fn leave_behind(self, id: ConflictId, verdict: Verdict) {
-        let all = self.conflicts;
-        let is_open = all.selected.get_untracked() == Some(id);
-        let next = all.queue.with_untracked(|it| it.as_ref()?.next(id));
-        all.wants_reason.set(false);
-        self.tidy_after(id, verdict);
-        if !is_open {
-            return;
-        }
-        match next {
-            Some(next) => self.select_conflict(next),
-            None if untrack(|| self.is_nothing_listed()) => self.read_no_conflict(),
-            None => {}
-        }
-        // What was written in is gone, or is the next one's: keys go on in the list.
-        request_animation_frame(move || {
-            if dom::focused_in(REASON).is_some() || dom::is_nowhere() {
-                self.focus_pane();
-            }
-        });
-    }
-
-    /// Drops its draft, which was sent; if it no longer waits for a verdict, removes it from the list before
-    /// that is read again.
-    pub(super) fn tidy_after(self, id: ConflictId, verdict: Verdict) {
-        let all = self.conflicts;
-        all.written.update(|all| {
-            all.remove(&id);
-        });
-        // An answer from before would bring it back.
-        all.begin();
-        self.stale.touch(Tag::Conflicts);
-        let is_queue = all.filter.with_untracked(|it| it.status == Listed::Open);
-        if is_queue && verdict != Verdict::Allow {
-            all.queue.update(|it| {
-                if let Some(it) = it {
-                    it.remove(id);
-                }
-            });
-        }
-    }
-
-    /// Shows why a verdict failed: beside its conflict or, if another is open by now, at the lower edge.
-    fn refuse_verdict(self, id: ConflictId, verdict: Verdict, refusal: Refusal) {
-        let all = self.conflicts;
-        // Somebody else was first: what they said is read.
-        self.stale.touch(Tag::Conflicts);
-        if all.selected.get_untracked() != Some(id) {
-            return self.complain(refusal);
-        }
-        dom::log(&refusal.to_string());
-        match verdict {
-            Verdict::Merge if refusal.code != Code::AlreadySettled => {
-                self.refuse_merge(id, refusal);
-            }
-            _ => all.verdict_refused.set(Some(refusal)),
-        }
-    }
-
-    /// Undoes the verdict on the conflict that is read, whoever gave it; on an open one, what allowed it.
-    pub(super) fn reopen_conflict(self) {
-        let Some(it) = untrack(|| self.conflict()) else {
-            return;
-        };
-        if !can_reopen(&it) {
-            let text = match it.status {
-                ConflictStatus::Open => say::conflicts::STILL_OPEN,
-                _ => say::conflicts::ENDED,
-            };
-            return self.say(text, say::conflicts::ENDED_HINT, true);
-        }
-        if !self.batch.begin(say::many::UNDOING, 1) {
-            return;
-        }
-        self.conflicts.verdict_refused.set(None);
-        let is_open = it.status == ConflictStatus::Open;
-        spawn_local(async move {
-            let undone = if is_open {
-                self.undo_allowance(it.id).await
-            } else {
-                self.undo_verdict(it.id).await
-            };
-            self.batch.end();
-            self.stale.touch(Tag::Conflicts);
-            match undone {
-                Ok(()) if is_open => self.say(say::conflicts::BLOCKS_AGAIN, "", false),
-                Ok(()) => self.say(say::conflicts::REOPENED, "", false),
-                Err(refusal) => self.conflicts.verdict_refused.set(Some(refusal)),
-            }
-        });
-    }
-
-    /// Reopens a conflict.
-    pub(crate) async fn undo_verdict(self, conflict: ConflictId) -> Result<(), Refusal> {
-        let resolve = Resolve {
-            conflict,
-            how: Settle::Undo,
-            why: None,
-        };
-        let undone = self.ask(ask::Resolve(Box::new(resolve))).await;
-        undone.map(|_| ())
-    }
-
-    /// Moves to the reason field.
-    pub(super) fn write_reason(self) {
-        if untrack(|| self.conflicts.is_any_chosen()) {
-            dom::focus(REASON)
+    app.conflicts.verdict_refused.set(None);
+    let is_open = it.status == ConflictStatus::Open;
+    spawn_local(async move {
+        let undone = if is_open {
+            undo_allowance(app, it.id).await
         } else {
-            self.in_detail(|| dom::focus(REASON))
+            undo_verdict(app, it.id).await
+        };
+        app.batch.end();
+        app.stale.touch(Tag::Conflicts);
+        match undone {
+            Ok(()) if is_open => app.frame.say(say::conflicts::BLOCKS_AGAIN, "", false),
+            Ok(()) => app.frame.say(say::conflicts::REOPENED, "", false),
+            Err(refusal) => app.conflicts.verdict_refused.set(Some(refusal)),
         }
-    }
+    });
+}
 
-    /// A verdict waits for its reason.
-    pub(super) fn want_reason(self) {
-        self.conflicts.wants_reason.set(true);
-        self.write_reason();
+/// Reopens a conflict.
+pub(crate) async fn undo_verdict(app: App, conflict: ConflictId) -> Result<(), Refusal> {
+    let resolve = Resolve {
+        conflict,
+        how: Settle::Undo,
+        why: None,
+    };
+    let undone = app.ask(ask::Resolve(Box::new(resolve))).await;
+    undone.map(|_| ())
+}
+
+/// Moves to the reason field.
+pub(super) fn write_reason(app: App) {
+    if untrack(|| app.conflicts.is_any_chosen()) {
+        dom::focus(REASON)
+    } else {
+        room::in_detail(app, || dom::focus(REASON))
     }
+}
+
+/// A verdict waits for its reason.
+pub(super) fn want_reason(app: App) {
+    app.conflicts.wants_reason.set(true);
+    write_reason(app);
 }
 
 /// Why a verdict does not fit a conflict, and what to do.

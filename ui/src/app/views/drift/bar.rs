@@ -6,7 +6,13 @@ use engram_model::{Engram, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
-    app::{frame::Undo, icons::Icon, reading::Closing, state::App},
+    app::{
+        frame::Undo,
+        icons::Icon,
+        reading::{self, Closing},
+        state::App,
+        views::{self, feed},
+    },
     words::{self, say},
 };
 
@@ -21,63 +27,57 @@ pub(crate) enum Verdict {
     Unsure,
 }
 
-impl App {
-    /// Says of the claim that is read whether it is still true.
-    pub(crate) fn judge(self, verdict: Verdict) {
-        let Some(engram) = untrack(|| self.current()) else {
-            return;
-        };
-        if !words::is_drifted(&engram) {
-            return self.say(say::review::NOT_DRIFTED, "", false);
-        }
-        if verdict == Verdict::Unsure && engram.asked.is_some() {
-            return self.say(say::review::IS_ASKED, "", false);
-        }
-        let id = engram.id;
-        // Pressed twice, it answers once.
-        let is_done = self
-            .list
-            .choice
-            .rows
-            .with_untracked(|it| it.is_settling(id));
-        let done = match verdict {
-            Verdict::True => say::review::CONFIRMED,
-            Verdict::Unsure => say::review::ASKED,
-            Verdict::False => return self.ask_to_close(Closing::Forget),
-        };
-        if is_done || !self.batch.begin(done, 1) {
-            return;
-        }
-        self.reading.refused.set(None);
-        let next = untrack(|| self.neighbour(id));
-        spawn_local(async move {
-            let stored = match verdict {
-                Verdict::True => self.ask(ask::Repin(id)).await,
-                _ => self.ask(ask::Reverify(id)).await,
-            };
-            self.batch.end();
-            match stored {
-                Ok(stored) => {
-                    self.say_done(
-                        done,
-                        &words::claim(&engram),
-                        match verdict {
-                            Verdict::True => Undo::Restore(id),
-                            _ => Undo::Withdraw(stored.id),
-                        },
-                    );
-                    let to = match (self.is_queue(), next) {
-                        (true, Some(next)) => next,
-                        (true, None) => return,
-                        (false, _) if verdict == Verdict::True => stored.id,
-                        (false, _) => return,
-                    };
-                    self.select(to);
-                }
-                Err(refusal) => self.refuse(id, refusal),
-            }
-        });
+/// Says of the claim that is read whether it is still true.
+pub(crate) fn judge(app: App, verdict: Verdict) {
+    let Some(engram) = untrack(|| reading::current(app)) else {
+        return;
+    };
+    if !words::is_drifted(&engram) {
+        return app.frame.say(say::review::NOT_DRIFTED, "", false);
     }
+    if verdict == Verdict::Unsure && engram.asked.is_some() {
+        return app.frame.say(say::review::IS_ASKED, "", false);
+    }
+    let id = engram.id;
+    // Pressed twice, it answers once.
+    let is_done = app.list.choice.rows.with_untracked(|it| it.is_settling(id));
+    let done = match verdict {
+        Verdict::True => say::review::CONFIRMED,
+        Verdict::Unsure => say::review::ASKED,
+        Verdict::False => return reading::ask_to_close(app, Closing::Forget),
+    };
+    if is_done || !app.batch.begin(done, 1) {
+        return;
+    }
+    app.reading.refused.set(None);
+    let next = untrack(|| feed::neighbour(app, id));
+    spawn_local(async move {
+        let stored = match verdict {
+            Verdict::True => app.ask(ask::Repin(id)).await,
+            _ => app.ask(ask::Reverify(id)).await,
+        };
+        app.batch.end();
+        match stored {
+            Ok(stored) => {
+                app.frame.say_done(
+                    done,
+                    &words::claim(&engram),
+                    match verdict {
+                        Verdict::True => Undo::Restore(id),
+                        _ => Undo::Withdraw(stored.id),
+                    },
+                );
+                let to = match (views::is_queue(app), next) {
+                    (true, Some(next)) => next,
+                    (true, None) => return,
+                    (false, _) if verdict == Verdict::True => stored.id,
+                    (false, _) => return,
+                };
+                reading::select(app, to);
+            }
+            Err(refusal) => reading::refuse(app, id, refusal),
+        }
+    });
 }
 
 /// Asks whether a claim is still true, where its evidence changed; the bar has the answers.
@@ -97,7 +97,7 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                     <p>{Icon::Alert.draw()}<span>{what}" "<b>{say::review::QUESTION}</b></span></p>
                     {asked.map(|todo| view! {
                         <p class="asked" data-testid="asked">{say::review::IS_ASKED}" "
-                            <button class="plain" on:click=move |_| app.go_to(todo)>{say::review::SHOW_ASKED}</button></p>
+                            <button class="plain" on:click=move |_| reading::go_to(app, todo)>{say::review::SHOW_ASKED}</button></p>
                     })}
                 </div>
             }
@@ -112,8 +112,8 @@ pub(crate) fn Verdicts(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let can_repin = move || engram.with(|it| it.as_ref().is_some_and(|it| words::can_repin(it)));
     let is_asked = move || engram.with(|it| it.as_ref().is_some_and(|it| it.asked.is_some()));
     view! {
-        <button class="primary" data-testid="still-true" hidden=move || !can_repin() on:click=move |_| app.judge(Verdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
-        <button data-testid="no-longer" on:click=move |_| app.judge(Verdict::False)>{say::review::NO}" "<kbd>"X"</kbd></button>
-        <button data-testid="ask-agent" disabled=is_asked on:click=move |_| app.judge(Verdict::Unsure)>{say::review::ASK}" "<kbd>"A"</kbd></button>
+        <button class="primary" data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, Verdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
+        <button data-testid="no-longer" on:click=move |_| judge(app, Verdict::False)>{say::review::NO}" "<kbd>"X"</kbd></button>
+        <button data-testid="ask-agent" disabled=is_asked on:click=move |_| judge(app, Verdict::Unsure)>{say::review::ASK}" "<kbd>"A"</kbd></button>
     }
 }

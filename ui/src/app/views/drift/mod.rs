@@ -3,13 +3,14 @@
 
 mod bar;
 
+pub(crate) use self::bar::judge;
 use engram_model::{Evidence, Filter};
 use leptos::prelude::*;
 
 pub(crate) use self::bar::{Triage, Verdict, Verdicts};
 use super::{View, feed};
 use crate::{
-    app::{icons::Icon, state::App},
+    app::{icons::Icon, state::App, views},
     words::say,
 };
 
@@ -29,7 +30,7 @@ pub(crate) static VIEW: View = View {
         health: Evidence::DRIFTED.to_vec(),
         ..filter
     },
-    step: App::step,
+    step: feed::step,
     panes: feed::panes,
     nothing: Some(nothing),
 };
@@ -41,7 +42,7 @@ fn nothing() -> AnyView {
             <span class="sign">{Icon::Check.draw()}</span>
             <h2>{say::review::NOTHING}</h2>
             <p>{say::review::NOTHING_MEANS}</p>
-            <button on:click=move |_| app.show_view(&feed::VIEW)>{say::review::BACK}</button>
+            <button on:click=move |_| views::show_view(app, &feed::VIEW)>{say::review::BACK}</button>
         </div>
     }
     .into_any()

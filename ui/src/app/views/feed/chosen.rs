@@ -4,7 +4,10 @@ use engram_model::{Engram, EngramId, ask};
 use leptos::{ev, prelude::*, task::spawn_local};
 
 use crate::{
-    app::{batch::Progress, dom, frame::Undo, palette::keycaps, state::App},
+    app::{
+        batch::Progress, dom, frame::Undo, outside, palette::keycaps, reading, state::App,
+        views::feed::state,
+    },
     chosen::{Chosen, Deed, named},
     commands::Act,
     feed::Feed,
@@ -88,221 +91,220 @@ impl Deed {
     }
 }
 
-impl App {
-    /// Whether a row can be selected: what no longer holds needs no verdict.
-    fn can_choose(self) -> impl Fn(&Engram) -> bool {
-        let now = self.clock.get_untracked().now;
-        move |it| {
-            let feed = |feed: &Feed| feed.state(it, now) == State::Holds;
-            self.list.feed.with_untracked(feed)
-        }
+/// Whether a row can be selected: what no longer holds needs no verdict.
+fn can_choose(app: App) -> impl Fn(&Engram) -> bool {
+    let now = app.clock.get_untracked().now;
+    move |it| {
+        let feed = |feed: &Feed| feed.state(it, now) == State::Holds;
+        app.list.feed.with_untracked(feed)
     }
+}
 
-    /// A press on a row opens it; with a key held, it selects it too.
-    pub(super) fn press_row(self, id: EngramId, event: &ev::MouseEvent) {
-        if event.shift_key() {
-            self.extend_to(id);
-        } else if event.ctrl_key() || event.meta_key() {
-            self.toggle_chosen(id);
-            self.select(id);
-        } else {
-            self.list.choice.reset();
-            self.go_to(id);
-        }
+/// A press on a row opens it; with a key held, it selects it too.
+pub(super) fn press_row(app: App, id: EngramId, event: &ev::MouseEvent) {
+    if event.shift_key() {
+        extend_to(app, id);
+    } else if event.ctrl_key() || event.meta_key() {
+        toggle_chosen(app, id);
+        reading::select(app, id);
+    } else {
+        app.list.choice.reset();
+        reading::go_to(app, id);
     }
+}
 
-    /// Selects or deselects the open row.
-    pub(crate) fn toggle_read(self) {
-        if let Some(id) = self.reading.selected.get_untracked() {
-            self.toggle_chosen(id);
-        }
+/// Selects or deselects the open row.
+pub(crate) fn toggle_read(app: App) {
+    if let Some(id) = app.reading.selected.get_untracked() {
+        toggle_chosen(app, id);
     }
+}
 
-    fn toggle_chosen(self, id: EngramId) {
-        let row = self.list.feed.with_untracked(|feed| {
-            let mut rows = feed.iter();
-            rows.find(|it| it.id == id).cloned()
-        });
-        let Some(row) = row else { return };
-        if let Some(refusal) = self.refused_in_past() {
-            return self.complain(refusal);
-        }
-        if !self.can_choose()(&row) {
-            return self.say(say::many::CLOSED, say::many::CLOSED_HINT, true);
-        }
-        self.reading.closing.set(None);
-        self.list.choice.change(|it| it.toggle(row));
+fn toggle_chosen(app: App, id: EngramId) {
+    let row = app.list.feed.with_untracked(|feed| {
+        let mut rows = feed.iter();
+        rows.find(|it| it.id == id).cloned()
+    });
+    let Some(row) = row else { return };
+    if let Some(refusal) = app.list.refused_in_past() {
+        return app.frame.complain(refusal);
     }
-
-    /// Extends the selection by this many rows.
-    pub(crate) fn extend(self, by: isize) {
-        let at = self.reading.selected.get_untracked();
-        let rows = untrack(|| self.rows());
-        let place = rows.iter().position(|it| Some(it.id) == at);
-        let last = rows.len().saturating_sub(1);
-        let to = place.map_or(0, |it| it.saturating_add_signed(by).min(last));
-        let to = rows.get(to).map(|it| it.id);
-        if let Some(to) = to {
-            self.extend_to(to);
-        }
+    if !can_choose(app)(&row) {
+        return app
+            .frame
+            .say(say::many::CLOSED, say::many::CLOSED_HINT, true);
     }
+    app.reading.closing.set(None);
+    app.list.choice.change(|it| it.toggle(row));
+}
 
-    fn extend_to(self, to: EngramId) {
-        let at = self.reading.selected.get_untracked();
-        let (rows, can) = (untrack(|| self.rows()), self.can_choose());
-        self.reading.closing.set(None);
-        self.list.choice.change(|it| it.extend(&rows, at, to, can));
-        self.select(to);
+/// Extends the selection by this many rows.
+pub(crate) fn extend(app: App, by: isize) {
+    let at = app.reading.selected.get_untracked();
+    let rows = untrack(|| state::rows(app));
+    let place = rows.iter().position(|it| Some(it.id) == at);
+    let last = rows.len().saturating_sub(1);
+    let to = place.map_or(0, |it| it.saturating_add_signed(by).min(last));
+    let to = rows.get(to).map(|it| it.id);
+    if let Some(to) = to {
+        extend_to(app, to);
     }
+}
 
-    /// Selects all loaded rows, and says whether there are more.
-    pub(crate) fn choose_all(self) {
-        if let Some(refusal) = self.refused_in_past() {
-            return self.complain(refusal);
-        }
-        let (rows, can) = (untrack(|| self.rows()), self.can_choose());
-        if rows.is_empty() {
-            return;
-        }
-        self.reading.closing.set(None);
-        self.list.choice.change(|it| it.add(&rows, can));
-        let is_all = self
-            .list
-            .feed
-            .with_untracked(|it| it.next_page().is_none() && it.newer_page().is_none());
-        let hint = if is_all {
-            say::many::ALL
-        } else {
-            say::many::ALL_LOADED
-        };
-        self.say(&self.told_chosen(), hint, false);
+fn extend_to(app: App, to: EngramId) {
+    let at = app.reading.selected.get_untracked();
+    let (rows, can) = (untrack(|| state::rows(app)), can_choose(app));
+    app.reading.closing.set(None);
+    app.list.choice.change(|it| it.extend(&rows, at, to, can));
+    reading::select(app, to);
+}
+
+/// Selects all loaded rows, and says whether there are more.
+pub(crate) fn choose_all(app: App) {
+    if let Some(refusal) = app.list.refused_in_past() {
+        return app.frame.complain(refusal);
     }
-
-    fn told_chosen(self) -> String {
-        let count = self.list.choice.rows.with_untracked(Chosen::len);
-        say::many::selected(&words::thousands(count as u64))
+    let (rows, can) = (untrack(|| state::rows(app)), can_choose(app));
+    if rows.is_empty() {
+        return;
     }
+    app.reading.closing.set(None);
+    app.list.choice.change(|it| it.add(&rows, can));
+    let is_all = app
+        .list
+        .feed
+        .with_untracked(|it| it.next_page().is_none() && it.newer_page().is_none());
+    let hint = if is_all {
+        say::many::ALL
+    } else {
+        say::many::ALL_LOADED
+    };
+    app.frame.say(&told_chosen(app), hint, false);
+}
 
-    /// Whether a command applies to any selected row; none if it is not for several, or nothing is
-    /// selected.
-    pub(crate) fn holds_for_chosen(self, act: Act) -> Option<bool> {
-        let choice = self.list.choice;
-        if !untrack(|| choice.is_any()) {
-            return None;
-        }
-        match act {
-            Act::CopyClaim => Some(true),
-            Act::Redact => Some(false),
-            _ => Deed::of(act).map(|deed| choice.rows.with_untracked(|it| it.count(deed) > 0)),
-        }
+fn told_chosen(app: App) -> String {
+    let count = app.list.choice.rows.with_untracked(Chosen::len);
+    say::many::selected(&words::thousands(count as u64))
+}
+
+/// Whether a command applies to any selected row; none if it is not for several, or nothing is
+/// selected.
+pub(crate) fn holds_for_chosen(app: App, act: Act) -> Option<bool> {
+    let choice = app.list.choice;
+    if !untrack(|| choice.is_any()) {
+        return None;
     }
-
-    /// Runs a command on all selected rows; returns whether it is for several and any are
-    /// selected.
-    pub(crate) fn act_on_chosen(self, act: Act) -> bool {
-        if self.holds_for_chosen(act).is_none() {
-            return false;
-        }
-        match Deed::of(act) {
-            Some(deed) => self.do_to_chosen(deed),
-            None if act == Act::CopyClaim => self.copy_chosen(),
-            None => self.say(
-                say::many::ONE_AT_A_TIME,
-                say::many::ONE_AT_A_TIME_HINT,
-                true,
-            ),
-        }
-        true
+    match act {
+        Act::CopyClaim => Some(true),
+        Act::Redact => Some(false),
+        _ => Deed::of(act).map(|deed| choice.rows.with_untracked(|it| it.count(deed) > 0)),
     }
+}
 
-    /// Whether a command of the menu acts on the selection, if there is one.
-    pub(crate) fn is_for_all_chosen(self, act: Act) -> bool {
-        let choice = self.list.choice;
-        act == Act::Choose || !untrack(|| choice.is_any()) || self.holds_for_chosen(act).is_some()
+/// Runs a command on all selected rows; returns whether it is for several and any are
+/// selected.
+pub(crate) fn act_on_chosen(app: App, act: Act) -> bool {
+    if holds_for_chosen(app, act).is_none() {
+        return false;
     }
-
-    /// The menu of a row that is not selected is about that row.
-    pub(crate) fn leave_choice_of(self, id: EngramId) {
-        if !self.list.choice.rows.with_untracked(|it| it.has(id)) {
-            self.list.choice.reset();
-        }
+    match Deed::of(act) {
+        Some(deed) => do_to_chosen(app, deed),
+        None if act == Act::CopyClaim => copy_chosen(app),
+        None => app.frame.say(
+            say::many::ONE_AT_A_TIME,
+            say::many::ONE_AT_A_TIME_HINT,
+            true,
+        ),
     }
+    true
+}
 
-    /// Goes one step back: the question, the run, the selection; returns whether there was one.
-    pub(crate) fn leave_chosen(self) -> bool {
-        let choice = self.list.choice;
-        if choice.asking.get_untracked().is_some() {
-            choice.asking.set(None);
-        } else if self.batch.is_long() {
-            self.batch.stop();
-        } else if untrack(|| choice.is_any()) {
-            choice.reset();
-        } else {
-            return false;
-        }
-        dom::focus("feed");
-        true
+/// Whether a command of the menu acts on the selection, if there is one.
+pub(crate) fn is_for_all_chosen(app: App, act: Act) -> bool {
+    let choice = app.list.choice;
+    act == Act::Choose || !untrack(|| choice.is_any()) || holds_for_chosen(app, act).is_some()
+}
+
+/// The menu of a row that is not selected is about that row.
+pub(crate) fn leave_choice_of(app: App, id: EngramId) {
+    if !app.list.choice.rows.with_untracked(|it| it.has(id)) {
+        app.list.choice.reset();
     }
+}
 
-    fn copy_chosen(self) {
-        let text = self.list.choice.rows.with_untracked(Chosen::text);
-        self.copy(text, say::many::COPIED);
+/// Goes one step back: the question, the run, the selection; returns whether there was one.
+pub(crate) fn leave_chosen(app: App) -> bool {
+    let choice = app.list.choice;
+    if choice.asking.get_untracked().is_some() {
+        choice.asking.set(None);
+    } else if app.batch.is_long() {
+        app.batch.stop();
+    } else if untrack(|| choice.is_any()) {
+        choice.reset();
+    } else {
+        return false;
     }
+    dom::focus("feed");
+    true
+}
 
-    /// Runs it, or asks first.
-    fn do_to_chosen(self, deed: Deed) {
-        let fits = self
-            .list
-            .choice
-            .rows
-            .with_untracked(|it| it.count(deed) > 0);
-        // A question comes first: Y does not answer it.
-        if self.batch.is_busy() || self.list.choice.asking.get_untracked().is_some() {
-            return;
-        }
-        if !fits {
-            return self.say(say::many::NONE_FITS, deed.is_for(), true);
-        }
-        if deed.asks() {
-            self.list.choice.asking.set(Some(deed))
-        } else {
-            self.carry_out(deed)
-        }
+fn copy_chosen(app: App) {
+    let text = app.list.choice.rows.with_untracked(Chosen::text);
+    outside::copy(app, text, say::many::COPIED);
+}
+
+/// Runs it, or asks first.
+fn do_to_chosen(app: App, deed: Deed) {
+    let fits = app.list.choice.rows.with_untracked(|it| it.count(deed) > 0);
+    // A question comes first: Y does not answer it.
+    if app.batch.is_busy() || app.list.choice.asking.get_untracked().is_some() {
+        return;
     }
+    if !fits {
+        return app.frame.say(say::many::NONE_FITS, deed.is_for(), true);
+    }
+    if deed.asks() {
+        app.list.choice.asking.set(Some(deed))
+    } else {
+        carry_out(app, deed)
+    }
+}
 
-    /// Runs it on all claims that it applies to, once each.
-    fn carry_out(self, deed: Deed) {
-        let rows = self.list.choice.rows;
-        let fitting = rows.with_untracked(|it| it.fitting(deed));
-        let all: Vec<EngramId> = fitting.iter().map(|it| it.id).collect();
-        let (doing, done) = deed.words();
-        self.list.choice.asking.set(None);
-        if !self.batch.begin(doing, all.len()) {
-            return;
-        }
-        spawn_local(async move {
-            let to_one = async move |id| match deed {
-                Deed::Confirm => self.ask(ask::Repin(id)).await.map(|_| Undo::Restore(id)),
-                Deed::Ask => {
-                    let asked = self.ask(ask::Reverify(id)).await;
-                    asked.map(|it| Undo::Withdraw(it.id))
-                }
-                Deed::Deny | Deed::Forget => {
-                    let forgotten = self.ask(ask::Forget(id)).await;
-                    forgotten.map(|_| Undo::Restore(id))
-                }
-            };
-            let outcome = self.each(all, to_one).await;
-            // What failed, and what it does not apply to, stays selected.
-            rows.update(|it| it.settle(outcome.done.iter().map(|it| it.0)));
-            if let (true, [(_, undo)], [one]) = (outcome.is_whole(), &*outcome.done, &*fitting) {
-                return self.say_done(deed.done_to_one(), &words::claim(one), *undo);
+/// Runs it on all claims that it applies to, once each.
+fn carry_out(app: App, deed: Deed) {
+    let rows = app.list.choice.rows;
+    let fitting = rows.with_untracked(|it| it.fitting(deed));
+    let all: Vec<EngramId> = fitting.iter().map(|it| it.id).collect();
+    let (doing, done) = deed.words();
+    app.list.choice.asking.set(None);
+    if !app.batch.begin(doing, all.len()) {
+        return;
+    }
+    spawn_local(async move {
+        let to_one = async move |id| match deed {
+            Deed::Confirm => app.ask(ask::Repin(id)).await.map(|_| Undo::Restore(id)),
+            Deed::Ask => {
+                let asked = app.ask(ask::Reverify(id)).await;
+                asked.map(|it| Undo::Withdraw(it.id))
             }
-            let (text, why) = outcome.told(done, say::CLAIMS);
-            let undo = outcome.done.iter().map(|it| it.1).collect();
-            self.say_all_done(&text, &why, !outcome.is_whole(), undo);
-        });
-    }
+            Deed::Deny | Deed::Forget => {
+                let forgotten = app.ask(ask::Forget(id)).await;
+                forgotten.map(|_| Undo::Restore(id))
+            }
+        };
+        let outcome = app.batch.each(all, to_one).await;
+        // What failed, and what it does not apply to, stays selected.
+        rows.update(|it| it.settle(outcome.done.iter().map(|it| it.0)));
+        if let (true, [(_, undo)], [one]) = (outcome.is_whole(), &*outcome.done, &*fitting) {
+            return app
+                .frame
+                .say_done(deed.done_to_one(), &words::claim(one), *undo);
+        }
+        let (text, why) = outcome.told(done, say::CLAIMS);
+        let undo = outcome.done.iter().map(|it| it.1).collect();
+        app.frame
+            .say_all_done(&text, &why, !outcome.is_whole(), undo);
+    });
 }
 
 /// The actions for selected rows, below the panes; the progress of a long run.
@@ -364,7 +366,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
     let is_for = move |at: usize| move || fits.get()[at] == 0;
     let none_drifted = is_for(1);
     let all_drifted = move || fits.get()[1] == count.get();
-    let press = move |deed| move |_| app.do_to_chosen(deed);
+    let press = move |deed| move |_| do_to_chosen(app, deed);
     let clear = move |_| {
         choice.reset();
         dom::focus("feed");
@@ -374,7 +376,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         <button class="primary" data-testid="chosen-true" hidden=is_for(0) disabled=is_busy on:click=press(Deed::Confirm)>{called(say::review::YES, 0)}" "<kbd>"Y"</kbd></button>
         <button data-testid="chosen-false" hidden=none_drifted disabled=is_busy on:click=press(Deed::Deny)>{called(say::review::NO_ASKS, 1)}" "<kbd>"X"</kbd></button>
         <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(Deed::Ask)>{called(say::review::ASK, 2)}" "<kbd>"A"</kbd></button>
-        <button data-testid="chosen-copy" on:click=move |_| app.copy_chosen()>{say::many::COPY}" "{keycaps("Shift+c")}</button>
+        <button data-testid="chosen-copy" on:click=move |_| copy_chosen(app)>{say::many::COPY}" "{keycaps("Shift+c")}</button>
         <span class="space"></span>
         <button data-testid="chosen-forget" hidden=all_drifted disabled=is_busy title=say::engram::FORGET_MEANS on:click=press(Deed::Forget)>
             {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd></button>
@@ -405,7 +407,7 @@ fn question(app: App, deed: Deed) -> impl IntoView {
         dom::focus("feed");
     };
     let forget = move |_| {
-        app.carry_out(deed);
+        carry_out(app, deed);
         dom::focus("feed");
     };
     view! {

@@ -1,13 +1,21 @@
 //! What is shown instead of rows: how far a long search is, that a filter leaves none. An empty home has
 //! a page of its own, `first_run.rs`.
 
+use super::filter;
 use std::sync::Arc;
 
 use engram_model::{Engram, Filter};
 use leptos::prelude::*;
 
 use crate::{
-    app::{icons::Icon, state::App},
+    app::{
+        icons::Icon,
+        state::App,
+        views::{
+            self,
+            feed::{pages, state},
+        },
+    },
     feed::Feed,
     words::say,
 };
@@ -16,7 +24,7 @@ use crate::{
 #[component]
 pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let empty = move || !app.asked().is_empty() && rows.with(Vec::is_empty);
+    let empty = move || !views::asked(app).is_empty() && rows.with(Vec::is_empty);
     let is_read = Memo::new(move |_| app.list.feed.with(Feed::is_read));
     let is_refused = Memo::new(move |_| app.list.refused.with(Option::is_some));
     let nothing =
@@ -46,7 +54,7 @@ fn Searching() -> impl IntoView {
     move || {
         is_stopped.get().map(|is_stopped| {
             let (word, verb) = if is_stopped { (say::list::STOPPED, say::list::GO_ON) } else { (say::list::LOOKING, say::list::STOP) };
-            let press = move |_| if is_stopped { app.go_on() } else { app.stop_search() };
+            let press = move |_| if is_stopped { pages::go_on(app) } else { pages::stop_search(app) };
             view! {
                 <div class="search" aria-busy=(!is_stopped).to_string() data-testid="searching">
                     <progress max="100" value=move || done.get().to_string() aria-label=say::list::PROGRESS></progress>
@@ -80,7 +88,7 @@ fn no_match(app: App) -> impl IntoView {
         let without = move |_| {
             let text = String::new();
             let filter = app.list.filter.get_untracked();
-            app.set_filter(Filter { text, ..filter }, true);
+            state::set_filter(app, Filter { text, ..filter }, true);
         };
         view! { <button on:click=without>{say::list::WITHOUT_WORDS}</button> }
     });
@@ -96,7 +104,7 @@ fn no_match(app: App) -> impl IntoView {
             <p>{why}</p>
             <div class="answers">
                 {less}
-                <button on:click=move |_| app.clear_filter()>{all}</button>
+                <button on:click=move |_| filter::clear_filter(app)>{all}</button>
             </div>
         </div>
     }

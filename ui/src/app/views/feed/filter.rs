@@ -4,7 +4,16 @@ use engram_model::{Facets, Filter};
 use leptos::{ev, prelude::*};
 
 use crate::{
-    app::{dom, icons::Icon, refused::Refused, state::App},
+    app::{
+        dom,
+        icons::Icon,
+        refused::Refused,
+        state::App,
+        views::{
+            self,
+            feed::{pages, state},
+        },
+    },
     route::{Chip, author_name, chips, date_of, days_ago, end_of, last_day, midnight},
     words::{
         self,
@@ -12,23 +21,21 @@ use crate::{
     },
 };
 
-impl App {
-    /// Limits the list to something else in one way.
-    fn refilter(self, change: impl FnOnce(&mut Filter), is_step: bool) {
-        let mut filter = self.list.filter.get_untracked();
-        change(&mut filter);
-        self.set_filter(filter, is_step);
-    }
+/// Limits the list to something else in one way.
+fn refilter(app: App, change: impl FnOnce(&mut Filter), is_step: bool) {
+    let mut filter = app.list.filter.get_untracked();
+    change(&mut filter);
+    state::set_filter(app, filter, is_step);
+}
 
-    /// Lists all, of the same time.
-    pub(super) fn clear_filter(self) {
-        let held_at = self.list.filter.with_untracked(|it| it.held_at);
-        let all = Filter {
-            held_at,
-            ..Filter::default()
-        };
-        self.set_filter(all, true);
-    }
+/// Lists all, of the same time.
+pub(super) fn clear_filter(app: App) {
+    let held_at = app.list.filter.with_untracked(|it| it.held_at);
+    let all = Filter {
+        held_at,
+        ..Filter::default()
+    };
+    state::set_filter(app, all, true);
 }
 
 #[component]
@@ -36,12 +43,12 @@ pub(crate) fn FilterBar() -> impl IntoView {
     let app = App::here();
     let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
         // The browser would empty the field.
-        "Escape" if app.is_searching() => {
+        "Escape" if pages::is_searching(app) => {
             event.prevent_default();
-            app.stop_search();
+            pages::stop_search(app);
         }
         "Escape" => {
-            app.refilter(|it| it.text.clear(), true);
+            refilter(app, |it| it.text.clear(), true);
             dom::focus("feed");
         }
         "Enter" | "ArrowDown" => {
@@ -53,7 +60,7 @@ pub(crate) fn FilterBar() -> impl IntoView {
     // All letters of a search are one step.
     let search = move |event: ev::Event| {
         let is_first = app.list.filter.with_untracked(|it| it.text.is_empty());
-        app.refilter(|it| it.text = event_target_value(&event), is_first);
+        refilter(app, |it| it.text = event_target_value(&event), is_first);
     };
     view! {
         <search class="filter">
@@ -66,10 +73,10 @@ pub(crate) fn FilterBar() -> impl IntoView {
                 <kbd>"/"</kbd>
             </div>
             <button data-testid="facets-button" aria-expanded=move || app.list.facets_open.get().to_string() aria-controls="facets"
-                on:click=move |_| app.toggle_facets()>{say::filter::BUTTON}" "<kbd>"F"</kbd></button>
+                on:click=move |_| state::toggle_facets(app)>{say::filter::BUTTON}" "<kbd>"F"</kbd></button>
         </search>
         <Chips />
-        <div class="within-list"><Refused refusal=app.list.facets_refused again=Callback::new(move |()| app.count_facets()) /></div>
+        <div class="within-list"><Refused refusal=app.list.facets_refused again=Callback::new(move |()| state::count_facets(app)) /></div>
         {move || app.list.facets_open.get().then(|| view! { <Values /> })}
     }
 }
@@ -84,7 +91,7 @@ fn Chips() -> impl IntoView {
             held_at,
             ..Filter::default()
         };
-        dom::keep_focus(CHIPS, "feed", || app.set_filter(filter, true));
+        dom::keep_focus(CHIPS, "feed", || state::set_filter(app, filter, true));
     };
     move || {
         let all = chips(&app.list.filter.get(), app.clock.get_untracked().offset);
@@ -110,7 +117,7 @@ fn removable(app: App, it: Chip) -> impl IntoView {
     let value = words::visible(&value);
     view! {
         <button class="chip on" data-testid="filter-chip" title=say::filter::remove(what, &value)
-            on:click=move |_| dom::keep_focus(CHIPS, "feed", || app.set_filter(without.clone(), true))>
+            on:click=move |_| dom::keep_focus(CHIPS, "feed", || state::set_filter(app, without.clone(), true))>
             <span class="offscreen">{say::filter::REMOVE}</span><span>{what}</span>" "<b>{value.clone()}</b>{Icon::Close.draw()}
         </button>
     }
@@ -149,7 +156,7 @@ fn Values() -> impl IntoView {
     };
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Escape" {
-            app.toggle_facets();
+            state::toggle_facets(app);
         } else if dom::is_typing(&event) || !dom::step_focus(&event, PANEL) {
             return;
         }
@@ -185,7 +192,7 @@ fn value(app: App, values: Memo<Vec<Value>>, place: usize) -> impl IntoView {
     let count = move || it.with(|it| it.as_ref().map(|it| words::thousands(it.count)));
     let choose = move |_| {
         if let Some(it) = it.get_untracked() {
-            dom::keep_focus(PANEL, PANEL, || app.set_filter(it.chosen, true));
+            dom::keep_focus(PANEL, PANEL, || state::set_filter(app, it.chosen, true));
         }
     };
     view! {
@@ -206,13 +213,15 @@ fn States() -> impl IntoView {
         let holding = app.status.with(|it| it.as_ref().map(|it| it.engrams));
         let is_split = !app.list.filter.with(Filter::is_empty) || total != holding;
         // What the view is of one state already is not split by it.
-        is_split && app.asked().ended == app.list.filter.with(|it| it.ended) && !app.is_past()
+        is_split
+            && views::asked(app).ended == app.list.filter.with(|it| it.ended)
+            && !app.list.is_past()
     });
     let state = move |(is_ended, word)| {
         let is_on = move || ended() == Some(is_ended);
         let choose = move |_| {
             let ended = (!untrack(is_on)).then_some(is_ended);
-            app.refilter(|it| it.ended = ended, true);
+            refilter(app, |it| it.ended = ended, true);
         };
         view! {
             <button class="chip value" aria-pressed=move || is_on().to_string() data-testid="facet" data-value=word on:click=choose>
@@ -249,13 +258,13 @@ fn Dates() -> impl IntoView {
     let since = move |day: String, is_left: bool| {
         let since = midnight(&day, offset());
         if since.is_some() || is_left && day.is_empty() {
-            app.refilter(|it| it.since = since, true);
+            refilter(app, |it| it.since = since, true);
         }
     };
     let until = move |day: String, is_left: bool| {
         let until = end_of(&day, offset());
         if until.is_some() || is_left && day.is_empty() {
-            app.refilter(|it| it.until = until, true);
+            refilter(app, |it| it.until = until, true);
         }
     };
     let recent = |(word, days)| {
@@ -269,7 +278,7 @@ fn Dates() -> impl IntoView {
         };
         let choose = move |_| {
             let since = if untrack(is_on) { None } else { first() };
-            app.refilter(|it| (it.since, it.until) = (since, None), true);
+            refilter(app, |it| (it.since, it.until) = (since, None), true);
         };
         view! {
             <button class="chip value" aria-pressed=move || is_on().to_string() data-testid="facet" data-value=word on:click=choose>

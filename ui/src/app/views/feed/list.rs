@@ -11,7 +11,15 @@ use super::{
     row::{self, Places, Row, Shown, ShownAt},
 };
 use crate::{
-    app::{connection::Link, dom, first_run, refused::Refused, state::App, states},
+    app::{
+        connection::Link,
+        dom, first_run,
+        refused::Refused,
+        stale,
+        state::App,
+        states,
+        views::feed::{look, pages, state},
+    },
     feed::{Feed, MOST},
     layout::Layout,
     words::{self, say},
@@ -52,7 +60,7 @@ pub(crate) fn List() -> impl IntoView {
     let pill = move || {
         (waiting() > 0).then(|| {
             view! {
-                <button class="pill" data-testid="new-pill" on:click=move |_| app.show_new()>
+                <button class="pill" data-testid="new-pill" on:click=move |_| state::show_new(app)>
                     {move || say::list::new(waiting())} <kbd>"N"</kbd>
                 </button>
             }
@@ -132,7 +140,7 @@ fn Rows() -> impl IntoView {
             request_animation_frame(move || grown.set(dom::height_within(&row::element_id(id))));
         }
     });
-    let rows = Memo::new_with_compare(move |_| app.rows(), |_, _| true);
+    let rows = Memo::new_with_compare(move |_| state::rows(app), |_, _| true);
     let new = Memo::new(move |_| {
         let feed = app.list.feed.read();
         if app.view.get().by_topic {
@@ -180,7 +188,7 @@ fn Rows() -> impl IntoView {
         let (selected, whole) = (app.reading.selected.get(), app.list.expanded.get());
         let range = window.get();
         let (clock, rows, layout) = (app.clock.get(), rows.read(), layout.read());
-        let is_blind = app.is_blind();
+        let is_blind = stale::is_blind(app);
         let words: Arc<[String]> = app.list.filter.with(Filter::words).into();
         let feed = app.list.feed.read();
         let chosen = app.list.choice.rows.read();
@@ -299,12 +307,12 @@ fn Rows() -> impl IntoView {
     // A key means that the pointer is not in use.
     let keys = window_event_listener(ev::keydown, move |event| {
         if !matches!(event.key().as_str(), "Shift" | "Control" | "Alt" | "Meta") {
-            app.point_elsewhere();
+            look::point_elsewhere(app);
         }
     });
     on_cleanup(move || {
         keys.remove();
-        app.point_elsewhere();
+        look::point_elsewhere(app);
     });
     Effect::new(move |before: Option<u32>| {
         let asked = app.list.scroll_to_top.get();
@@ -340,14 +348,14 @@ fn Rows() -> impl IntoView {
         app.list.feed.track();
         let near = window.get().end + NEAR_END >= layout.with(Layout::len);
         if near || by_topic.get() {
-            app.load_older();
+            pages::load_older(app);
         }
     });
     Effect::new(move |_| {
         app.list.feed.track();
         layout.track();
         if window.get().start <= NEAR_END {
-            app.load_newer();
+            pages::load_newer(app);
         }
     });
 
@@ -388,7 +396,7 @@ fn Rows() -> impl IntoView {
         <empty::End rows />
         <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-multiselectable="true" aria-label=label
             aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()
-            on:pointermove=move |event| app.point(&event) on:pointerleave=move |_| app.point_elsewhere()>
+            on:pointermove=move |event| look::point(app, &event) on:pointerleave=move |_| look::point_elsewhere(app)>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
                 {line}
                 {headings}

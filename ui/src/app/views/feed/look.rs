@@ -6,8 +6,9 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::s
 
 use crate::{
     app::{
-        dom,
+        dom, reading,
         state::{App, Phase},
+        views::{self, feed::state},
     },
     feed::Feed,
 };
@@ -54,174 +55,171 @@ impl Look {
     }
 }
 
-impl App {
-    /// The pointer moved on the rows: they stay in place.
-    pub(super) fn point(self, event: &web_sys::PointerEvent) {
-        let look = self.list.look;
-        let at = (event.client_x(), event.client_y());
-        // Rows that move under a resting pointer also fire this event.
-        if look.pointer.get_value() != at {
-            look.pointer.set_value(at);
-            if !look.is_pointing.get_untracked() {
-                look.is_pointing.set(true);
-            }
-        }
-    }
-
-    /// The pointer left the rows, or the person uses keys: shows what was held back.
-    pub(super) fn point_elsewhere(self) {
-        let look = self.list.look;
+/// The pointer moved on the rows: they stay in place.
+pub(super) fn point(app: App, event: &web_sys::PointerEvent) {
+    let look = app.list.look;
+    let at = (event.client_x(), event.client_y());
+    // Rows that move under a resting pointer also fire this event.
+    if look.pointer.get_value() != at {
+        look.pointer.set_value(at);
         if !look.is_pointing.get_untracked() {
-            return;
-        }
-        look.is_pointing.set(false);
-        if look.is_due.get_value() {
-            look.is_due.set_value(false);
-            return self.list_anew();
-        }
-        let is_waiting = self.list.feed.with_untracked(Feed::waiting) > 0;
-        if is_waiting && self.list.at_top.get_untracked() {
-            self.show_new();
+            look.is_pointing.set(true);
         }
     }
+}
 
-    /// Whether new rows are held back: the person has scrolled down, or points at a row.
-    pub(crate) fn holds_back(self) -> bool {
-        !self.list.at_top.get_untracked() || self.list.look.is_pointing.get_untracked()
+/// The pointer left the rows, or the person uses keys: shows what was held back.
+pub(super) fn point_elsewhere(app: App) {
+    let look = app.list.look;
+    if !look.is_pointing.get_untracked() {
+        return;
     }
-
-    /// How many new rows wait only for the pointer to leave the list; none if there are none.
-    pub(crate) fn waits_for_pointer(self) -> Option<usize> {
-        let new = self.list.feed.with(Feed::waiting_new);
-        let is_pointing = self.list.at_top.get() && self.list.look.is_pointing.get();
-        (is_pointing && new > 0).then_some(new)
+    look.is_pointing.set(false);
+    if look.is_due.get_value() {
+        look.is_due.set_value(false);
+        return state::list_anew(app);
     }
-
-    /// The open engram, if it is listed.
-    pub(crate) fn read_in_list(self) -> Option<EngramId> {
-        let read = self.reading.selected.get_untracked()?;
-        let is_listed = self.list.feed.with_untracked(|it| it.get(read).is_some());
-        is_listed.then_some(read)
+    let is_waiting = app.list.feed.with_untracked(Feed::waiting) > 0;
+    if is_waiting && app.list.at_top.get_untracked() {
+        state::show_new(app);
     }
+}
 
-    /// A row that now shows the next version of the open engram stays open. Nothing scrolls.
-    pub(crate) fn read_on(self, read: Option<EngramId>) {
-        let next = self.list.feed.with_untracked(|it| {
-            let left = read.filter(|id| it.get(*id).is_none())?;
-            it.newer(left).filter(|id| it.get(*id).is_some())
-        });
-        if let Some(next) = next {
-            self.list.look.in_place.set_value(Some(next));
-            self.select(next);
-        }
+/// Whether new rows are held back: the person has scrolled down, or points at a row.
+pub(crate) fn holds_back(app: App) -> bool {
+    !app.list.at_top.get_untracked() || app.list.look.is_pointing.get_untracked()
+}
+
+/// How many new rows wait only for the pointer to leave the list; none if there are none.
+pub(crate) fn waits_for_pointer(app: App) -> Option<usize> {
+    let new = app.list.feed.with(Feed::waiting_new);
+    let is_pointing = app.list.at_top.get() && app.list.look.is_pointing.get();
+    (is_pointing && new > 0).then_some(new)
+}
+
+/// The open engram, if it is listed.
+pub(crate) fn read_in_list(app: App) -> Option<EngramId> {
+    let read = app.reading.selected.get_untracked()?;
+    let is_listed = app.list.feed.with_untracked(|it| it.get(read).is_some());
+    is_listed.then_some(read)
+}
+
+/// A row that now shows the next version of the open engram stays open. Nothing scrolls.
+pub(crate) fn read_on(app: App, read: Option<EngramId>) {
+    let next = app.list.feed.with_untracked(|it| {
+        let left = read.filter(|id| it.get(*id).is_none())?;
+        it.newer(left).filter(|id| it.get(*id).is_some())
+    });
+    if let Some(next) = next {
+        app.list.look.in_place.set_value(Some(next));
+        reading::select(app, next);
     }
+}
 
-    /// Reloads the list once the pointer is off the rows.
-    pub(super) fn list_anew_later(self) {
-        if self.list.look.is_pointing.get_untracked() {
-            self.list.look.is_due.set_value(true)
-        } else {
-            self.list_anew()
-        }
+/// Reloads the list once the pointer is off the rows.
+pub(super) fn list_anew_later(app: App) {
+    if app.list.look.is_pointing.get_untracked() {
+        app.list.look.is_due.set_value(true)
+    } else {
+        state::list_anew(app)
     }
+}
 
-    fn project_id(self) -> Option<String> {
-        let id = |it: &engram_model::StatusReply| it.project.as_ref()?.id;
-        let id: Option<ProjectId> = self.status.with_untracked(|it| it.as_ref().and_then(id));
-        id.map(|it| it.to_string())
+fn project_id(app: App) -> Option<String> {
+    let id = |it: &engram_model::StatusReply| it.project.as_ref()?.id;
+    let id: Option<ProjectId> = app.status.with_untracked(|it| it.as_ref().and_then(id));
+    id.map(|it| it.to_string())
+}
+
+/// Whether the newest engrams are in view.
+fn sees_newest(app: App) -> bool {
+    app.phase.get_untracked() == Phase::Ready
+        && app.list.at_top.get_untracked()
+        && app.list.feed.with_untracked(Feed::waiting) == 0
+        && untrack(|| views::asked(app)).is_empty()
+}
+
+/// A look that has seen the whole journal.
+fn now_looked(app: App) -> Looked {
+    Looked {
+        seq: app.list.feed.with_untracked(Feed::head),
+        at: dom::clock().now,
     }
+}
 
-    /// Whether the newest engrams are in view.
-    fn sees_newest(self) -> bool {
-        self.phase.get_untracked() == Phase::Ready
-            && self.list.at_top.get_untracked()
-            && self.list.feed.with_untracked(Feed::waiting) == 0
-            && untrack(|| self.asked()).is_empty()
+/// Begins with what is new since the last look; on the first, nothing is.
+pub(crate) fn begin_to_look(app: App) {
+    let now = now_looked(app);
+    let kept = project_id(app).and_then(|id| {
+        let settings = app.frame.settings.get_untracked();
+        settings.looked.get(&id).copied()
+    });
+    // A journal that ends before the last look is another one.
+    let kept = kept.filter(|it| it.seq <= now.seq);
+    app.list.look.last.set(Some(kept.unwrap_or(now)));
+}
+
+/// What just arrived in view counts as seen, unless other rows are new.
+pub(crate) fn look_on(app: App, was_nothing_new: bool) {
+    if was_nothing_new && !app.list.look.is_away.get_value() && sees_newest(app) {
+        app.list.look.last.set(Some(now_looked(app)));
     }
+}
 
-    /// A look that has seen the whole journal.
-    fn now_looked(self) -> Looked {
-        Looked {
-            seq: self.list.feed.with_untracked(Feed::head),
-            at: dom::clock().now,
-        }
-    }
-
-    /// Begins with what is new since the last look; on the first, nothing is.
-    pub(crate) fn begin_to_look(self) {
-        let now = self.now_looked();
-        let kept = self.project_id().and_then(|id| {
-            let settings = self.frame.settings.get_untracked();
-            settings.looked.get(&id).copied()
-        });
-        // A journal that ends before the last look is another one.
-        let kept = kept.filter(|it| it.seq <= now.seq);
-        self.list.look.last.set(Some(kept.unwrap_or(now)));
-    }
-
-    /// What just arrived in view counts as seen, unless other rows are new.
-    pub(crate) fn look_on(self, was_nothing_new: bool) {
-        if was_nothing_new && !self.list.look.is_away.get_value() && self.sees_newest() {
-            self.list.look.last.set(Some(self.now_looked()));
-        }
-    }
-
-    /// What the person stored at this place is seen, unless other rows are new.
-    pub(crate) fn saw_own(self, seq: u64, was_nothing_new: bool) {
-        if was_nothing_new {
-            self.list.look.last.update(|it| {
-                if let Some(it) = it {
-                    it.seq = it.seq.max(seq);
-                }
-            });
-        }
-    }
-
-    /// Whether nothing in the list is new.
-    pub(crate) fn is_nothing_new(self) -> bool {
-        let look = self.list.look;
-        untrack(|| self.list.feed.with(|feed| look.count_new(feed)) == 0)
-    }
-
-    /// The person looks away: what was in view counts as seen.
-    pub(crate) fn look_away(self) {
-        if self.sees_newest() && !self.list.look.is_away.get_value() {
-            self.list.look.last.set(Some(self.now_looked()));
-        }
-        self.keep_looked();
-    }
-
-    /// Saves the last look, if it changed.
-    pub(crate) fn keep_looked(self) {
-        let (Some(id), Some(last)) = (self.project_id(), self.list.look.last.get_untracked())
-        else {
-            return;
-        };
-        let kept = self
-            .frame
-            .settings
-            .with_untracked(|it| it.looked.get(&id).map(|it| it.seq));
-        if kept == Some(last.seq) {
-            return;
-        }
-        self.frame.settings.update(|it| {
-            it.looked.insert(id, last);
-        });
-        let settings = self.frame.settings.get_untracked();
-        spawn_local(async move {
-            // Nobody asked for it: if it cannot be saved, more is new next time.
-            if let Err(refusal) = self.backend().keep_settings(&settings).await {
-                dom::log(&refusal.to_string());
+/// What the person stored at this place is seen, unless other rows are new.
+pub(crate) fn saw_own(app: App, seq: u64, was_nothing_new: bool) {
+    if was_nothing_new {
+        app.list.look.last.update(|it| {
+            if let Some(it) = it {
+                it.seq = it.seq.max(seq);
             }
         });
     }
+}
+
+/// Whether nothing in the list is new.
+pub(crate) fn is_nothing_new(app: App) -> bool {
+    let look = app.list.look;
+    untrack(|| app.list.feed.with(|feed| look.count_new(feed)) == 0)
+}
+
+/// The person looks away: what was in view counts as seen.
+pub(crate) fn look_away(app: App) {
+    if sees_newest(app) && !app.list.look.is_away.get_value() {
+        app.list.look.last.set(Some(now_looked(app)));
+    }
+    keep_looked(app);
+}
+
+/// Saves the last look, if it changed.
+pub(crate) fn keep_looked(app: App) {
+    let (Some(id), Some(last)) = (project_id(app), app.list.look.last.get_untracked()) else {
+        return;
+    };
+    let kept = app
+        .frame
+        .settings
+        .with_untracked(|it| it.looked.get(&id).map(|it| it.seq));
+    if kept == Some(last.seq) {
+        return;
+    }
+    app.frame.settings.update(|it| {
+        it.looked.insert(id, last);
+    });
+    let settings = app.frame.settings.get_untracked();
+    spawn_local(async move {
+        // Nobody asked for it: if it cannot be saved, more is new next time.
+        if let Err(refusal) = app.backend().keep_settings(&settings).await {
+            dom::log(&refusal.to_string());
+        }
+    });
 }
 
 /// Tracks when the person leaves the window and returns.
 pub(crate) fn follow_eyes(app: App) {
     let look = app.list.look;
     let leave = move || {
-        app.look_away();
+        look_away(app);
         look.is_away.set_value(true);
     };
     let blur = window_event_listener(ev::blur, move |_| leave());

@@ -9,6 +9,19 @@ mod pages;
 mod row;
 mod state;
 
+pub(crate) use self::chosen::{
+    act_on_chosen, choose_all, extend, holds_for_chosen, is_for_all_chosen, leave_choice_of,
+    leave_chosen, toggle_read,
+};
+pub(crate) use self::look::{
+    begin_to_look, holds_back, is_nothing_new, keep_looked, look_away, look_on, read_in_list,
+    read_on, saw_own, waits_for_pointer,
+};
+pub(crate) use self::pages::{is_searching, load_first, request, stop_search};
+pub(crate) use self::state::{
+    count_facets, limit, list_anew, list_doubts_anew, neighbour, rows, select_newest, show,
+    show_new, step, toggle_facets, toggle_row,
+};
 use leptos::prelude::*;
 
 pub(crate) use self::{
@@ -22,7 +35,7 @@ pub(crate) use self::{
 };
 use super::View;
 use crate::{
-    app::{detail::Detail, first_run, icons::Icon, menu::Menu, room, state::App},
+    app::{detail::Detail, first_run, icons::Icon, menu::Menu, room, state::App, views},
     words::say,
 };
 
@@ -37,7 +50,7 @@ pub(crate) static VIEW: View = View {
     reads: true,
     by_topic: false,
     within: |filter| filter,
-    step: App::step,
+    step: state::step,
     panes,
     nothing: None,
 };
@@ -46,7 +59,7 @@ pub(crate) static VIEW: View = View {
 pub(crate) fn panes() -> AnyView {
     let app = App::here();
     let is_empty = Memo::new(move |_| {
-        let is_plain = app.asked().is_empty();
+        let is_plain = views::asked(app).is_empty();
         app.list
             .feed
             .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))

@@ -8,7 +8,7 @@ use std::{
 use engram_model::{Engram, EngramId};
 use leptos::{html, prelude::*};
 
-use super::list::forget_many;
+use super::{chosen, list::forget_many, state};
 use crate::{
     app::{dom, icons::Icon, prose, state::App},
     words::{self, State, say},
@@ -144,8 +144,8 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
             aria-posinset=move || row.with(|it| (it.index + 1).to_string())
             aria-setsize=move || row.with(|it| it.of.map_or("-1".to_owned(), |of| of.to_string()))
             on:mousedown=dom::keep_text
-            on:click=move |event| app.press_row(id.get_untracked(), &event)
-            on:dblclick=move |event| if !dom::is_choosing(&event) { app.toggle_row() }>
+            on:click=move |event| chosen::press_row(app, id.get_untracked(), &event)
+            on:dblclick=move |event| if !dom::is_choosing(&event) { state::toggle_row(app) }>
             {move || row.with(|it| it.topic.clone()).map(|it| view! { <span class="offscreen">{say::knowledge::topic(&it)}</span> })}
             {move || is_new.get().then(|| view! { <span class="offscreen">{say::list::IS_NEW}</span> })}
             {move || what.with(|(it, state, ago, words, is_blind)| content(it, *state, ago, words, *is_blind))}

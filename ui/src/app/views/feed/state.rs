@@ -9,10 +9,15 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{chosen::Choice, filter, look::Look};
 use crate::{
     app::{
-        dom,
+        connection, dom,
         part::part,
+        reading,
         state::App,
-        views::{View, knowledge},
+        views::{
+            self, View,
+            feed::{look, pages},
+            knowledge,
+        },
     },
     feed::Feed,
     tags::Tag,
@@ -101,6 +106,27 @@ impl Listing {
         self.refused.set(Some((refusal, again)));
     }
 
+    /// The time of which the list tells what held; none for now.
+    pub(crate) fn held_at(self) -> Option<Timestamp> {
+        self.filter.with(|it| it.held_at)
+    }
+
+    /// Whether nothing can be changed, since what is shown is past.
+    pub(crate) fn is_past(self) -> bool {
+        self.held_at().is_some()
+    }
+
+    /// Why nothing can be changed: the past is read.
+    pub(crate) fn refused_in_past(self) -> Option<Refusal> {
+        untrack(|| self.is_past()).then(|| {
+            Refusal::new(
+                engram_model::Code::ScopeDenied,
+                say::knowledge::LOCKED,
+                say::knowledge::LOCKED_HINT,
+            )
+        })
+    }
+
     /// Goes to the newest end.
     fn show_top(self) {
         self.at_top.set(true);
@@ -108,244 +134,241 @@ impl Listing {
     }
 }
 
-impl App {
-    /// The rows of the list, in its order.
-    pub(crate) fn rows(self) -> Vec<Arc<Engram>> {
-        let mut rows = self.list.feed.with(Feed::rows);
-        if self.view.get().by_topic {
-            rows.sort_by(|a, b| topic_order(a).cmp(&topic_order(b)));
+/// The rows of the list, in its order.
+pub(crate) fn rows(app: App) -> Vec<Arc<Engram>> {
+    let mut rows = app.list.feed.with(Feed::rows);
+    if app.view.get().by_topic {
+        rows.sort_by(|a, b| topic_order(a).cmp(&topic_order(b)));
+    }
+    rows
+}
+
+/// Limits the list; a step can be gone back.
+pub(crate) fn set_filter(app: App, filter: Filter, is_step: bool) {
+    limit(app, app.view.get_untracked(), filter, is_step);
+}
+
+/// Shows a view, limited like this.
+pub(crate) fn limit(app: App, view: &'static View, filter: Filter, is_step: bool) {
+    if !show(app, view, filter) {
+        return;
+    }
+    app.write_address(is_step);
+    let number = app.list.begin();
+    // While somebody types, only the last filter is asked for.
+    let ask = move || {
+        if app.list.filter_number.get_value() == number {
+            list_chosen(app);
         }
-        rows
-    }
+    };
+    set_timeout(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
+}
 
-    /// Limits the list; a step can be gone back.
-    pub(crate) fn set_filter(self, filter: Filter, is_step: bool) {
-        self.limit(self.view.get_untracked(), filter, is_step);
+/// Sets the view and the filter; says whether that is something else than before.
+pub(crate) fn show(app: App, view: &'static View, filter: Filter) -> bool {
+    // Of the past, knowledge alone tells; what is to come is not past.
+    let is_past = |at: &Timestamp| view.id == knowledge::VIEW.id && *at < dom::clock().now;
+    let filter = Filter {
+        held_at: filter.held_at.filter(is_past),
+        ..filter
+    };
+    let is_same = untrack(|| view.is_on(app)) && app.list.filter.get_untracked() == filter;
+    if app.list.filter.with_untracked(|it| it.held_at) != filter.held_at {
+        app.list.feed.update(Feed::clear);
     }
-
-    /// Shows a view, limited like this.
-    pub(crate) fn limit(self, view: &'static View, filter: Filter, is_step: bool) {
-        if !self.show(view, filter) {
-            return;
-        }
-        self.write_address(is_step);
-        let number = self.list.begin();
-        // While somebody types, only the last filter is asked for.
-        let ask = move || {
-            if self.list.filter_number.get_value() == number {
-                self.list_chosen();
-            }
-        };
-        set_timeout(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
+    if !is_same {
+        app.view.set(view);
+        app.list.filter.set(filter);
+        app.list.choice.reset();
     }
+    !is_same
+}
 
-    /// Sets the view and the filter; says whether that is something else than before.
-    pub(crate) fn show(self, view: &'static View, filter: Filter) -> bool {
-        // Of the past, knowledge alone tells; what is to come is not past.
-        let is_past = |at: &Timestamp| view.id == knowledge::VIEW.id && *at < dom::clock().now;
-        let filter = Filter {
-            held_at: filter.held_at.filter(is_past),
-            ..filter
-        };
-        let is_same = untrack(|| view.is_on(self)) && self.list.filter.get_untracked() == filter;
-        if self.list.filter.with_untracked(|it| it.held_at) != filter.held_at {
-            self.list.feed.update(Feed::clear);
-        }
-        if !is_same {
-            self.view.set(view);
-            self.list.filter.set(filter);
-            self.list.choice.reset();
-        }
-        !is_same
+/// Lists anew what the person chose: keys act on what is seen, so what is read is in the list.
+fn list_chosen(app: App) {
+    list_and_read(app, true);
+}
+
+pub(crate) fn list_anew(app: App) {
+    app.stale.touch(Tag::Conflicts);
+    list_and_read(app, views::is_queue(app));
+}
+
+fn list_and_read(app: App, only_listed: bool) {
+    // Under another view, the list is not read; it is when it comes back.
+    if !app.view.get_untracked().reads {
+        return app.list.at_top.set(true);
     }
-
-    /// Lists anew what the person chose: keys act on what is seen, so what is read is in the list.
-    fn list_chosen(self) {
-        self.list_and_read(true);
-    }
-
-    pub(crate) fn list_anew(self) {
-        self.stale.touch(Tag::Conflicts);
-        self.list_and_read(self.is_queue());
-    }
-
-    fn list_and_read(self, only_listed: bool) {
-        // Under another view, the list is not read; it is when it comes back.
-        if !self.view.get_untracked().reads {
-            return self.list.at_top.set(true);
-        }
-        let number = self.list.begin();
-        let filter = untrack(|| self.asked());
-        spawn_local(async move {
-            match self.read_feed(self.request()).await {
-                // Another filter was chosen meanwhile.
-                Ok(_) if self.list.filter_number.get_value() != number => return,
-                Ok(page) => {
-                    let followed = self.list.feed.with_untracked(Feed::head);
-                    self.load_first(page, filter);
-                    // A journal that ends earlier is another: it is followed from its own end.
-                    if self.list.feed.with_untracked(Feed::head) < followed {
-                        self.reconnect();
-                    }
-                    self.list.show_top();
-                    self.read_listed(only_listed);
-                    let found = self.list.feed.with_untracked(|feed| feed.rows().len()) as u64;
-                    self.frame
-                        .announcement
-                        .set(words::count(found, say::list::LISTED));
-                    // What arrived between the page and the subscription.
-                    self.catch_up();
+    let number = app.list.begin();
+    let filter = untrack(|| views::asked(app));
+    spawn_local(async move {
+        match app.ask(ask::Feed(pages::request(app))).await {
+            // Another filter was chosen meanwhile.
+            Ok(_) if app.list.filter_number.get_value() != number => return,
+            Ok(page) => {
+                let followed = app.list.feed.with_untracked(Feed::head);
+                pages::load_first(app, page, filter);
+                // A journal that ends earlier is another: it is followed from its own end.
+                if app.list.feed.with_untracked(Feed::head) < followed {
+                    connection::reconnect(app);
                 }
-                Err(_) if self.list.filter_number.get_value() != number => return,
-                Err(refusal) => self.list.refuse(refusal, Self::list_anew),
+                app.list.show_top();
+                read_listed(app, only_listed);
+                let found = app.list.feed.with_untracked(|feed| feed.rows().len()) as u64;
+                app.frame
+                    .announcement
+                    .set(words::count(found, say::list::LISTED));
+                // What arrived between the page and the subscription.
+                connection::catch_up(app);
             }
-            self.stale.touch(Tag::Facets);
-        });
-    }
-
-    /// Opens the newest if the open engram is not listed; or again the one that the person had open before
-    /// the list was empty.
-    fn read_listed(self, only_listed: bool) {
-        let read = self.reading.selected.get_untracked();
-        let is_whole = untrack(|| self.asked()).is_empty();
-        let Left { before, instead } = self.list.left.get_value();
-        let left = read.filter(|_| read != instead).or(before);
-        let may =
-            |id: &EngramId| is_whole || self.list.feed.with_untracked(|it| it.get(*id).is_some());
-        match (read, left.filter(may)) {
-            (Some(_), _) if self.reading.returned.get_untracked() == read => {}
-            (Some(_), _) if !only_listed || untrack(|| self.is_listed()) => {}
-            (None, Some(left)) => self.select(left),
-            _ => self.select_newest(),
+            Err(_) if app.list.filter_number.get_value() != number => return,
+            Err(refusal) => app.list.refuse(refusal, list_anew),
         }
-        self.list.left.set_value(if is_whole {
-            Left::default()
-        } else {
-            Left {
-                before: left,
-                instead: self
-                    .reading
-                    .selected
-                    .get_untracked()
-                    .filter(|it| Some(*it) != left),
+        app.stale.touch(Tag::Facets);
+    });
+}
+
+/// Opens the newest if the open engram is not listed; or again the one that the person had open before
+/// the list was empty.
+fn read_listed(app: App, only_listed: bool) {
+    let read = app.reading.selected.get_untracked();
+    let is_whole = untrack(|| views::asked(app)).is_empty();
+    let Left { before, instead } = app.list.left.get_value();
+    let left = read.filter(|_| read != instead).or(before);
+    let may = |id: &EngramId| is_whole || app.list.feed.with_untracked(|it| it.get(*id).is_some());
+    match (read, left.filter(may)) {
+        (Some(_), _) if app.reading.returned.get_untracked() == read => {}
+        (Some(_), _) if !only_listed || untrack(|| is_listed(app)) => {}
+        (None, Some(left)) => reading::select(app, left),
+        _ => select_newest(app),
+    }
+    app.list.left.set_value(if is_whole {
+        Left::default()
+    } else {
+        Left {
+            before: left,
+            instead: app
+                .reading
+                .selected
+                .get_untracked()
+                .filter(|it| Some(*it) != left),
+        }
+    });
+}
+
+/// Shows what the list can be limited to, or hides it.
+pub(crate) fn toggle_facets(app: App) {
+    let is_open = !app.list.facets_open.get_untracked();
+    // Who is in it comes back to the list.
+    if !is_open && dom::focused_in(filter::PANEL).is_some() {
+        dom::focus("feed");
+    }
+    app.list.facets_open.set(is_open);
+    app.stale.touch(Tag::Facets);
+}
+
+/// Counts the values of the filter, while somebody looks at them or a filter is on.
+pub(crate) fn count_facets(app: App) {
+    let is_limited = !app.list.filter.with_untracked(Filter::is_empty);
+    if !app.list.facets_open.get_untracked() && !is_limited {
+        app.list.facets_refused.set(None);
+        return app.list.facets.set(None);
+    }
+    let filter = untrack(|| views::asked(app));
+    spawn_local(async move {
+        match app.ask(ask::Facets(filter.clone())).await {
+            Ok(facets) if untrack(|| views::asked(app)) == filter => {
+                app.list.facets_refused.set(None);
+                let set = || app.list.facets.set(Some(*facets));
+                dom::keep_focus(filter::PANEL, filter::PANEL, set);
             }
-        });
-    }
-
-    /// Shows what the list can be limited to, or hides it.
-    pub(crate) fn toggle_facets(self) {
-        let is_open = !self.list.facets_open.get_untracked();
-        // Who is in it comes back to the list.
-        if !is_open && dom::focused_in(filter::PANEL).is_some() {
-            dom::focus("feed");
-        }
-        self.list.facets_open.set(is_open);
-        self.stale.touch(Tag::Facets);
-    }
-
-    /// Counts the values of the filter, while somebody looks at them or a filter is on.
-    pub(crate) fn count_facets(self) {
-        let is_limited = !self.list.filter.with_untracked(Filter::is_empty);
-        if !self.list.facets_open.get_untracked() && !is_limited {
-            self.list.facets_refused.set(None);
-            return self.list.facets.set(None);
-        }
-        let filter = untrack(|| self.asked());
-        spawn_local(async move {
-            match self.ask(ask::Facets(filter.clone())).await {
-                Ok(facets) if untrack(|| self.asked()) == filter => {
-                    self.list.facets_refused.set(None);
-                    let set = || self.list.facets.set(Some(*facets));
-                    dom::keep_focus(filter::PANEL, filter::PANEL, set);
-                }
-                Ok(_) => {}
-                Err(refusal) => {
-                    dom::log(&refusal.to_string());
-                    self.list.facets_refused.set(Some(refusal));
-                }
+            Ok(_) => {}
+            Err(refusal) => {
+                dom::log(&refusal.to_string());
+                app.list.facets_refused.set(Some(refusal));
             }
-        });
-    }
-
-    pub(crate) fn select_newest(self) {
-        let first = untrack(|| self.rows()).first().map(|it| it.id);
-        match first {
-            Some(id) => self.select(id),
-            None => self.read_nothing(),
         }
-    }
+    });
+}
 
-    /// Moves the selection by rows; with none, to the first.
-    pub(crate) fn step(self, by: isize) {
-        let (older, newer) = self
-            .list
-            .feed
-            .with_untracked(|it| (it.next_page().is_some(), it.newer_page().is_some()));
-        match by {
-            isize::MAX if older && !self.view.get_untracked().by_topic => {
-                return self.list_oldest();
-            }
-            isize::MIN if newer => {
-                self.reading.selected.set(None);
-                return self.list_anew();
-            }
-            _ => {}
+pub(crate) fn select_newest(app: App) {
+    let first = untrack(|| rows(app)).first().map(|it| it.id);
+    match first {
+        Some(id) => reading::select(app, id),
+        None => reading::read_nothing(app),
+    }
+}
+
+/// Moves the selection by rows; with none, to the first.
+pub(crate) fn step(app: App, by: isize) {
+    let (older, newer) = app
+        .list
+        .feed
+        .with_untracked(|it| (it.next_page().is_some(), it.newer_page().is_some()));
+    match by {
+        isize::MAX if older && !app.view.get_untracked().by_topic => {
+            return pages::list_oldest(app);
         }
-        let rows = untrack(|| self.rows());
-        let selected = self.reading.selected.get_untracked();
-        let at = rows.iter().position(|it| Some(it.id) == selected);
-        let to = match at {
-            Some(at) => at
-                .saturating_add_signed(by)
-                .min(rows.len().saturating_sub(1)),
-            None => 0,
-        };
-        if let Some(row) = rows.get(to) {
-            self.select(row.id);
+        isize::MIN if newer => {
+            app.reading.selected.set(None);
+            return list_anew(app);
         }
+        _ => {}
     }
+    let rows = untrack(|| rows(app));
+    let selected = app.reading.selected.get_untracked();
+    let at = rows.iter().position(|it| Some(it.id) == selected);
+    let to = match at {
+        Some(at) => at
+            .saturating_add_signed(by)
+            .min(rows.len().saturating_sub(1)),
+        None => 0,
+    };
+    if let Some(row) = rows.get(to) {
+        reading::select(app, row.id);
+    }
+}
 
-    /// Shows what arrived meanwhile, at the newest end.
-    pub(crate) fn show_new(self) {
-        let is_shown = self.list.feed.try_update(Feed::release);
-        if is_shown == Some(false) {
-            return self.list_anew();
-        }
-        self.list.show_top();
+/// Shows what arrived meanwhile, at the newest end.
+pub(crate) fn show_new(app: App) {
+    let is_shown = app.list.feed.try_update(Feed::release);
+    if is_shown == Some(false) {
+        return list_anew(app);
     }
+    app.list.show_top();
+}
 
-    /// Shows the whole claim that is selected in its row, or puts it away.
-    pub(crate) fn toggle_row(self) {
-        let selected = self.reading.selected.get_untracked();
-        let now = self.list.expanded.get_untracked();
-        self.list
-            .expanded
-            .set(if now == selected { None } else { selected });
-    }
+/// Shows the whole claim that is selected in its row, or puts it away.
+pub(crate) fn toggle_row(app: App) {
+    let selected = app.reading.selected.get_untracked();
+    let now = app.list.expanded.get_untracked();
+    app.list
+        .expanded
+        .set(if now == selected { None } else { selected });
+}
 
-    /// Whether the claim that is read is in the list.
-    pub(crate) fn is_listed(self) -> bool {
-        let selected = self.reading.selected.get();
-        self.list
-            .feed
-            .with(|feed| feed.rows().iter().any(|it| Some(it.id) == selected))
-    }
+/// Whether the claim that is read is in the list.
+pub(crate) fn is_listed(app: App) -> bool {
+    let selected = app.reading.selected.get();
+    app.list
+        .feed
+        .with(|feed| feed.rows().iter().any(|it| Some(it.id) == selected))
+}
 
-    /// Lists anew what a filter by evidence or by state leaves, which an entry cannot say by itself.
-    pub(crate) fn list_doubts_anew(self) {
-        let asked = untrack(|| self.asked());
-        // By topic, what ends leaves the list by itself.
-        let is_by_state = asked.ended.is_some() && !self.view.get_untracked().by_topic;
-        if !asked.health.is_empty() || is_by_state {
-            self.list_anew_later();
-        }
+/// Lists anew what a filter by evidence or by state leaves, which an entry cannot say by itself.
+pub(crate) fn list_doubts_anew(app: App) {
+    let asked = untrack(|| views::asked(app));
+    // By topic, what ends leaves the list by itself.
+    let is_by_state = asked.ended.is_some() && !app.view.get_untracked().by_topic;
+    if !asked.health.is_empty() || is_by_state {
+        look::list_anew_later(app);
     }
+}
 
-    /// The claim after this one in the list, or the one before.
-    pub(crate) fn neighbour(self, id: EngramId) -> Option<EngramId> {
-        let rows = self.rows();
-        let at = rows.iter().position(|it| it.id == id)?;
-        let next = rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?));
-        next.map(|it| it.id)
-    }
+/// The claim after this one in the list, or the one before.
+pub(crate) fn neighbour(app: App, id: EngramId) -> Option<EngramId> {
+    let rows = rows(app);
+    let at = rows.iter().position(|it| it.id == id)?;
+    let next = rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?));
+    next.map(|it| it.id)
 }

@@ -3,6 +3,7 @@
 
 mod when;
 
+pub(crate) use self::when::{choose_time, show_now, show_then};
 use engram_model::Filter;
 use leptos::prelude::*;
 
@@ -29,7 +30,7 @@ pub(crate) static VIEW: View = View {
         ended: filter.held_at.is_none().then_some(false),
         ..filter
     },
-    step: App::step,
+    step: feed::step,
     panes,
     nothing: Some(nothing),
 };
@@ -40,7 +41,7 @@ fn panes() -> AnyView {
 
 fn nothing() -> AnyView {
     let app = App::here();
-    let (title, means) = match app.held_at() {
+    let (title, means) = match app.list.held_at() {
         Some(_) => (
             say::knowledge::NOTHING_THEN,
             say::knowledge::NOTHING_THEN_MEANS,

@@ -4,7 +4,7 @@ use engram_model::{DenyAnswer, EngramId, GrantAnswer, Refusal, RequestTold, ask}
 use leptos::{ev, prelude::*, task::spawn_local};
 
 use crate::{
-    app::{dom, frame::Undo, palette::keycaps, state::App},
+    app::{act, dom, frame::Undo, palette::keycaps, room, state::App, views::requests::state},
     asked::{self, Answer, asker, cap, next_waiting},
     commands::{self, Act},
     tags::Tag,
@@ -15,134 +15,132 @@ use crate::{
 pub(super) const CAP: &str = "cap";
 pub(super) const REASON: &str = "reason";
 
-impl App {
-    /// Answers the open request, or takes the answer back.
-    pub(super) fn answer_request(self, answer: Answer) {
-        let Some(it) = untrack(|| self.request_open()) else {
-            return;
+/// Answers the open request, or takes the answer back.
+pub(super) fn answer_request(app: App, answer: Answer) {
+    let Some(it) = untrack(|| state::request_open(app)) else {
+        return;
+    };
+    if !answer.fits(&it, app.clock.get_untracked().now) {
+        let (text, hint) = match answer {
+            Answer::Grant | Answer::Deny => (say::requests::CANNOT, say::requests::CANNOT_HINT),
+            Answer::Revoke => (
+                say::requests::NOTHING_OPEN,
+                say::requests::NOTHING_OPEN_HINT,
+            ),
         };
-        if !answer.fits(&it, self.clock.get_untracked().now) {
-            let (text, hint) = match answer {
-                Answer::Grant | Answer::Deny => (say::requests::CANNOT, say::requests::CANNOT_HINT),
-                Answer::Revoke => (
-                    say::requests::NOTHING_OPEN,
-                    say::requests::NOTHING_OPEN_HINT,
+        return app.frame.say(text, hint, true);
+    }
+    let written = untrack(|| app.requests.written_of(&it.id));
+    match answer {
+        Answer::Grant => {
+            let typed = written.cap.unwrap_or_else(|| asked::CAP.to_string());
+            match cap(&typed) {
+                Some(cap_tokens) => send_answer(app, it, Answer::Grant, cap_tokens, None),
+                None => app.frame.say(
+                    say::requests::CAP_RANGE,
+                    say::requests::CAP_RANGE_HINT,
+                    true,
                 ),
-            };
-            return self.say(text, hint, true);
+            }
         }
-        let written = untrack(|| self.requests.written_of(&it.id));
-        match answer {
+        Answer::Deny => {
+            let why = written.reason.trim().to_owned();
+            if why.is_empty() {
+                want_denial(app)
+            } else {
+                send_answer(app, it, Answer::Deny, 0, Some(why))
+            }
+        }
+        Answer::Revoke => send_answer(app, it, Answer::Revoke, 0, None),
+    }
+}
+
+/// The agent is told why: a denial waits for the words.
+fn want_denial(app: App) {
+    app.requests.wants_reason.set(true);
+    room::in_detail(app, || dom::focus(REASON));
+}
+
+fn send_answer(app: App, it: RequestTold, answer: Answer, cap_tokens: u32, why: Option<String>) {
+    // Pressed twice, it is said once.
+    if !app.batch.begin(say::requests::ANSWERING, 1) {
+        return;
+    }
+    app.requests.answer_refused.set(None);
+    spawn_local(async move {
+        let id = it.id.clone();
+        let said = match answer {
             Answer::Grant => {
-                let typed = written.cap.unwrap_or_else(|| asked::CAP.to_string());
-                match cap(&typed) {
-                    Some(cap_tokens) => self.send_answer(it, Answer::Grant, cap_tokens, None),
-                    None => self.say(
-                        say::requests::CAP_RANGE,
-                        say::requests::CAP_RANGE_HINT,
-                        true,
-                    ),
-                }
+                let answer = GrantAnswer {
+                    id,
+                    cap_tokens: Some(cap_tokens),
+                    ttl: None,
+                };
+                app.ask(ask::GrantRequest(answer)).await.map(|_| ())
             }
             Answer::Deny => {
-                let why = written.reason.trim().to_owned();
-                if why.is_empty() {
-                    self.want_denial()
-                } else {
-                    self.send_answer(it, Answer::Deny, 0, Some(why))
-                }
+                let answer = DenyAnswer { id, why };
+                app.ask(ask::DenyRequest(answer)).await.map(|_| ())
             }
-            Answer::Revoke => self.send_answer(it, Answer::Revoke, 0, None),
+            Answer::Revoke => revoke_grant(app, id).await,
+        };
+        app.batch.end();
+        app.stale.touch(Tag::Requests);
+        match said {
+            Ok(()) => answered(app, &it, answer),
+            Err(refusal) => refuse_answer(app, &it.id, refusal),
         }
-    }
+    });
+}
 
-    /// The agent is told why: a denial waits for the words.
-    fn want_denial(self) {
-        self.requests.wants_reason.set(true);
-        self.in_detail(|| dom::focus(REASON));
-    }
+/// Takes a grant back.
+pub(crate) async fn revoke_grant(app: App, id: String) -> Result<(), Refusal> {
+    let revoked = app.ask(ask::RevokeGrant(id)).await;
+    app.stale.touch(Tag::Requests);
+    revoked.map(|_| ())
+}
 
-    fn send_answer(self, it: RequestTold, answer: Answer, cap_tokens: u32, why: Option<String>) {
-        // Pressed twice, it is said once.
-        if !self.batch.begin(say::requests::ANSWERING, 1) {
-            return;
+/// Says what was answered; the next that waits opens.
+fn answered(app: App, it: &RequestTold, answer: Answer) {
+    let all = app.requests;
+    all.wants_reason.set(false);
+    all.forget_written(&it.id);
+    let name = asker(it);
+    match (answer, it.id.parse::<EngramId>()) {
+        (Answer::Grant, Ok(id)) => app.frame.say_all_done(
+            &say::requests::granted(&name),
+            "",
+            false,
+            vec![Undo::Granted(id)],
+        ),
+        (Answer::Grant, Err(_)) => app.frame.say(&say::requests::granted(&name), "", false),
+        (Answer::Deny, _) => app.frame.say(say::requests::DENIED, "", false),
+        (Answer::Revoke, _) => app.frame.say(say::requests::REVOKED, "", false),
+    }
+    let is_open = all.selected.get_untracked().as_ref() == Some(&it.id);
+    let next = all
+        .known
+        .with_untracked(|known| next_waiting(known.as_deref()?, &it.id));
+    if let Some(next) = next.filter(|_| is_open && answer != Answer::Revoke) {
+        state::select_request(app, next);
+    }
+    // What was written in is gone, or is the next one's: keys go on in the list.
+    request_animation_frame(move || {
+        let is_in = |id: &str| dom::focused_in(id).is_some();
+        if is_in(REASON) || is_in(CAP) || dom::is_nowhere() {
+            room::focus_pane(app);
         }
-        self.requests.answer_refused.set(None);
-        spawn_local(async move {
-            let id = it.id.clone();
-            let said = match answer {
-                Answer::Grant => {
-                    let answer = GrantAnswer {
-                        id,
-                        cap_tokens: Some(cap_tokens),
-                        ttl: None,
-                    };
-                    self.ask(ask::GrantRequest(answer)).await.map(|_| ())
-                }
-                Answer::Deny => {
-                    let answer = DenyAnswer { id, why };
-                    self.ask(ask::DenyRequest(answer)).await.map(|_| ())
-                }
-                Answer::Revoke => self.revoke_grant(id).await,
-            };
-            self.batch.end();
-            self.stale.touch(Tag::Requests);
-            match said {
-                Ok(()) => self.answered(&it, answer),
-                Err(refusal) => self.refuse_answer(&it.id, refusal),
-            }
-        });
-    }
+    });
+}
 
-    /// Takes a grant back.
-    pub(crate) async fn revoke_grant(self, id: String) -> Result<(), Refusal> {
-        let revoked = self.ask(ask::RevokeGrant(id)).await;
-        self.stale.touch(Tag::Requests);
-        revoked.map(|_| ())
-    }
-
-    /// Says what was answered; the next that waits opens.
-    fn answered(self, it: &RequestTold, answer: Answer) {
-        let all = self.requests;
-        all.wants_reason.set(false);
-        all.forget_written(&it.id);
-        let name = asker(it);
-        match (answer, it.id.parse::<EngramId>()) {
-            (Answer::Grant, Ok(id)) => self.say_all_done(
-                &say::requests::granted(&name),
-                "",
-                false,
-                vec![Undo::Granted(id)],
-            ),
-            (Answer::Grant, Err(_)) => self.say(&say::requests::granted(&name), "", false),
-            (Answer::Deny, _) => self.say(say::requests::DENIED, "", false),
-            (Answer::Revoke, _) => self.say(say::requests::REVOKED, "", false),
-        }
-        let is_open = all.selected.get_untracked().as_ref() == Some(&it.id);
-        let next = all
-            .known
-            .with_untracked(|known| next_waiting(known.as_deref()?, &it.id));
-        if let Some(next) = next.filter(|_| is_open && answer != Answer::Revoke) {
-            self.select_request(next);
-        }
-        // What was written in is gone, or is the next one's: keys go on in the list.
-        request_animation_frame(move || {
-            let is_in = |id: &str| dom::focused_in(id).is_some();
-            if is_in(REASON) || is_in(CAP) || dom::is_nowhere() {
-                self.focus_pane();
-            }
-        });
-    }
-
-    /// Says why an answer failed, beside its request; if another is open by now, at the lower edge.
-    fn refuse_answer(self, id: &str, refusal: Refusal) {
-        let all = self.requests;
-        if all.selected.get_untracked().as_deref() == Some(id) {
-            dom::log(&refusal.to_string());
-            all.answer_refused.set(Some(refusal));
-        } else {
-            self.complain(refusal)
-        }
+/// Says why an answer failed, beside its request; if another is open by now, at the lower edge.
+fn refuse_answer(app: App, id: &str, refusal: Refusal) {
+    let all = app.requests;
+    if all.selected.get_untracked().as_deref() == Some(id) {
+        dom::log(&refusal.to_string());
+        all.answer_refused.set(Some(refusal));
+    } else {
+        app.frame.complain(refusal)
     }
 }
 
@@ -152,7 +150,7 @@ fn press(app: App, answer: Answer, name: &'static str, is_primary: bool) -> impl
     let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
     let is_busy = move || app.batch.progress.with(Option::is_some);
     view! {
-        <button class:primary=is_primary data-testid=command.map(|it| it.id) disabled=is_busy on:click=move |_| app.act(Act::Answer(answer))>{name}" "{key}</button>
+        <button class:primary=is_primary data-testid=command.map(|it| it.id) disabled=is_busy on:click=move |_| act::perform(app, Act::Answer(answer))>{name}" "{key}</button>
     }
 }
 
@@ -188,10 +186,10 @@ fn keys(app: App, answer: Answer) -> impl Fn(ev::KeyboardEvent) {
             return;
         }
         match event.key().as_str() {
-            "Enter" => app.act(Act::Answer(answer)),
+            "Enter" => act::perform(app, Act::Answer(answer)),
             "Escape" => {
                 app.requests.wants_reason.set(false);
-                app.focus_pane();
+                room::focus_pane(app);
             }
             _ => return,
         }

@@ -10,6 +10,7 @@ use crate::{
         room::{self, ToList},
         source::SourceCard,
         state::App,
+        views::requests::state,
     },
     asked::{Standing, asker, standing, wanted},
     words::{self, Clock, say},
@@ -18,7 +19,7 @@ use crate::{
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
-    let current = Memo::new(move |_| app.request_open());
+    let current = Memo::new(move |_| state::request_open(app));
     let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id.clone())));
     let is_nothing = move || {
         let none = |it: &Option<Vec<RequestTold>>| it.as_ref().is_some_and(Vec::is_empty);

@@ -3,7 +3,7 @@
 use engram_model::{RequestState, RequestTold};
 use leptos::prelude::*;
 
-use super::VIEW;
+use super::{VIEW, state};
 use crate::{
     app::{connection::Link, dom, icons::Icon, refused::Refused, state::App, states, views::LIST},
     asked::{Standing, asker, standing, wanted},
@@ -31,7 +31,7 @@ pub(crate) fn List() -> impl IntoView {
                 <span class="chip" data-testid="list-count" title=VIEW.counted hidden=move || app.status.with(Option::is_none)>{count}</span>
             </header>
             <states::Disconnected />
-            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| app.read_requests()) /></div>
+            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| state::read_requests(app)) /></div>
             <Rows />
         </section>
     }
@@ -123,7 +123,7 @@ fn Row(id: String) -> impl IntoView {
     view! {
         <div class="request-row" class:selected=is_open id=id.with_value(|id| element_id(id)) role="option" aria-selected=move || is_open.get().to_string()
             data-testid="request" data-id=id.get_value() data-state=state
-            on:mousedown=dom::keep_text on:click=move |_| app.go_to_request(id.get_value())>
+            on:mousedown=dom::keep_text on:click=move |_| state::go_to_request(app, id.get_value())>
             {content}
         </div>
     }

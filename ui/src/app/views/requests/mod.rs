@@ -6,6 +6,10 @@ mod detail;
 mod list;
 mod state;
 
+pub(crate) use self::answer::revoke_grant;
+pub(crate) use self::state::{
+    act_on_requests, holds_for_requests, request_pointer, select_request,
+};
 use leptos::prelude::*;
 
 pub(crate) use self::{detail::Detail, list::List, state::Requests};
@@ -31,12 +35,12 @@ pub(crate) static VIEW: View = View {
     reads: false,
     by_topic: false,
     within: |filter| filter,
-    step: App::step_requests,
+    step: state::step_requests,
     panes,
     nothing: None,
 };
 
 fn panes() -> AnyView {
-    App::here().follow_requests();
+    state::follow_requests(App::here());
     room::panes(view! { <List /> }, view! { <Detail /> })
 }

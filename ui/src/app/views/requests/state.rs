@@ -7,7 +7,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{VIEW, answer, list::element_id};
 use crate::{
-    app::{dom, part::part, state::App},
+    app::{dom, part::part, reading, room, state::App},
     asked::{Answer, in_order},
     commands::Act,
     tags::Tag,
@@ -84,150 +84,148 @@ impl Requests {
     }
 }
 
-impl App {
-    /// Reads the list while the view is on the screen.
-    pub(super) fn follow_requests(self) {
-        self.reading.begin(0);
-        Effect::new(move |_| {
-            self.stale.track(Tag::Requests);
-            self.read_requests();
-        });
-        on_cleanup(move || {
-            let read = self.reading.selected.get_untracked();
-            let pointer = read.map_or(0, |id| self.worst_pointer(id));
-            self.reading.begin(pointer);
-        });
-    }
+/// Reads the list while the view is on the screen.
+pub(super) fn follow_requests(app: App) {
+    app.reading.begin(0);
+    Effect::new(move |_| {
+        app.stale.track(Tag::Requests);
+        read_requests(app);
+    });
+    on_cleanup(move || {
+        let read = app.reading.selected.get_untracked();
+        let pointer = read.map_or(0, |id| reading::worst_pointer(app, id));
+        app.reading.begin(pointer);
+    });
+}
 
-    pub(super) fn read_requests(self) {
-        let it = self.requests;
-        let number = it.begin();
-        spawn_local(async move {
-            let read = self.ask(ask::Requests(WhichRequests { all: true })).await;
-            if it.number.get_value() != number {
-                return;
+pub(super) fn read_requests(app: App) {
+    let it = app.requests;
+    let number = it.begin();
+    spawn_local(async move {
+        let read = app.ask(ask::Requests(WhichRequests { all: true })).await;
+        if it.number.get_value() != number {
+            return;
+        }
+        match read {
+            Ok(reply) => {
+                it.omitted.set(reply.omitted);
+                list_requests(app, in_order(reply.requests));
             }
-            match read {
-                Ok(reply) => {
-                    it.omitted.set(reply.omitted);
-                    self.list_requests(in_order(reply.requests));
-                }
-                Err(refusal) => {
-                    dom::log(&refusal.to_string());
-                    it.refused.set(Some(refusal));
-                }
-            }
-        });
-    }
-
-    fn list_requests(self, requests: Vec<RequestTold>) {
-        let it = self.requests;
-        it.refused.set(None);
-        let first = requests.first().map(|it| it.id.clone());
-        let is_listed = |id: &String| requests.iter().any(|it| it.id == *id);
-        let selected = it.selected.get_untracked();
-        let is_there = selected.as_ref().is_some_and(is_listed);
-        it.known.set(Some(requests));
-        if untrack(|| VIEW.is_on(self)) && !is_there {
-            if selected.is_some() {
-                self.say(say::requests::GONE, "", true);
-            }
-            match first {
-                Some(id) => self.select_request(id),
-                None => it.selected.set(None),
+            Err(refusal) => {
+                dom::log(&refusal.to_string());
+                it.refused.set(Some(refusal));
             }
         }
-    }
+    });
+}
 
-    /// The open request, as it is now.
-    pub(crate) fn request_open(self) -> Option<RequestTold> {
-        let id = self.requests.selected.get()?;
-        self.requests.of(&id)
-    }
-
-    /// What the open request wants to read.
-    pub(crate) fn request_pointer(self) -> Option<Pointer> {
-        self.request_open()?.pointer.parse().ok()
-    }
-
-    /// Opens a request, as each on the way through the list.
-    pub(crate) fn select_request(self, id: String) {
-        self.select_request_by(id, false);
-    }
-
-    /// Opens one that a person went to, which can be gone back from.
-    pub(super) fn go_to_request(self, id: String) {
-        let was_covered = self.come_forward();
-        if !self.select_request_by(id, true) && was_covered {
-            self.write_address(true);
+fn list_requests(app: App, requests: Vec<RequestTold>) {
+    let it = app.requests;
+    it.refused.set(None);
+    let first = requests.first().map(|it| it.id.clone());
+    let is_listed = |id: &String| requests.iter().any(|it| it.id == *id);
+    let selected = it.selected.get_untracked();
+    let is_there = selected.as_ref().is_some_and(is_listed);
+    it.known.set(Some(requests));
+    if untrack(|| VIEW.is_on(app)) && !is_there {
+        if selected.is_some() {
+            app.frame.say(say::requests::GONE, "", true);
+        }
+        match first {
+            Some(id) => select_request(app, id),
+            None => it.selected.set(None),
         }
     }
+}
 
-    /// Returns whether it was another one.
-    fn select_request_by(self, id: String, is_step: bool) -> bool {
-        let it = self.requests;
-        if it.selected.get_untracked().as_ref() == Some(&id) {
-            return false;
-        }
-        it.answer_refused.set(None);
-        it.wants_reason.set(false);
-        self.reading.begin(0);
-        dom::reveal(&element_id(&id));
-        it.selected.set(Some(id));
-        self.write_address(is_step);
-        true
-    }
+/// The open request, as it is now.
+pub(crate) fn request_open(app: App) -> Option<RequestTold> {
+    let id = app.requests.selected.get()?;
+    app.requests.of(&id)
+}
 
-    /// Moves through the list by rows; the ends hold.
-    pub(super) fn step_requests(self, by: isize) {
-        let ids: Vec<String> = self.requests.known.with_untracked(|it| {
-            let all = it.iter().flatten();
-            all.map(|it| it.id.clone()).collect()
-        });
-        let selected = self.requests.selected.get_untracked();
-        let at = selected.and_then(|id| ids.iter().position(|it| *it == id));
-        let to = at.map_or(0, |at| at.saturating_add_signed(by));
-        if let Some(id) = ids.get(to.min(ids.len().saturating_sub(1))) {
-            self.select_request(id.clone());
-        }
-    }
+/// What the open request wants to read.
+pub(crate) fn request_pointer(app: App) -> Option<Pointer> {
+    request_open(app)?.pointer.parse().ok()
+}
 
-    /// Does what a command means among requests; returns whether it means anything of its own there.
-    pub(crate) fn act_on_requests(self, act: Act) -> bool {
-        if !untrack(|| VIEW.is_on(self)) {
-            return false;
-        }
-        match act {
-            Act::Answer(answer) => self.answer_request(answer),
-            Act::Why => self.in_detail(|| dom::focus(answer::REASON)),
-            Act::Cap => self.in_detail(|| dom::select(answer::CAP)),
-            Act::Back if self.requests.wants_reason.get_untracked() => {
-                self.requests.wants_reason.set(false);
-                self.focus_pane();
-            }
-            _ => return false,
-        }
-        true
-    }
+/// Opens a request, as each on the way through the list.
+pub(crate) fn select_request(app: App, id: String) {
+    select_request_by(app, id, false);
+}
 
-    /// Whether a command has something to work on among requests; none where it means nothing of its own
-    /// there.
-    pub(crate) fn holds_for_requests(self, act: Act) -> Option<bool> {
-        if !untrack(|| VIEW.is_on(self)) {
-            return None;
-        }
-        let open = untrack(|| self.request_open());
-        let now = self.clock.get_untracked().now;
-        let fits = |answer: Answer| open.as_ref().is_some_and(|it| answer.fits(it, now));
-        Some(match act {
-            Act::Answer(answer) => fits(answer),
-            Act::Why | Act::Cap => fits(Answer::Grant),
-            Act::First | Act::Pointer | Act::Link => open.is_some(),
-            Act::Blame => open.is_some(),
-            Act::Copy => untrack(|| self.pointer()).is_some(),
-            Act::Open => open.is_some() && self.backend().opens_editors(),
-            Act::Changes => self.reading.has_changes.get_untracked(),
-            _ => return None,
-        })
+/// Opens one that a person went to, which can be gone back from.
+pub(super) fn go_to_request(app: App, id: String) {
+    let was_covered = room::come_forward(app);
+    if !select_request_by(app, id, true) && was_covered {
+        app.write_address(true);
     }
+}
+
+/// Returns whether it was another one.
+fn select_request_by(app: App, id: String, is_step: bool) -> bool {
+    let it = app.requests;
+    if it.selected.get_untracked().as_ref() == Some(&id) {
+        return false;
+    }
+    it.answer_refused.set(None);
+    it.wants_reason.set(false);
+    app.reading.begin(0);
+    dom::reveal(&element_id(&id));
+    it.selected.set(Some(id));
+    app.write_address(is_step);
+    true
+}
+
+/// Moves through the list by rows; the ends hold.
+pub(super) fn step_requests(app: App, by: isize) {
+    let ids: Vec<String> = app.requests.known.with_untracked(|it| {
+        let all = it.iter().flatten();
+        all.map(|it| it.id.clone()).collect()
+    });
+    let selected = app.requests.selected.get_untracked();
+    let at = selected.and_then(|id| ids.iter().position(|it| *it == id));
+    let to = at.map_or(0, |at| at.saturating_add_signed(by));
+    if let Some(id) = ids.get(to.min(ids.len().saturating_sub(1))) {
+        select_request(app, id.clone());
+    }
+}
+
+/// Does what a command means among requests; returns whether it means anything of its own there.
+pub(crate) fn act_on_requests(app: App, act: Act) -> bool {
+    if !untrack(|| VIEW.is_on(app)) {
+        return false;
+    }
+    match act {
+        Act::Answer(answer) => answer::answer_request(app, answer),
+        Act::Why => room::in_detail(app, || dom::focus(answer::REASON)),
+        Act::Cap => room::in_detail(app, || dom::select(answer::CAP)),
+        Act::Back if app.requests.wants_reason.get_untracked() => {
+            app.requests.wants_reason.set(false);
+            room::focus_pane(app);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Whether a command has something to work on among requests; none where it means nothing of its own
+/// there.
+pub(crate) fn holds_for_requests(app: App, act: Act) -> Option<bool> {
+    if !untrack(|| VIEW.is_on(app)) {
+        return None;
+    }
+    let open = untrack(|| request_open(app));
+    let now = app.clock.get_untracked().now;
+    let fits = |answer: Answer| open.as_ref().is_some_and(|it| answer.fits(it, now));
+    Some(match act {
+        Act::Answer(answer) => fits(answer),
+        Act::Why | Act::Cap => fits(Answer::Grant),
+        Act::First | Act::Pointer | Act::Link => open.is_some(),
+        Act::Blame => open.is_some(),
+        Act::Copy => untrack(|| reading::pointer(app)).is_some(),
+        Act::Open => open.is_some() && app.backend().opens_editors(),
+        Act::Changes => app.reading.has_changes.get_untracked(),
+        _ => return None,
+    })
 }
