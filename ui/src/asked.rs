@@ -22,6 +22,15 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// The name of the command that gives it.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Grant => "grant",
+            Self::Deny => "deny",
+            Self::Revoke => "revoke",
+        }
+    }
+
     /// Whether it can be said of this request at this time.
     pub fn fits(self, it: &RequestTold, now: Timestamp) -> bool {
         match self {

@@ -1,7 +1,10 @@
 //! What a person can do in the window, by name and by key: one table for the keys, the sheet of
 //! shortcuts, the menu, tooltips, the palette and the guide.
 
-use crate::{asked::Answer, queue::Verdict, words::say};
+use crate::{
+    app::{App, VIEWS, View},
+    words::say,
+};
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,26 +79,6 @@ pub enum Act {
     False,
     /// Nobody knows.
     Unsure,
-    /// Says something of the open conflict, or of all selected ones.
-    Judge(Verdict),
-    /// To the field for the reason.
-    Reason,
-    /// Answers the open request, or takes the answer back.
-    Answer(Answer),
-    /// To the field for the cap.
-    Cap,
-    /// To the field for why it is denied.
-    Why,
-    /// Pins the open line of the brief, or unpins it.
-    Pin,
-    /// Writes a line of one's own into the brief.
-    Line,
-    /// Changes the words of a line that is pinned.
-    EditLine,
-    /// Takes back what was said of the open conflict.
-    Reopen,
-    /// Shows a claim of the open conflict among all claims: the first, or the second.
-    Claim(usize),
     /// Corrects the claim.
     Correct,
     /// Adds a claim by hand.
@@ -107,6 +90,29 @@ pub enum Act {
 }
 
 impl Act {
+    /// Whether it means the same in every list: it moves through it, or away.
+    pub(crate) fn moves(self) -> bool {
+        matches!(
+            self,
+            Self::View
+                | Self::Sheet
+                | Self::Step(_)
+                | Self::Then
+                | Self::Now
+                | Self::Add
+                | Self::Go(_)
+                | Self::Back
+        )
+    }
+
+    /// Whether it acts on a source that is read.
+    pub(crate) fn is_of_source(self) -> bool {
+        matches!(
+            self,
+            Self::First | Self::Pointer | Self::Open | Self::Copy | Self::Changes
+        )
+    }
+
     /// Whether it changes the memory, which the past does not let.
     pub fn writes(self) -> bool {
         matches!(
@@ -115,8 +121,6 @@ impl Act {
                 | Self::True
                 | Self::False
                 | Self::Unsure
-                | Self::Judge(_)
-                | Self::Reopen
                 | Self::Correct
                 | Self::Add
                 | Self::Forget
@@ -147,27 +151,6 @@ pub enum Holds {
     Engram,
     /// Where one is read whose evidence changed.
     Drifted,
-    /// Where a conflict is read.
-    Conflict,
-    /// Where a request is read.
-    Request,
-    /// Where the brief is.
-    Brief,
-}
-
-/// What the list on the screen holds: keys act on that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lists {
-    /// Engrams.
-    Engrams,
-    /// Conflicts, whose sources are read as those of engrams.
-    Conflicts,
-    /// Requests, whose sources are read as those of engrams.
-    Requests,
-    /// Lines of the brief.
-    Brief,
-    /// Agents, which have no sources.
-    Agents,
 }
 
 /// One thing that can be done.
@@ -178,36 +161,63 @@ pub struct Command {
     /// What it does, for people.
     pub title: &'static str,
     /// What is done.
-    pub act: Act,
+    pub(crate) does: Does,
     /// Where.
     pub holds: Holds,
     /// Chords that do it: `Mod+` is Ctrl, or Command on a Mac.
     pub keys: &'static [&'static str],
 }
 
+/// What a command does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Does {
+    /// What means the same in every view that knows it.
+    Shared(Act),
+    /// What one view alone has.
+    Own(Own),
+}
+
+/// A command of one view.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own {
+    pub(crate) does: fn(App),
+    /// Whether there is something to do it to.
+    pub(crate) may: fn(App) -> bool,
+    /// It says something of what is open, so that a person must see that first.
+    pub(crate) judges: bool,
+}
+
 impl Command {
-    /// Whether it acts on such a list, or on what is read of it.
-    pub fn is_for(&self, lists: Lists) -> bool {
-        let is_conflicts = lists == Lists::Conflicts;
-        // What is read there is a source.
-        let reads = matches!(lists, Lists::Requests | Lists::Brief);
-        match (self.holds, self.act) {
-            (Holds::Conflict, _) => is_conflicts,
-            (Holds::Request, _) => lists == Lists::Requests,
-            (Holds::Brief, _) => lists == Lists::Brief,
-            (Holds::Always, _) => true,
-            _ if lists == Lists::Engrams => true,
-            (Holds::List, Act::New | Act::Search) => false,
-            (Holds::List, Act::Facets) => is_conflicts || lists == Lists::Brief,
-            (Holds::List, Act::Extend(_) | Act::ChooseAll) => is_conflicts,
-            (Holds::List, _) => true,
-            (Holds::Engram, Act::Choose) => is_conflicts,
-            (Holds::Engram, Act::Blame) => reads,
-            (Holds::Engram, Act::Link) => is_conflicts || lists == Lists::Requests,
-            (Holds::Engram, Act::First | Act::Pointer | Act::Open | Act::Copy | Act::Changes) => {
-                is_conflicts || reads
-            }
-            (Holds::Engram | Holds::Drifted, _) => false,
+    /// A command of one view.
+    pub(crate) const fn own(
+        id: &'static str,
+        title: &'static str,
+        keys: &'static [&'static str],
+        own: Own,
+    ) -> Self {
+        Self {
+            id,
+            title,
+            does: Does::Own(own),
+            holds: Holds::List,
+            keys,
+        }
+    }
+
+    /// What it does in every view, if it is not of one alone.
+    pub(crate) fn act(&self) -> Option<Act> {
+        match self.does {
+            Does::Shared(act) => Some(act),
+            Does::Own(_) => None,
+        }
+    }
+
+    /// Whether it means anything while this view is on the screen.
+    pub(crate) fn is_for(&self, view: &View) -> bool {
+        match self.does {
+            Does::Shared(_) if self.holds == Holds::Always => true,
+            Does::Shared(act) => (view.knows)(act),
+            Does::Own(_) => view.commands().iter().any(|it| it.id == self.id),
         }
     }
 }
@@ -222,14 +232,14 @@ const fn command(
     Command {
         id,
         title,
-        act,
+        does: Does::Shared(act),
         holds,
         keys,
     }
 }
 
-/// All of them, in the order in which they are listed.
-pub const COMMANDS: &[Command] = &[
+/// Those that views share, in the order in which they are listed.
+pub(crate) const COMMANDS: &[Command] = &[
     command(
         "palette",
         say::sheet::FIND,
@@ -494,144 +504,26 @@ pub const COMMANDS: &[Command] = &[
         Holds::Engram,
         &["Shift+Delete", "Shift+Backspace"],
     ),
-    command(
-        "first-holds",
-        say::conflicts::FIRST_HOLDS,
-        Act::Judge(Verdict::First),
-        Holds::Conflict,
-        &["a"],
-    ),
-    command(
-        "second-holds",
-        say::conflicts::SECOND_HOLDS,
-        Act::Judge(Verdict::Second),
-        Holds::Conflict,
-        &["b"],
-    ),
-    command(
-        "newer-holds",
-        say::conflicts::NEWER_HOLDS,
-        Act::Judge(Verdict::Newer),
-        Holds::Conflict,
-        &["n"],
-    ),
-    command(
-        "surer-holds",
-        say::conflicts::SURER_HOLDS,
-        Act::Judge(Verdict::Surer),
-        Holds::Conflict,
-        &["s"],
-    ),
-    command(
-        "merge",
-        say::conflicts::MERGE,
-        Act::Judge(Verdict::Merge),
-        Holds::Conflict,
-        &["m"],
-    ),
-    command(
-        "dismiss",
-        say::conflicts::DISMISS,
-        Act::Judge(Verdict::Dismiss),
-        Holds::Conflict,
-        &["x"],
-    ),
-    command(
-        "allow",
-        say::conflicts::ALLOW_MEANS,
-        Act::Judge(Verdict::Allow),
-        Holds::Conflict,
-        &["p"],
-    ),
-    command(
-        "reason",
-        say::conflicts::WRITE_REASON,
-        Act::Reason,
-        Holds::Conflict,
-        &["r"],
-    ),
-    command(
-        "reopen",
-        say::conflicts::REOPEN,
-        Act::Reopen,
-        Holds::Conflict,
-        &["u"],
-    ),
-    command(
-        "first-claim",
-        say::conflicts::SHOW_FIRST,
-        Act::Claim(0),
-        Holds::Conflict,
-        &["Shift+a"],
-    ),
-    command(
-        "second-claim",
-        say::conflicts::SHOW_SECOND,
-        Act::Claim(1),
-        Holds::Conflict,
-        &["Shift+b"],
-    ),
-    command(
-        "grant",
-        say::requests::GRANT_MEANS,
-        Act::Answer(Answer::Grant),
-        Holds::Request,
-        &["g"],
-    ),
-    command(
-        "deny",
-        say::requests::DENY_MEANS,
-        Act::Answer(Answer::Deny),
-        Holds::Request,
-        &["x"],
-    ),
-    command(
-        "revoke",
-        say::requests::REVOKE_MEANS,
-        Act::Answer(Answer::Revoke),
-        Holds::Request,
-        &["u"],
-    ),
-    command(
-        "cap",
-        say::requests::EDIT_CAP,
-        Act::Cap,
-        Holds::Request,
-        &["e"],
-    ),
-    command(
-        "why",
-        say::conflicts::WRITE_REASON,
-        Act::Why,
-        Holds::Request,
-        &["r"],
-    ),
-    command(
-        "pin",
-        say::brief::PIN_OR_UNPIN,
-        Act::Pin,
-        Holds::Brief,
-        &["p"],
-    ),
-    command("line", say::brief::ADD, Act::Line, Holds::Brief, &["n"]),
-    command(
-        "edit-line",
-        say::brief::EDIT_MEANS,
-        Act::EditLine,
-        Holds::Brief,
-        &["e"],
-    ),
 ];
 
-/// The groups of the sheet and the guide.
-pub const GROUPS: &[(&str, &[Holds])] = &[
-    (say::sheet::WINDOW, &[Holds::Always]),
-    (say::sheet::LIST, &[Holds::List]),
-    (say::engram::LABEL, &[Holds::Engram, Holds::Drifted]),
-    (say::conflicts::ONE, &[Holds::Conflict]),
-    (say::requests::ONE, &[Holds::Request]),
-    (say::brief::TITLE, &[Holds::Brief]),
-];
+/// All commands in the groups of the sheet and the guide: those that views share, then each view's own.
+pub(crate) fn groups() -> Vec<(&'static str, Vec<&'static Command>)> {
+    let of = |holds: &[Holds]| {
+        let all = COMMANDS.iter();
+        all.filter(|it| holds.contains(&it.holds)).collect()
+    };
+    let mut groups = vec![
+        (say::sheet::WINDOW, of(&[Holds::Always])),
+        (say::sheet::LIST, of(&[Holds::List])),
+        (say::engram::LABEL, of(&[Holds::Engram, Holds::Drifted])),
+    ];
+    for view in VIEWS {
+        if let Some((title, commands)) = view.own {
+            groups.push((title, commands.iter().collect()));
+        }
+    }
+    groups
+}
 
 /// What the menu of an engram holds, in the groups that a line parts.
 pub const MENU: &[&[Act]] = &[
@@ -648,14 +540,15 @@ pub const MENU: &[&[Act]] = &[
     &[Act::Correct, Act::Forget, Act::Redact],
 ];
 
-/// The commands of a group.
-pub fn of(holds: &[Holds]) -> impl Iterator<Item = &'static Command> {
-    COMMANDS.iter().filter(move |it| holds.contains(&it.holds))
+/// The shared one that does this.
+pub fn by(act: Act) -> Option<&'static Command> {
+    COMMANDS.iter().find(|it| it.act() == Some(act))
 }
 
-/// By its act.
-pub fn by(act: Act) -> Option<&'static Command> {
-    COMMANDS.iter().find(|it| it.act == act)
+/// All that mean something while this view is on the screen.
+pub(crate) fn of(view: &View) -> impl Iterator<Item = &'static Command> + use<'_> {
+    let all = COMMANDS.iter().chain(view.commands());
+    all.filter(|it| it.is_for(view))
 }
 
 /// A key that went down.
@@ -681,12 +574,10 @@ impl Press<'_> {
     }
 }
 
-/// What a key stands for while such a list is on the screen.
-pub fn pressed(press: Press, lists: Lists) -> Option<&'static Command> {
-    let find = |is_exact| {
-        let mut all = COMMANDS.iter().filter(|it| it.is_for(lists));
-        all.find(|it| it.keys.iter().any(|chord| fits(chord, press, is_exact)))
-    };
+/// What a key stands for while this view is on the screen.
+pub(crate) fn pressed(press: Press, view: &View) -> Option<&'static Command> {
+    let find =
+        |is_exact| of(view).find(|it| it.keys.iter().any(|chord| fits(chord, press, is_exact)));
     // Shift with a letter counts only if a chord names it.
     find(true).or_else(|| find(false))
 }
@@ -753,12 +644,12 @@ pub fn tip(command: &Command, is_mac: bool) -> String {
 /// The page of the guide.
 pub fn guide() -> String {
     let mut page = "# Keys of the window\n\nEvery command is also in the palette (Ctrl+K, ⌘K on a Mac), and the window lists them with `?`. Keys without Ctrl do nothing while you type.\n".to_owned();
-    for (title, holds) in GROUPS {
+    for (title, commands) in groups() {
         page.push_str(&format!(
             "\n## {title}\n\n| keys | what it does |\n|---|---|\n"
         ));
-        for it in of(holds) {
-            let keys: Vec<String> = it
+        for command in commands {
+            let keys: Vec<String> = command
                 .keys
                 .iter()
                 .map(|chord| format!("`{}`", caps(chord, false).join(" ")))
@@ -768,7 +659,7 @@ pub fn guide() -> String {
             } else {
                 keys.join(", ")
             };
-            page.push_str(&format!("| {keys} | {} |\n", it.title));
+            page.push_str(&format!("| {keys} | {} |\n", command.title));
         }
     }
     page

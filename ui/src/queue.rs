@@ -36,6 +36,19 @@ impl Verdict {
         Self::Allow,
     ];
 
+    /// The name of the command that gives it.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::First => "first-holds",
+            Self::Second => "second-holds",
+            Self::Newer => "newer-holds",
+            Self::Surer => "surer-holds",
+            Self::Merge => "merge",
+            Self::Dismiss => "dismiss",
+            Self::Allow => "allow",
+        }
+    }
+
     /// Whether it fits this conflict: if both sides have the same confidence, neither is surer.
     pub fn fits(self, it: &Conflict) -> bool {
         it.status == ConflictStatus::Open

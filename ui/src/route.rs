@@ -1,7 +1,7 @@
 //! What the address says: the view, the repository, the filter and the engram that is read, so that a
 //! link, going back and loading again lead to the same screen.
 
-use engram_model::{AgentId, ConflictId, EngramId, Evidence, FactType, Filter, Kind, Scope};
+use engram_model::{Evidence, FactType, Filter, Kind, Scope};
 use jiff::{
     SignedDuration, Timestamp,
     civil::{Date, DateTime},
@@ -9,28 +9,10 @@ use jiff::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::words::{self, say};
-
-/// The views by their names in an address. The first is the one that needs no name.
-pub const VIEWS: &[&str] = &[
-    "feed",
-    "drift",
-    "conflicts",
-    "agents",
-    "requests",
-    "brief",
-    KNOWLEDGE,
-];
-
-/// The view in which conflicts are read.
-const CONFLICTS: &str = "conflicts";
-/// The view in which requests are read.
-const REQUESTS: &str = "requests";
-/// The view in which agents are.
-const AGENTS: &str = "agents";
-
-/// The view of what held at a time.
-const KNOWLEDGE: &str = "knowledge";
+use crate::{
+    app::{VIEWS, View, knowledge},
+    words::{self, say},
+};
 
 /// Longest link that is read, in bytes: a path takes 4,096.
 const LONGEST: usize = 6_000;
@@ -44,14 +26,8 @@ pub struct Route {
     pub repository: Option<String>,
     /// Which engrams are listed.
     pub filter: Filter,
-    /// Which one is read.
-    pub engram: Option<EngramId>,
-    /// Which conflict is, among conflicts.
-    pub conflict: Option<ConflictId>,
-    /// Which request is, among requests.
-    pub request: Option<String>,
-    /// Which agent is, among agents.
-    pub agent: Option<AgentId>,
+    /// What is open in the view, by its name.
+    pub open: Option<String>,
     /// What it names and there is not.
     pub missing: Option<Missing>,
 }
@@ -61,22 +37,17 @@ pub struct Route {
 pub enum Missing {
     /// A view.
     View(String),
-    /// An engram, by what is no id of one.
-    Engram(String),
-    /// A conflict, likewise.
-    Conflict(String),
+    /// What is open in a view, by what cannot be its name; as it is said.
+    Name(String),
 }
 
 impl Default for Route {
     fn default() -> Self {
         Self {
-            view: VIEWS[0],
+            view: VIEWS[0].id,
             repository: None,
             filter: Filter::default(),
-            engram: None,
-            conflict: None,
-            request: None,
-            agent: None,
+            open: None,
             missing: None,
         }
     }
@@ -85,75 +56,71 @@ impl Default for Route {
 impl Route {
     /// From the query of an address, which anybody may have written: what is not understood is left out.
     pub fn parse(query: &str, offset: Offset) -> Self {
-        Self::read(query, offset).of_its_view()
+        let mut route = Self::default();
+        let pairs = pairs(query);
+        route.read(&pairs, offset);
+        let view = route.view();
+        if let Some((_, name)) = pairs.iter().rfind(|(key, _)| key == view.address.key) {
+            route.name(name);
+        }
+        route.of_its_view()
     }
 
-    fn read(query: &str, offset: Offset) -> Self {
-        let mut it = Self::default();
-        let pairs = query.trim_start_matches('?').split('&').take(64);
-        for (key, value) in pairs.filter_map(|pair| pair.split_once('=')) {
-            let value = decode(value);
-            let filter = &mut it.filter;
-            match key {
-                "view" => drop(it.turn_to(&value)),
-                "repo" => it.repository = Some(value),
-                "q" => filter.text = value,
+    /// The view that it leads to.
+    fn view(&self) -> &'static View {
+        View::named(self.view)
+    }
+
+    /// Names what is open in its view.
+    fn name(&mut self, name: &str) {
+        let address = &self.view().address;
+        if (address.is_name)(name) {
+            self.open = Some(name.to_owned());
+        } else if let Some(no_name) = address.no_name {
+            self.missing = Some(Missing::Name(no_name(name)));
+        }
+    }
+
+    fn read(&mut self, pairs: &[(String, String)], offset: Offset) {
+        for (key, value) in pairs {
+            let filter = &mut self.filter;
+            let yes_or_no = || (value == "yes" || value == "no").then(|| value == "yes");
+            match key.as_str() {
+                "view" => drop(self.turn_to(value)),
+                "repo" => self.repository = Some(value.clone()),
+                "q" => filter.text.clone_from(value),
                 "kind" => filter.kinds.extend(value.parse::<Kind>().ok()),
                 "scope" => filter.scopes.extend(value.parse::<Scope>().ok()),
                 "type" => filter.fact_types.extend(value.parse::<FactType>().ok()),
-                "role" => filter.roles.push(value),
-                "agent" => filter.authors.push(value),
-                "topic" => filter.topic = value,
-                "verified" => {
-                    filter.verified = (value == "yes" || value == "no").then(|| value == "yes")
-                }
-                "ended" => filter.ended = (value == "yes" || value == "no").then(|| value == "yes"),
+                "role" => filter.roles.push(value.clone()),
+                "agent" => filter.authors.push(value.clone()),
+                "topic" => filter.topic.clone_from(value),
+                "verified" => filter.verified = yes_or_no(),
+                "ended" => filter.ended = yes_or_no(),
                 "health" => filter.health.extend(value.parse::<Evidence>().ok()),
-                "since" => filter.since = midnight(&value, offset),
-                "until" => filter.until = end_of(&value, offset),
+                "since" => filter.since = midnight(value, offset),
+                "until" => filter.until = end_of(value, offset),
                 "at" => filter.held_at = value.parse().ok(),
-                "id" => match value.parse() {
-                    Ok(id) => it.engram = Some(id),
-                    Err(_) => it.missing = Some(Missing::Engram(value)),
-                },
-                "conflict" => match value.parse() {
-                    Ok(id) => it.conflict = Some(id),
-                    Err(_) => it.missing = Some(Missing::Conflict(value)),
-                },
-                "request" => it.request = request_id(&value),
-                "handle" => it.agent = handle(&value),
                 _ => {}
             }
         }
-        it
     }
 
     /// Without what its view does not read.
     fn of_its_view(mut self) -> Self {
-        let it = &mut self;
-        it.conflict = it.conflict.filter(|_| it.view == CONFLICTS);
-        let is_elsewhere =
-            |missing: &Missing| matches!(missing, Missing::Conflict(_)) && it.view != CONFLICTS;
-        if it.missing.as_ref().is_some_and(is_elsewhere) {
-            it.missing = None;
-        }
-        it.request = it.request.take().filter(|_| it.view == REQUESTS);
-        it.agent = it.agent.take().filter(|_| it.view == AGENTS);
-        it.filter.held_at = it.filter.held_at.filter(|_| it.view == KNOWLEDGE);
+        let tells_of_the_past = self.view == knowledge::VIEW.id;
+        self.filter.held_at = self.filter.held_at.filter(|_| tells_of_the_past);
         self
     }
 
     /// A link of ours that leads to a view of a repository, and an engram in it.
     pub fn link(&self) -> String {
         let mut link = format!("engram://{}", self.view);
-        let engram = self.engram.map(|it| it.to_string());
-        let conflict = self.conflict.map(|it| it.to_string());
-        let agent = self.agent.as_ref().map(|it| it.0.clone());
-        if let Some(id) = self.request.clone().or(agent).or(conflict).or(engram) {
+        if let Some(name) = &self.open {
             link.push('/');
             // One part of the path, whatever an agent is called.
-            let id = utf8_percent_encode(&id, PLAIN).to_string();
-            link.push_str(&id.replace('/', "%2F"));
+            let name = utf8_percent_encode(name, PLAIN).to_string();
+            link.push_str(&name.replace('/', "%2F"));
         }
         let at = self.filter.held_at.map(|at| ("at", at.to_string()));
         let repository = self.repository.as_ref().map(|it| ("repo", it.clone()));
@@ -174,30 +141,30 @@ impl Route {
             return None;
         }
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let mut it = Self::read(query.split('#').next().unwrap_or_default(), offset);
+        let mut route = Self::default();
+        route.read(&pairs(query.split('#').next().unwrap_or_default()), offset);
         let mut parts = path.trim_end_matches('/').split('/');
-        let (name, id) = (parts.next()?, parts.next());
-        match (name, id) {
+        let (name, open) = (parts.next()?, parts.next().map(decode));
+        match (name, &open) {
             ("", None) => {}
             ("engram", None) => return None,
-            ("engram", Some(_)) => it.view = VIEWS[0],
-            (name, _) => it.turn_to(name)?,
+            ("engram", Some(_)) => route.view = VIEWS[0].id,
+            (name, _) => route.turn_to(name)?,
         }
-        match id {
-            Some(id) if it.view == CONFLICTS => it.conflict = Some(id.parse().ok()?),
-            Some(id) if it.view == REQUESTS => it.request = Some(request_id(id)?),
-            Some(id) if it.view == AGENTS => it.agent = Some(handle(&decode(id))?),
-            Some(id) => it.engram = Some(id.parse().ok()?),
-            None => {}
+        if let Some(open) = open.filter(|_| route.missing.is_none()) {
+            if !(route.view().address.is_name)(&open) {
+                return None;
+            }
+            route.open = Some(open);
         }
-        parts.next().is_none().then(|| it.of_its_view())
+        parts.next().is_none().then(|| route.of_its_view())
     }
 
     /// Turns to a view by its name. One that there is not, as of a newer build, is noted; what cannot be
     /// a name is none.
     fn turn_to(&mut self, name: &str) -> Option<()> {
-        match VIEWS.iter().find(|it| **it == name) {
-            Some(view) => self.view = view,
+        match VIEWS.iter().find(|it| it.id == name) {
+            Some(view) => self.view = view.id,
             None => {
                 let is_name = |c: char| c.is_ascii_lowercase() || c == '-';
                 if name.is_empty() || name.len() > 32 || !name.chars().all(is_name) {
@@ -213,7 +180,7 @@ impl Route {
     pub fn query(&self, offset: Offset) -> String {
         let it = &self.filter;
         let mut pairs: Vec<(&str, String)> = Vec::new();
-        if self.view != VIEWS[0] {
+        if self.view != VIEWS[0].id {
             pairs.push(("view", self.view.to_owned()));
         }
         pairs.extend(it.kinds.iter().map(|it| ("kind", it.to_string())));
@@ -237,10 +204,8 @@ impl Route {
         if !it.text.trim().is_empty() {
             pairs.push(("q", it.text.trim().to_owned()));
         }
-        pairs.extend(self.engram.map(|id| ("id", id.to_string())));
-        pairs.extend(self.conflict.map(|id| ("conflict", id.to_string())));
-        pairs.extend(self.request.clone().map(|id| ("request", id)));
-        pairs.extend(self.agent.clone().map(|it| ("handle", it.0)));
+        let key = self.view().address.key;
+        pairs.extend(self.open.clone().map(|name| (key, name)));
         let mut query = String::new();
         for (key, value) in pairs {
             query.push(if query.is_empty() { '?' } else { '&' });
@@ -252,14 +217,13 @@ impl Route {
     }
 }
 
-/// The id of a request, which is written like that of an engram.
-fn request_id(text: &str) -> Option<String> {
-    text.parse::<EngramId>().ok().map(|it| it.to_string())
-}
-
-/// An agent's handle.
-fn handle(text: &str) -> Option<AgentId> {
-    (!text.is_empty()).then(|| AgentId(text.to_owned()))
+/// The keys and values of a query; of a long one, the first.
+fn pairs(query: &str) -> Vec<(String, String)> {
+    let pairs = query.trim_start_matches('?').split('&').take(64);
+    let pairs = pairs.filter_map(|pair| pair.split_once('='));
+    pairs
+        .map(|(key, value)| (key.to_owned(), decode(value)))
+        .collect()
 }
 
 /// One condition of a filter, as a chip that can be taken away.
@@ -503,7 +467,7 @@ mod tests {
         let route = Route {
             view: "drift",
             repository: Some("/code/größe & more".to_owned()),
-            engram: ID.parse().ok(),
+            open: Some(ID.to_owned()),
             ..Route::default()
         };
         let link = route.link();
@@ -514,8 +478,8 @@ mod tests {
     #[test]
     fn an_agent_is_an_object_of_its_view() {
         let agents = Route {
-            view: AGENTS,
-            agent: Some(AgentId("a-1/é".to_owned())),
+            view: "agents",
+            open: Some("a-1/é".to_owned()),
             ..Route::default()
         };
         let query = agents.query(HERE);
@@ -529,14 +493,17 @@ mod tests {
     fn what_is_not_there_is_noted_and_the_feed_is_shown() {
         for (address, want) in [
             ("?view=budgets", Missing::View("budgets".to_owned())),
-            ("?id=1", Missing::Engram("1".to_owned())),
+            ("?id=1", Missing::Name(say::repositories::no_id("1"))),
         ] {
             let route = Route::parse(address, HERE);
             assert_eq!(route.missing, Some(want), "{address}");
             assert_eq!((route.view, route.query(HERE).as_str()), ("feed", ""));
         }
         let route = Route::parse("?view=conflicts&conflict=garbage", HERE);
-        assert_eq!(route.missing, Some(Missing::Conflict("garbage".to_owned())));
+        assert_eq!(
+            route.missing,
+            Some(Missing::Name(say::repositories::no_conflict("garbage")))
+        );
         assert_eq!(route.query(HERE), "?view=conflicts");
         let route = Route::of_link("engram://budgets", HERE).unwrap();
         assert_eq!(route.missing, Some(Missing::View("budgets".to_owned())));

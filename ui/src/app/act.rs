@@ -13,36 +13,32 @@ use super::{
 use crate::{
     app::{
         frame, menu, outside, reading, settings,
-        views::{self, brief, conflicts, drift, knowledge, requests},
+        views::{self, conflicts, drift, knowledge},
         write,
     },
-    commands::{self, Act, Command, Holds, Press},
+    commands::{self, Act, Command, Does, Holds, Press},
     words::{self, say},
 };
 
 /// Whether a command has something to work on now.
 pub(crate) fn holds(app: App, command: &Command) -> bool {
-    if !command.is_for(app.view.get_untracked().lists()) {
+    let view = app.view.get_untracked();
+    if !command.is_for(view) {
         return false;
     }
-    if command.act.writes() && untrack(|| app.list.is_past()) {
+    let act = match command.does {
+        Does::Own(own) => return (own.may)(app),
+        Does::Shared(act) => act,
+    };
+    if act.writes() && untrack(|| app.list.is_past()) {
         return false;
     }
-    if let Some(holds) = conflicts::holds_for_conflicts(app, command.act) {
-        return holds;
-    }
-    if let Some(holds) = requests::holds_for_requests(app, command.act) {
-        return holds;
-    }
-    if let Some(holds) = brief::holds_for_brief(app, command.act) {
-        return holds;
-    }
-    if let Some(holds) = feed::holds_for_chosen(app, command.act) {
-        return holds;
+    if let Some(may) = (view.may)(app, act).or_else(|| feed::holds_for_chosen(app, act)) {
+        return may;
     }
     let engram = || untrack(|| reading::current(app));
     let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
-    match (command.act, command.holds) {
+    match (act, command.holds) {
         (Act::Open, _) => engram().is_some() && app.backend().opens_editors(),
         (Act::Dispute, _) => engram().is_some_and(|it| !it.conflicts.is_empty()),
         (Act::Now, _) => untrack(|| app.list.is_past()),
@@ -58,12 +54,23 @@ pub(crate) fn holds(app: App, command: &Command) -> bool {
         (_, Holds::List) => app.phase.get_untracked() == Phase::Ready,
         (_, Holds::Engram) => engram().is_some(),
         (_, Holds::Drifted) => engram().is_some_and(|it| words::is_drifted(&it)),
-        // Where these are listed it was told above.
-        (_, Holds::Conflict | Holds::Request | Holds::Brief) => false,
     }
 }
 
 /// Does what a command stands for.
+pub(crate) fn run(app: App, command: &Command) {
+    match command.does {
+        Does::Shared(act) => perform(app, act),
+        Does::Own(own) => {
+            menu::close_menu(app);
+            if !own.judges || !must_come_forward(app, false) {
+                (own.does)(app);
+            }
+        }
+    }
+}
+
+/// Does what a shared command stands for.
 pub(crate) fn perform(app: App, act: Act) {
     if act != Act::Back {
         menu::close_menu(app);
@@ -74,14 +81,10 @@ pub(crate) fn perform(app: App, act: Act) {
     if feed::act_on_chosen(app, act) {
         return;
     }
-    let is_for_many = untrack(|| app.conflicts.is_any_chosen());
-    if is_of_detail(act) && !is_for_many && room::bring_forward(app) && !shows(act) {
+    if is_of_detail(act) && must_come_forward(app, shows(act)) {
         return;
     }
-    if conflicts::act_on_conflicts(app, act)
-        || requests::act_on_requests(app, act)
-        || brief::act_on_brief(app, act)
-    {
+    if (app.view.get_untracked().act)(app, act) {
         return;
     }
     match act {
@@ -135,18 +138,13 @@ pub(crate) fn perform(app: App, act: Act) {
         Act::Add => write::add_claim(app),
         Act::Forget => reading::ask_to_close(app, Closing::Forget),
         Act::Redact => reading::ask_to_close(app, Closing::Redact),
-        // Elsewhere they mean nothing.
-        Act::Judge(_)
-        | Act::Reason
-        | Act::Reopen
-        | Act::Claim(_)
-        | Act::Answer(_)
-        | Act::Cap
-        | Act::Why
-        | Act::Pin
-        | Act::Line
-        | Act::EditLine => {}
     }
+}
+
+/// Brings what is open in front. Whether that is all for now: a person first sees what they judge.
+fn must_come_forward(app: App, only_shows: bool) -> bool {
+    let view = app.view.get_untracked();
+    !untrack(|| (view.is_any_chosen)(app)) && room::bring_forward(app) && !only_shows
 }
 
 /// Closes the topmost thing that is open; with none, back to the list.
@@ -176,17 +174,7 @@ fn back_to_list(app: App) {
 
 /// Whether a command acts on the open engram, so that a person must see it.
 fn is_of_detail(act: Act) -> bool {
-    shows(act)
-        || matches!(
-            act,
-            Act::First
-                | Act::True
-                | Act::False
-                | Act::Unsure
-                | Act::Judge(_)
-                | Act::Reopen
-                | Act::Answer(_)
-        )
+    shows(act) || matches!(act, Act::First | Act::True | Act::False | Act::Unsure)
 }
 
 /// Whether it only shows something or asks: then it runs as soon as the engram is in front. A verdict waits
@@ -218,12 +206,11 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         is_mod,
         shift: event.shift_key(),
     };
-    let lists = app.view.get_untracked().lists();
-    let Some(command) = commands::pressed(press, lists) else {
+    let Some(command) = commands::pressed(press, app.view.get_untracked()) else {
         return false;
     };
     // It works everywhere; a browser keeps its own zoom.
-    if let Act::Zoom(to) = command.act {
+    if let Some(Act::Zoom(to)) = command.act() {
         let is_ours = app.backend().zooms();
         if is_ours {
             settings::zoom_to(app, to);
@@ -246,19 +233,19 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         return false;
     }
     let number = press.digit().unwrap_or(1);
-    match command.act {
-        Act::Pointer => {
+    match command.act() {
+        Some(Act::Pointer) => {
             menu::close_menu(app);
             room::in_detail(app, move || dom::focus(&format!("pointer-{}", number - 1)));
         }
-        Act::View => {
+        Some(Act::View) => {
             menu::close_menu(app);
             VIEWS
                 .get(number - 1)
                 .into_iter()
                 .for_each(|it| views::show_view(app, it));
         }
-        act => perform(app, act),
+        _ => run(app, command),
     }
     true
 }

@@ -1,19 +1,16 @@
 //! The frame around the views: what lies over them, and what is said at the lower edge.
 
-use std::time::Duration;
+use std::{pin::Pin, time::Duration};
 
-use engram_model::{ConflictId, EngramId, Refusal, Settings, ask};
+use engram_model::{EngramId, Refusal, Settings, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, menu, state::App};
 pub(crate) use crate::words::sentence;
 use crate::{
-    app::{
-        reading,
-        views::{conflicts, requests},
-    },
+    app::reading,
     chosen,
-    words::{self, say},
+    words::{self, say, say::Noun},
 };
 
 /// What can lie over the window, one at a time.
@@ -36,18 +33,60 @@ pub(crate) enum Over {
 }
 
 /// What takes back what the person did last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Undo {
-    /// This version holds again, as a new one.
-    Restore(EngramId),
-    /// Forget this claim, or this to-do.
-    Withdraw(EngramId),
-    /// This conflict is open again.
-    Judged(ConflictId),
-    /// This conflict is no longer allowed.
-    Allowed(ConflictId),
-    /// The grant with this id is taken back.
-    Granted(EngramId),
+#[derive(Clone, Copy)]
+pub(crate) struct Undo {
+    /// What it was done to, by its id: all ids are written like an engram's.
+    pub(crate) id: EngramId,
+    pub(crate) way: &'static Way,
+}
+
+/// How something is taken back.
+pub(crate) struct Way {
+    /// What it is done to.
+    pub(crate) of: Noun,
+    /// Takes it back; returns the version that holds again, if any.
+    pub(crate) take_back: fn(App, EngramId) -> Answered<Result<Option<EngramId>, Refusal>>,
+    /// What follows where it was the only one: with its id, and what was said of it.
+    pub(crate) then: fn(App, EngramId, &str),
+}
+
+/// An answer that is on its way.
+pub(crate) type Answered<T> = Pin<Box<dyn Future<Output = T>>>;
+
+/// Says that it was undone, and what it was done to.
+fn say_undone(app: App, _: EngramId, of: &str) {
+    app.frame.say(say::notice::UNDONE, of, false);
+}
+
+/// This version holds again, as a new one.
+static RESTORE: Way = Way {
+    of: say::CLAIMS,
+    take_back: |app, id| {
+        Box::pin(async move {
+            let restored = app.ask(ask::Restore(id)).await;
+            restored.map(|it| Some(it.id))
+        })
+    },
+    then: say_undone,
+};
+
+/// This claim, or this to-do, is forgotten.
+static WITHDRAW: Way = Way {
+    of: say::CLAIMS,
+    take_back: |app, id| Box::pin(async move { app.ask(ask::Forget(id)).await.map(|_| None) }),
+    then: say_undone,
+};
+
+impl Undo {
+    /// This version holds again.
+    pub(crate) fn restore(id: EngramId) -> Self {
+        Self { id, way: &RESTORE }
+    }
+
+    /// This claim is forgotten.
+    pub(crate) fn withdraw(id: EngramId) -> Self {
+        Self { id, way: &WITHDRAW }
+    }
 }
 
 /// A sentence at the lower edge that goes away.
@@ -197,33 +236,21 @@ pub(crate) fn undo(app: App) {
     app.frame.undo.set(Vec::new());
     let of = app.frame.undo_of.get_value();
     spawn_local(async move {
-        let outcome = app
-            .batch
-            .each(all, async |it| take_back(app, it).await)
-            .await;
+        let take_back = async |it: Undo| (it.way.take_back)(app, it.id).await;
+        let outcome = app.batch.each(all, take_back).await;
         let failed = outcome.refused.iter().chain(&outcome.left).copied();
         let failed: Vec<Undo> = failed.collect();
-        let is_verdict = |it: &Undo| matches!(it, Undo::Judged(_) | Undo::Allowed(_));
-        let noun = if outcome
-            .done
-            .iter()
-            .map(|it| &it.0)
-            .chain(&failed)
-            .all(is_verdict)
-        {
+        let mut all = outcome.done.iter().map(|it| &it.0).chain(&failed);
+        let is_of_conflicts = all.all(|it| it.way.of == say::CONFLICTS);
+        let noun = if is_of_conflicts {
             say::CONFLICTS
         } else {
             say::CLAIMS
         };
         let (text, why) = outcome.told(say::many::UNDONE, noun);
         match (outcome.is_whole(), outcome.done.as_slice()) {
-            (true, [(Undo::Judged(id) | Undo::Allowed(id), _)]) => {
-                app.frame.say(say::notice::UNDONE, &of, false);
-                conflicts::return_to_conflict(app, *id);
-            }
-            (true, [(Undo::Granted(_), _)]) => app.frame.say(say::requests::REVOKED, "", false),
-            (true, [(_, restored)]) => {
-                app.frame.say(say::notice::UNDONE, &of, false);
+            (true, [(undo, restored)]) => {
+                (undo.way.then)(app, undo.id, &of);
                 if let Some(id) = *restored {
                     reading::select(app, id);
                     app.reading.returned.set(Some(id));
@@ -236,17 +263,4 @@ pub(crate) fn undo(app: App) {
             }
         }
     });
-}
-
-/// Undoes one step; returns the version that holds again, if any.
-async fn take_back(app: App, undo: Undo) -> Result<Option<EngramId>, Refusal> {
-    match undo {
-        Undo::Restore(id) => app.ask(ask::Restore(id)).await.map(|it| Some(it.id)),
-        Undo::Withdraw(id) => app.ask(ask::Forget(id)).await.map(|_| None),
-        Undo::Judged(id) => conflicts::undo_verdict(app, id).await.map(|()| None),
-        Undo::Allowed(id) => conflicts::undo_allowance(app, id).await.map(|()| None),
-        Undo::Granted(id) => requests::revoke_grant(app, id.to_string())
-            .await
-            .map(|()| None),
-    }
 }

@@ -141,9 +141,11 @@ pub(crate) fn Menu() -> impl IntoView {
 pub(crate) fn Items() -> impl IntoView {
     let app = App::here();
     let held = |group: &&[commands::Act]| -> Vec<_> {
-        let all = group.iter().filter_map(|&act| commands::by(act));
-        all.filter(|it| act::holds(app, it) && feed::is_for_all_chosen(app, it.act))
-            .collect()
+        let all = group
+            .iter()
+            .filter(|&&act| feed::is_for_all_chosen(app, act));
+        let all = all.filter_map(|&act| commands::by(act));
+        all.filter(|it| act::holds(app, it)).collect()
     };
     let groups = commands::MENU.iter().map(held);
     let groups = groups.filter(|it| !it.is_empty()).enumerate();
@@ -152,7 +154,7 @@ pub(crate) fn Items() -> impl IntoView {
             let items = group.into_iter().map(|it| {
                 view! {
                     <button role="menuitem" tabindex="-1" data-testid="menu-item" data-command=it.id
-                        on:mousemove=|event| point(&event) on:click=move |_| act::perform(app, it.act)>
+                        on:mousemove=|event| point(&event) on:click=move |_| act::run(app, it)>
                         <span>{it.title}</span>
                         {it.keys.first().map(|chord| keycaps(chord))}
                     </button>

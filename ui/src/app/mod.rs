@@ -15,6 +15,7 @@ mod frame;
 mod gallery;
 mod history;
 mod icons;
+mod inbox;
 mod long_line;
 mod media;
 mod menu;
@@ -50,13 +51,11 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::s
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use self::{
-    backend::Backend,
-    connection::Link,
-    frame::Over,
-    icons::Icon,
-    palette::keycaps,
-    state::{App, Phase},
-    views::View,
+    backend::Backend, connection::Link, frame::Over, icons::Icon, palette::keycaps, state::Phase,
+};
+pub(crate) use self::{
+    state::App,
+    views::{VIEWS, View, knowledge},
 };
 use crate::{
     app::views::feed,

@@ -51,7 +51,7 @@ pub(crate) fn copy_link(app: App) {
         repository: app.repositories.root(),
         ..app.route_of(true)
     };
-    if route.engram.is_some() || route.conflict.is_some() || route.request.is_some() {
+    if route.open.is_some() {
         copy(app, route.link(), say::notice::LINK_COPIED);
     }
 }

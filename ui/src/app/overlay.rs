@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     app::connection,
-    commands::{self, Act, GROUPS, Holds},
+    commands::{self, Act, Command},
     words::{self, say},
 };
 
@@ -86,19 +86,22 @@ pub(crate) fn Heading(title: &'static str) -> impl IntoView {
 #[component]
 pub(crate) fn Shortcuts() -> impl IntoView {
     let zooms = App::here().backend().zooms();
-    let group = move |(title, holds): &(&'static str, &'static [Holds])| {
-        let is_ours = |act: Act| zooms || !matches!(act, Act::Zoom(_));
-        let keyed = commands::of(holds).filter(|it| !it.keys.is_empty() && is_ours(it.act));
+    let is_ours = move |it: &&Command| zooms || !matches!(it.act(), Some(Act::Zoom(_)));
+    let group = move |(title, all): (&'static str, Vec<&'static Command>)| {
+        let keyed = all
+            .into_iter()
+            .filter(is_ours)
+            .filter(|it| !it.keys.is_empty());
         let rows = keyed.map(|it| {
             let keys = it.keys.iter().map(|chord| keycaps(chord));
             view! { <div><dt>{keys.collect_view()}</dt><dd>{it.title}</dd></div> }
         });
-        view! { <section><h3>{*title}</h3><dl>{rows.collect_view()}</dl></section> }
+        view! { <section><h3>{title}</h3><dl>{rows.collect_view()}</dl></section> }
     };
     view! {
         <Modal over=Over::Sheet label=say::sheet::SHORTCUTS class="shortcuts">
             <Heading title=say::sheet::SHORTCUTS />
-            <div class="keys">{GROUPS.iter().map(group).collect_view()}</div>
+            <div class="keys">{commands::groups().into_iter().map(group).collect_view()}</div>
         </Modal>
     }
 }

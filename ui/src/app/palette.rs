@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     app::{act, reading, repositories, room, views},
-    commands::{self, Act, COMMANDS, Command},
+    commands::{self, Act, Command},
     fuzzy::{self, Fit},
     words::{self, say},
 };
@@ -78,7 +78,7 @@ impl Target {
     fn perform(&self, app: App) {
         match self {
             Self::View(it) => views::show_view(app, it),
-            Self::Command(it) => act::perform(app, it.act),
+            Self::Command(it) => act::run(app, it),
             Self::Repository(it) => repositories::open_repository(app, it.path.clone()),
             Self::Engram(it) => {
                 reading::go_to(app, it.id);
@@ -113,10 +113,10 @@ fn find(app: App, query: &str) -> Vec<Found> {
         .filter(|it| untrack(|| it.is_here(app)))
         .map(|&it| Target::View(it));
     let views = best(views.filter_map(fit).collect(), ALL);
-    let acts = COMMANDS
-        .iter()
-        .filter(|it| !matches!(it.act, Act::Palette | Act::View) && act::holds(app, it))
-        .map(Target::Command);
+    let acts = commands::of(app.view.get_untracked());
+    let acts = acts
+        .filter(|it| !matches!(it.act(), Some(Act::Palette | Act::View)) && act::holds(app, it));
+    let acts = acts.map(Target::Command);
     let acts = best(acts.filter_map(fit).collect(), ALL);
     let others = app.repositories.opened.get_untracked().into_iter();
     let front = app.repositories.root();

@@ -28,7 +28,7 @@ impl<T: Send + Sync + 'static> Slot<T> for StoredValue<T> {
     }
 }
 
-/// A part of the window's state, each field with its first value. `clear` gives it back to all that begins `anew`
+/// A part of the window's state, each field with its first value. `reset` gives it back to all that begins `anew`
 /// with another repository, so that no field is forgotten; what outlives that stands under `stays`.
 macro_rules! part {
     (
@@ -57,7 +57,8 @@ macro_rules! part {
                 }
             }
 
-            fn clear(self) {
+            /// Forgets everything about the repository that was in front.
+            pub(crate) fn reset(self) {
                 $($crate::app::part::Slot::put(self.$field, $first);)*
             }
         }

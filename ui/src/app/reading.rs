@@ -5,12 +5,7 @@ use std::sync::Arc;
 use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{
-    dom,
-    frame::Undo,
-    state::App,
-    views::{brief, conflicts, feed, requests},
-};
+use super::{dom, frame::Undo, state::App, views::feed};
 use crate::{
     app::{room, views},
     words::{self, say},
@@ -247,15 +242,11 @@ pub(crate) fn toggle_panel(app: App, panel: Panel) {
 /// The pointer that keys act on.
 pub(crate) fn pointer(app: App) -> Option<Pointer> {
     let index = app.reading.pointer.get();
-    if conflicts::VIEW.is_on(app) {
-        return conflicts::conflict_pointer(app, index);
-    }
-    if requests::VIEW.is_on(app) {
-        return requests::request_pointer(app).filter(|_| index == 0);
-    }
-    if brief::VIEW.is_on(app) {
-        return brief::line_pointer(app, index);
-    }
+    (app.view.get().pointer)(app, index)
+}
+
+/// A pointer of the engram that is read.
+pub(crate) fn pointer_of(app: App, index: usize) -> Option<Pointer> {
     current(app)?.pointers.get(index).cloned()
 }
 
@@ -294,7 +285,7 @@ pub(crate) fn close(app: App) {
                 match (closing, it.pending.first(), engram) {
                     (Closing::Forget, _, Some(it)) => {
                         app.frame
-                            .say_done(done, &words::claim(&it), Undo::Restore(id))
+                            .say_done(done, &words::claim(&it), Undo::restore(id))
                     }
                     (Closing::Redact, Some(place), _) => {
                         app.frame.say(say::engram::REDACT_PENDING, place, true);

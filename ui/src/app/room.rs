@@ -13,7 +13,7 @@ use super::{
     views::LIST,
 };
 use crate::{
-    commands::{self, Act, Lists},
+    commands::{self, Act},
     words::say,
 };
 
@@ -25,13 +25,7 @@ pub(crate) const READ: &str = "engram";
 
 /// Whether anything of the list on the screen is open.
 fn is_any_open(app: App) -> bool {
-    match app.view.get().lists() {
-        Lists::Engrams => app.reading.selected.with(Option::is_some),
-        Lists::Conflicts => app.conflicts.selected.with(Option::is_some),
-        Lists::Requests => app.requests.selected.with(Option::is_some),
-        Lists::Brief => app.brief.selected.with(Option::is_some),
-        Lists::Agents => app.agent.with(Option::is_some),
-    }
+    (app.view.get().is_any_open)(app)
 }
 
 /// Whether what is open is in front of the list.
@@ -180,13 +174,7 @@ pub(crate) fn ToList() -> impl IntoView {
     let app = App::here();
     let tip = commands::by(Act::Back).map(|it| commands::tip(it, dom::is_mac()));
     let title = move || app.view.get().title;
-    let read = move || match app.view.get().lists() {
-        Lists::Conflicts => say::conflicts::ONE,
-        Lists::Requests => say::requests::ONE,
-        Lists::Brief => say::brief::ONE,
-        Lists::Agents => say::agents::ONE,
-        Lists::Engrams => say::engram::LABEL,
-    };
+    let read = move || app.view.get().one;
     let label = move || say::engram::back_to(title());
     view! {
         <header class="to-list" hidden=move || !app.frame.is_narrow.get()>

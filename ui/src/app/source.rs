@@ -21,7 +21,6 @@ use super::{
 };
 use crate::{
     app::reading,
-    commands::Lists,
     compare::{folded, without_indent},
     tags::Tag,
     words::{self, say},
@@ -43,6 +42,9 @@ pub(crate) fn SourceCard(
     /// It is open at first although another is the active one.
     #[prop(optional)]
     opens: bool,
+    /// What it is shown for gives an address alone, and not the digest that a claim may have for it.
+    #[prop(optional)]
+    by_address: bool,
 ) -> impl IntoView {
     let app = App::here();
     let is_first = opens || index == app.reading.pointer.get_untracked();
@@ -111,7 +113,7 @@ pub(crate) fn SourceCard(
                 let known = known.map(|it| (it, known_pointer.clone()));
                 view! { <Refused refusal known retry=move || loaded.refetch() /> }.into_any()
             }
-            Some(Ok(source)) => view! { <Shown engram index source seen /> }.into_any(),
+            Some(Ok(source)) => view! { <Shown engram index source seen by_address /> }.into_any(),
         })
     };
     view! {
@@ -190,6 +192,7 @@ fn Shown(
     index: usize,
     source: Arc<SourceReply>,
     seen: RwSignal<Option<Arc<Standing>>>,
+    by_address: bool,
 ) -> impl IntoView {
     let app = App::here();
     let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
@@ -241,8 +244,7 @@ fn Shown(
     let evidence = match source.digest_matches {
         Some(true) => (say::state::MATCHES, "word quiet"),
         Some(false) => (say::state::DIFFERS, "word bad"),
-        // A line of the brief and a request give an address alone, whose claim may well have one.
-        None if by_address(app) => ("", "word quiet"),
+        None if by_address => ("", "word quiet"),
         None => (say::state::NO_DIGEST, "word quiet"),
     };
     let standing = LocalResource::new(move || {
@@ -343,11 +345,6 @@ fn Shown(
             </span>
         </div>
     }
-}
-
-fn by_address(app: App) -> bool {
-    let lists = untrack(|| app.view.get().lists());
-    matches!(lists, Lists::Requests | Lists::Brief)
 }
 
 /// Whether the working tree can have what the pointer addresses.

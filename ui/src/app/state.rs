@@ -1,6 +1,6 @@
 //! What the window knows: its parts, and where it is among them.
 
-use engram_model::{AgentId, Ask, Code, Refusal, Request, StatusReply, ask};
+use engram_model::{Ask, Code, Refusal, Request, StatusReply, ask};
 use leptos::prelude::*;
 
 use super::{
@@ -12,17 +12,11 @@ use super::{
     reading::Reading,
     repositories::{Known, is_same},
     stale::Stale,
-    views::{
-        View, agents,
-        brief::Brief,
-        conflicts::{self, Conflicts},
-        feed::{self, Listing},
-        requests::{self, Requests},
-    },
+    views::{Kept, View, feed::Listing},
     write::Writing,
 };
 use crate::{
-    app::{reading, repositories, room},
+    app::{repositories, room, views::feed},
     route::{Missing, Route},
     tags::Tag,
     words::{Clock, say},
@@ -49,11 +43,8 @@ pub(crate) struct App {
     pub(crate) frame: Frame,
     pub(crate) batch: Batch,
     pub(crate) list: Listing,
-    pub(crate) conflicts: Conflicts,
-    pub(crate) requests: Requests,
-    /// Which agent is read, among agents; the first where it is none.
-    pub(crate) agent: RwSignal<Option<AgentId>>,
-    pub(crate) brief: Brief,
+    /// What each view keeps.
+    pub(crate) views: Kept,
     /// The view on the screen.
     pub(crate) view: RwSignal<&'static View>,
     pub(crate) repositories: Known,
@@ -73,10 +64,7 @@ impl App {
             frame: Frame::new(),
             batch: Batch::new(),
             list: Listing::new(),
-            conflicts: Conflicts::new(),
-            requests: Requests::new(),
-            agent: RwSignal::new(None),
-            brief: Brief::new(),
+            views: Kept::new(),
             view: RwSignal::new(&feed::VIEW),
             repositories: Known::new(),
             stale: Stale::new(),
@@ -128,11 +116,8 @@ impl App {
         self.write.reset();
         self.frame.reset();
         self.batch.end();
-        self.list.reset();
-        self.conflicts.reset();
-        self.requests.reset();
-        self.agent.set(None);
-        self.brief.reset();
+        self.list.forget();
+        self.views.reset();
         self.stale.reset();
         self.phase.set(Phase::Loading);
     }
@@ -173,24 +158,12 @@ impl App {
 
     /// Shows what an address names.
     fn show_addressed(self, route: &Route) {
-        let names_one = route.engram.is_some()
-            || route.conflict.is_some()
-            || route.request.is_some()
-            || route.agent.is_some();
-        self.agent.set(route.agent.clone());
+        let names_one = route.open.is_some();
         room::show_as_addressed(self, names_one);
         if names_one {
             self.repositories.stays_outside.set(true);
         }
-        if let Some(id) = route.engram {
-            reading::select(self, id);
-        }
-        if let Some(id) = route.conflict {
-            conflicts::select_conflict(self, id);
-        }
-        if let Some(id) = route.request.clone() {
-            requests::select_request(self, id);
-        }
+        (View::named(route.view).address.open)(self, route.open.as_deref());
     }
 
     /// Where the window is, as an address says it.
@@ -201,19 +174,10 @@ impl App {
     /// The same, with what is open in the view, unless nothing of it `is_read`.
     pub(super) fn route_of(self, is_read: bool) -> Route {
         let view = self.view.get_untracked();
-        let is_conflicts = view.id == conflicts::VIEW.id;
-        let is_requests = view.id == requests::VIEW.id;
-        let is_agents = view.id == agents::VIEW.id;
-        let engram = self.reading.selected.get_untracked();
-        let request = self.requests.selected.get_untracked();
-        let conflict = self.conflicts.selected.get_untracked();
         Route {
             view: view.id,
             filter: self.list.filter.get_untracked(),
-            engram: engram.filter(|_| is_read && view.reads),
-            request: request.filter(|_| is_read && is_requests),
-            agent: self.agent.get_untracked().filter(|_| is_read && is_agents),
-            conflict: conflict.filter(|_| is_read && is_conflicts),
+            open: (view.address.of)(self).filter(|_| is_read),
             ..Route::default()
         }
     }
@@ -223,8 +187,7 @@ impl App {
         let text = match &route.missing {
             None => return,
             Some(Missing::View(name)) => say::repositories::no_view(name),
-            Some(Missing::Engram(id)) => say::repositories::no_id(id),
-            Some(Missing::Conflict(id)) => say::repositories::no_conflict(id),
+            Some(Missing::Name(text)) => text.clone(),
         };
         self.frame.say(&text, say::repositories::NEWER_HINT, true);
     }

@@ -4,6 +4,10 @@ use std::{collections::BTreeSet, env, fs, path::Path};
 
 use super::*;
 
+fn view(id: &str) -> &'static View {
+    View::named(id)
+}
+
 #[test]
 fn a_key_stands_for_one_command() {
     for (key, is_mod, shift, want) in [
@@ -43,7 +47,7 @@ fn a_key_stands_for_one_command() {
             shift,
             ..Press::default()
         };
-        let found = pressed(press, Lists::Engrams);
+        let found = pressed(press, view("feed"));
         assert_eq!(found.map(|it| it.id), want, "{press:?}");
     }
     // A digit is known by its place too, but what a key types comes first.
@@ -59,7 +63,7 @@ fn a_key_stands_for_one_command() {
             shift,
             ..Press::default()
         };
-        let found = pressed(press, Lists::Engrams);
+        let found = pressed(press, view("feed"));
         assert_eq!(found.map(|it| it.id), want, "{press:?}");
     }
 }
@@ -95,13 +99,13 @@ fn a_key_acts_on_what_is_listed() {
             ..Press::default()
         };
         let wanted = [
-            (Lists::Engrams, engrams),
-            (Lists::Conflicts, conflicts),
-            (Lists::Agents, others),
+            (view("feed"), engrams),
+            (view("conflicts"), conflicts),
+            (view("agents"), others),
         ];
         for (lists, want) in wanted {
             let found = pressed(press, lists).map(|it| it.id);
-            assert_eq!(found, want, "{key} among {lists:?}");
+            assert_eq!(found, want, "{key} among {}", lists.id);
         }
     }
 }
@@ -109,24 +113,20 @@ fn a_key_acts_on_what_is_listed() {
 #[test]
 fn names_and_chords_are_given_once() {
     let mut ids = BTreeSet::new();
-    for it in COMMANDS {
+    for it in groups().into_iter().flat_map(|(_, all)| all) {
         assert!(ids.insert(it.id), "{}", it.id);
-        assert!(by(it.act).is_some_and(|same| same.id == it.id), "{}", it.id);
         for chord in it.keys {
             assert!(caps(chord, false).iter().all(|it| !it.is_empty()));
         }
     }
-    for lists in [
-        Lists::Engrams,
-        Lists::Conflicts,
-        Lists::Requests,
-        Lists::Brief,
-        Lists::Agents,
-    ] {
+    for it in COMMANDS {
+        assert_eq!(by(it.act().unwrap()).unwrap().id, it.id);
+    }
+    for view in VIEWS {
         let mut chords = BTreeSet::new();
-        for it in COMMANDS.iter().filter(|it| it.is_for(lists)) {
+        for it in of(view) {
             let once = it.keys.iter().all(|chord| chords.insert(*chord));
-            assert!(once, "{} among {lists:?}", it.id);
+            assert!(once, "{} among {}", it.id, view.id);
         }
     }
     let all: Vec<Act> = MENU.concat();
@@ -139,8 +139,8 @@ fn names_and_chords_are_given_once() {
             it.id
         );
     }
-    let listed: usize = GROUPS.iter().map(|(_, holds)| of(holds).count()).sum();
-    assert_eq!(listed, COMMANDS.len(), "each is in one group");
+    let own: usize = VIEWS.iter().map(|view| view.commands().len()).sum();
+    assert_eq!(ids.len(), COMMANDS.len() + own, "each is in one group");
 }
 
 #[test]
@@ -166,8 +166,8 @@ fn a_key_acts_on_the_request_or_the_line_that_is_open() {
             ..Press::default()
         };
         let found = |lists| pressed(press, lists).map(|it| it.id);
-        assert_eq!(found(Lists::Requests), requests, "{key}");
-        assert_eq!(found(Lists::Brief), brief, "{key}");
+        assert_eq!(found(view("requests")), requests, "{key}");
+        assert_eq!(found(view("brief")), brief, "{key}");
     }
 }
 

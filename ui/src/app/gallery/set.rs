@@ -198,8 +198,8 @@ pub(super) fn conflicts(app: App, at: usize) {
     status(app, 0);
     app.view.set(&conflicts::VIEW);
     let conflicts = made_up::conflicts();
-    let it = app.conflicts;
-    it.selected.set(conflicts.get(at).map(|it| it.id));
+    let it = app.views.conflicts;
+    it.inbox.open.set(conflicts.get(at).map(|it| it.id));
     it.queue.set(Some(Queue::of(ConflictsReply {
         open: 4,
         conflicts,
@@ -219,13 +219,13 @@ pub(super) fn merging(app: App) {
 /// A verdict waits for its reason.
 pub(super) fn allowing(app: App) {
     conflicts(app, 1);
-    app.conflicts.wants_reason.set(true);
+    app.views.conflicts.wants_reason.set(true);
 }
 
 /// A verdict was refused.
 pub(super) fn judged_before(app: App) {
     conflicts(app, 0);
-    app.conflicts.verdict_refused.set(Some(Refusal::new(
+    app.views.conflicts.verdict_refused.set(Some(Refusal::new(
         Code::AlreadySettled,
         "this conflict was settled by programmer-2",
         "Read the verdict; undo it to give another.",
@@ -235,11 +235,12 @@ pub(super) fn judged_before(app: App) {
 /// Some rows are selected.
 pub(super) fn conflicts_chosen(app: App) {
     conflicts(app, 0);
-    let rows = app.conflicts.queue.with_untracked(|it| {
+    let rows = app.views.conflicts.queue.with_untracked(|it| {
         let rows = it.iter().flat_map(Queue::rows);
         rows.take(3).cloned().collect::<Vec<_>>()
     });
-    app.conflicts
+    app.views
+        .conflicts
         .chosen
         .update(|it| it.add(&rows, |it| Verdict::First.fits(it)));
 }
@@ -248,13 +249,13 @@ pub(super) fn conflicts_chosen(app: App) {
 pub(super) fn no_conflicts(app: App) {
     status(app, 0);
     app.view.set(&conflicts::VIEW);
-    app.conflicts.queue.set(Some(Queue::default()));
+    app.views.conflicts.queue.set(Some(Queue::default()));
 }
 
 /// Nothing passes the filter.
 pub(super) fn no_such_conflicts(app: App) {
     no_conflicts(app);
-    app.conflicts.filter.set(ConflictFilter {
+    app.views.conflicts.filter.set(ConflictFilter {
         topic: Some("payments/webhooks".to_owned()),
         status: Listed::Dismissed,
         ..ConflictFilter::default()
@@ -264,7 +265,7 @@ pub(super) fn no_such_conflicts(app: App) {
 /// The list is on its way, or was refused.
 pub(super) fn unread_conflicts(app: App, refusal: Option<Refusal>) {
     app.view.set(&conflicts::VIEW);
-    app.conflicts.refused.set(refusal);
+    app.views.conflicts.inbox.refused.set(refusal);
 }
 
 fn reply(engrams: u64, drifted: u64, spending: &Value) -> Option<StatusReply> {

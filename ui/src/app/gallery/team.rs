@@ -70,20 +70,24 @@ fn all() -> Vec<RequestTold> {
 pub(super) fn requests(app: App, number: usize) {
     status(app, 0);
     app.view.set(&requests::VIEW);
-    app.requests.known.set(Some(all()));
-    app.requests.selected.set(Some(format!("{number:026}")));
+    app.views.requests.known.set(Some(all()));
+    app.views
+        .requests
+        .inbox
+        .open
+        .set(Some(format!("{number:026}")));
 }
 
 /// A denial waits for its reason.
 pub(super) fn denying(app: App) {
     requests(app, 801);
-    app.requests.wants_reason.set(true);
+    app.views.requests.wants_reason.set(true);
 }
 
 /// An answer was refused.
 pub(super) fn answered_before(app: App) {
     requests(app, 801);
-    app.requests.answer_refused.set(Some(Refusal::new(
+    app.views.requests.answer_refused.set(Some(Refusal::new(
         engram_model::Code::NotFound,
         "the request was granted already",
         "Nothing was changed: only a waiting request can be answered.",
@@ -94,12 +98,12 @@ pub(super) fn answered_before(app: App) {
 pub(super) fn no_requests(app: App) {
     status(app, 0);
     app.view.set(&requests::VIEW);
-    app.requests.known.set(Some(Vec::new()));
+    app.views.requests.known.set(Some(Vec::new()));
 }
 
 pub(super) fn unread_requests(app: App, refusal: Option<Refusal>) {
     app.view.set(&requests::VIEW);
-    app.requests.refused.set(refusal);
+    app.views.requests.inbox.refused.set(refusal);
 }
 
 /// A brief with a line of each part, the one with these words open.
@@ -137,8 +141,8 @@ pub(super) fn brief(app: App, open: &str) {
         let found = it.brief.lines.iter().find(|it| it.text.contains(open));
         found.map(|it| it.text.clone())
     });
-    app.brief.known.set(shown);
-    app.brief.selected.set(first);
+    app.views.brief.known.set(shown);
+    app.views.brief.inbox.open.set(first);
 }
 
 /// A line is written.
@@ -150,7 +154,7 @@ pub(super) fn writing(app: App) {
 /// It could not be pinned.
 pub(super) fn unpinned(app: App) {
     writing(app);
-    app.brief.pin_refused.set(Some(Refusal::new(
+    app.views.brief.pin_refused.set(Some(Refusal::new(
         engram_model::Code::BudgetExceeded,
         "the pins take half of the brief's lines already",
         "Unpin a line first.",
@@ -161,7 +165,7 @@ pub(super) fn unpinned(app: App) {
 pub(super) fn no_brief(app: App) {
     status(app, 0);
     app.view.set(&brief::VIEW);
-    app.brief.known.set(Some(ShownBrief {
+    app.views.brief.known.set(Some(ShownBrief {
         most_lines: 30,
         most_tokens: 800,
         ..ShownBrief::default()
@@ -170,5 +174,5 @@ pub(super) fn no_brief(app: App) {
 
 pub(super) fn unread_brief(app: App, refusal: Option<Refusal>) {
     app.view.set(&brief::VIEW);
-    app.brief.refused.set(refusal);
+    app.views.brief.inbox.refused.set(refusal);
 }

@@ -9,17 +9,23 @@ pub(crate) mod feed;
 pub(crate) mod knowledge;
 pub(crate) mod requests;
 
-use engram_model::Filter;
+use engram_model::{Filter, Pointer};
 use leptos::prelude::*;
 
 use super::{icons::Icon, state::App};
-use crate::{app::room, commands::Lists, words::say::Noun};
+use crate::{
+    app::{act, room},
+    commands::{Act, Command},
+    words::say::Noun,
+};
 
-/// One view.
+/// One view: all that the frame knows of it.
 pub(crate) struct View {
-    /// Its name in an address, as `crate::route::VIEWS` has it.
+    /// Its name in an address.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
+    /// What one of its list is called.
+    pub(crate) one: &'static str,
     pub(crate) icon: Icon,
     /// What is counted, in the singular and the plural, and said of the number.
     pub(crate) of: Noun,
@@ -40,6 +46,47 @@ pub(crate) struct View {
     pub(crate) panes: fn() -> AnyView,
     /// What stands there when nothing is in it; where it has a word of its own for that.
     pub(crate) nothing: Option<fn() -> AnyView>,
+    /// Whether anything of its list is open.
+    pub(crate) is_any_open: fn(App) -> bool,
+    /// Whether several of its list are selected, so that keys act on those.
+    pub(crate) is_any_chosen: fn(App) -> bool,
+    /// A pointer of what is open, by its place.
+    pub(crate) pointer: fn(App, usize) -> Option<Pointer>,
+    /// What is open, as an address names it.
+    pub(crate) address: Address,
+    /// Its own commands, under the title of their group.
+    pub(crate) own: Option<(&'static str, &'static [Command])>,
+    /// Which shared commands mean anything here.
+    pub(crate) knows: fn(Act) -> bool,
+    /// Whether a shared command has something to work on; none where the view has nothing to say about that.
+    pub(crate) may: fn(App, Act) -> Option<bool>,
+    /// Does what a shared command means here alone; says whether it means anything of its own.
+    pub(crate) act: fn(App, Act) -> bool,
+}
+
+/// How an address names what is open in a view.
+pub(crate) struct Address {
+    /// The key in a query.
+    pub(crate) key: &'static str,
+    /// Whether a text can be such a name.
+    pub(crate) is_name: fn(&str) -> bool,
+    /// What is said of a text that cannot be one; where it is not just left out.
+    pub(crate) no_name: Option<fn(&str) -> String>,
+    /// The name of what is open.
+    pub(crate) of: fn(App) -> Option<String>,
+    /// Opens what a name stands for; without one, what the view opens by itself.
+    pub(crate) open: fn(App, Option<&str>),
+}
+
+impl Address {
+    /// Of a view in which an address names nothing.
+    pub(crate) const NONE: Self = Self {
+        key: "",
+        is_name: |_| false,
+        no_name: None,
+        of: |_| None,
+        open: |_, _| {},
+    };
 }
 
 /// The id of the list on the screen, which takes the focus when nothing else has it.
@@ -56,7 +103,73 @@ pub(crate) static VIEWS: &[&View] = &[
     &knowledge::VIEW,
 ];
 
+/// What views keep while another is on the screen.
+macro_rules! kept {
+    ($($view:ident: $part:ty),* $(,)?) => {
+        #[derive(Clone, Copy)]
+        pub(crate) struct Kept {
+            $(pub(crate) $view: $part,)*
+        }
+
+        impl Kept {
+            pub(crate) fn new() -> Self {
+                Self { $($view: <$part>::new(),)* }
+            }
+
+            /// Forgets everything about the repository that was in front.
+            pub(crate) fn reset(self) {
+                $(self.$view.reset();)*
+            }
+        }
+    };
+}
+
+kept! {
+    conflicts: conflicts::Conflicts,
+    agents: agents::Agents,
+    requests: requests::Requests,
+    brief: brief::Brief,
+}
+
 impl View {
+    /// What most views that list no engrams have in common.
+    pub(crate) const LIST: Self = Self {
+        id: "",
+        title: "",
+        one: "",
+        icon: Icon::Check,
+        of: ("", ""),
+        counted: "",
+        count: |_| 0,
+        asks: false,
+        reads: false,
+        by_topic: false,
+        within: |filter| filter,
+        step: |_, _| {},
+        panes: || ().into_any(),
+        nothing: None,
+        is_any_open: |_| false,
+        is_any_chosen: |_| false,
+        pointer: |_, _| None,
+        address: Address::NONE,
+        own: None,
+        knows: Act::moves,
+        may: |_, _| None,
+        act: |_, _| false,
+    };
+
+    /// One of its own commands.
+    pub(crate) fn command(&self, id: &str) -> Option<&'static Command> {
+        self.commands().iter().find(|it| it.id == id)
+    }
+
+    /// Does what one of its own commands stands for.
+    pub(crate) fn run(&self, app: App, id: &str) {
+        if let Some(command) = self.command(id) {
+            act::run(app, command);
+        }
+    }
+
     /// By its name; the first for one that there is not.
     pub(crate) fn named(id: &str) -> &'static Self {
         let found = VIEWS.iter().find(|it| it.id == id);
@@ -74,15 +187,9 @@ impl View {
         app.view.get().id == self.id
     }
 
-    /// What its list holds: keys do not act on what is not on the screen.
-    pub(crate) fn lists(&self) -> Lists {
-        match self.id {
-            _ if self.reads => Lists::Engrams,
-            id if id == conflicts::VIEW.id => Lists::Conflicts,
-            id if id == requests::VIEW.id => Lists::Requests,
-            id if id == brief::VIEW.id => Lists::Brief,
-            _ => Lists::Agents,
-        }
+    /// Its own commands.
+    pub(crate) fn commands(&self) -> &'static [Command] {
+        self.own.map_or(&[], |(_, all)| all)
     }
 
     /// Whether it is in the rail.

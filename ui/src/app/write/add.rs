@@ -138,7 +138,7 @@ fn save_new(app: App) {
                     app.frame.say(say::write::EXISTS, "", false)
                 } else {
                     app.frame
-                        .say_done(say::write::ADDED, &new.claim, Undo::Withdraw(stored.id))
+                        .say_done(say::write::ADDED, &new.claim, Undo::withdraw(stored.id))
                 }
                 // It is shown, wherever the list stands, and is no news to its author.
                 feed::show_new(app);

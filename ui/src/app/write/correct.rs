@@ -124,7 +124,7 @@ fn save_correction(app: App, engram: &Engram) {
                 app.frame.say_done(
                     say::write::CORRECTED,
                     &claim,
-                    Undo::Restore(replaced(&stored, id)),
+                    Undo::restore(replaced(&stored, id)),
                 );
                 if is_here {
                     reading::select(app, stored.id);

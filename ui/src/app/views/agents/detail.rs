@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::{
     list::gauge,
-    state::{self, Agents},
+    state::{self, Listed},
 };
 use crate::{
     app::{
@@ -26,7 +26,7 @@ use crate::{
 const NAMED: usize = 5;
 
 #[component]
-pub(super) fn Detail(agents: Agents) -> impl IntoView {
+pub(super) fn Detail(agents: Listed) -> impl IntoView {
     let app = App::here();
     let it = Memo::new(move |_| agents.current().and_then(|it| agents.of(&it)));
     let is_none = move || it.with(Option::is_none);
@@ -88,7 +88,7 @@ fn head(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
 
 /// The agents that it started.
 #[component]
-fn Children(agents: Agents, it: Memo<Option<AgentStatus>>) -> impl IntoView {
+fn Children(agents: Listed, it: Memo<Option<AgentStatus>>) -> impl IntoView {
     let all = Memo::new(move |_| {
         let handle = it.with(|it| it.as_ref().map(|it| it.handle.clone()));
         let all = handle.map(|it| agents.children_of(&it)).unwrap_or_default();

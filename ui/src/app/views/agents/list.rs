@@ -5,7 +5,7 @@ use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
-use super::{VIEW, state::Agents};
+use super::{VIEW, state::Listed};
 use crate::{
     app::{
         dom,
@@ -42,7 +42,7 @@ pub(super) fn step(app: App, by: isize) {
 }
 
 #[component]
-pub(super) fn List(agents: Agents) -> impl IntoView {
+pub(super) fn List(agents: Listed) -> impl IntoView {
     let app = App::here();
     let count = move || words::thousands((VIEW.count)(app));
     // Also while the list itself has the focus, as after its number key.
@@ -70,7 +70,7 @@ pub(super) fn List(agents: Agents) -> impl IntoView {
 }
 
 #[component]
-fn Rows(agents: Agents) -> impl IntoView {
+fn Rows(agents: Listed) -> impl IntoView {
     let is_empty = move || agents.order.with(Vec::is_empty);
     let is_known = move || agents.known.with(Option::is_some);
     let instead = move || {
@@ -111,7 +111,7 @@ fn nothing() -> impl IntoView {
 }
 
 #[component]
-fn Row(agents: Agents, handle: AgentId, depth: usize) -> impl IntoView {
+fn Row(agents: Listed, handle: AgentId, depth: usize) -> impl IntoView {
     let app = App::here();
     let handle = StoredValue::new(handle);
     let it = Memo::new(move |_| handle.with_value(|it| agents.of(it)));

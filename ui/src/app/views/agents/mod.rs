@@ -5,10 +5,12 @@ mod detail;
 mod list;
 mod state;
 
+use engram_model::AgentId;
 use leptos::prelude::*;
 
-use self::{detail::Detail, list::List, state::Agents};
-use super::View;
+pub(crate) use self::state::Agents;
+use self::{detail::Detail, list::List, state::Listed};
+use super::{Address, View};
 use crate::{
     app::{icons::Icon, room, state::App},
     words::say,
@@ -17,22 +19,33 @@ use crate::{
 pub(crate) static VIEW: View = View {
     id: "agents",
     title: say::agents::TITLE,
+    one: say::agents::ONE,
     icon: Icon::Own(
         "M9 4.500a3.500 3.500 0 1 0 0 7a3.500 3.500 0 1 0 0-7M2.500 19.500c0-3.500 3-5 6.500-5s6.500 1.500 6.500 5M16 5a3.200 3.200 0 0 1 0 6.200M18 14.800c2.300.6 3.500 2.200 3.500 4.700",
     ),
     of: say::AGENTS,
     counted: say::agents::COUNTS,
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.agents)),
-    asks: false,
-    reads: false,
-    by_topic: false,
-    within: |filter| filter,
     step: list::step,
     panes,
-    nothing: None,
+    is_any_open: |app| app.views.agents.inbox.open.with(Option::is_some),
+    address: Address {
+        key: "handle",
+        is_name: |handle| !handle.is_empty(),
+        no_name: None,
+        of: |app| {
+            let open = app.views.agents.inbox.open.get_untracked();
+            open.map(|handle| handle.0)
+        },
+        open: |app, handle| {
+            let handle = handle.map(|handle| AgentId(handle.to_owned()));
+            app.views.agents.inbox.open.set(handle);
+        },
+    },
+    ..View::LIST
 };
 
 fn panes() -> AnyView {
-    let agents = Agents::follow(App::here());
+    let agents = Listed::follow(App::here());
     room::panes(view! { <List agents /> }, view! { <Detail agents /> })
 }

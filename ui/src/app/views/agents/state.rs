@@ -8,6 +8,8 @@ use leptos::prelude::*;
 use crate::{
     app::{
         dom,
+        inbox::Inbox,
+        part::part,
         state::App,
         views::{LIST, feed},
     },
@@ -16,9 +18,19 @@ use crate::{
     words::say,
 };
 
+part! {
+    /// Which agent is open; the first where none was chosen.
+    pub(crate) struct Agents {
+        anew {
+            pub(crate) inbox: Inbox<AgentId> = (),
+        }
+        stays {}
+    }
+}
+
 /// What the view shows while it is on the screen.
 #[derive(Clone, Copy)]
-pub(super) struct Agents {
+pub(super) struct Listed {
     /// The last answer; none until it comes.
     pub(super) known: Memo<Option<AgentsReply>>,
     /// Why nothing could be read.
@@ -28,7 +40,7 @@ pub(super) struct Agents {
     app: App,
 }
 
-impl Agents {
+impl Listed {
     /// Reads them, and again after each action of one: they go stale with the status.
     pub(super) fn follow(app: App) -> Self {
         let loaded = LocalResource::new(move || {
@@ -58,13 +70,13 @@ impl Agents {
             latest.with(|all| tree(all, &parents))
         });
         Effect::new(move |_| {
-            let asked = app.agent.get();
+            let asked = app.views.agents.inbox.open.get();
             let is_listed = |it: &AgentsReply| {
                 let is_it = |agent: &AgentStatus| Some(&agent.handle) == asked.as_ref();
                 asked.is_none() || it.agents.iter().any(is_it)
             };
             if known.with(|it| !it.as_ref().is_none_or(is_listed)) {
-                app.agent.set(None);
+                app.views.agents.inbox.open.set(None);
                 app.write_address(false);
                 app.frame.say(say::agents::GONE, "", true);
             }
@@ -79,8 +91,8 @@ impl Agents {
 
     /// Opens another one.
     pub(super) fn choose(self, handle: &AgentId) {
-        if self.app.agent.get_untracked().as_ref() != Some(handle) {
-            self.app.agent.set(Some(handle.clone()));
+        if self.app.views.agents.inbox.open.get_untracked().as_ref() != Some(handle) {
+            self.app.views.agents.inbox.open.set(Some(handle.clone()));
             self.app.write_address(false);
         }
     }
@@ -94,7 +106,7 @@ impl Agents {
 
     /// The open one: the first, until another is chosen.
     pub(super) fn current(self) -> Option<AgentId> {
-        let chosen = self.app.agent.get();
+        let chosen = self.app.views.agents.inbox.open.get();
         self.order.with(|all| {
             let chosen = chosen.filter(|it| all.iter().any(|(id, _)| id == it));
             chosen.or_else(|| all.first().map(|(id, _)| id.clone()))
@@ -130,7 +142,7 @@ fn in_order(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
 }
 
 /// Shows the claims under the open agent's name in the feed.
-pub(super) fn show_said_by_current(app: App, agents: Agents) {
+pub(super) fn show_said_by_current(app: App, agents: Listed) {
     let Some(it) = untrack(|| agents.of(&agents.current()?)) else {
         return;
     };

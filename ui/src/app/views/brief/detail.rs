@@ -3,17 +3,18 @@
 use engram_model::{BriefLine, EngramId, Pointer};
 use leptos::{html, prelude::*};
 
-use super::pins::{can_edit, can_pin};
+use super::{
+    VIEW,
+    pins::{can_edit, can_pin},
+};
 use crate::{
     app::{
-        act,
         palette::keycaps,
         room::{self, ToList},
         source::SourceCard,
         state::App,
         views::brief::state,
     },
-    commands::Act,
     words::{self, say},
 };
 
@@ -42,7 +43,7 @@ fn Whole(line: BriefLine) -> impl IntoView {
         let pointers = line.pointers.iter();
         let pointers = pointers.filter_map(|it| it.parse::<Pointer>().ok());
         let card =
-            |(index, pointer)| view! { <SourceCard engram index pointer opens={index == 0} /> };
+            |(index, pointer)| view! { <SourceCard engram index pointer opens={index == 0} by_address=true /> };
         pointers.enumerate().map(card).collect_view()
     });
     let is_none = line.pointers.is_empty();
@@ -75,8 +76,8 @@ fn Bar(line: Memo<Option<BriefLine>>) -> impl IntoView {
     };
     view! {
         <div class="bar" hidden=is_none data-testid="line-bar">
-            <button class="primary" data-testid="pin" hidden=move || !pins.get() on:click=move |_| act::perform(app, Act::Pin)>{name}" "{keycaps("p")}</button>
-            <button data-testid="edit-line" hidden=move || !edits.get() on:click=move |_| act::perform(app, Act::EditLine)>{say::brief::EDIT}" "{keycaps("e")}</button>
+            <button class="primary" data-testid="pin" hidden=move || !pins.get() on:click=move |_| VIEW.run(app, "pin")>{name}" "{keycaps("p")}</button>
+            <button data-testid="edit-line" hidden=move || !edits.get() on:click=move |_| VIEW.run(app, "edit-line")>{say::brief::EDIT}" "{keycaps("e")}</button>
             <span class="space"></span>
             <button class="plain" data-testid="line-claim" hidden=move || !has_claim.get() on:click=move |_| state::show_claim_of_line(app)>{say::brief::SHOW}</button>
         </div>

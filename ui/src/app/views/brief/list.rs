@@ -10,17 +10,14 @@ use super::{
 };
 use crate::{
     app::{
-        act,
-        connection::Link,
         dom,
         icons::Icon,
+        inbox::{Instead, ListBox, ListPane},
         palette::keycaps,
         refused::Refused,
         state::App,
-        states,
         views::{LIST, brief::pins},
     },
-    commands::Act,
     words::{self, say},
 };
 
@@ -30,27 +27,20 @@ pub(super) const WHOSE: &str = "brief-of";
 #[component]
 pub(crate) fn List() -> impl IntoView {
     let app = App::here();
-    let it = app.brief;
-    // A lost connection has its own message.
-    let refused = Signal::derive(move || {
-        let is_lost = app.connection.link.get() == Link::Lost;
-        it.refused.get().filter(|_| !is_lost)
-    });
+    let it = app.views.brief;
+    let beside = move || {
+        view! {
+            <Used />
+            <span class="space"></span>
+            <button data-testid="add-line" title=say::brief::ADD on:click=move |_| VIEW.run(app, "line")>{say::brief::ADD_SHORT}" "{keycaps("n")}</button>
+        }
+    };
     view! {
-        <section class="pane list" aria-label=VIEW.title>
-            <header>
-                <h1>{VIEW.title}</h1>
-                <Used />
-                <span class="space"></span>
-                <button data-testid="add-line" title=say::brief::ADD on:click=move |_| act::perform(app, Act::Line)>{say::brief::ADD_SHORT}" "{keycaps("n")}</button>
-            </header>
-            <Whose />
-            <states::Disconnected />
-            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| state::read_brief(app)) /></div>
+        <ListPane view=&VIEW beside limits=|| view! { <Whose /> } refused=it.inbox.refused again=state::read>
             <Field />
             <div class="within-list"><Refused refusal=it.pin_refused /></div>
             <Lines />
-        </section>
+        </ListPane>
     }
 }
 
@@ -60,7 +50,7 @@ fn Used() -> impl IntoView {
     let app = App::here();
     let chip = move |of: fn(&engram_model::ShownBrief) -> (u64, u64, &'static str)| {
         move || {
-            let known = app.brief.known.with(|it| it.as_ref().map(of));
+            let known = app.views.brief.known.with(|it| it.as_ref().map(of));
             known.map(|(used, most, what)| {
                 let limit = u32::try_from(most).unwrap_or(u32::MAX);
                 let meter = Meter {
@@ -83,7 +73,7 @@ fn Used() -> impl IntoView {
 #[component]
 fn Whose() -> impl IntoView {
     let app = App::here();
-    let it = app.brief;
+    let it = app.views.brief;
     let agents = Memo::new(move |_| {
         let mut agents: Vec<(String, String)> = it.agents.with(|all| {
             let one = |it: &engram_model::AgentStatus| (it.handle.0.clone(), named(it));
@@ -135,7 +125,7 @@ fn named(it: &engram_model::AgentStatus) -> String {
 #[component]
 fn Field() -> impl IntoView {
     let app = App::here();
-    let draft = app.brief.draft;
+    let draft = app.views.brief.draft;
     let is_open = Memo::new(move |_| draft.with(Option::is_some));
     let keys = move |event: ev::KeyboardEvent| {
         if event.is_composing() {
@@ -190,7 +180,7 @@ fn Field() -> impl IntoView {
 #[component]
 fn Lines() -> impl IntoView {
     let app = App::here();
-    let it = app.brief;
+    let it = app.views.brief;
     let lines = Memo::new(move |_| it.lines());
     let is_none = Memo::new(move |_| lines.with(Vec::is_empty));
     let parts = Memo::new(move |_| {
@@ -198,44 +188,31 @@ fn Lines() -> impl IntoView {
         parts.dedup();
         parts
     });
-    let active = move || {
-        let text = it.selected.get()?;
+    let active = Signal::derive(move || {
+        let text = it.inbox.open.get()?;
         let at = lines.with(|all| all.iter().position(|it| it.text == text))?;
         Some(element_id(at))
-    };
+    });
     view! {
-        <Instead is_none />
-        <div class="conflicts brief" class:bare=is_none id=LIST tabindex="0" role="listbox"
-            aria-label=say::brief::LABEL aria-activedescendant=active data-testid="brief-list">
+        <Instead is_none is_read=Signal::derive(move || it.known.with(Option::is_some)) refused=it.inbox.refused
+            reading=say::brief::READING nothing />
+        <ListBox class="conflicts brief" label=say::brief::LABEL testid="brief-list" is_none active>
             <For each=move || parts.get() key=|it| *it let:part><Part part lines /></For>
-        </div>
+        </ListBox>
     }
 }
 
-fn element_id(at: usize) -> String {
+pub(super) fn element_id(at: usize) -> String {
     format!("brief-line-{at}")
 }
 
-/// What stands there while there is no line.
-#[component]
-fn Instead(is_none: Memo<bool>) -> impl IntoView {
-    let app = App::here();
-    let it = app.brief;
-    let is_read = Memo::new(move |_| it.known.with(Option::is_some));
-    let is_refused = Memo::new(move |_| it.refused.with(Option::is_some));
-    move || match (is_none.get(), is_read.get(), is_refused.get()) {
-        (false, _, _) | (true, false, true) => ().into_any(),
-        (true, false, false) => {
-            view! { <p class="none quiet" aria-busy="true">{say::brief::READING}</p> }.into_any()
-        }
-        (true, true, _) => view! {
-            <div class="none" data-testid="no-brief">
-                <span class="sign">{VIEW.icon.draw()}</span>
-                <h2>{say::brief::NONE}</h2>
-                <p>{say::brief::NONE_MEANS}</p>
-            </div>
-        }
-        .into_any(),
+fn nothing() -> impl IntoView {
+    view! {
+        <div class="none" data-testid="no-brief">
+            <span class="sign">{VIEW.icon.draw()}</span>
+            <h2>{say::brief::NONE}</h2>
+            <p>{say::brief::NONE_MEANS}</p>
+        </div>
     }
 }
 
@@ -270,10 +247,10 @@ fn Part(part: BriefPart, lines: Memo<Vec<BriefLine>>) -> impl IntoView {
 #[component]
 fn Row(at: usize, line: BriefLine) -> impl IntoView {
     let app = App::here();
-    let all = app.brief;
+    let all = app.views.brief;
     let text = StoredValue::new(line.text.clone());
     let is_open = Memo::new(move |_| {
-        text.with_value(|text| all.selected.with(|it| it.as_ref() == Some(text)))
+        text.with_value(|text| all.inbox.open.with(|it| it.as_ref() == Some(text)))
     });
     view! {
         <div class="brief-row" class:selected=is_open id=element_id(at) role="option" aria-selected=move || is_open.get().to_string()

@@ -6,36 +6,72 @@ mod list;
 mod pins;
 mod state;
 
-pub(crate) use self::state::{act_on_brief, holds_for_brief, line_pointer};
-#[cfg(feature = "gallery")]
-pub(crate) use self::{pins::write_line, state::line};
 use leptos::prelude::*;
 
-pub(crate) use self::{detail::Detail, list::List, state::Brief};
+pub(crate) use self::state::Brief;
+#[cfg(feature = "gallery")]
+pub(crate) use self::{detail::Detail, list::List, pins::write_line, state::line};
 use super::View;
 use crate::{
     app::{icons::Icon, room, state::App},
+    commands::{Act, Command, Own},
     words::say,
 };
 
 pub(crate) static VIEW: View = View {
     id: "brief",
     title: say::brief::TITLE,
+    one: say::brief::ONE,
     icon: Icon::Own("M6 3.500h8.500l4 4v13H6zM14 3.500v4.500h4.500M9 12.500h6.500M9 16h4.500"),
     of: say::brief::LINES,
     counted: say::brief::COUNTS,
     // Composing it only to count it would cost more than the number is worth.
     count: |_| 0,
-    asks: false,
-    reads: false,
-    by_topic: false,
-    within: |filter| filter,
     step: state::step_brief,
     panes,
-    nothing: None,
+    is_any_open: |app| app.views.brief.inbox.open.with(Option::is_some),
+    pointer: state::line_pointer,
+    own: Some((say::brief::TITLE, COMMANDS)),
+    knows: |act| act.moves() || act.is_of_source() || matches!(act, Act::Facets | Act::Blame),
+    may: state::may,
+    act: state::act,
+    ..View::LIST
 };
 
+static COMMANDS: &[Command] = &[
+    Command::own(
+        "pin",
+        say::brief::PIN_OR_UNPIN,
+        &["p"],
+        Own {
+            does: pins::pin_or_unpin,
+            may: |app| untrack(|| state::line(app)).is_some_and(|line| pins::can_pin(&line)),
+            judges: false,
+        },
+    ),
+    Command::own(
+        "line",
+        say::brief::ADD,
+        &["n"],
+        Own {
+            does: |app| room::in_list(app, move || pins::write_line(app, None)),
+            may: |_| true,
+            judges: false,
+        },
+    ),
+    Command::own(
+        "edit-line",
+        say::brief::EDIT_MEANS,
+        &["e"],
+        Own {
+            does: pins::edit_line,
+            may: |app| untrack(|| state::line(app)).is_some_and(|line| pins::can_edit(&line)),
+            judges: false,
+        },
+    ),
+];
+
 fn panes() -> AnyView {
-    state::follow_brief(App::here());
-    room::panes(view! { <List /> }, view! { <Detail /> })
+    state::follow(App::here());
+    room::panes(view! { <list::List /> }, view! { <detail::Detail /> })
 }

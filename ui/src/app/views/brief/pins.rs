@@ -46,9 +46,9 @@ pub(super) fn pin_or_unpin(app: App) {
 
 /// Opens the field for a line: a new one, or one that takes the place of a pinned line.
 pub(crate) fn write_line(app: App, instead_of: Option<BriefLine>) {
-    app.brief.pin_refused.set(None);
+    app.views.brief.pin_refused.set(None);
     let text = instead_of.as_ref().map(|it| it.text.clone());
-    app.brief.draft.set(Some(Draft {
+    app.views.brief.draft.set(Some(Draft {
         text: text.unwrap_or_default(),
         instead_of,
     }));
@@ -70,14 +70,14 @@ pub(super) fn edit_line(app: App) {
 
 /// The field is closed; what was written in it is gone.
 pub(super) fn leave_draft(app: App) {
-    app.brief.draft.set(None);
-    app.brief.pin_refused.set(None);
+    app.views.brief.draft.set(None);
+    app.views.brief.pin_refused.set(None);
     room::to_list(app);
 }
 
 /// Pins what was written.
 pub(super) fn save_draft(app: App) {
-    let Some(draft) = app.brief.draft.get_untracked() else {
+    let Some(draft) = app.views.brief.draft.get_untracked() else {
         return;
     };
     let text = draft.text.trim().to_owned();
@@ -96,7 +96,7 @@ pub(super) fn save_draft(app: App) {
         if let Some(old) = old.and_then(|it| it.pin) {
             unpin(app, old).await?;
         }
-        app.brief.draft.set(None);
+        app.views.brief.draft.set(None);
         state::select_line(app, text);
         room::to_list(app);
         Ok(())
@@ -122,7 +122,7 @@ fn change_pins(
     if !app.batch.begin(done, 1) {
         return;
     }
-    app.brief.pin_refused.set(None);
+    app.views.brief.pin_refused.set(None);
     spawn_local(async move {
         let changed = change.await;
         app.batch.end();
@@ -131,7 +131,7 @@ fn change_pins(
             Ok(()) => app.frame.say(done, "", false),
             Err(refusal) => {
                 dom::log(&refusal.to_string());
-                app.brief.pin_refused.set(Some(refusal));
+                app.views.brief.pin_refused.set(Some(refusal));
             }
         }
     });

@@ -29,19 +29,19 @@ fn can_choose(it: &Conflict) -> bool {
 
 /// Changes the selection; a verdict that waits for its reason is dropped.
 fn choose_conflicts(app: App, change: impl FnOnce(&mut Chosen<Conflict>)) {
-    app.conflicts.wants_reason.set(false);
-    app.conflicts.chosen.update(change);
+    app.views.conflicts.wants_reason.set(false);
+    app.views.conflicts.chosen.update(change);
 }
 
 fn conflict_rows(app: App) -> Vec<Arc<Conflict>> {
     let rows = |it: &Queue| it.rows().to_vec();
-    let queue = app.conflicts.queue;
+    let queue = app.views.conflicts.queue;
     queue.with_untracked(|it| it.as_ref().map(rows).unwrap_or_default())
 }
 
 /// Selects or deselects the open row.
 pub(super) fn toggle_open_conflict(app: App) {
-    if let Some(id) = app.conflicts.selected.get_untracked() {
+    if let Some(id) = app.views.conflicts.inbox.open.get_untracked() {
         toggle_conflict(app, id);
     }
 }
@@ -61,15 +61,15 @@ pub(super) fn toggle_conflict(app: App, id: ConflictId) {
 
 /// Extends the selection by this many rows.
 pub(super) fn extend_conflicts(app: App, by: isize) {
-    let at = app.conflicts.selected.get_untracked();
-    let queue = app.conflicts.queue;
+    let at = app.views.conflicts.inbox.open.get_untracked();
+    let queue = app.views.conflicts.queue;
     if let Some(to) = queue.with_untracked(|it| it.as_ref()?.step(at, by)) {
         extend_conflicts_to(app, to);
     }
 }
 
 pub(super) fn extend_conflicts_to(app: App, to: ConflictId) {
-    let at = app.conflicts.selected.get_untracked();
+    let at = app.views.conflicts.inbox.open.get_untracked();
     let rows = conflict_rows(app);
     choose_conflicts(app, |it| it.extend(&rows, at, to, can_choose));
     state::select_conflict(app, to);
@@ -87,13 +87,13 @@ pub(super) fn choose_all_conflicts(app: App) {
 }
 
 fn told_chosen_conflicts(app: App) -> String {
-    let count = app.conflicts.chosen.with_untracked(Chosen::len);
+    let count = app.views.conflicts.chosen.with_untracked(Chosen::len);
     say::many::selected(&words::thousands(count as u64))
 }
 
 /// Gives a verdict on all selected conflicts that it fits, in order, once each.
 pub(super) fn judge_chosen_conflicts(app: App, verdict: Verdict) {
-    let all = app.conflicts;
+    let all = app.views.conflicts;
     if !verdict.is_for_many() {
         return app.frame.say(
             say::conflicts::ONE_AT_A_TIME,
@@ -140,8 +140,8 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: Verdict) {
 
 /// Settled conflicts are deselected and leave the list; those that failed or that it does not fit stay.
 fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: Verdict) {
-    let all = app.conflicts;
-    let read = all.selected.get_untracked();
+    let all = app.views.conflicts;
+    let read = all.inbox.open.get_untracked();
     // The one that is read next is one that still waits.
     let next = all.queue.with_untracked(|it| {
         let mut queue = it.clone()?;
@@ -182,7 +182,7 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: Verdict) {
 #[component]
 pub(crate) fn ChosenBar() -> impl IntoView {
     let app = App::here();
-    let all = app.conflicts;
+    let all = app.views.conflicts;
     let count = Memo::new(move |_| all.chosen.with(Chosen::len));
     Effect::new(move |before: Option<usize>| {
         let count = count.get();
@@ -210,7 +210,7 @@ pub(crate) fn ChosenBar() -> impl IntoView {
 }
 
 fn actions(app: App, count: Memo<usize>) -> impl IntoView {
-    let all = app.conflicts;
+    let all = app.views.conflicts;
     let clear = move |_| {
         all.clear_chosen();
         room::focus_pane(app);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use engram_model::{Conflict, ConflictId, ConflictSide, Severity};
 use leptos::{ev, html, prelude::*};
 
-use super::{list::topic_name, merge::Merging, state::can_reopen, verdict::REASON};
+use super::{VIEW, list::topic_name, merge::Merging, state::can_reopen, verdict::REASON};
 use crate::{
     app::{
-        act, dom,
+        dom,
         palette::keycaps,
         prose,
         refused::Refused,
@@ -17,7 +17,7 @@ use crate::{
         state::App,
         views::conflicts::state,
     },
-    commands::{self, Act},
+    commands,
     queue::{Verdict, differing},
     words::{self, Clock, say},
 };
@@ -30,7 +30,7 @@ pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
     let current = Memo::new(move |_| state::conflict(app));
     let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id)));
-    let is_waiting = move || app.conflicts.selected.with(Option::is_some);
+    let is_waiting = move || app.views.conflicts.inbox.open.with(Option::is_some);
     view! {
         <section class="pane detail" id=room::DETAIL aria-label=say::conflicts::ONE data-testid="conflict-detail">
             <ToList />
@@ -40,7 +40,7 @@ pub(crate) fn Detail() -> impl IntoView {
                 None if state::is_nothing_listed(app) => ().into_any(),
                 None => view! { <p class="none quiet">{say::conflicts::NOT_READ}</p> }.into_any(),
             }}
-            <Refused refusal=app.conflicts.verdict_refused />
+            <Refused refusal=app.views.conflicts.verdict_refused />
             <Bar current />
         </section>
     }
@@ -93,7 +93,7 @@ fn head(app: App, it: &Arc<Conflict>) -> impl IntoView + use<> {
     let clock = app.clock.get();
     let id = it.id;
     let place = move || {
-        let (at, of) = app.conflicts.queue.with(|it| {
+        let (at, of) = app.views.conflicts.queue.with(|it| {
             let it = it.as_ref()?;
             Some((it.place(id)? + 1, it.rows().len()))
         })?;
@@ -161,7 +161,9 @@ fn told<V: IntoView + 'static>(
 fn Said(side: usize, it: Memo<Option<ConflictSide>>) -> impl IntoView {
     let app = App::here();
     let content = move || it.get().map(|it| said(&it, app.clock.get()));
-    let show = commands::by(Act::Claim(side)).map(|it| commands::tip(it, dom::is_mac()));
+    let show = VIEW
+        .command(["first-claim", "second-claim"][side])
+        .map(|it| commands::tip(it, dom::is_mac()));
     view! {
         <article class="said" aria-label=say::conflicts::CLAIM_OF[side] data-testid="said" data-side=say::conflicts::SIDES[side]>
             <header>
@@ -223,7 +225,7 @@ fn Evidence(side: usize, it: ConflictSide, first: usize) -> impl IntoView {
 #[component]
 fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
     let app = App::here();
-    let all = app.conflicts;
+    let all = app.views.conflicts;
     let is_none = move || current.with(Option::is_none) || all.is_any_chosen();
     let waits = Memo::new(move |_| {
         current.with(|it| it.as_ref().is_some_and(|it| Verdict::First.fits(it)))
@@ -256,7 +258,7 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
             {move || reopens.get().then(|| {
                 let is_open = waits.get();
                 let name = if is_open { say::conflicts::DISALLOW } else { say::conflicts::REOPEN };
-                view! { <button class:primary=!is_open data-testid="reopen" on:click=move |_| act::perform(app, Act::Reopen)>{name}" "<kbd>"U"</kbd></button> }
+                view! { <button class:primary=!is_open data-testid="reopen" on:click=move |_| VIEW.run(app, "reopen")>{name}" "<kbd>"U"</kbd></button> }
             })}
             {ended}
         </div>
@@ -270,13 +272,13 @@ pub(super) fn press(
     name: String,
     fits: Memo<bool>,
 ) -> impl IntoView + use<> {
-    let command = commands::by(Act::Judge(verdict));
+    let command = VIEW.command(verdict.id());
     let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
     let is_busy = move || app.batch.progress.with(Option::is_some);
     let is_primary = matches!(verdict, Verdict::First | Verdict::Second);
     view! {
         <button class:primary=is_primary data-testid=command.map(|it| it.id) title=verdict.means() disabled=move || !fits.get() || is_busy()
-            on:click=move |_| act::perform(app, Act::Judge(verdict))>{name}" "{key}</button>
+            on:click=move |_| VIEW.run(app, verdict.id())>{name}" "{key}</button>
     }
 }
 
@@ -287,13 +289,13 @@ pub(super) fn Reason(
     set: impl Fn(String) + 'static,
 ) -> impl IntoView {
     let app = App::here();
-    let wants = app.conflicts.wants_reason;
+    let wants = app.views.conflicts.wants_reason;
     let keys = move |event: ev::KeyboardEvent| {
         if event.is_composing() {
             return;
         }
         match event.key().as_str() {
-            "Enter" if wants.get_untracked() => act::perform(app, Act::Judge(Verdict::Allow)),
+            "Enter" if wants.get_untracked() => VIEW.run(app, Verdict::Allow.id()),
             "Enter" => room::focus_pane(app),
             "Escape" => {
                 wants.set(false);

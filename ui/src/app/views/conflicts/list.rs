@@ -8,13 +8,11 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use super::VIEW;
 use crate::{
     app::{
-        connection::Link,
         dom,
         icons::Icon,
+        inbox::{Instead, ListBox, ListPane},
         prose,
-        refused::Refused,
         state::App,
-        states,
         views::{
             LIST,
             conflicts::{chosen, state},
@@ -34,10 +32,10 @@ pub(super) fn element_id(id: ConflictId) -> String {
 }
 
 fn filter_conflicts(app: App, change: impl FnOnce(&mut ConflictFilter)) {
-    let mut filter = app.conflicts.filter.get_untracked();
+    let mut filter = app.views.conflicts.filter.get_untracked();
     change(&mut filter);
-    app.conflicts.clear_chosen();
-    app.conflicts.filter.set(filter);
+    app.views.conflicts.clear_chosen();
+    app.views.conflicts.filter.set(filter);
 }
 
 /// Selects if a modifier key is held, else opens.
@@ -48,7 +46,7 @@ fn press_conflict(app: App, id: ConflictId, event: &ev::MouseEvent) {
         chosen::toggle_conflict(app, id);
         state::select_conflict(app, id);
     } else {
-        app.conflicts.clear_chosen();
+        app.views.conflicts.clear_chosen();
         state::go_to_conflict(app, id);
     }
 }
@@ -56,7 +54,7 @@ fn press_conflict(app: App, id: ConflictId, event: &ev::MouseEvent) {
 #[component]
 pub(crate) fn List() -> impl IntoView {
     let app = App::here();
-    let it = app.conflicts;
+    let it = app.views.conflicts;
     let count = move || {
         let open = (VIEW.count)(app);
         let counts_open = |it: &ConflictFilter| matches!(it.status, Listed::Open | Listed::All);
@@ -71,24 +69,15 @@ pub(crate) fn List() -> impl IntoView {
             }
         })
     };
-    // A lost connection has its own message.
-    let refused = Signal::derive(move || {
-        let is_lost = app.connection.link.get() == Link::Lost;
-        it.refused.get().filter(|_| !is_lost)
-    });
+    let beside = move || {
+        view! {
+            <span class="chip" data-testid="list-count" hidden=move || count().is_none() title=VIEW.counted>{count}</span>
+            <span class="space"></span>
+            {pill}
+        }
+    };
     view! {
-        <section class="pane list" aria-label=VIEW.title>
-            <header>
-                <h1>{VIEW.title}</h1>
-                <span class="chip" data-testid="list-count" hidden=move || count().is_none() title=VIEW.counted>{count}</span>
-                <span class="space"></span>
-                {pill}
-            </header>
-            <Filters />
-            <states::Disconnected />
-            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| state::read_conflicts(app)) /></div>
-            <Rows />
-        </section>
+        <ListPane view=&VIEW beside limits=|| view! { <Filters /> } refused=it.inbox.refused again=state::read><Rows /></ListPane>
     }
 }
 
@@ -96,7 +85,7 @@ pub(crate) fn List() -> impl IntoView {
 #[component]
 fn Filters() -> impl IntoView {
     let app = App::here();
-    let it = app.conflicts;
+    let it = app.views.conflicts;
     let now = move || it.filter.with(|it| it.status);
     let statuses = Listed::ALL.iter().map(|&it| {
         view! { <option value=it.as_str() selected=move || now() == it>{say::conflicts::listed(it)}</option> }
@@ -143,7 +132,7 @@ fn Filters() -> impl IntoView {
 #[component]
 fn Rows() -> impl IntoView {
     let app = App::here();
-    let it = app.conflicts;
+    let it = app.views.conflicts;
     let groups = Memo::new(move |_| {
         let groups = it.queue.with(|it| it.as_ref().map(Queue::groups));
         groups.unwrap_or_default()
@@ -152,11 +141,11 @@ fn Rows() -> impl IntoView {
         groups.with(|all| all.iter().map(|it| it.topic.clone()).collect::<Vec<_>>())
     });
     let is_none = Memo::new(move |_| topics.with(Vec::is_empty));
-    let active = move || {
-        let id = it.selected.get()?;
+    let active = Signal::derive(move || {
+        let id = it.inbox.open.get()?;
         let is_listed = it.queue.with(|it| it.as_ref()?.place(id)).is_some();
         is_listed.then(|| element_id(id))
-    };
+    });
     let omitted = move || {
         let omitted = it.queue.with(|it| it.as_ref().map_or(0, Queue::omitted));
         (omitted > 0).then(|| {
@@ -179,54 +168,43 @@ fn Rows() -> impl IntoView {
     });
     on_cleanup(move || keys.remove());
     view! {
-        <Instead is_none />
-        <div class="conflicts" class:bare=is_none id=LIST tabindex="0" role="listbox" aria-multiselectable="true"
-            aria-label=say::conflicts::LABEL aria-activedescendant=active data-testid="conflicts-list"
+        <Instead is_none is_read=Signal::derive(move || it.queue.with(Option::is_some)) refused=it.inbox.refused
+            reading=say::conflicts::READING nothing=move || nothing(app) />
+        <ListBox class="conflicts" label=say::conflicts::LABEL testid="conflicts-list" is_many=true is_none active
             on:pointermove=move |event| state::point_at_conflicts(app, &event) on:pointerleave=move |_| state::point_off_conflicts(app)>
             <For each=move || topics.get() key=Clone::clone let:topic><Topic topic groups /></For>
-        </div>
+        </ListBox>
         {omitted}
         {due}
     }
 }
 
-/// What an empty list shows: that it is being read, that nothing is open, or that nothing matches the filter.
-#[component]
-fn Instead(is_none: Memo<bool>) -> impl IntoView {
-    let app = App::here();
-    let it = app.conflicts;
-    let is_read = Memo::new(move |_| it.queue.with(Option::is_some));
-    let is_whole = Memo::new(move |_| it.filter.with(|it| *it == ConflictFilter::default()));
-    let is_refused = Memo::new(move |_| it.refused.with(Option::is_some));
-    let all = move |_| {
-        filter_conflicts(app, |it| *it = ConflictFilter::default());
-        dom::focus(LIST);
-    };
-    move || match (is_none.get(), is_read.get(), is_whole.get()) {
-        (false, _, _) => ().into_any(),
-        (true, false, _) if is_refused.get() => ().into_any(),
-        (true, false, _) => {
-            view! { <p class="none quiet" aria-busy="true">{say::conflicts::READING}</p> }
-                .into_any()
-        }
-        (true, true, true) => view! {
+/// That nothing is open, or that nothing matches the filter.
+fn nothing(app: App) -> AnyView {
+    let filter = app.views.conflicts.filter;
+    if filter.with(|it| *it == ConflictFilter::default()) {
+        return view! {
             <div class="none" data-testid="no-conflicts">
                 <span class="sign">{Icon::Check.draw()}</span>
                 <h2>{say::conflicts::NONE_OPEN}</h2>
                 <p>{say::conflicts::NONE_OPEN_MEANS}</p>
             </div>
         }
-        .into_any(),
-        (true, true, false) => view! {
-            <div class="none" data-testid="no-match">
-                <span class="sign">{Icon::Search.draw()}</span>
-                <h2>{say::conflicts::NONE}</h2>
-                <p>{say::conflicts::NONE_MEANS}</p>
-                <button data-testid="show-open" on:click=all>{say::conflicts::SHOW_OPEN}</button>
-            </div>
-        }
-        .into_any(),
+        .into_any();
     }
+    let all = move |_| {
+        filter_conflicts(app, |it| *it = ConflictFilter::default());
+        dom::focus(LIST);
+    };
+    view! {
+        <div class="none" data-testid="no-match">
+            <span class="sign">{Icon::Search.draw()}</span>
+            <h2>{say::conflicts::NONE}</h2>
+            <p>{say::conflicts::NONE_MEANS}</p>
+            <button data-testid="show-open" on:click=all>{say::conflicts::SHOW_OPEN}</button>
+        </div>
+    }
+    .into_any()
 }
 
 #[component]
@@ -264,9 +242,9 @@ pub(super) fn topic_name(topic: &str) -> String {
 #[component]
 fn Row(id: ConflictId) -> impl IntoView {
     let app = App::here();
-    let all = app.conflicts;
+    let all = app.views.conflicts;
     let it = Memo::new(move |_| all.queue.with(|it| it.as_ref()?.get(id)));
-    let is_open = Memo::new(move |_| all.selected.get() == Some(id));
+    let is_open = Memo::new(move |_| all.inbox.open.get() == Some(id));
     let is_chosen = Memo::new(move |_| {
         let chosen = |it: &Chosen<Conflict>| (!it.is_empty()).then(|| it.has(id));
         all.chosen.with(chosen)

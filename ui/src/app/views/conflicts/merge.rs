@@ -36,7 +36,7 @@ pub(super) fn open_merge(app: App, it: &Conflict) {
 }
 
 pub(crate) fn begin_merge(app: App, it: &Conflict) {
-    app.conflicts.write(it.id, |written| {
+    app.views.conflicts.write(it.id, |written| {
         let merge = written.merge.get_or_insert_with(|| Merge {
             text: suggestion(it),
             ..Merge::default()
@@ -46,7 +46,7 @@ pub(crate) fn begin_merge(app: App, it: &Conflict) {
 }
 
 fn change_merge(app: App, id: ConflictId, change: impl FnOnce(&mut Merge)) {
-    app.conflicts.write(id, |it| {
+    app.views.conflicts.write(id, |it| {
         if let Some(merge) = &mut it.merge {
             change(merge);
         }
@@ -54,12 +54,12 @@ fn change_merge(app: App, id: ConflictId, change: impl FnOnce(&mut Merge)) {
 }
 
 fn drop_merge(app: App, id: ConflictId) {
-    app.conflicts.write(id, |it| it.merge = None);
+    app.views.conflicts.write(id, |it| it.merge = None);
 }
 
 /// Closes the field; keeps a changed draft for later.
 fn leave_merge(app: App, it: &Conflict) {
-    let merge = untrack(|| app.conflicts.written_of(it.id)).merge;
+    let merge = untrack(|| app.views.conflicts.written_of(it.id)).merge;
     let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggestion(it));
     if is_changed {
         change_merge(app, it.id, |it| it.is_open = false)
@@ -70,7 +70,7 @@ fn leave_merge(app: App, it: &Conflict) {
 }
 
 fn save_merge(app: App, it: Arc<Conflict>) {
-    if let Some(merge) = untrack(|| app.conflicts.written_of(it.id)).merge {
+    if let Some(merge) = untrack(|| app.views.conflicts.written_of(it.id)).merge {
         change_merge(app, it.id, |it| it.refusal = None);
         verdict::settle_conflict(app, it, Verdict::Merge, Some(merge.text));
     }
@@ -87,7 +87,7 @@ pub(super) fn refuse_merge(app: App, id: ConflictId, refusal: Refusal) {
 #[component]
 pub(super) fn Merging(id: ConflictId, conflict: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
     let app = App::here();
-    let merge = Memo::new(move |_| app.conflicts.written_of(id).merge);
+    let merge = Memo::new(move |_| app.views.conflicts.written_of(id).merge);
     let is_open = Memo::new(move |_| merge.with(|it| it.as_ref().map(|it| it.is_open)));
     let can = Memo::new(move |_| {
         conflict.with(|it| it.as_ref().is_some_and(|it| Verdict::Merge.fits(it)))

@@ -12,13 +12,11 @@ use super::{VIEW, list::element_id, merge::Merge};
 use crate::{
     app::{
         dom,
+        inbox::{Inbox, read_own_sources},
         part::part,
         reading, room,
         state::App,
-        views::{
-            conflicts::{chosen, verdict},
-            feed,
-        },
+        views::{conflicts::chosen, feed},
     },
     chosen::Chosen,
     commands::Act,
@@ -41,6 +39,7 @@ part! {
     /// The conflicts.
     pub(crate) struct Conflicts {
         anew {
+            pub(crate) inbox: Inbox<ConflictId> = (),
             /// What was read; none until it comes.
             pub(crate) queue: RwSignal<Option<Queue>> = None,
             pub(crate) filter: RwSignal<ConflictFilter> = ConflictFilter::default(),
@@ -48,9 +47,6 @@ part! {
             read_with: StoredValue<ConflictFilter> = ConflictFilter::default(),
             /// All topics of the list, from when it was last not limited to one.
             pub(super) topics: RwSignal<Vec<String>> = Vec::new(),
-            /// Why the list could not be read.
-            pub(crate) refused: RwSignal<Option<Refusal>> = None,
-            pub(crate) selected: RwSignal<Option<ConflictId>> = None,
             /// The open conflict, which the list may leave out.
             visited: RwSignal<Option<Arc<Conflict>>> = None,
             /// Why the last verdict on it failed.
@@ -66,27 +62,11 @@ part! {
             is_pointing: StoredValue<bool> = false,
             pointer: StoredValue<(i32, i32)> = (0, 0),
         }
-        stays {
-            /// Changes with each request: answers to earlier ones are dropped.
-            number: StoredValue<u64> = StoredValue::new(0),
-        }
+        stays {}
     }
 }
 
 impl Conflicts {
-    /// Forgets everything about the repository that was in front.
-    pub(crate) fn reset(self) {
-        self.begin();
-        self.clear();
-    }
-
-    /// Begins another request: answers to the one before are dropped.
-    pub(super) fn begin(self) -> u64 {
-        let number = self.number.get_value().wrapping_add(1);
-        self.number.set_value(number);
-        number
-    }
-
     pub(super) fn clear_chosen(self) {
         self.wants_reason.set(false);
         self.chosen_reason.set(String::new());
@@ -113,18 +93,18 @@ impl Conflicts {
 }
 
 /// Reads the list and the open conflict while the view is on the screen.
-pub(super) fn follow_conflicts(app: App) {
-    let it = app.conflicts;
-    app.reading.begin(0);
+pub(super) fn follow(app: App) {
+    let it = app.views.conflicts;
+    read_own_sources(app);
     Effect::new(move |_| {
         app.stale.track(Tag::Conflicts);
         app.stale.track(Tag::Sides);
         it.filter.track();
-        read_conflicts(app);
+        read(app);
     });
     // What leaves the list stays open.
     Effect::new(move |_| {
-        let listed = it.selected.get().and_then(|id| listed_conflict(app, id));
+        let listed = it.inbox.open.get().and_then(|id| listed_conflict(app, id));
         if listed.is_some() {
             it.visited.set(listed);
         }
@@ -134,49 +114,34 @@ pub(super) fn follow_conflicts(app: App) {
         app.stale.track(Tag::Sides);
         // One of the list comes with it.
         let is_listed = |id: &ConflictId| untrack(|| listed_conflict(app, *id)).is_some();
-        if let Some(id) = it.selected.get().filter(|id| !is_listed(id)) {
+        if let Some(id) = it.inbox.open.get().filter(|id| !is_listed(id)) {
             visit_conflict(app, id);
         }
     });
     on_cleanup(move || {
         it.is_pointing.set_value(false);
         it.clear_chosen();
-        let read = app.reading.selected.get_untracked();
-        let pointer = read.map_or(0, |id| reading::worst_pointer(app, id));
-        app.reading.begin(pointer);
     });
 }
 
-pub(super) fn read_conflicts(app: App) {
-    let it = app.conflicts;
-    let number = it.begin();
+pub(super) fn read(app: App) {
+    let it = app.views.conflicts;
     let filter = it.filter.get_untracked();
-    spawn_local(async move {
-        let page = ConflictFilter {
-            limit: Some(LISTED),
-            ..filter.clone()
-        };
-        let read = app.ask(ask::Conflicts(page)).await;
-        if it.number.get_value() != number {
-            return;
-        }
-        match read {
-            Ok(reply) => list_conflicts(app, reply, filter),
-            Err(refusal) => {
-                dom::log(&refusal.to_string());
-                it.refused.set(Some(refusal));
-            }
-        }
+    let page = ConflictFilter {
+        limit: Some(LISTED),
+        ..filter.clone()
+    };
+    it.inbox.read(app, ask::Conflicts(page), move |reply| {
+        list(app, reply, filter)
     });
 }
 
-fn list_conflicts(app: App, reply: ConflictsReply, filter: ConflictFilter) {
-    let it = app.conflicts;
+fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
+    let it = app.views.conflicts;
     let is_same = it.read_with.get_value() == filter;
     let holds = is_same && it.is_pointing.get_value();
     let is_whole = filter.topic.is_none();
     it.read_with.set_value(filter);
-    it.refused.set(None);
     it.queue
         .update(|queue| queue.get_or_insert_default().load(reply, holds));
     if is_whole {
@@ -187,7 +152,7 @@ fn list_conflicts(app: App, reply: ConflictsReply, filter: ConflictFilter) {
     if !untrack(|| VIEW.is_on(app)) {
         return;
     }
-    let selected = it.selected.get_untracked();
+    let selected = it.inbox.open.get_untracked();
     let is_listed = selected.is_some_and(|id| untrack(|| listed_conflict(app, id)).is_some());
     // One that left the list is told what became of it.
     if let Some(id) = selected.filter(|_| is_same && !is_listed) {
@@ -211,7 +176,7 @@ fn list_conflicts(app: App, reply: ConflictsReply, filter: ConflictFilter) {
 
 /// Rows that leave the list, or are settled, are deselected.
 pub(super) fn keep_chosen_conflicts(app: App) {
-    let it = app.conflicts;
+    let it = app.views.conflicts;
     let open: Vec<Arc<Conflict>> = it.queue.with_untracked(|it| {
         let rows = it.iter().flat_map(Queue::rows);
         let open = rows.filter(|it| it.status == ConflictStatus::Open);
@@ -223,22 +188,25 @@ pub(super) fn keep_chosen_conflicts(app: App) {
 /// Whether the list was read and is empty.
 pub(super) fn is_nothing_listed(app: App) -> bool {
     let rows = |it: &Queue| it.rows().is_empty();
-    app.conflicts.queue.with(|it| it.as_ref().is_some_and(rows))
+    app.views
+        .conflicts
+        .queue
+        .with(|it| it.as_ref().is_some_and(rows))
 }
 
 fn listed_conflict(app: App, id: ConflictId) -> Option<Arc<Conflict>> {
-    app.conflicts.queue.with(|it| it.as_ref()?.get(id))
+    app.views.conflicts.queue.with(|it| it.as_ref()?.get(id))
 }
 
 /// The open conflict, as it is now.
 pub(crate) fn conflict(app: App) -> Option<Arc<Conflict>> {
-    let id = app.conflicts.selected.get()?;
-    let visited = || app.conflicts.visited.get().filter(|it| it.id == id);
+    let id = app.views.conflicts.inbox.open.get()?;
+    let visited = || app.views.conflicts.visited.get().filter(|it| it.id == id);
     listed_conflict(app, id).or_else(visited)
 }
 
 /// A pointer of the open conflict: those of the first claim, then those of the second.
-pub(crate) fn conflict_pointer(app: App, index: usize) -> Option<Pointer> {
+pub(super) fn conflict_pointer(app: App, index: usize) -> Option<Pointer> {
     let it = conflict(app)?;
     it.a.pointers
         .iter()
@@ -252,11 +220,11 @@ fn visit_conflict(app: App, id: ConflictId) {
     if untrack(|| listed_conflict(app, id)).is_some() {
         return;
     }
-    let it = app.conflicts;
+    let it = app.views.conflicts;
     spawn_local(async move {
         match app.ask(ask::Conflict(id)).await {
             Ok(conflict) => it.visited.set(Some(Arc::from(conflict))),
-            Err(_) if it.selected.get_untracked() != Some(id) => {}
+            Err(_) if it.inbox.open.get_untracked() != Some(id) => {}
             Err(refusal) if refusal.code == Code::NotFound => {
                 app.frame
                     .say(say::conflicts::GONE, say::conflicts::GONE_HINT, true);
@@ -305,21 +273,17 @@ pub(crate) fn show_conflict(app: App, id: ConflictId) {
 
 /// Returns whether it was another one.
 fn select_conflict_by(app: App, id: ConflictId, is_step: bool) -> bool {
-    let it = app.conflicts;
-    if it.selected.get_untracked() == Some(id) {
-        return false;
+    let all = app.views.conflicts;
+    let is_other = all.inbox.turn_to(app, id, &element_id(id), is_step);
+    if is_other {
+        all.verdict_refused.set(None);
+        all.wants_reason.set(false);
     }
-    it.verdict_refused.set(None);
-    it.wants_reason.set(false);
-    app.reading.begin(0);
-    it.selected.set(Some(id));
-    app.write_address(is_step);
-    dom::reveal(&element_id(id));
-    true
+    is_other
 }
 
 fn select_first_conflict(app: App) {
-    let queue = app.conflicts.queue;
+    let queue = app.views.conflicts.queue;
     match queue.with_untracked(|it| it.as_ref()?.step(None, 0)) {
         Some(id) => select_conflict(app, id),
         None => read_no_conflict(app),
@@ -328,16 +292,16 @@ fn select_first_conflict(app: App) {
 
 /// There is nothing to read, and nothing that keys could act on.
 pub(super) fn read_no_conflict(app: App) {
-    app.conflicts.selected.set(None);
-    app.conflicts.verdict_refused.set(None);
+    app.views.conflicts.inbox.open.set(None);
+    app.views.conflicts.verdict_refused.set(None);
     app.reading.begin(0);
     app.write_address(false);
 }
 
 /// Moves through the list by rows; the ends hold.
 pub(super) fn step_conflicts(app: App, by: isize) {
-    let from = app.conflicts.selected.get_untracked();
-    let queue = app.conflicts.queue;
+    let from = app.views.conflicts.inbox.open.get_untracked();
+    let queue = app.views.conflicts.queue;
     if let Some(to) = queue.with_untracked(|it| it.as_ref()?.step(from, by)) {
         select_conflict(app, to);
     }
@@ -345,7 +309,7 @@ pub(super) fn step_conflicts(app: App, by: isize) {
 
 /// The pointer moved on the rows: they stay in place.
 pub(super) fn point_at_conflicts(app: App, event: &ev::PointerEvent) {
-    let it = app.conflicts;
+    let it = app.views.conflicts;
     let at = (event.client_x(), event.client_y());
     // Rows that move under a resting pointer fire this event too.
     if it.pointer.get_value() != at {
@@ -356,7 +320,7 @@ pub(super) fn point_at_conflicts(app: App, event: &ev::PointerEvent) {
 
 /// The pointer left the rows, or the person uses keys: shows what was held back.
 pub(super) fn point_off_conflicts(app: App) {
-    let it = app.conflicts;
+    let it = app.views.conflicts;
     if it.is_pointing.get_value() {
         it.is_pointing.set_value(false);
         it.queue
@@ -365,41 +329,24 @@ pub(super) fn point_off_conflicts(app: App) {
     }
 }
 
-/// Runs a command that has a meaning of its own among conflicts; returns whether it has one.
-pub(crate) fn act_on_conflicts(app: App, act: Act) -> bool {
-    if !untrack(|| VIEW.is_on(app)) {
-        return false;
-    }
+/// Does what a shared command means among conflicts alone.
+pub(super) fn act(app: App, act: Act) -> bool {
     match act {
         Act::Choose => chosen::toggle_open_conflict(app),
         Act::Extend(by) => chosen::extend_conflicts(app, by),
         Act::ChooseAll => chosen::choose_all_conflicts(app),
         Act::Facets => room::in_list(app, || dom::focus(super::list::STATUS)),
-        Act::Judge(verdict) => verdict::judge_conflict(app, verdict),
-        Act::Reason => verdict::write_reason(app),
-        Act::Reopen => verdict::reopen_conflict(app),
-        Act::Claim(side) => show_claim(app, side),
         Act::Back => return leave_conflict(app),
         _ => return false,
     }
     true
 }
 
-/// Whether a command has something to work on among conflicts; none if it has no meaning of its own
-/// there.
-pub(crate) fn holds_for_conflicts(app: App, act: Act) -> Option<bool> {
-    if !untrack(|| VIEW.is_on(app)) {
-        return None;
-    }
-    let open = untrack(|| conflict(app));
-    let is_any_chosen = untrack(|| app.conflicts.is_any_chosen());
-    let is_open = || open.is_some();
+/// Whether a shared command has something to work on among conflicts.
+pub(super) fn may(app: App, act: Act) -> Option<bool> {
+    let is_open = || untrack(|| conflict(app)).is_some();
     Some(match act {
-        Act::Judge(verdict) if is_any_chosen => is_for_chosen(app, verdict),
-        Act::Judge(verdict) => open.is_some_and(|it| verdict.fits(&it)),
-        Act::Reopen => open.is_some_and(|it| can_reopen(&it)),
         Act::Choose | Act::First | Act::Pointer | Act::Link => is_open(),
-        Act::Reason | Act::Claim(_) => is_open(),
         Act::Copy => is_open() && untrack(|| reading::pointer(app)).is_some(),
         Act::Open => is_open() && app.backend().opens_editors(),
         Act::Changes => app.reading.has_changes.get_untracked(),
@@ -407,9 +354,17 @@ pub(crate) fn holds_for_conflicts(app: App, act: Act) -> Option<bool> {
     })
 }
 
+/// Whether a verdict fits the selected conflicts; with none selected, the open one.
+pub(super) fn may_judge(app: App, verdict: Verdict) -> bool {
+    if untrack(|| app.views.conflicts.is_any_chosen()) {
+        return is_for_chosen(app, verdict);
+    }
+    untrack(|| conflict(app)).is_some_and(|it| verdict.fits(&it))
+}
+
 fn is_for_chosen(app: App, verdict: Verdict) -> bool {
     let fits = |all: &Chosen<Conflict>| all.iter().any(|it| verdict.fits(it));
-    verdict.is_for_many() && app.conflicts.chosen.with_untracked(fits)
+    verdict.is_for_many() && app.views.conflicts.chosen.with_untracked(fits)
 }
 
 /// Shows a claim of the open conflict in the feed.
@@ -428,7 +383,7 @@ pub(super) fn show_in_feed(app: App, id: EngramId) {
 
 /// Goes one step back; returns whether there was one.
 fn leave_conflict(app: App) -> bool {
-    let it = app.conflicts;
+    let it = app.views.conflicts;
     if it.wants_reason.get_untracked() {
         it.wants_reason.set(false);
     } else if app.batch.is_long() {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Allow, Code, Conflict, ConflictId, ConflictStatus, Listed, Refusal, Resolve, Settle, ask,
+    Allow, Code, Conflict, ConflictId, ConflictStatus, EngramId, Listed, Refusal, Resolve, Settle,
+    ask,
 };
 use leptos::{prelude::*, task::spawn_local};
 
@@ -11,7 +12,7 @@ use super::state::can_reopen;
 use crate::{
     app::{
         dom,
-        frame::Undo,
+        frame::{Undo, Way},
         room,
         state::App,
         views::conflicts::{chosen, merge, state},
@@ -75,7 +76,7 @@ impl Verdict {
 
 /// Gives a verdict on the selected conflicts; with none selected, on the open one.
 pub(super) fn judge_conflict(app: App, verdict: Verdict) {
-    if untrack(|| app.conflicts.is_any_chosen()) {
+    if untrack(|| app.views.conflicts.is_any_chosen()) {
         return chosen::judge_chosen_conflicts(app, verdict);
     }
     let Some(it) = untrack(|| state::conflict(app)) else {
@@ -88,7 +89,7 @@ pub(super) fn judge_conflict(app: App, verdict: Verdict) {
     if verdict == Verdict::Merge {
         return merge::open_merge(app, &it);
     }
-    let reason = untrack(|| app.conflicts.written_of(it.id)).reason;
+    let reason = untrack(|| app.views.conflicts.written_of(it.id)).reason;
     if verdict == Verdict::Allow && reason.trim().is_empty() {
         return want_reason(app);
     }
@@ -106,8 +107,8 @@ pub(super) fn settle_conflict(
     if !app.batch.begin(verdict.words().0, 1) {
         return;
     }
-    app.conflicts.verdict_refused.set(None);
-    let reason = untrack(|| app.conflicts.written_of(it.id)).reason;
+    app.views.conflicts.verdict_refused.set(None);
+    let reason = untrack(|| app.views.conflicts.written_of(it.id)).reason;
     spawn_local(async move {
         let said = say_of_conflict(app, &it, verdict, merged, &reason).await;
         app.batch.end();
@@ -134,14 +135,22 @@ pub(super) async fn say_of_conflict(
 ) -> Result<Option<Undo>, Refusal> {
     let (conflict, why) = (it.id, reason.trim().to_owned());
     let Some(how) = merged.map(Settle::Merge).or_else(|| verdict.settle(it)) else {
-        return permit(app, conflict, why, false)
-            .await
-            .map(|()| Some(Undo::Allowed(conflict)));
+        return permit(app, conflict, why, false).await.map(|()| {
+            Some(Undo {
+                id: EngramId(conflict.0),
+                way: &DISALLOW,
+            })
+        });
     };
     let why = (!why.is_empty()).then_some(why);
     let resolve = Resolve { conflict, how, why };
     let resolved = app.ask(ask::Resolve(Box::new(resolve))).await;
-    resolved.map(|_| Some(Undo::Judged(conflict)))
+    resolved.map(|_| {
+        Some(Undo {
+            id: EngramId(conflict.0),
+            way: &REOPEN,
+        })
+    })
 }
 
 /// Lets an open conflict pass the gate, or takes that back.
@@ -155,14 +164,38 @@ async fn permit(app: App, conflict: ConflictId, why: String, undo: bool) -> Resu
 }
 
 /// An open conflict blocks the gate again.
-pub(crate) async fn undo_allowance(app: App, conflict: ConflictId) -> Result<(), Refusal> {
+async fn undo_allowance(app: App, conflict: ConflictId) -> Result<(), Refusal> {
     permit(app, conflict, String::new(), true).await
+}
+
+/// A conflict is open again.
+static REOPEN: Way = Way {
+    of: say::CONFLICTS,
+    take_back: |app, id| {
+        Box::pin(async move { undo_verdict(app, ConflictId(id.0)).await.map(|()| None) })
+    },
+    then: return_to,
+};
+
+/// An open conflict is no longer allowed.
+static DISALLOW: Way = Way {
+    of: say::CONFLICTS,
+    take_back: |app, id| {
+        Box::pin(async move { undo_allowance(app, ConflictId(id.0)).await.map(|()| None) })
+    },
+    then: return_to,
+};
+
+/// Opens the conflict that was reopened, if conflicts are shown.
+fn return_to(app: App, id: EngramId, of: &str) {
+    app.frame.say(say::notice::UNDONE, of, false);
+    state::return_to_conflict(app, ConflictId(id.0));
 }
 
 /// A conflict was settled, so the next one opens.
 fn leave_behind(app: App, id: ConflictId, verdict: Verdict) {
-    let all = app.conflicts;
-    let is_open = all.selected.get_untracked() == Some(id);
+    let all = app.views.conflicts;
+    let is_open = all.inbox.open.get_untracked() == Some(id);
     let next = all.queue.with_untracked(|it| it.as_ref()?.next(id));
     all.wants_reason.set(false);
     tidy_after(app, id, verdict);
@@ -185,12 +218,12 @@ fn leave_behind(app: App, id: ConflictId, verdict: Verdict) {
 /// Drops its draft, which was sent; if it no longer waits for a verdict, removes it from the list before
 /// that is read again.
 pub(super) fn tidy_after(app: App, id: ConflictId, verdict: Verdict) {
-    let all = app.conflicts;
+    let all = app.views.conflicts;
     all.written.update(|all| {
         all.remove(&id);
     });
     // An answer from before would bring it back.
-    all.begin();
+    all.inbox.begin();
     app.stale.touch(Tag::Conflicts);
     let is_queue = all.filter.with_untracked(|it| it.status == Listed::Open);
     if is_queue && verdict != Verdict::Allow {
@@ -204,10 +237,10 @@ pub(super) fn tidy_after(app: App, id: ConflictId, verdict: Verdict) {
 
 /// Shows why a verdict failed: beside its conflict or, if another is open by now, at the lower edge.
 fn refuse_verdict(app: App, id: ConflictId, verdict: Verdict, refusal: Refusal) {
-    let all = app.conflicts;
+    let all = app.views.conflicts;
     // Somebody else was first: what they said is read.
     app.stale.touch(Tag::Conflicts);
-    if all.selected.get_untracked() != Some(id) {
+    if all.inbox.open.get_untracked() != Some(id) {
         return app.frame.complain(refusal);
     }
     dom::log(&refusal.to_string());
@@ -234,7 +267,7 @@ pub(super) fn reopen_conflict(app: App) {
     if !app.batch.begin(say::many::UNDOING, 1) {
         return;
     }
-    app.conflicts.verdict_refused.set(None);
+    app.views.conflicts.verdict_refused.set(None);
     let is_open = it.status == ConflictStatus::Open;
     spawn_local(async move {
         let undone = if is_open {
@@ -247,13 +280,13 @@ pub(super) fn reopen_conflict(app: App) {
         match undone {
             Ok(()) if is_open => app.frame.say(say::conflicts::BLOCKS_AGAIN, "", false),
             Ok(()) => app.frame.say(say::conflicts::REOPENED, "", false),
-            Err(refusal) => app.conflicts.verdict_refused.set(Some(refusal)),
+            Err(refusal) => app.views.conflicts.verdict_refused.set(Some(refusal)),
         }
     });
 }
 
 /// Reopens a conflict.
-pub(crate) async fn undo_verdict(app: App, conflict: ConflictId) -> Result<(), Refusal> {
+async fn undo_verdict(app: App, conflict: ConflictId) -> Result<(), Refusal> {
     let resolve = Resolve {
         conflict,
         how: Settle::Undo,
@@ -265,7 +298,7 @@ pub(crate) async fn undo_verdict(app: App, conflict: ConflictId) -> Result<(), R
 
 /// Moves to the reason field.
 pub(super) fn write_reason(app: App) {
-    if untrack(|| app.conflicts.is_any_chosen()) {
+    if untrack(|| app.views.conflicts.is_any_chosen()) {
         dom::focus(REASON)
     } else {
         room::in_detail(app, || dom::focus(REASON))
@@ -274,7 +307,7 @@ pub(super) fn write_reason(app: App) {
 
 /// A verdict waits for its reason.
 pub(super) fn want_reason(app: App) {
-    app.conflicts.wants_reason.set(true);
+    app.views.conflicts.wants_reason.set(true);
     write_reason(app);
 }
 

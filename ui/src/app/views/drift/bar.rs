@@ -63,8 +63,8 @@ pub(crate) fn judge(app: App, verdict: Verdict) {
                     done,
                     &words::claim(&engram),
                     match verdict {
-                        Verdict::True => Undo::Restore(id),
-                        _ => Undo::Withdraw(stored.id),
+                        Verdict::True => Undo::restore(id),
+                        _ => Undo::withdraw(stored.id),
                     },
                 );
                 let to = match (views::is_queue(app), next) {

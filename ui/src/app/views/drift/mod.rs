@@ -24,15 +24,12 @@ pub(crate) static VIEW: View = View {
     counted: say::rail::DRIFT_COUNTS,
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.drifted)),
     asks: true,
-    reads: true,
-    by_topic: false,
     within: |filter| Filter {
         health: Evidence::DRIFTED.to_vec(),
         ..filter
     },
-    step: feed::step,
-    panes: feed::panes,
     nothing: Some(nothing),
+    ..feed::ENGRAMS
 };
 
 fn nothing() -> AnyView {

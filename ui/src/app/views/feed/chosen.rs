@@ -282,14 +282,14 @@ fn carry_out(app: App, deed: Deed) {
     }
     spawn_local(async move {
         let to_one = async move |id| match deed {
-            Deed::Confirm => app.ask(ask::Repin(id)).await.map(|_| Undo::Restore(id)),
+            Deed::Confirm => app.ask(ask::Repin(id)).await.map(|_| Undo::restore(id)),
             Deed::Ask => {
                 let asked = app.ask(ask::Reverify(id)).await;
-                asked.map(|it| Undo::Withdraw(it.id))
+                asked.map(|it| Undo::withdraw(it.id))
             }
             Deed::Deny | Deed::Forget => {
                 let forgotten = app.ask(ask::Forget(id)).await;
-                forgotten.map(|_| Undo::Restore(id))
+                forgotten.map(|_| Undo::restore(id))
             }
         };
         let outcome = app.batch.each(all, to_one).await;

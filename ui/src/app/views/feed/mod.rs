@@ -20,8 +20,9 @@ pub(crate) use self::look::{
 pub(crate) use self::pages::{is_searching, load_first, request, stop_search};
 pub(crate) use self::state::{
     count_facets, limit, list_anew, list_doubts_anew, neighbour, rows, select_newest, show,
-    show_new, step, toggle_facets, toggle_row,
+    show_new, toggle_facets, toggle_row,
 };
+use engram_model::EngramId;
 use leptos::prelude::*;
 
 pub(crate) use self::{
@@ -33,9 +34,9 @@ pub(crate) use self::{
     row::element_id,
     state::{Listing, Search},
 };
-use super::View;
+use super::{Address, View};
 use crate::{
-    app::{detail::Detail, first_run, icons::Icon, menu::Menu, room, state::App, views},
+    app::{detail::Detail, first_run, icons::Icon, menu::Menu, reading, room, state::App, views},
     words::say,
 };
 
@@ -46,13 +47,34 @@ pub(crate) static VIEW: View = View {
     of: say::ENGRAMS,
     counted: say::rail::FEED_COUNTS,
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.engrams)),
-    asks: false,
+    panes,
+    ..ENGRAMS
+};
+
+/// What views that list engrams have in common.
+pub(crate) const ENGRAMS: View = View {
+    one: say::engram::LABEL,
     reads: true,
-    by_topic: false,
-    within: |filter| filter,
     step: state::step,
     panes,
-    nothing: None,
+    is_any_open: |app| app.reading.selected.with(Option::is_some),
+    pointer: reading::pointer_of,
+    address: Address {
+        key: "id",
+        is_name: |text| text.parse::<EngramId>().is_ok(),
+        no_name: Some(say::repositories::no_id),
+        of: |app| {
+            let open = app.reading.selected.get_untracked();
+            open.map(|id| id.to_string())
+        },
+        open: |app, id| {
+            if let Some(id) = id.and_then(|id| id.parse().ok()) {
+                reading::select(app, id);
+            }
+        },
+    },
+    knows: |_| true,
+    ..View::LIST
 };
 
 /// The list, and beside it the open engram with its actions; the first-run page while there is nothing.

@@ -84,9 +84,9 @@ fn topic_order(it: &Engram) -> (bool, &str) {
 
 impl Listing {
     /// Lists nothing; the filter and whether its values are shown stay.
-    pub(crate) fn reset(self) {
+    pub(crate) fn forget(self) {
         self.begin();
-        self.clear();
+        self.reset();
         self.choice.reset();
         self.look.reset();
     }

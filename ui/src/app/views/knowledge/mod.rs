@@ -23,16 +23,14 @@ pub(crate) static VIEW: View = View {
     of: say::ENGRAMS,
     counted: say::rail::FEED_COUNTS,
     count: |app| (feed::VIEW.count)(app),
-    asks: false,
-    reads: true,
     by_topic: true,
     within: |filter| Filter {
         ended: filter.held_at.is_none().then_some(false),
         ..filter
     },
-    step: feed::step,
     panes,
     nothing: Some(nothing),
+    ..feed::ENGRAMS
 };
 
 fn panes() -> AnyView {

@@ -3,10 +3,17 @@
 use engram_model::{DenyAnswer, EngramId, GrantAnswer, Refusal, RequestTold, ask};
 use leptos::{ev, prelude::*, task::spawn_local};
 
+use super::VIEW;
 use crate::{
-    app::{act, dom, frame::Undo, palette::keycaps, room, state::App, views::requests::state},
+    app::{
+        dom,
+        frame::{Undo, Way},
+        palette::keycaps,
+        room,
+        state::App,
+        views::requests::state,
+    },
     asked::{self, Answer, asker, cap, next_waiting},
-    commands::{self, Act},
     tags::Tag,
     words::{self, say},
 };
@@ -16,8 +23,8 @@ pub(super) const CAP: &str = "cap";
 pub(super) const REASON: &str = "reason";
 
 /// Answers the open request, or takes the answer back.
-pub(super) fn answer_request(app: App, answer: Answer) {
-    let Some(it) = untrack(|| state::request_open(app)) else {
+pub(super) fn give(app: App, answer: Answer) {
+    let Some(it) = untrack(|| state::open(app)) else {
         return;
     };
     if !answer.fits(&it, app.clock.get_untracked().now) {
@@ -30,7 +37,7 @@ pub(super) fn answer_request(app: App, answer: Answer) {
         };
         return app.frame.say(text, hint, true);
     }
-    let written = untrack(|| app.requests.written_of(&it.id));
+    let written = untrack(|| app.views.requests.written_of(&it.id));
     match answer {
         Answer::Grant => {
             let typed = written.cap.unwrap_or_else(|| asked::CAP.to_string());
@@ -57,7 +64,7 @@ pub(super) fn answer_request(app: App, answer: Answer) {
 
 /// The agent is told why: a denial waits for the words.
 fn want_denial(app: App) {
-    app.requests.wants_reason.set(true);
+    app.views.requests.wants_reason.set(true);
     room::in_detail(app, || dom::focus(REASON));
 }
 
@@ -66,7 +73,7 @@ fn send_answer(app: App, it: RequestTold, answer: Answer, cap_tokens: u32, why: 
     if !app.batch.begin(say::requests::ANSWERING, 1) {
         return;
     }
-    app.requests.answer_refused.set(None);
+    app.views.requests.answer_refused.set(None);
     spawn_local(async move {
         let id = it.id.clone();
         let said = match answer {
@@ -82,7 +89,7 @@ fn send_answer(app: App, it: RequestTold, answer: Answer, cap_tokens: u32, why: 
                 let answer = DenyAnswer { id, why };
                 app.ask(ask::DenyRequest(answer)).await.map(|_| ())
             }
-            Answer::Revoke => revoke_grant(app, id).await,
+            Answer::Revoke => revoke(app, id).await,
         };
         app.batch.end();
         app.stale.touch(Tag::Requests);
@@ -94,15 +101,22 @@ fn send_answer(app: App, it: RequestTold, answer: Answer, cap_tokens: u32, why: 
 }
 
 /// Takes a grant back.
-pub(crate) async fn revoke_grant(app: App, id: String) -> Result<(), Refusal> {
+async fn revoke(app: App, id: String) -> Result<(), Refusal> {
     let revoked = app.ask(ask::RevokeGrant(id)).await;
     app.stale.touch(Tag::Requests);
     revoked.map(|_| ())
 }
 
+/// The grant with this id is taken back.
+static UNGRANT: Way = Way {
+    of: say::CLAIMS,
+    take_back: |app, id| Box::pin(async move { revoke(app, id.to_string()).await.map(|()| None) }),
+    then: |app, _, _| app.frame.say(say::requests::REVOKED, "", false),
+};
+
 /// Says what was answered; the next that waits opens.
 fn answered(app: App, it: &RequestTold, answer: Answer) {
-    let all = app.requests;
+    let all = app.views.requests;
     all.wants_reason.set(false);
     all.forget_written(&it.id);
     let name = asker(it);
@@ -111,18 +125,18 @@ fn answered(app: App, it: &RequestTold, answer: Answer) {
             &say::requests::granted(&name),
             "",
             false,
-            vec![Undo::Granted(id)],
+            vec![Undo { id, way: &UNGRANT }],
         ),
         (Answer::Grant, Err(_)) => app.frame.say(&say::requests::granted(&name), "", false),
         (Answer::Deny, _) => app.frame.say(say::requests::DENIED, "", false),
         (Answer::Revoke, _) => app.frame.say(say::requests::REVOKED, "", false),
     }
-    let is_open = all.selected.get_untracked().as_ref() == Some(&it.id);
+    let is_open = all.inbox.open.get_untracked().as_ref() == Some(&it.id);
     let next = all
         .known
         .with_untracked(|known| next_waiting(known.as_deref()?, &it.id));
     if let Some(next) = next.filter(|_| is_open && answer != Answer::Revoke) {
-        state::select_request(app, next);
+        state::select(app, next);
     }
     // What was written in is gone, or is the next one's: keys go on in the list.
     request_animation_frame(move || {
@@ -135,8 +149,8 @@ fn answered(app: App, it: &RequestTold, answer: Answer) {
 
 /// Says why an answer failed, beside its request; if another is open by now, at the lower edge.
 fn refuse_answer(app: App, id: &str, refusal: Refusal) {
-    let all = app.requests;
-    if all.selected.get_untracked().as_deref() == Some(id) {
+    let all = app.views.requests;
+    if all.inbox.open.get_untracked().as_deref() == Some(id) {
         dom::log(&refusal.to_string());
         all.answer_refused.set(Some(refusal));
     } else {
@@ -146,11 +160,11 @@ fn refuse_answer(app: App, id: &str, refusal: Refusal) {
 
 /// A button for an answer, with its key.
 fn press(app: App, answer: Answer, name: &'static str, is_primary: bool) -> impl IntoView + use<> {
-    let command = commands::by(Act::Answer(answer));
+    let command = VIEW.command(answer.id());
     let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
     let is_busy = move || app.batch.progress.with(Option::is_some);
     view! {
-        <button class:primary=is_primary data-testid=command.map(|it| it.id) disabled=is_busy on:click=move |_| act::perform(app, Act::Answer(answer))>{name}" "{key}</button>
+        <button class:primary=is_primary data-testid=command.map(|it| it.id) disabled=is_busy on:click=move |_| VIEW.run(app, answer.id())>{name}" "{key}</button>
     }
 }
 
@@ -186,9 +200,9 @@ fn keys(app: App, answer: Answer) -> impl Fn(ev::KeyboardEvent) {
             return;
         }
         match event.key().as_str() {
-            "Enter" => act::perform(app, Act::Answer(answer)),
+            "Enter" => VIEW.run(app, answer.id()),
             "Escape" => {
-                app.requests.wants_reason.set(false);
+                app.views.requests.wants_reason.set(false);
                 room::focus_pane(app);
             }
             _ => return,
@@ -202,7 +216,7 @@ fn keys(app: App, answer: Answer) -> impl Fn(ev::KeyboardEvent) {
 #[component]
 fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
     let app = App::here();
-    let all = app.requests;
+    let all = app.views.requests;
     let typed = Memo::new(move |_| {
         let id = current.with(|it| it.as_ref().map(|it| it.id.clone()));
         let written = id.and_then(|id| all.written_of(&id).cap);
@@ -237,7 +251,7 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
 #[component]
 fn Reason(current: Memo<Option<RequestTold>>) -> impl IntoView {
     let app = App::here();
-    let all = app.requests;
+    let all = app.views.requests;
     let wants = all.wants_reason;
     let reason = move || {
         let id = current.with(|it| it.as_ref().map(|it| it.id.clone()));

@@ -19,11 +19,11 @@ use crate::{
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
-    let current = Memo::new(move |_| state::request_open(app));
+    let current = Memo::new(move |_| state::open(app));
     let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id.clone())));
     let is_nothing = move || {
         let none = |it: &Option<Vec<RequestTold>>| it.as_ref().is_some_and(Vec::is_empty);
-        app.requests.known.with(none)
+        app.views.requests.known.with(none)
     };
     view! {
         <section class="pane detail" id=room::DETAIL aria-label=say::requests::ONE data-testid="request-detail">
@@ -33,7 +33,7 @@ pub(crate) fn Detail() -> impl IntoView {
                 None if is_nothing() => ().into_any(),
                 None => view! { <p class="none quiet">{say::requests::NOT_READ}</p> }.into_any(),
             }}
-            <Refused refusal=app.requests.answer_refused />
+            <Refused refusal=app.views.requests.answer_refused />
             <Bar current />
         </section>
     }
@@ -51,7 +51,7 @@ fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
     // Lines that are marked belong to what they are shown for: ids of requests are written like an engram's.
     let card = pointer.zip(id.parse::<EngramId>().ok());
     let card =
-        card.map(|(pointer, engram)| view! { <SourceCard engram index=0 pointer opens=true /> });
+        card.map(|(pointer, engram)| view! { <SourceCard engram index=0 pointer opens=true by_address=true /> });
     view! {
         <div class="scroll request" id=room::READ node_ref=node tabindex="-1" data-testid="request-read" data-request=id>
             {head}

@@ -5,7 +5,12 @@ use leptos::prelude::*;
 
 use super::{VIEW, state};
 use crate::{
-    app::{connection::Link, dom, icons::Icon, refused::Refused, state::App, states, views::LIST},
+    app::{
+        dom,
+        icons::Icon,
+        inbox::{Instead, ListBox, ListPane},
+        state::App,
+    },
     asked::{Standing, asker, standing, wanted},
     words::{self, Clock, say},
 };
@@ -17,30 +22,21 @@ pub(super) fn element_id(id: &str) -> String {
 #[component]
 pub(crate) fn List() -> impl IntoView {
     let app = App::here();
-    let it = app.requests;
     let count = move || words::thousands((VIEW.count)(app));
-    // A lost connection has its own message.
-    let refused = Signal::derive(move || {
-        let is_lost = app.connection.link.get() == Link::Lost;
-        it.refused.get().filter(|_| !is_lost)
-    });
+    let beside = move || {
+        view! {
+            <span class="chip" data-testid="list-count" title=VIEW.counted hidden=move || app.status.with(Option::is_none)>{count}</span>
+        }
+    };
     view! {
-        <section class="pane list" aria-label=VIEW.title>
-            <header>
-                <h1>{VIEW.title}</h1>
-                <span class="chip" data-testid="list-count" title=VIEW.counted hidden=move || app.status.with(Option::is_none)>{count}</span>
-            </header>
-            <states::Disconnected />
-            <div class="within-list"><Refused refusal=refused again=Callback::new(move |()| state::read_requests(app)) /></div>
-            <Rows />
-        </section>
+        <ListPane view=&VIEW beside refused=app.views.requests.inbox.refused again=state::read><Rows /></ListPane>
     }
 }
 
 #[component]
 fn Rows() -> impl IntoView {
     let app = App::here();
-    let it = app.requests;
+    let it = app.views.requests;
     let ids = move |waits: bool| {
         Memo::new(move |_| {
             it.known.with(|it| {
@@ -53,43 +49,32 @@ fn Rows() -> impl IntoView {
     let (waiting, answered) = (ids(true), ids(false));
     let is_none = move || waiting.with(Vec::is_empty) && answered.with(Vec::is_empty);
     let is_none = Memo::new(move |_| is_none());
-    let active = move || it.selected.get().map(|id| element_id(&id));
-    let active = move || active().filter(|_| !is_none.get());
+    let active = Signal::derive(move || {
+        let open = it.inbox.open.get().map(|id| element_id(&id));
+        open.filter(|_| !is_none.get())
+    });
     let omitted = move || {
         let omitted = it.omitted.get().map(|it| words::count(it, say::REQUESTS));
         omitted.map(|it| view! { <p class="quiet more" data-testid="requests-omitted">{say::requests::omitted(&it)}</p> })
     };
     view! {
-        <Instead is_none />
-        <div class="conflicts requests" class:bare=is_none id=LIST tabindex="0" role="listbox"
-            aria-label=say::requests::LABEL aria-activedescendant=active data-testid="requests-list">
+        <Instead is_none is_read=Signal::derive(move || it.known.with(Option::is_some)) refused=it.inbox.refused
+            reading=say::requests::READING nothing />
+        <ListBox class="conflicts requests" label=say::requests::LABEL testid="requests-list" is_none active>
             <Group name=say::requests::WAITING ids=waiting />
             <Group name=say::requests::ANSWERED ids=answered />
-        </div>
+        </ListBox>
         {omitted}
     }
 }
 
-/// What stands there while nothing is listed.
-#[component]
-fn Instead(is_none: Memo<bool>) -> impl IntoView {
-    let app = App::here();
-    let it = app.requests;
-    let is_read = Memo::new(move |_| it.known.with(Option::is_some));
-    let is_refused = Memo::new(move |_| it.refused.with(Option::is_some));
-    move || match (is_none.get(), is_read.get(), is_refused.get()) {
-        (false, _, _) | (true, false, true) => ().into_any(),
-        (true, false, false) => {
-            view! { <p class="none quiet" aria-busy="true">{say::requests::READING}</p> }.into_any()
-        }
-        (true, true, _) => view! {
-            <div class="none" data-testid="no-requests">
-                <span class="sign">{Icon::Check.draw()}</span>
-                <h2>{say::requests::NONE}</h2>
-                <p>{say::requests::NONE_MEANS}</p>
-            </div>
-        }
-        .into_any(),
+fn nothing() -> impl IntoView {
+    view! {
+        <div class="none" data-testid="no-requests">
+            <span class="sign">{Icon::Check.draw()}</span>
+            <h2>{say::requests::NONE}</h2>
+            <p>{say::requests::NONE_MEANS}</p>
+        </div>
     }
 }
 
@@ -113,17 +98,17 @@ fn Group(name: &'static str, ids: Memo<Vec<String>>) -> impl IntoView {
 #[component]
 fn Row(id: String) -> impl IntoView {
     let app = App::here();
-    let all = app.requests;
+    let all = app.views.requests;
     let id = StoredValue::new(id);
     let it = Memo::new(move |_| id.with_value(|id| all.of(id)));
     let is_open =
-        Memo::new(move |_| id.with_value(|id| all.selected.with(|it| it.as_ref() == Some(id))));
+        Memo::new(move |_| id.with_value(|id| all.inbox.open.with(|it| it.as_ref() == Some(id))));
     let content = move || it.get().map(|it| content(&it, app.clock.get()));
     let state = move || it.with(|it| it.as_ref().map(|it| it.state.as_str()));
     view! {
         <div class="request-row" class:selected=is_open id=id.with_value(|id| element_id(id)) role="option" aria-selected=move || is_open.get().to_string()
             data-testid="request" data-id=id.get_value() data-state=state
-            on:mousedown=dom::keep_text on:click=move |_| state::go_to_request(app, id.get_value())>
+            on:mousedown=dom::keep_text on:click=move |_| state::go_to(app, id.get_value())>
             {content}
         </div>
     }

@@ -6,22 +6,24 @@ mod detail;
 mod list;
 mod state;
 
-pub(crate) use self::answer::revoke_grant;
-pub(crate) use self::state::{
-    act_on_requests, holds_for_requests, request_pointer, select_request,
-};
+use engram_model::EngramId;
 use leptos::prelude::*;
 
-pub(crate) use self::{detail::Detail, list::List, state::Requests};
-use super::View;
+pub(crate) use self::state::Requests;
+#[cfg(feature = "gallery")]
+pub(crate) use self::{detail::Detail, list::List};
+use super::{Address, View};
 use crate::{
-    app::{icons::Icon, room, state::App},
+    app::{dom, icons::Icon, room, state::App},
+    asked::Answer,
+    commands::{Act, Command, Own},
     words::say,
 };
 
 pub(crate) static VIEW: View = View {
     id: "requests",
     title: say::requests::TITLE,
+    one: say::requests::ONE,
     icon: Icon::Own(
         "M15 4.500a4.500 4.500 0 1 0 0 9a4.500 4.500 0 1 0 0-9M11.800 12.200L4.500 19.500M7 17l2.500 2.500",
     ),
@@ -32,15 +34,82 @@ pub(crate) static VIEW: View = View {
             .with(|it| it.as_ref().and_then(|it| it.requests).unwrap_or(0))
     },
     asks: true,
-    reads: false,
-    by_topic: false,
-    within: |filter| filter,
-    step: state::step_requests,
+    step: state::step,
     panes,
-    nothing: None,
+    is_any_open: |app| app.views.requests.inbox.open.with(Option::is_some),
+    pointer: state::pointer,
+    address: Address {
+        key: "request",
+        // Written like the id of an engram.
+        is_name: |text| text.parse::<EngramId>().is_ok(),
+        no_name: None,
+        of: |app| app.views.requests.inbox.open.get_untracked(),
+        open: |app, id| {
+            id.into_iter()
+                .for_each(|id| state::select(app, id.to_owned()))
+        },
+    },
+    own: Some((say::requests::ONE, COMMANDS)),
+    knows: |act| act.moves() || act.is_of_source() || matches!(act, Act::Blame | Act::Link),
+    may: state::may,
+    act: state::act,
+    ..View::LIST
 };
 
+static COMMANDS: &[Command] = &[
+    Command::own(
+        Answer::Grant.id(),
+        say::requests::GRANT_MEANS,
+        &["g"],
+        Own {
+            does: |app| answer::give(app, Answer::Grant),
+            may: |app| state::fits(app, Answer::Grant),
+            judges: true,
+        },
+    ),
+    Command::own(
+        Answer::Deny.id(),
+        say::requests::DENY_MEANS,
+        &["x"],
+        Own {
+            does: |app| answer::give(app, Answer::Deny),
+            may: |app| state::fits(app, Answer::Deny),
+            judges: true,
+        },
+    ),
+    Command::own(
+        Answer::Revoke.id(),
+        say::requests::REVOKE_MEANS,
+        &["u"],
+        Own {
+            does: |app| answer::give(app, Answer::Revoke),
+            may: |app| state::fits(app, Answer::Revoke),
+            judges: true,
+        },
+    ),
+    Command::own(
+        "cap",
+        say::requests::EDIT_CAP,
+        &["e"],
+        Own {
+            does: |app| room::in_detail(app, || dom::select(answer::CAP)),
+            may: |app| state::fits(app, Answer::Grant),
+            judges: false,
+        },
+    ),
+    Command::own(
+        "why",
+        say::conflicts::WRITE_REASON,
+        &["r"],
+        Own {
+            does: |app| room::in_detail(app, || dom::focus(answer::REASON)),
+            may: |app| state::fits(app, Answer::Grant),
+            judges: false,
+        },
+    ),
+];
+
 fn panes() -> AnyView {
-    state::follow_requests(App::here());
-    room::panes(view! { <List /> }, view! { <Detail /> })
+    state::follow(App::here());
+    room::panes(view! { <list::List /> }, view! { <detail::Detail /> })
 }
