@@ -8,18 +8,15 @@
 
 pub mod acts;
 pub mod align;
-pub mod asked;
 pub mod chosen;
 pub mod commands;
 pub mod compare;
 pub mod drafts;
-pub mod family;
 pub mod feed;
 pub mod fuzzy;
 pub mod layout;
 pub mod marking;
 pub mod prose;
-pub mod queue;
 pub mod route;
 pub mod tags;
 pub mod wording;

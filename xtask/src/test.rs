@@ -113,7 +113,8 @@ fn tests(steps: &mut Steps, root: &Path, filter: Option<&str>, tally: &mut Tally
         .envs(built.get("engram").map(|it| ("ENGRAM_BIN", it)));
     run_tests(steps, root, "tests", all, tally);
     let mut ui = cargo();
-    ui.args(["test", "--manifest-path", UI]).args(filter);
+    ui.args(["test", "--all-features", "--manifest-path", UI])
+        .args(filter);
     run_tests(steps, root, "tests of the front end", ui, tally);
 }
 

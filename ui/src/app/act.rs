@@ -104,7 +104,7 @@ pub(crate) fn perform(app: App, act: Act) {
         Act::Facets => room::in_list(app, move || {
             feed::toggle_facets(app);
             // By keys one goes on in it.
-            request_animation_frame(|| dom::focus(feed::PANEL));
+            dom::next_frame(|| dom::focus(feed::PANEL));
         }),
         Act::Dispute => conflicts::show_its_conflict(app),
         Act::Then => knowledge::choose_time(app),

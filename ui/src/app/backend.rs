@@ -17,6 +17,23 @@ pub(crate) enum Backend {
     Tauri,
     /// A browser: the local server that served this page.
     Http(http::Server),
+    /// A test: a function that answers.
+    #[cfg(all(test, feature = "gallery"))]
+    Script(Script),
+}
+
+/// What answers in a test.
+#[cfg(all(test, feature = "gallery"))]
+#[derive(Clone)]
+pub(crate) struct Script(
+    pub(crate) std::sync::Arc<dyn Fn(Request) -> Result<Reply, Refusal> + Send + Sync>,
+);
+
+#[cfg(all(test, feature = "gallery"))]
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Script")
+    }
 }
 
 /// What a subscription tells.
@@ -52,6 +69,8 @@ impl Backend {
         match self {
             Self::Tauri => tauri::call(Call::Read, &With { request }).await,
             Self::Http(server) => server.post(Call::Read, &request).await,
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(script) => (script.0)(request),
         }
     }
 
@@ -60,6 +79,8 @@ impl Backend {
         match self {
             Self::Tauri => tauri::call(Call::Change, &With { request }).await,
             Self::Http(server) => server.post(Call::Change, &request).await,
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(script) => (script.0)(request),
         }
     }
 
@@ -74,14 +95,16 @@ impl Backend {
                 .await
                 .map(Subscription::Tauri),
             Self::Http(server) => http::Live::start(server, after, each).map(Subscription::Http),
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(_) => std::future::pending().await,
         }
     }
 
     /// Whether the server refused the last request for its token.
     pub(crate) fn wants_token(&self) -> bool {
         match self {
-            Self::Tauri => false,
             Self::Http(server) => server.wants_token(),
+            _ => false,
         }
     }
 
@@ -103,7 +126,7 @@ impl Backend {
         }
         match self {
             Self::Tauri => tauri::call(Call::OpenEditor, &Args { pointer }).await,
-            Self::Http(_) => Err(Refusal::new(
+            _ => Err(Refusal::new(
                 Code::Internal,
                 say::notice::NO_EDITOR,
                 say::notice::NO_EDITOR_HINT,
@@ -115,7 +138,7 @@ impl Backend {
     pub(crate) async fn settings(&self) -> Result<Settings, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Settings, &Nothing {}).await,
-            Self::Http(_) => {
+            _ => {
                 let kept = dom::stored(SETTINGS);
                 let kept = kept.and_then(|it| from_json(it.as_bytes()).ok());
                 Ok(kept.unwrap_or_default())
@@ -131,7 +154,7 @@ impl Backend {
         }
         match self {
             Self::Tauri => tauri::call(Call::KeepSettings, &Args { settings }).await,
-            Self::Http(_) => {
+            _ => {
                 let text = serde_json::to_string(settings).map_err(|error| strange(&error))?;
                 if dom::store(SETTINGS, &text) {
                     Ok(())
@@ -150,7 +173,7 @@ impl Backend {
     pub(crate) async fn surroundings(&self) -> Result<Option<Surroundings>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Surroundings, &Nothing {}).await.map(Some),
-            Self::Http(_) => Ok(None),
+            _ => Ok(None),
         }
     }
 
@@ -158,7 +181,7 @@ impl Backend {
     pub(crate) async fn open_log(&self) -> Result<String, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::OpenLog, &Nothing {}).await,
-            Self::Http(_) => Err(in_window_only()),
+            _ => Err(in_window_only()),
         }
     }
 
@@ -166,7 +189,7 @@ impl Backend {
     pub(crate) async fn bring_links(&self) -> Result<(), Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::BringLinks, &Nothing {}).await,
-            Self::Http(_) => Err(in_window_only()),
+            _ => Err(in_window_only()),
         }
     }
 
@@ -179,7 +202,7 @@ impl Backend {
     pub(crate) async fn repositories(&self) -> Result<Vec<Recent>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Repositories, &Nothing {}).await,
-            Self::Http(_) => Ok(Vec::new()),
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -191,7 +214,7 @@ impl Backend {
         }
         match self {
             Self::Tauri => tauri::call(Call::Opened, &Args { after }).await,
-            Self::Http(_) => Err(in_window_only()),
+            _ => Err(in_window_only()),
         }
     }
 
@@ -199,7 +222,7 @@ impl Backend {
     pub(crate) async fn close_repository(&self, path: &str) -> Result<(), Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::CloseRepository, &At { path }).await,
-            Self::Http(_) => Err(in_window_only()),
+            _ => Err(in_window_only()),
         }
     }
 
@@ -207,7 +230,7 @@ impl Backend {
     pub(crate) async fn choose_folder(&self) -> Result<Option<String>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::ChooseFolder, &Nothing {}).await,
-            Self::Http(_) => Err(in_window_only()),
+            _ => Err(in_window_only()),
         }
     }
 
@@ -215,7 +238,7 @@ impl Backend {
     pub(crate) async fn open_repository(&self, path: &str) -> Result<String, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::OpenRepository, &At { path }).await,
-            Self::Http(_) => Err(in_window_only()),
+            _ => Err(in_window_only()),
         }
     }
 
@@ -247,7 +270,7 @@ impl Backend {
     pub(crate) async fn connections(&self) -> Result<Vec<Connection>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Connections, &Nothing {}).await,
-            Self::Http(_) => Err(in_window_only()),
+            _ => Err(in_window_only()),
         }
     }
 
@@ -271,7 +294,7 @@ impl Backend {
         };
         match self {
             Self::Tauri => tauri::call(Call::Connect, &args).await,
-            Self::Http(_) => Err(in_window_only()),
+            _ => Err(in_window_only()),
         }
     }
 
@@ -280,6 +303,8 @@ impl Backend {
         match self {
             Self::Tauri => tauri::call(Call::ConnectHint, &Nothing {}).await,
             Self::Http(server) => server.post(Call::ConnectHint, &Nothing {}).await,
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(_) => Err(in_window_only()),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{ops::Range, sync::Arc};
 use engram_model::{Class, Piece, Pointer, Side, SourceLine};
 use leptos::{ev, html, prelude::*};
 
-use super::{long_line::LongLine, write::Marks};
+use super::{dom, long_line::LongLine, write::Marks};
 use crate::{
     compare,
     words::{self, say},
@@ -104,7 +104,7 @@ pub(crate) fn Code(
         .saturating_sub(4);
     node.on_load(move |element| {
         let element = element.clone();
-        request_animation_frame(move || {
+        dom::next_frame(move || {
             element.set_scroll_top(start as i32 * LINE);
             first.set(start / BLOCK * BLOCK);
         });

@@ -212,7 +212,7 @@ impl Row {
             [self.id("disconnect"), self.id("connect")]
         };
         // A hidden button takes no focus: use the visible one.
-        request_animation_frame(move || ids.iter().for_each(|it| dom::focus(it)));
+        dom::next_frame(move || ids.iter().for_each(|it| dom::focus(it)));
     }
 
     fn cancel(self) {

@@ -259,7 +259,7 @@ fn reconnect_later(app: App) {
             reconnect(app);
         }
     };
-    set_timeout(again, Duration::from_secs(wait));
+    dom::later(again, Duration::from_secs(wait));
 }
 
 /// A stream of events says not why it broke; a request does.

@@ -231,7 +231,7 @@ fn Confirm(closing: Closing, claim: String) -> impl IntoView {
         Closing::Forget => "forget-yes",
         Closing::Redact => "forget-no",
     };
-    request_animation_frame(move || dom::focus(first));
+    dom::next_frame(move || dom::focus(first));
     let claim = prose::claim(&claim, &[]);
     let keep = move || {
         app.reading.closing.set(None);

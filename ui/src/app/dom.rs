@@ -1,5 +1,7 @@
 //! Small functions over the browser: clock, console, clipboard, timers.
 
+use std::time::Duration;
+
 use engram_model::{Density, Motion, Settings, Theme};
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
@@ -8,20 +10,46 @@ use web_sys::{Element, HtmlElement, HtmlTextAreaElement};
 
 use crate::words::Clock;
 
+/// The page; none on the host, where the logic of views is tested.
+fn page() -> Option<web_sys::Document> {
+    cfg!(target_arch = "wasm32").then(document)
+}
+
+/// Runs once the page has been drawn; without a page, at once.
+pub(crate) fn next_frame(run: impl FnOnce() + 'static) {
+    if page().is_some() {
+        request_animation_frame(run);
+    } else {
+        run();
+    }
+}
+
+/// Runs after a while; without a page, never.
+pub(crate) fn later(run: impl FnOnce() + 'static, pause: Duration) {
+    if page().is_some() {
+        set_timeout(run, pause);
+    }
+}
+
 /// Writes to the console.
 pub(crate) fn log(text: &str) {
-    web_sys::console::error_1(&JsValue::from_str(text));
+    if page().is_some() {
+        web_sys::console::error_1(&JsValue::from_str(text));
+    }
 }
 
 /// The clock on the wall.
 pub(crate) fn clock() -> Clock {
+    if page().is_none() {
+        return Clock::new(0.0, 0.0);
+    }
     let now = js_sys::Date::new_0();
     Clock::new(now.get_time(), -now.get_timezone_offset())
 }
 
 /// Whether the page can be seen.
 pub(crate) fn is_visible() -> bool {
-    !document().hidden()
+    page().is_none_or(|it| !it.hidden())
 }
 
 /// What follows the sharp sign of the address, and it.
@@ -31,12 +59,13 @@ pub(crate) fn hash() -> String {
 
 /// The query of the address.
 pub(crate) fn query() -> String {
-    window().location().search().unwrap_or_default()
+    let search = page().and_then(|_| window().location().search().ok());
+    search.unwrap_or_default()
 }
 
 /// Writes the query of the address within a repository; a step is one that can be gone back.
 pub(crate) fn set_query(query: &str, is_step: bool, root: Option<&str>) {
-    let Ok(history) = window().history() else {
+    let Some(history) = page().and_then(|_| window().history().ok()) else {
         return;
     };
     let within = root.map_or(JsValue::NULL, JsValue::from_str);
@@ -63,15 +92,20 @@ pub(crate) fn go(steps: i32) {
     }
 }
 
+/// The element with this id.
+fn element(id: &str) -> Option<Element> {
+    page()?.get_element_by_id(id)
+}
+
 /// Focuses the element with this id.
 pub(crate) fn focus(id: &str) {
-    focus_on(document().get_element_by_id(id));
+    focus_on(element(id));
 }
 
 /// Focuses a field and selects what stands in it.
 pub(crate) fn select(id: &str) {
     focus(id);
-    let Some(field) = document().get_element_by_id(id) else {
+    let Some(field) = element(id) else {
         return;
     };
     if let Some(field) = field.dyn_ref::<web_sys::HtmlInputElement>() {
@@ -83,7 +117,7 @@ pub(crate) fn select(id: &str) {
 
 /// Whether nothing has the focus.
 pub(crate) fn is_nowhere() -> bool {
-    let active = document().active_element();
+    let active = page().and_then(|it| it.active_element());
     active.is_none_or(|it| it.tag_name() == "BODY")
 }
 
@@ -109,8 +143,8 @@ pub(crate) fn target<T: JsCast>(event: &web_sys::Event) -> Option<T> {
 
 /// What has the focus within the element with this id, by its own id.
 pub(crate) fn focused_in(id: &str) -> Option<String> {
-    let active = document().active_element()?;
-    let within = document().get_element_by_id(id)?;
+    let active = page()?.active_element()?;
+    let within = element(id)?;
     within.contains(Some(&active)).then(|| active.id())
 }
 
@@ -207,6 +241,7 @@ pub(crate) fn apply(settings: &Settings) {
 
 /// What a page in a browser keeps between visits.
 pub(crate) fn stored(name: &str) -> Option<String> {
+    page()?;
     let store = window().local_storage().ok().flatten()?;
     store.get_item(name).ok().flatten()
 }
@@ -219,13 +254,14 @@ pub(crate) fn store(name: &str, text: &str) -> bool {
 
 /// What this tab or window keeps until it is closed.
 pub(crate) fn kept_for_session(name: &str) -> Option<String> {
+    page()?;
     let store = window().session_storage().ok().flatten()?;
     store.get_item(name).ok().flatten()
 }
 
 /// Keeps it; without a text, nothing is kept any more. Where nothing can be kept, it is lost with the page.
 pub(crate) fn keep_for_session(name: &str, text: Option<&str>) {
-    let store = window().session_storage().ok().flatten();
+    let store = page().and_then(|_| window().session_storage().ok().flatten());
     let _ = store.map(|it| match text {
         Some(text) => it.set_item(name, text),
         None => it.remove_item(name),
@@ -247,8 +283,8 @@ pub(crate) fn is_separator(event: &web_sys::KeyboardEvent) -> bool {
 /// Brings the element with this id into view, once it is drawn.
 pub(crate) fn reveal(id: &str) {
     let id = id.to_owned();
-    request_animation_frame(move || {
-        if let Some(element) = document().get_element_by_id(&id) {
+    next_frame(move || {
+        if let Some(element) = element(&id) {
             let options = web_sys::ScrollIntoViewOptions::new();
             options.set_block(web_sys::ScrollLogicalPosition::Nearest);
             element.scroll_into_view_with_scroll_into_view_options(&options);

@@ -20,7 +20,7 @@ use crate::{
 const WELCOME: &str = "welcome";
 
 pub(crate) fn begin() {
-    request_animation_frame(|| {
+    dom::next_frame(|| {
         if dom::is_nowhere() {
             dom::focus(WELCOME);
         }

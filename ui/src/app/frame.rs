@@ -190,7 +190,7 @@ impl Frame {
                 self.toast.set(None);
             }
         };
-        set_timeout(clear, Duration::from_secs(seconds));
+        dom::later(clear, Duration::from_secs(seconds));
     }
 
     /// One sentence for all that came within a moment.
@@ -203,7 +203,7 @@ impl Frame {
                 self.unannounced.set_value(0);
                 self.announcement.set(words::count(count, say::list::NEW));
             };
-            set_timeout(speak, Duration::from_millis(1500));
+            dom::later(speak, Duration::from_millis(1500));
         }
     }
 }

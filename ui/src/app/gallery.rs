@@ -1,10 +1,10 @@
 //! Every component in every state, on one page: `#/gallery`. Whoever changes the look sees here what it
 //! does everywhere. What is shown is the components themselves; only what they show is made up.
 
-mod made_up;
+pub(super) mod made_up;
 mod set;
 mod shell;
-mod team;
+pub(super) mod team;
 
 use std::sync::Arc;
 

@@ -49,7 +49,7 @@ pub(crate) fn LongLine(
         }
         Some(Err(refusal)) => view! { <Refused refusal retry=move || part.refetch() /> }.into_any(),
     };
-    request_animation_frame(|| dom::focus("long-line-close"));
+    dom::next_frame(|| dom::focus("long-line-close"));
     view! {
         <div class="panel reading" role="group" aria-label=say::source::LONG_LINE data-testid="long-line" node_ref=shown_panel()>
             <div class="panel-head">

@@ -170,7 +170,7 @@ fn Search(app: App) -> impl IntoView {
         if let Some(it) = found.with_untracked(|all| all.get(index).cloned()) {
             app.frame.over.set(None);
             // The dialog gives the focus back first; what is done may take it.
-            request_animation_frame(move || it.target.perform(app));
+            dom::next_frame(move || it.target.perform(app));
         }
     };
     let keys = move |event: ev::KeyboardEvent| {

@@ -260,7 +260,7 @@ pub(crate) fn follow_opened(app: App, after: u64) {
                 (after, LONG_PAUSE)
             }
         };
-        set_timeout(move || follow_opened(app, after), pause);
+        dom::later(move || follow_opened(app, after), pause);
     });
 }
 

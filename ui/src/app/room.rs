@@ -55,14 +55,14 @@ pub(super) fn come_forward(app: App) -> bool {
     // The place to come back to.
     app.write_address(false);
     app.reading.is_in_front.set(true);
-    request_animation_frame(|| dom::focus(READ));
+    dom::next_frame(|| dom::focus(READ));
     true
 }
 
 /// Acts on the open engram once it is in front.
 pub(crate) fn in_detail(app: App, act: impl FnOnce() + 'static) {
     if bring_forward(app) {
-        request_animation_frame(act)
+        dom::next_frame(act)
     } else {
         act()
     }
@@ -73,7 +73,7 @@ pub(crate) fn in_list(app: App, act: impl FnOnce() + 'static) {
     if untrack(|| covers_list(app)) {
         app.reading.is_in_front.set(false);
         app.write_address(false);
-        request_animation_frame(act);
+        dom::next_frame(act);
     } else {
         act();
     }
@@ -98,14 +98,14 @@ pub(super) fn show_as_addressed(app: App, names_engram: bool) {
     let was_in_front = untrack(|| covers_list(app));
     app.reading.is_in_front.set(names_engram);
     if untrack(|| covers_list(app)) != was_in_front {
-        request_animation_frame(move || focus_pane(app));
+        dom::next_frame(move || focus_pane(app));
     }
 }
 
 /// Gives redrawn content in front the focus that went with the old.
 pub(super) fn keep_focus(app: App, it: &web_sys::HtmlDivElement) {
     let it = it.clone();
-    request_animation_frame(move || {
+    dom::next_frame(move || {
         if untrack(|| covers_list(app)) && dom::is_nowhere() {
             dom::focus_on(Some(it.into()));
         }

@@ -11,6 +11,7 @@ use leptos::{html, prelude::*, task::spawn_local};
 use super::{
     code::{Code, Shape},
     document::Document,
+    dom,
     icons::Icon,
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
     prose::prose,
@@ -383,7 +384,7 @@ pub(crate) fn shown_panel() -> NodeRef<html::Div> {
         if opened_itself.try_update_value(std::mem::take) == Some(true) {
             return;
         }
-        request_animation_frame(move || {
+        dom::next_frame(move || {
             let how = web_sys::ScrollIntoViewOptions::new();
             how.set_block(web_sys::ScrollLogicalPosition::Nearest);
             element.scroll_into_view_with_scroll_into_view_options(&how);

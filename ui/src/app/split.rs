@@ -41,9 +41,9 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
     };
     let set = move |to: u32| {
         app.frame.list_width.set(Some(fit(to, room())));
-        request_animation_frame(told);
+        dom::next_frame(told);
     };
-    handle.on_load(move |_| request_animation_frame(told));
+    handle.on_load(move |_| dom::next_frame(told));
     let keep = move || {
         let width = app.frame.list_width.get_untracked();
         settings::change_settings(app, |it| it.list_width = width);
@@ -81,7 +81,7 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
     };
     let reset = move |_| {
         app.frame.list_width.set(None);
-        request_animation_frame(told);
+        dom::next_frame(told);
         keep();
     };
     view! {

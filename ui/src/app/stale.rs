@@ -70,7 +70,7 @@ impl Stale {
                 let all = all.unwrap_or_default();
                 all.into_iter().for_each(|it| self.touch(it));
             };
-            set_timeout(touch, PAUSE);
+            dom::later(touch, PAUSE);
         }
     }
 }

@@ -24,12 +24,18 @@ use super::{
 };
 use crate::{
     app::{
-        views::{self, conflicts, feed},
+        views::{
+            self,
+            conflicts::{
+                self,
+                queue::{Queue, Verdict},
+            },
+            feed,
+        },
         write,
     },
     chosen::Deed,
     feed::Feed,
-    queue::{Queue, Verdict},
     words::{State, say::many},
 };
 

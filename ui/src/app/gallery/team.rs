@@ -5,13 +5,10 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::set::status;
-use crate::{
-    app::{
-        dom,
-        state::App,
-        views::{brief, requests},
-    },
-    asked::in_order,
+use crate::app::{
+    dom,
+    state::App,
+    views::{brief, requests::{self, asked::in_order}},
 };
 
 fn request(number: usize, state: &str, more: &Value) -> Value {
@@ -28,7 +25,7 @@ fn request(number: usize, state: &str, more: &Value) -> Value {
     it
 }
 
-fn all() -> Vec<RequestTold> {
+pub(in crate::app) fn all() -> Vec<RequestTold> {
     let now = dom::clock().now;
     let answer = json!({"by": "user", "at": now});
     let granted = |number: usize, state: &str| {

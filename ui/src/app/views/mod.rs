@@ -14,7 +14,7 @@ use leptos::prelude::*;
 
 use super::{icons::Icon, state::App};
 use crate::{
-    app::{act, room},
+    app::{act, dom, room},
     commands::{Act, Command},
     words::say::Noun,
 };
@@ -204,7 +204,7 @@ pub(crate) fn show_view(app: App, view: &'static View) {
         feed::limit(app, view, Filter::default(), true);
     }
     // Its list may not be drawn yet.
-    request_animation_frame(move || room::to_list(app));
+    dom::next_frame(move || room::to_list(app));
 }
 
 /// What is asked for: what the view lists, as the person limits it.
@@ -216,3 +216,6 @@ pub(crate) fn asked(app: App) -> Filter {
 pub(crate) fn is_queue(app: App) -> bool {
     app.view.get_untracked().asks
 }
+
+#[cfg(all(test, feature = "gallery"))]
+mod stage;

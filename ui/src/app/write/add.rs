@@ -107,7 +107,7 @@ pub(crate) fn add_claim(app: App) {
         let pointer = pointer.to_string();
         // A text about other lines is replaced by whatever is typed.
         if app.write.new.with_untracked(|it| it.pointer != pointer) {
-            request_animation_frame(|| request_animation_frame(|| dom::select(FIELD)));
+            dom::next_frame(|| dom::next_frame(|| dom::select(FIELD)));
         }
         app.write.new.update(|it| {
             it.about = Some((pointer.clone(), marked.lines()));
@@ -145,7 +145,7 @@ fn save_new(app: App) {
                 feed::saw_own(app, stored.seq, was_nothing_new);
                 reading::go_to(app, stored.id);
                 // The dialog gives the focus back first.
-                request_animation_frame(|| dom::focus("feed"));
+                dom::next_frame(|| dom::focus("feed"));
             }
             Err(refusal) => {
                 if app.frame.over.get_untracked() != Some(Over::Add) {
@@ -194,7 +194,7 @@ fn Form() -> impl IntoView {
     let kinds = Kind::ALL.iter().map(|it| {
         view! { <option value=it.as_str() selected=move || kind() == *it>{words::kind(*it)}</option> }
     });
-    request_animation_frame(|| dom::focus(FIELD));
+    dom::next_frame(|| dom::focus(FIELD));
     view! {
         <form class="writing" on:keydown=move |event| keys(&event, || save_new(app), None::<fn()>)
             on:submit=move |event| { event.prevent_default(); save_new(app); }>

@@ -48,7 +48,7 @@ impl Correction {
 pub(crate) fn correct(app: App) {
     if begin_correction(app) {
         dom::reveal(FIELD);
-        request_animation_frame(|| dom::focus(FIELD));
+        dom::next_frame(|| dom::focus(FIELD));
     }
 }
 

@@ -16,8 +16,8 @@ use crate::{
         prose, reading,
         room::{self, ToList},
         state::App,
+        views::requests::asked::wanted,
     },
-    asked::wanted,
     tags::Tag,
     words::{self, Clock, say},
 };

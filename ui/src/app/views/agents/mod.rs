@@ -2,6 +2,7 @@
 //! Their claims are in the feed.
 
 mod detail;
+pub(crate) mod family;
 mod list;
 mod state;
 

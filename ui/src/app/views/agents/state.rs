@@ -11,9 +11,8 @@ use crate::{
         inbox::Inbox,
         part::part,
         state::App,
-        views::{LIST, feed},
+        views::{LIST, agents::family::tree, feed},
     },
-    family::tree,
     tags::Tag,
     words::say,
 };
@@ -151,5 +150,5 @@ pub(super) fn show_said_by_current(app: App, agents: Listed) {
         ..Filter::default()
     };
     feed::limit(app, &feed::VIEW, filter, true);
-    request_animation_frame(|| dom::focus(LIST));
+    dom::next_frame(|| dom::focus(LIST));
 }

@@ -52,7 +52,7 @@ pub(crate) fn write_line(app: App, instead_of: Option<BriefLine>) {
         text: text.unwrap_or_default(),
         instead_of,
     }));
-    request_animation_frame(|| dom::focus(FIELD));
+    dom::next_frame(|| dom::focus(FIELD));
 }
 
 /// Changes the words of the open line.

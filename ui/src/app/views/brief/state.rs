@@ -148,7 +148,7 @@ pub(super) fn step_brief(app: App, by: isize) {
 pub(super) fn show_claim_of_line(app: App) {
     if let Some(id) = untrack(|| line(app)).and_then(|it| it.engram) {
         reading::go_to(app, id);
-        request_animation_frame(move || room::focus_pane(app));
+        dom::next_frame(move || room::focus_pane(app));
     }
 }
 

@@ -13,12 +13,14 @@ use crate::{
         room,
         state::App,
         views::{
-            conflicts::{state, verdict},
+            conflicts::{
+                queue::{Queue, Verdict},
+                state, verdict,
+            },
             feed,
         },
     },
     chosen::Chosen,
-    queue::{Queue, Verdict},
     words::{self, say},
 };
 
@@ -171,7 +173,7 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: Verdict) {
             None => {}
         }
     }
-    request_animation_frame(move || {
+    dom::next_frame(move || {
         if dom::is_nowhere() {
             room::focus_pane(app);
         }

@@ -15,10 +15,12 @@ use crate::{
         room::{self, ToList},
         source::SourceCard,
         state::App,
-        views::conflicts::state,
+        views::conflicts::{
+            queue::{Verdict, differing},
+            state,
+        },
     },
     commands,
-    queue::{Verdict, differing},
     words::{self, Clock, say},
 };
 

@@ -15,11 +15,14 @@ use crate::{
         state::App,
         views::{
             LIST,
-            conflicts::{chosen, state},
+            conflicts::{
+                chosen,
+                queue::{Group, Queue, excerpt},
+                state,
+            },
         },
     },
     chosen::Chosen,
-    queue::{Group, Queue, excerpt},
     words::{self, Clock, say},
 };
 

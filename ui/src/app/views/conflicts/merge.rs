@@ -11,10 +11,12 @@ use crate::{
         palette::keycaps,
         room,
         state::App,
-        views::conflicts::verdict,
+        views::conflicts::{
+            queue::{Verdict, suggestion},
+            verdict,
+        },
         write::{self, ClaimField},
     },
-    queue::{Verdict, suggestion},
     words::say,
 };
 
@@ -32,7 +34,7 @@ pub(super) struct Merge {
 pub(super) fn open_merge(app: App, it: &Conflict) {
     begin_merge(app, it);
     dom::reveal(FIELD);
-    request_animation_frame(|| dom::focus(FIELD));
+    dom::next_frame(|| dom::focus(FIELD));
 }
 
 pub(crate) fn begin_merge(app: App, it: &Conflict) {

@@ -5,6 +5,7 @@ mod chosen;
 mod detail;
 mod list;
 mod merge;
+pub(crate) mod queue;
 mod state;
 mod verdict;
 
@@ -18,9 +19,8 @@ pub(crate) use self::{
 };
 use super::{Address, View};
 use crate::{
-    app::{icons::Icon, room, state::App},
+    app::{icons::Icon, room, state::App, views::conflicts::queue::Verdict},
     commands::{Act, Command, Own},
-    queue::Verdict,
     words::say,
 };
 

@@ -16,11 +16,16 @@ use crate::{
         part::part,
         reading, room,
         state::App,
-        views::{conflicts::chosen, feed},
+        views::{
+            conflicts::{
+                chosen,
+                queue::{Queue, Verdict},
+            },
+            feed,
+        },
     },
     chosen::Chosen,
     commands::Act,
-    queue::{Queue, Verdict},
     tags::Tag,
     words::{self, say},
 };
@@ -378,7 +383,7 @@ pub(super) fn show_claim(app: App, side: usize) {
 /// Opens a claim in the feed.
 pub(super) fn show_in_feed(app: App, id: EngramId) {
     reading::go_to(app, id);
-    request_animation_frame(move || room::focus_pane(app));
+    dom::next_frame(move || room::focus_pane(app));
 }
 
 /// Goes one step back; returns whether there was one.

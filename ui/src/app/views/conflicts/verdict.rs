@@ -15,9 +15,8 @@ use crate::{
         frame::{Undo, Way},
         room,
         state::App,
-        views::conflicts::{chosen, merge, state},
+        views::conflicts::{chosen, merge, queue::Verdict, state},
     },
-    queue::Verdict,
     tags::Tag,
     words::say,
 };
@@ -208,7 +207,7 @@ fn leave_behind(app: App, id: ConflictId, verdict: Verdict) {
         None => {}
     }
     // What was written in is gone, or is the next one's: keys go on in the list.
-    request_animation_frame(move || {
+    dom::next_frame(move || {
         if dom::focused_in(REASON).is_some() || dom::is_nowhere() {
             room::focus_pane(app);
         }

@@ -401,7 +401,7 @@ fn question(app: App, deed: Deed) -> impl IntoView {
         let more = (more > 0).then(|| say::many::and_more(&words::thousands(more as u64)));
         view! { {names.into_iter().map(|it| view! { <q>{it}</q>" " }).collect_view()}{more} }
     };
-    request_animation_frame(|| dom::focus("chosen-yes"));
+    dom::next_frame(|| dom::focus("chosen-yes"));
     let keep = move |_| {
         choice.asking.set(None);
         dom::focus("feed");

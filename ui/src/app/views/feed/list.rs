@@ -137,7 +137,7 @@ fn Rows() -> impl IntoView {
     Effect::new(move |_| {
         let width = at.with(|it| it.width);
         if let (Some(id), true) = (app.list.expanded.get(), width > 0) {
-            request_animation_frame(move || grown.set(dom::height_within(&row::element_id(id))));
+            dom::next_frame(move || grown.set(dom::height_within(&row::element_id(id))));
         }
     });
     let rows = Memo::new_with_compare(move |_| state::rows(app), |_, _| true);
@@ -264,7 +264,7 @@ fn Rows() -> impl IntoView {
             element.set_scroll_top(top as i32);
             // Rows that came just now are not laid out yet, and there may be no room to scroll.
             if element.scroll_top() != top as i32 {
-                request_animation_frame(move || element.set_scroll_top(top as i32));
+                dom::next_frame(move || element.set_scroll_top(top as i32));
             }
             measure();
         }

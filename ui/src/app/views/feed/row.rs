@@ -252,7 +252,7 @@ impl ShownAt {
     fn mark(self, id: EngramId, element: web_sys::HtmlDivElement) {
         // The one before in this place was shown at another time.
         let _ = element.remove_attribute("data-shown-at");
-        request_animation_frame(move || {
+        dom::next_frame(move || {
             let now = js_sys::Date::now();
             let first = self.0.try_update_value(|all| {
                 forget_many(all);

@@ -161,7 +161,7 @@ pub(crate) fn limit(app: App, view: &'static View, filter: Filter, is_step: bool
             list_chosen(app);
         }
     };
-    set_timeout(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
+    dom::later(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
 }
 
 /// Sets the view and the filter; says whether that is something else than before.

@@ -19,7 +19,7 @@ pub(crate) fn choose_time(app: App) {
     if !untrack(|| VIEW.is_on(app)) {
         feed::limit(app, &VIEW, Filter::default(), true);
     }
-    room::in_list(app, || request_animation_frame(|| dom::focus(FIELD)));
+    room::in_list(app, || dom::next_frame(|| dom::focus(FIELD)));
 }
 
 /// What held at a time; at a time that is not past yet, what holds.

@@ -11,9 +11,11 @@ use crate::{
         palette::keycaps,
         room,
         state::App,
-        views::requests::state,
+        views::requests::{
+            asked::{self, Answer, asker, cap, next_waiting},
+            state,
+        },
     },
-    asked::{self, Answer, asker, cap, next_waiting},
     tags::Tag,
     words::{self, say},
 };
@@ -139,7 +141,7 @@ fn answered(app: App, it: &RequestTold, answer: Answer) {
         state::select(app, next);
     }
     // What was written in is gone, or is the next one's: keys go on in the list.
-    request_animation_frame(move || {
+    dom::next_frame(move || {
         let is_in = |id: &str| dom::focused_in(id).is_some();
         if is_in(REASON) || is_in(CAP) || dom::is_nowhere() {
             room::focus_pane(app);

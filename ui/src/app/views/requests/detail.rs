@@ -10,9 +10,11 @@ use crate::{
         room::{self, ToList},
         source::SourceCard,
         state::App,
-        views::requests::state,
+        views::requests::{
+            asked::{Standing, asker, standing, wanted},
+            state,
+        },
     },
-    asked::{Standing, asker, standing, wanted},
     words::{self, Clock, say},
 };
 

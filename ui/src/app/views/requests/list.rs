@@ -10,8 +10,8 @@ use crate::{
         icons::Icon,
         inbox::{Instead, ListBox, ListPane},
         state::App,
+        views::requests::asked::{Standing, asker, standing, wanted},
     },
-    asked::{Standing, asker, standing, wanted},
     words::{self, Clock, say},
 };
 

@@ -2,9 +2,12 @@
 //! key grants with a cap, one denies; a grant is revoked until it is used.
 
 mod answer;
+pub(crate) mod asked;
 mod detail;
 mod list;
 mod state;
+#[cfg(all(test, feature = "gallery"))]
+mod tests;
 
 use engram_model::EngramId;
 use leptos::prelude::*;
@@ -14,8 +17,7 @@ pub(crate) use self::state::Requests;
 pub(crate) use self::{detail::Detail, list::List};
 use super::{Address, View};
 use crate::{
-    app::{dom, icons::Icon, room, state::App},
-    asked::Answer,
+    app::{dom, icons::Icon, room, state::App, views::requests::asked::Answer},
     commands::{Act, Command, Own},
     words::say,
 };

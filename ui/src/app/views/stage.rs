@@ -1,0 +1,80 @@
+//! A window on one view without a browser, for tests of its logic: a function answers what is asked.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::{Arc, Mutex};
+
+use any_spawner::Executor;
+use engram_model::{Refusal, Request};
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::View;
+use crate::{
+    app::{
+        act,
+        backend::{Backend, Script},
+        state::{App, Phase},
+    },
+    commands::{self, Press},
+};
+
+/// A window on a view, and what it asked for since.
+pub(super) struct Stage {
+    pub(super) app: App,
+    asked: Arc<Mutex<Vec<Value>>>,
+    _owner: Owner,
+}
+
+impl Stage {
+    pub(super) fn open(
+        view: &'static View,
+        answer: fn(&Request) -> Result<Value, Refusal>,
+    ) -> Self {
+        // Another test of this process may have begun it.
+        let _ = Executor::init_futures_executor();
+        let owner = Owner::new();
+        owner.set();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&asked);
+        let script = Script(Arc::new(move |request| {
+            heard
+                .lock()
+                .unwrap()
+                .push(serde_json::to_value(&request).unwrap());
+            Ok(serde_json::from_value(answer(&request)?).unwrap())
+        }));
+        let app = App::new(Backend::Script(script));
+        app.phase.set(Phase::Ready);
+        app.view.set(view);
+        Self {
+            app,
+            asked,
+            _owner: owner,
+        }
+    }
+
+    /// Presses a key, as the window does.
+    pub(super) fn press(&self, key: &str) -> bool {
+        let press = Press {
+            key,
+            ..Press::default()
+        };
+        let command = commands::pressed(press, self.app.view.get_untracked());
+        let command = command.filter(|it| act::holds(self.app, it));
+        command.into_iter().for_each(|it| act::run(self.app, it));
+        self.settle();
+        command.is_some()
+    }
+
+    /// Until nothing is left to do.
+    pub(super) fn settle(&self) {
+        for _ in 0..8 {
+            Executor::poll_local();
+        }
+    }
+
+    /// What was asked since.
+    pub(super) fn asked(&self) -> Vec<Value> {
+        std::mem::take(&mut *self.asked.lock().unwrap())
+    }
+}
