@@ -355,3 +355,65 @@ fn modules_are_read_from_lists_and_paths() {
     let named: Vec<_> = modules_named(text).into_iter().collect();
     assert_eq!(named, ["Engine", "claims", "context", "home"]);
 }
+
+/// Files that lead to a view, and so may name it. The feed is what every part of the window falls back to.
+const LEADS: &[(&str, &[&str])] = &[
+    ("conflicts", &["act.rs", "detail.rs", "history.rs"]),
+    ("drift", &["act.rs", "detail.rs"]),
+    (
+        "knowledge",
+        &["act.rs", "history.rs", "mod.rs", "views/feed/state.rs"],
+    ),
+    ("requests", &["views/agents/detail.rs"]),
+];
+
+/// A view is its folder, and at most three lines beside it: its module, its place in the rail and what it keeps.
+#[test]
+fn a_view_is_a_folder() {
+    const VIEWS: &str = "ui/src/app/views/";
+    let sources = files(&["ui/src"], &[".rs"]);
+    let folders: BTreeSet<&str> = sources
+        .iter()
+        .filter_map(|it| it.path.strip_prefix(VIEWS)?.split_once('/'))
+        .map(|(folder, _)| folder)
+        .collect();
+    assert!(folders.len() > 5, "{folders:?}");
+    let mut found = Vec::new();
+    for folder in folders.iter().filter(|it| **it != "feed") {
+        let leads = LEADS.iter().find(|(view, _)| view == folder);
+        let leads = leads.map_or(&[][..], |(_, files)| *files);
+        for source in &sources {
+            let path = source.path.strip_prefix("ui/src/").unwrap_or_default();
+            let path = path.strip_prefix("app/").unwrap_or(path);
+            let is_own = path.starts_with(&format!("views/{folder}/"));
+            if is_own || path.starts_with("gallery") || leads.contains(&path) {
+                continue;
+            }
+            let lines: Vec<usize> = source
+                .lines()
+                .filter(|(_, line)| names(line, folder))
+                .map(|(number, _)| number)
+                .collect();
+            let most = if path == "views/mod.rs" { 3 } else { 0 };
+            if lines.len() > most {
+                found.push(format!(
+                    "{}: names {folder} in lines {lines:?}",
+                    source.path
+                ));
+            }
+        }
+    }
+    none("names a view outside its folder", found);
+}
+
+/// Whether a line names a module: not the words of the same name, which are beside what the window says.
+fn names(line: &str, module: &str) -> bool {
+    let starts = line.match_indices(module).map(|(at, _)| line.split_at(at));
+    let mut starts = starts.map(|(before, rest)| (before, &rest[module.len()..]));
+    starts.any(|(before, after)| {
+        let is_said = before.ends_with("say::") || before.ends_with("pub mod ");
+        let is_path = after.starts_with("::") || before.ends_with("mod ");
+        let is_whole = !before.ends_with(|it: char| it.is_alphanumeric() || it == '_');
+        is_path && is_whole && !is_said
+    })
+}

@@ -8,7 +8,10 @@ use super::set::status;
 use crate::app::{
     dom,
     state::App,
-    views::{brief, requests::{self, asked::in_order}},
+    views::{
+        brief,
+        requests::{self, asked::in_order},
+    },
 };
 
 fn request(number: usize, state: &str, more: &Value) -> Value {

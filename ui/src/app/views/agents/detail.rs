@@ -5,10 +5,7 @@ use engram_model::{
 };
 use leptos::prelude::*;
 
-use super::{
-    list::gauge,
-    state::{self, Listed},
-};
+use super::{list::gauge, state};
 use crate::{
     app::{
         dom,
@@ -26,8 +23,9 @@ use crate::{
 const NAMED: usize = 5;
 
 #[component]
-pub(super) fn Detail(agents: Listed) -> impl IntoView {
+pub(super) fn Detail() -> impl IntoView {
     let app = App::here();
+    let agents = app.views.agents;
     let it = Memo::new(move |_| agents.current().and_then(|it| agents.of(&it)));
     let is_none = move || it.with(Option::is_none);
     let head = move || it.get().map(|it| head(&it, app.clock.get()));
@@ -36,12 +34,12 @@ pub(super) fn Detail(agents: Listed) -> impl IntoView {
             <ToList />
             <div class="scroll" id=room::READ tabindex="-1" hidden=is_none>
                 {head}
-                <Children agents it />
+                <Children it />
                 <Costs it />
                 <Stored it />
             </div>
             <div class="bar" hidden=is_none>
-                <button class="primary" data-testid="agent-claims" on:click=move |_| state::show_said_by_current(app, agents)>{say::agents::SHOW}" "{keycaps("Enter")}</button>
+                <button class="primary" data-testid="agent-claims" on:click=move |_| state::show_said_by_current(app)>{say::agents::SHOW}" "{keycaps("Enter")}</button>
             </div>
         </section>
     }
@@ -88,7 +86,9 @@ fn head(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
 
 /// The agents that it started.
 #[component]
-fn Children(agents: Listed, it: Memo<Option<AgentStatus>>) -> impl IntoView {
+fn Children(it: Memo<Option<AgentStatus>>) -> impl IntoView {
+    let app = App::here();
+    let agents = app.views.agents;
     let all = Memo::new(move |_| {
         let handle = it.with(|it| it.as_ref().map(|it| it.handle.clone()));
         let all = handle.map(|it| agents.children_of(&it)).unwrap_or_default();
@@ -103,7 +103,7 @@ fn Children(agents: Listed, it: Memo<Option<AgentStatus>>) -> impl IntoView {
             <h3>{say::agents::CHILDREN}</h3>
             <ul>
                 <For each=move || all.get() key=Clone::clone let((handle, name))>
-                    <li><button class="plain" on:click=move |_| agents.choose(&handle)>{name}</button></li>
+                    <li><button class="plain" on:click=move |_| state::select(app, &handle)>{name}</button></li>
                 </For>
             </ul>
         </section>

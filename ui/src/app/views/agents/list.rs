@@ -2,99 +2,62 @@
 
 use engram_model::{AgentId, AgentStatus, Budget, Meter};
 use leptos::{ev, prelude::*};
-use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement};
 
-use super::{VIEW, state::Listed};
+use super::{VIEW, state};
 use crate::{
     app::{
         dom,
-        frame::sentence,
+        inbox::{Instead, ListBox, ListPane},
         prose::prose,
         room,
         state::App,
-        states,
-        views::{LIST, agents::state},
     },
     words::{self, Clock, say},
 };
 
-/// Focuses the row that many away from the current one, clamped at the ends.
-pub(super) fn step(app: App, by: isize) {
-    let rows = document()
-        .get_element_by_id(LIST)
-        .and_then(|it| it.query_selector_all("[data-testid=agent]").ok());
-    let Some(rows) = rows else { return };
-    let row = |at: u32| rows.item(at).and_then(|it| it.dyn_into::<Element>().ok());
-    let is_current =
-        |at: &u32| row(*at).is_some_and(|it| it.get_attribute("tabindex").as_deref() == Some("0"));
-    let at = (0..rows.length()).find(is_current).unwrap_or(0) as usize;
-    let last = (rows.length() as usize).saturating_sub(1);
-    let next = row(at.saturating_add_signed(by).min(last) as u32);
-    if untrack(|| room::covers_list(app)) {
-        // Behind the one that is read, rows cannot be focused.
-        next.and_then(|it| it.dyn_into::<HtmlElement>().ok())
-            .into_iter()
-            .for_each(|it| it.click())
-    } else {
-        dom::focus_on(next)
+pub(super) fn element_id(handle: &AgentId) -> String {
+    format!("agent-{}", handle.0)
+}
+
+#[component]
+pub(super) fn List() -> impl IntoView {
+    let app = App::here();
+    let count = move || words::thousands((VIEW.count)(app));
+    let beside = move || {
+        view! { <span class="chip" data-testid="list-count" title=VIEW.counted>{count}</span> }
+    };
+    view! {
+        <ListPane view=&VIEW beside refused=app.views.agents.inbox.refused again=state::read><Rows /></ListPane>
     }
 }
 
 #[component]
-pub(super) fn List(agents: Listed) -> impl IntoView {
+fn Rows() -> impl IntoView {
     let app = App::here();
-    let count = move || words::thousands((VIEW.count)(app));
-    // Also while the list itself has the focus, as after its number key.
+    let all = app.views.agents;
+    let order = Memo::new(move |_| all.order());
+    let is_none = Memo::new(move |_| order.with(Vec::is_empty));
+    let current = Memo::new(move |_| all.current());
+    let active = Signal::derive(move || current.with(|it| it.as_ref().map(element_id)));
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Enter" {
             event.prevent_default();
-            agents.choose_current();
+            state::select_current(app);
             if !room::bring_forward(app) {
-                state::show_said_by_current(app, agents);
+                state::show_said_by_current(app);
             }
         }
     };
-    view! {
-        <section class="pane list" aria-label=VIEW.title>
-            <header>
-                <h1>{VIEW.title}</h1>
-                <span class="chip" data-testid="list-count" title=VIEW.counted>{count}</span>
-            </header>
-            <states::Disconnected />
-            <div class="agents" id=LIST tabindex="-1" role="group" aria-label=say::agents::LABEL data-testid="agents-list" on:keydown=keys>
-                <Rows agents />
-            </div>
-        </section>
-    }
-}
-
-#[component]
-fn Rows(agents: Listed) -> impl IntoView {
-    let is_empty = move || agents.order.with(Vec::is_empty);
-    let is_known = move || agents.known.with(Option::is_some);
-    let instead = move || {
-        match (is_known(), agents.refused.get()) {
-        (true, _) if !is_empty() => ().into_any(),
-        (true, _) => nothing().into_any(),
-        (false, Some(refusal)) => view! {
-            <p class="none" role="alert">{sentence(&refusal.message)}" "{words::visible(&refusal.hint)}</p>
-        }
-        .into_any(),
-        (false, None) => {
-            view! { <p class="none quiet" aria-busy="true">{say::agents::READING}</p> }.into_any()
-        }
-    }
-    };
     let more = move || {
-        let more = agents.known.with(|it| it.as_ref().map_or(0, |it| it.more));
+        let more = all.known.with(|it| it.as_ref().map_or(0, |it| it.more));
         (more > 0).then(|| view! { <p class="quiet more">{say::agents::more(&words::count(more, say::AGENTS))}</p> })
     };
     view! {
-        {instead}
-        <ol hidden=is_empty>
-            <For each=move || agents.order.get() key=Clone::clone let((handle, depth))><Row agents handle depth /></For>
-        </ol>
+        <Instead is_none is_read=Signal::derive(move || all.known.with(Option::is_some)) refused=all.inbox.refused
+            reading=say::agents::READING nothing />
+        <ListBox class="conflicts agents" label=say::agents::LABEL testid="agents-list" is_none active on:keydown=keys>
+            <For each=move || order.get() key=Clone::clone let((handle, depth))><Row handle depth current /></For>
+        </ListBox>
         {more}
     }
 }
@@ -111,24 +74,25 @@ fn nothing() -> impl IntoView {
 }
 
 #[component]
-fn Row(agents: Listed, handle: AgentId, depth: usize) -> impl IntoView {
+fn Row(handle: AgentId, depth: usize, current: Memo<Option<AgentId>>) -> impl IntoView {
     let app = App::here();
+    let id = element_id(&handle);
     let handle = StoredValue::new(handle);
-    let it = Memo::new(move |_| handle.with_value(|it| agents.of(it)));
-    let is_current = Memo::new(move |_| {
-        let current = agents.current();
-        handle.with_value(|it| current.as_ref() == Some(it))
+    let it = Memo::new(move |_| handle.with_value(|it| app.views.agents.of(it)));
+    let is_open = Memo::new(move |_| {
+        handle.with_value(|handle| current.with(|it| it.as_ref() == Some(handle)))
     });
-    let choose = move || handle.with_value(|it| agents.choose(it));
+    let open = move || {
+        handle.with_value(|it| state::select(app, it));
+        room::bring_forward(app);
+    };
     let content = move || it.get().map(|it| content(&it, depth, app.clock.get()));
     view! {
-        <li>
-            <button class="agent-row" data-testid="agent" data-depth=depth style=("--depth", depth.to_string()) tabindex=move || if is_current.get() { "0" } else { "-1" }
-                aria-current=move || is_current.get().then_some("true")
-                on:focus=move |_| choose() on:click=move |_| { choose(); room::bring_forward(app); } on:dblclick=move |_| state::show_said_by_current(app, agents)>
-                {content}
-            </button>
-        </li>
+        <div class="agent-row" class:selected=is_open id=id role="option" aria-selected=move || is_open.get().to_string()
+            data-testid="agent" data-depth=depth style=("--depth", depth.to_string())
+            on:mousedown=dom::keep_text on:click=move |_| open() on:dblclick=move |_| state::show_said_by_current(app)>
+            {content}
+        </div>
     }
 }
 

@@ -10,7 +10,6 @@ use engram_model::AgentId;
 use leptos::prelude::*;
 
 pub(crate) use self::state::Agents;
-use self::{detail::Detail, list::List, state::Listed};
 use super::{Address, View};
 use crate::{
     app::{icons::Icon, room, state::App},
@@ -27,7 +26,7 @@ pub(crate) static VIEW: View = View {
     of: say::AGENTS,
     counted: say::agents::COUNTS,
     count: |app| app.status.with(|it| it.as_ref().map_or(0, |it| it.agents)),
-    step: list::step,
+    step: state::step,
     panes,
     is_any_open: |app| app.views.agents.inbox.open.with(Option::is_some),
     address: Address {
@@ -47,6 +46,6 @@ pub(crate) static VIEW: View = View {
 };
 
 fn panes() -> AnyView {
-    let agents = Listed::follow(App::here());
-    room::panes(view! { <List agents /> }, view! { <Detail agents /> })
+    state::follow(App::here());
+    room::panes(view! { <list::List /> }, view! { <detail::Detail /> })
 }

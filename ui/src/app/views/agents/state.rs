@@ -2,120 +2,60 @@
 
 use std::collections::{HashMap, HashSet};
 
-use engram_model::{AgentId, AgentStatus, AgentsReply, Filter, Refusal, ask};
+use engram_model::{AgentId, AgentStatus, AgentsReply, Filter, ask};
 use leptos::prelude::*;
 
+use super::{VIEW, family::tree, list::element_id};
 use crate::{
     app::{
         dom,
-        inbox::Inbox,
+        inbox::{Inbox, stepped},
         part::part,
         state::App,
-        views::{LIST, agents::family::tree, feed},
+        views::{LIST, feed},
     },
     tags::Tag,
     words::say,
 };
 
 part! {
-    /// Which agent is open; the first where none was chosen.
+    /// The agents.
     pub(crate) struct Agents {
         anew {
+            /// Which one is open; the first where none was chosen.
             pub(crate) inbox: Inbox<AgentId> = (),
+            /// What was read; none until it comes.
+            pub(super) known: RwSignal<Option<AgentsReply>> = None,
+            /// In the order in which they were heard of: the last first.
+            heard_of: RwSignal<Vec<AgentId>> = Vec::new(),
         }
         stays {}
     }
 }
 
-/// What the view shows while it is on the screen.
-#[derive(Clone, Copy)]
-pub(super) struct Listed {
-    /// The last answer; none until it comes.
-    pub(super) known: Memo<Option<AgentsReply>>,
-    /// Why nothing could be read.
-    pub(super) refused: Memo<Option<Refusal>>,
+impl Agents {
     /// The order in which they are listed, and how deep each stands below its parents.
-    pub(super) order: Memo<Vec<(AgentId, usize)>>,
-    app: App,
-}
-
-impl Listed {
-    /// Reads them, and again after each action of one: they go stale with the status.
-    pub(super) fn follow(app: App) -> Self {
-        let loaded = LocalResource::new(move || {
-            app.stale.track(Tag::Status);
-            app.ask(ask::Agents)
+    pub(super) fn order(self) -> Vec<(AgentId, usize)> {
+        let parents: HashMap<AgentId, AgentId> = self.known.with(|known| {
+            let all = known.iter().flat_map(|it| &it.agents);
+            let pair = |it: &AgentStatus| Some((it.handle.clone(), it.parent.clone()?));
+            all.filter_map(pair).collect()
         });
-        let known = Memo::new(
-            move |before: Option<&Option<AgentsReply>>| match loaded.get() {
-                Some(Ok(reply)) => Some(*reply),
-                _ => before.cloned().flatten(),
-            },
-        );
-        let refused = Memo::new(move |_| loaded.get().and_then(Result::err));
-        let latest = Memo::new(move |before: Option<&Vec<AgentId>>| {
-            let before = before.map(Vec::as_slice).unwrap_or_default();
-            known.with(|it| match it {
-                Some(reply) => in_order(before, &reply.agents),
-                None => before.to_vec(),
-            })
-        });
-        let order = Memo::new(move |_| {
-            let parents = known.with(|it| {
-                let all = it.iter().flat_map(|it| &it.agents);
-                let pair = |it: &AgentStatus| Some((it.handle.clone(), it.parent.clone()?));
-                all.filter_map(pair).collect::<HashMap<_, _>>()
-            });
-            latest.with(|all| tree(all, &parents))
-        });
-        Effect::new(move |_| {
-            let asked = app.views.agents.inbox.open.get();
-            let is_listed = |it: &AgentsReply| {
-                let is_it = |agent: &AgentStatus| Some(&agent.handle) == asked.as_ref();
-                asked.is_none() || it.agents.iter().any(is_it)
-            };
-            if known.with(|it| !it.as_ref().is_none_or(is_listed)) {
-                app.views.agents.inbox.open.set(None);
-                app.write_address(false);
-                app.frame.say(say::agents::GONE, "", true);
-            }
-        });
-        Self {
-            known,
-            refused,
-            order,
-            app,
-        }
-    }
-
-    /// Opens another one.
-    pub(super) fn choose(self, handle: &AgentId) {
-        if self.app.views.agents.inbox.open.get_untracked().as_ref() != Some(handle) {
-            self.app.views.agents.inbox.open.set(Some(handle.clone()));
-            self.app.write_address(false);
-        }
-    }
-
-    /// Opens the one that is shown without having been chosen.
-    pub(super) fn choose_current(self) {
-        if let Some(handle) = untrack(|| self.current()) {
-            self.choose(&handle);
-        }
+        self.heard_of.with(|all| tree(all, &parents))
     }
 
     /// The open one: the first, until another is chosen.
     pub(super) fn current(self) -> Option<AgentId> {
-        let chosen = self.app.views.agents.inbox.open.get();
-        self.order.with(|all| {
-            let chosen = chosen.filter(|it| all.iter().any(|(id, _)| id == it));
-            chosen.or_else(|| all.first().map(|(id, _)| id.clone()))
-        })
+        let order = self.order();
+        let chosen = self.inbox.open.get();
+        let chosen = chosen.filter(|it| order.iter().any(|(handle, _)| handle == it));
+        chosen.or_else(|| order.first().map(|(handle, _)| handle.clone()))
     }
 
     /// Those that one started.
     pub(super) fn children_of(self, handle: &AgentId) -> Vec<AgentStatus> {
-        self.known.with(|it| {
-            let all = it.iter().flat_map(|it| &it.agents);
+        self.known.with(|known| {
+            let all = known.iter().flat_map(|it| &it.agents);
             let own = all.filter(|it| it.parent.as_ref() == Some(handle));
             own.cloned().collect()
         })
@@ -123,10 +63,65 @@ impl Listed {
 
     /// The figures of one.
     pub(super) fn of(self, handle: &AgentId) -> Option<AgentStatus> {
-        self.known.with(|it| {
-            let all = it.as_ref()?.agents.iter();
-            all.into_iter().find(|it| it.handle == *handle).cloned()
+        self.known.with(|known| {
+            let mut all = known.as_ref()?.agents.iter();
+            all.find(|it| it.handle == *handle).cloned()
         })
+    }
+}
+
+/// Reads them, and again after each action of one: they go stale with the status.
+pub(super) fn follow(app: App) {
+    Effect::new(move |_| {
+        app.stale.track(Tag::Status);
+        read(app);
+    });
+}
+
+pub(super) fn read(app: App) {
+    let all = app.views.agents;
+    all.inbox
+        .read(app, ask::Agents, move |reply| list(app, *reply));
+}
+
+fn list(app: App, reply: AgentsReply) {
+    let all = app.views.agents;
+    let open = all.inbox.open.get_untracked();
+    let is_gone = open.is_some_and(|open| reply.agents.iter().all(|it| it.handle != open));
+    all.heard_of
+        .update(|before| *before = in_order(before, &reply.agents));
+    all.known.set(Some(reply));
+    if is_gone && untrack(|| VIEW.is_on(app)) {
+        all.inbox.open.set(None);
+        app.write_address(false);
+        app.frame.say(say::agents::GONE, "", true);
+    }
+}
+
+/// Opens another one.
+pub(super) fn select(app: App, handle: &AgentId) {
+    let open = app.views.agents.inbox.open;
+    if open.get_untracked().as_ref() != Some(handle) {
+        open.set(Some(handle.clone()));
+        app.write_address(false);
+        dom::reveal(&element_id(handle));
+    }
+}
+
+/// Opens the one that is shown without having been chosen.
+pub(super) fn select_current(app: App) {
+    if let Some(handle) = untrack(|| app.views.agents.current()) {
+        select(app, &handle);
+    }
+}
+
+/// Moves through the list by rows; the ends hold.
+pub(super) fn step(app: App, by: isize) {
+    let order = untrack(|| app.views.agents.order()).into_iter();
+    let handles: Vec<AgentId> = order.map(|(handle, _)| handle).collect();
+    let open = untrack(|| app.views.agents.current());
+    if let Some(handle) = stepped(&handles, open.as_ref(), by) {
+        select(app, &handle);
     }
 }
 
@@ -141,7 +136,8 @@ fn in_order(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
 }
 
 /// Shows the claims under the open agent's name in the feed.
-pub(super) fn show_said_by_current(app: App, agents: Listed) {
+pub(super) fn show_said_by_current(app: App) {
+    let agents = app.views.agents;
     let Some(it) = untrack(|| agents.of(&agents.current()?)) else {
         return;
     };

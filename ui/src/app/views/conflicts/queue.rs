@@ -5,6 +5,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Settle};
 
+use crate::app::inbox::stepped;
+
 /// A person's verdict on a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -188,10 +190,8 @@ impl Queue {
 
     /// The row so many further on; from none, or from one that is not listed, the first. The ends hold.
     pub fn step(&self, from: Option<ConflictId>, by: isize) -> Option<ConflictId> {
-        let at = from.and_then(|it| self.place(it));
-        let last = self.rows.len().checked_sub(1)?;
-        let to = at.map_or(0, |at| at.saturating_add_signed(by).min(last));
-        self.rows.get(to).map(|it| it.id)
+        let ids: Vec<ConflictId> = self.rows.iter().map(|it| it.id).collect();
+        stepped(&ids, from.as_ref(), by)
     }
 
     /// The next that waits for a verdict after this one; after the last, the one before.

@@ -5,8 +5,8 @@ use leptos::{ev, prelude::*, task::spawn_local};
 
 use crate::{
     app::{
-        batch::Progress, dom, frame::Undo, outside, palette::keycaps, reading, state::App,
-        views::feed::state,
+        batch::Progress, dom, frame::Undo, inbox::stepped, outside, palette::keycaps, reading,
+        state::App, views::feed::state,
     },
     chosen::{Chosen, Deed, named},
     commands::Act,
@@ -142,10 +142,8 @@ fn toggle_chosen(app: App, id: EngramId) {
 pub(crate) fn extend(app: App, by: isize) {
     let at = app.reading.selected.get_untracked();
     let rows = untrack(|| state::rows(app));
-    let place = rows.iter().position(|it| Some(it.id) == at);
-    let last = rows.len().saturating_sub(1);
-    let to = place.map_or(0, |it| it.saturating_add_signed(by).min(last));
-    let to = rows.get(to).map(|it| it.id);
+    let ids: Vec<EngramId> = rows.iter().map(|it| it.id).collect();
+    let to = stepped(&ids, at.as_ref(), by);
     if let Some(to) = to {
         extend_to(app, to);
     }

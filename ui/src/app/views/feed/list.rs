@@ -14,6 +14,7 @@ use crate::{
     app::{
         connection::Link,
         dom, first_run,
+        inbox::ListBox,
         refused::Refused,
         stale,
         state::App,
@@ -394,9 +395,8 @@ fn Rows() -> impl IntoView {
     };
     view! {
         <empty::End rows />
-        <div class="rows" class:bare=is_none id="feed" node_ref=box_ref tabindex="0" role="listbox" aria-multiselectable="true" aria-label=label
-            aria-activedescendant=active data-testid="feed" on:scroll=move |_| measure()
-            on:pointermove=move |event| look::point(app, &event) on:pointerleave=move |_| look::point_elsewhere(app)>
+        <ListBox class="rows" label=Signal::derive(label) testid="feed" is_many=true is_none active=Signal::derive(active) node=box_ref
+            on:scroll=move |_| measure() on:pointermove=move |event| look::point(app, &event) on:pointerleave=move |_| look::point_elsewhere(app)>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", layout.with(Layout::total))>
                 {line}
                 {headings}
@@ -404,7 +404,7 @@ fn Rows() -> impl IntoView {
                     <Row row shown_at />
                 </For>
             </div>
-        </div>
+        </ListBox>
     }
 }
 

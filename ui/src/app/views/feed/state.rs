@@ -10,6 +10,7 @@ use super::{chosen::Choice, filter, look::Look};
 use crate::{
     app::{
         connection, dom,
+        inbox::stepped,
         part::part,
         reading,
         state::App,
@@ -317,15 +318,9 @@ pub(crate) fn step(app: App, by: isize) {
     }
     let rows = untrack(|| rows(app));
     let selected = app.reading.selected.get_untracked();
-    let at = rows.iter().position(|it| Some(it.id) == selected);
-    let to = match at {
-        Some(at) => at
-            .saturating_add_signed(by)
-            .min(rows.len().saturating_sub(1)),
-        None => 0,
-    };
-    if let Some(row) = rows.get(to) {
-        reading::select(app, row.id);
+    let ids: Vec<EngramId> = rows.iter().map(|it| it.id).collect();
+    if let Some(id) = stepped(&ids, selected.as_ref(), by) {
+        reading::select(app, id);
     }
 }
 
