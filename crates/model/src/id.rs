@@ -9,7 +9,7 @@ use crate::{Code, Refusal};
 macro_rules! ulid_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
         pub struct $name(
             #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$")))] pub ulid::Ulid,

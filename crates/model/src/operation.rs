@@ -6,90 +6,211 @@
 //! and addresses out of a body; nothing else rewrites one.
 
 mod agents;
-mod kind;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
     AgentId, Anchored, Code, ConflictId, ConflictStatus, Engram, EngramId, EventId, Figures,
-    Granted, How, LineageId, ProjectId, Refusal, Severity, Tier,
+    Granted, How, LineageId, ProjectId, Refusal, Severity, Tier, engram::words,
 };
 
 pub use agents::*;
-pub use kind::OperationKind;
 
-/// One change of a home.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Operation {
+macro_rules! operations {
+    ($(
+        $(#[doc = $doc:literal])+
+        $name:ident($it:ident: $payload:ty) = $word:literal, $readers:ident $($mark:ident)* $(, $how:ident $subject:expr)?;
+    )+) => {
+        /// One change of a home.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Operation {
+            $($(#[doc = $doc])+ $name($payload),)+
+        }
+
+        words!(
+            /// The name of an operation in the journal.
+            OperationKind {
+                $($(#[doc = $doc])+ $name = $word,)+
+            }
+        );
+
+        impl OperationKind {
+            fn readers(self) -> Readers {
+                match self { $(Self::$name => Readers::$readers,)+ }
+            }
+
+            fn is(self, mark: Mark) -> bool {
+                let marks: &[Mark] = match self { $(Self::$name => &[$(Mark::$mark),*],)+ };
+                marks.contains(&mark)
+            }
+        }
+
+        #[allow(unused_variables)]
+        impl Operation {
+            /// Its name in the journal.
+            pub fn kind(&self) -> OperationKind {
+                match self { $(Self::$name(_) => OperationKind::$name,)+ }
+            }
+
+            /// The engram, event or conflict that it is about; beside the body, so that it can be looked up.
+            pub fn subject(&self) -> Option<String> {
+                match self { $(Self::$name($it) => operations!(@subject $($how $subject)?),)+ }
+            }
+
+            /// Its body, without the words that can be erased and without what is derived from them.
+            pub fn body(&self) -> Result<String, serde_json::Error> {
+                match self { $(Self::$name($it) => operations!(@body $it $(, $how $subject)?),)+ }
+            }
+
+            /// Parses an entry; the text kept beside the journal is not filled in.
+            ///
+            /// # Errors
+            /// `STORE_CORRUPT` for a body that is not what its kind promises.
+            pub fn read(kind: OperationKind, subject: Option<&str>, body: &str) -> Result<Self, Refusal> {
+                let subject = subject.unwrap_or_default();
+                Ok(match kind {
+                    $(OperationKind::$name => {
+                        Self::$name(operations!(@read subject, body, $it: $payload $(, $how $subject)?))
+                    })+
+                })
+            }
+        }
+    };
+    (@subject) => { None };
+    (@subject key $key:expr) => { None };
+    (@subject $how:ident $subject:expr) => { Some($subject.to_string()) };
+    (@body $it:ident, is $subject:expr) => { Ok("{}".to_owned()) };
+    (@body $it:ident, key $key:expr) => { serde_json::to_string(&json!({ $key: $it })) };
+    (@body $it:ident $($rest:tt)*) => { serde_json::to_string($it) };
+    (@read $text:ident, $body:ident, $it:ident: $payload:ty, is $subject:expr) => { $text.parse()? };
+    (@read $text:ident, $body:ident, $it:ident: $payload:ty, beside $subject:expr) => {{
+        let mut $it: $payload = parse($body)?;
+        $subject = $text.parse()?;
+        $it
+    }};
+    (@read $text:ident, $body:ident, $it:ident: $payload:ty, key $key:expr) => {
+        serde_json::from_value(parse::<Value>($body)?[$key].take()).map_err(unreadable)?
+    };
+    (@read $text:ident, $body:ident, $($rest:tt)*) => { parse($body)? };
+}
+
+// All operations. A row says what one carries, its word in the journal, who reads of it, and how it is marked;
+// then, where it is about something, what that is, and where the journal has it: `of` what its body says too,
+// `beside` the body alone, or that it `is` all there is. Where a body is no object, `key` makes it one.
+operations! {
     /// A version of a claim holds from now on; the one that it supersedes no longer does.
-    Stored(Box<Engram>),
+    Stored(it: Box<Engram>) = "stored", All News Rated, of it.id;
     /// Another voice said the same as this version.
-    Corroborated(EngramId),
+    Corroborated(it: EngramId) = "corroborated", All News Rated, is it;
     /// The window of a version was closed.
-    Forgotten(EngramId),
+    Forgotten(it: EngramId) = "forgotten", All News Rated, is it;
     /// Lineages left the list with all their versions: those of a sample that was removed.
-    Unlisted(Vec<LineageId>),
+    Unlisted(it: Vec<LineageId>) = "unlisted", All News;
     /// Text was erased for good, and the windows of its versions closed.
-    Redacted(Redaction),
+    Redacted(it: Redaction) = "redacted", All News, beside it.id;
     /// An ephemeral version became durable.
-    Promoted(Promotion),
+    Promoted(it: Promotion) = "promoted", All News Rated, beside it.id;
     /// Something was fetched.
-    Dereferenced(Read),
+    Dereferenced(it: Read) = "dereferenced", All;
     /// An event was noted.
-    Noted(Event),
+    Noted(it: Event) = "noted", All Rated, beside it.id;
     /// The evidence of claims stands otherwise than it did. Its tables are a follower's.
-    Anchored(Anchoring),
+    Anchored(it: Anchoring) = "anchored", All;
     /// The project's repository was seen at a place for the first time.
-    Located(Located),
+    Located(it: Located) = "located", Nobody;
     /// The user let the repository at another place use the project's memory too.
-    Admitted(Admitted),
+    Admitted(it: Admitted) = "admitted", Nobody;
     /// An agent called for the first time, or in a new turn.
-    Joined(Box<Agent>),
+    Joined(it: Box<Agent>) = "joined", User Rated;
     /// The user or a parent opened an agent, or gave one of theirs a new token.
-    Opened(Box<Opened>),
+    Opened(it: Box<Opened>) = "opened", User Rated, of it.agent.handle.0;
     /// An agent asked to read beyond its budget.
-    Requested(Box<Requested>),
+    Requested(it: Box<Requested>) = "requested", User Rated, beside it.id;
     /// Its parent or the user said no.
-    Denied(Denied),
+    Denied(it: Denied) = "denied", User Rated, beside it.id;
     /// Something beyond the budget was permitted.
-    Granted(Box<NewGrant>),
+    Granted(it: Box<NewGrant>) = "granted", User Rated, of it.grant.id;
     /// A grant was taken back.
-    Revoked(String),
+    Revoked(it: String) = "revoked", User, is it;
     /// A budget refused an agent something.
-    Refused(Refused),
+    Refused(it: Refused) = "refused", User;
     /// A file of a working tree was kept as evidence.
-    Kept(Snapshot),
+    Kept(it: Snapshot) = "kept", Nobody;
     /// Queries returned these versions, so often; as builds before [`Operation::Served`] said it.
-    Counted(Vec<(EngramId, u64)>),
+    Counted(it: Vec<(EngramId, u64)>) = "counted", Nobody, key "hits";
     /// An agent was shown something.
-    Served(Served),
+    Served(it: Served) = "served", Nobody;
     /// A parent or the user pinned something to the brief.
-    Pinned(Pin),
+    Pinned(it: Pin) = "pinned", User Rated;
     /// What the entry at this place pinned is pinned no longer.
-    Unpinned(u64),
+    Unpinned(it: u64) = "unpinned", User Rated, key "pin";
     /// A message was sent.
-    Sent(Box<Sent>),
+    Sent(it: Box<Sent>) = "sent", User Rated, beside it.id;
     /// A message was refused.
-    Unsent(Unsent),
+    Unsent(it: Unsent) = "unsent", Nobody Rated, beside it.id;
     /// What tables held that the journal of an earlier schema does not say; by a migration.
-    Carried(Box<Carried>),
+    Carried(it: Box<Carried>) = "carried", Nobody;
     /// What could be read of a damaged database was saved.
-    Recovered(Lost),
+    Recovered(it: Lost) = "recovered", Nobody;
     /// Two sides were found that cannot both hold: for the first time, again after a verdict, or worse
     /// than before.
-    Conflicted(Box<Contradiction>),
+    Conflicted(it: Box<Contradiction>) = "conflict", All News, beside it.id;
     /// A conflict was settled, or its verdict was undone.
-    Resolved(Box<Ruling>),
+    Resolved(it: Box<Ruling>) = "resolved", All News Rated, beside it.id;
     /// The user let an open conflict pass the gate, or took that back.
-    Allowed(Permit),
+    Allowed(it: Permit) = "allowed", All News, beside it.id;
+}
+
+/// Who may read of an operation.
+#[derive(PartialEq, Eq)]
+enum Readers {
+    /// Nobody: it is bookkeeping.
+    Nobody,
+    /// The user: it is between agents, or between them and the user.
+    User,
+    /// Whoever may see what it is about.
+    All,
+}
+
+/// What else holds of an operation.
+#[derive(PartialEq, Eq)]
+enum Mark {
+    /// The feed shows it unasked.
+    News,
+    /// It counts in the rates of the agent that causes it: all that an agent stores, closes, settles or asks of
+    /// others. What reads, and what is recorded along with something else, does not. Of turns, those count that an
+    /// agent begins for others: its own begins with a call.
+    Rated,
+}
+
+impl OperationKind {
+    /// Whether readers of the journal see it; the others are bookkeeping.
+    pub fn is_told(self) -> bool {
+        self.readers() != Readers::Nobody
+    }
+
+    /// Whether it is between agents, or between them and the user: only the user is told of it.
+    pub fn is_between(self) -> bool {
+        self.readers() == Readers::User
+    }
+
+    /// Whether the feed shows it unasked.
+    pub fn is_news(self) -> bool {
+        self.is(Mark::News)
+    }
+
+    /// Whether it counts in the rates of the agent that causes it.
+    pub fn is_rated(self) -> bool {
+        self.is(Mark::Rated)
+    }
 }
 
 /// What [`Operation::Conflicted`] found. What is told of two sides is in the order of `sides`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contradiction {
     /// Which conflict: a function of the sides and the project.
-    #[serde(skip, default = "no_conflict")]
+    #[serde(skip)]
     pub id: ConflictId,
     /// Digests of the two sides, the lesser first.
     pub sides: [String; 2],
@@ -117,7 +238,7 @@ pub struct Contradiction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
     /// Which conflict.
-    #[serde(skip, default = "no_conflict")]
+    #[serde(skip)]
     pub id: ConflictId,
     /// Where it stands from now on: open once a verdict was undone.
     pub status: ConflictStatus,
@@ -145,7 +266,7 @@ pub struct Ruling {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permit {
     /// Which conflict.
-    #[serde(skip, default = "no_conflict")]
+    #[serde(skip)]
     pub id: ConflictId,
     /// The reason that was given; kept beside the journal.
     #[serde(skip)]
@@ -155,16 +276,12 @@ pub struct Permit {
     pub undone: bool,
 }
 
-fn no_conflict() -> ConflictId {
-    ConflictId(ulid::Ulid::nil())
-}
-
 /// What [`Operation::Redacted`] erased.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Redaction {
     /// The engram or event that was named.
     #[serde(skip)]
-    pub id: Option<EngramId>,
+    pub id: EngramId,
     /// The digest of the words.
     #[serde(default)]
     pub content_hash: String,
@@ -193,15 +310,11 @@ pub struct Redaction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promotion {
     /// The version.
-    #[serde(skip, default = "no_engram")]
+    #[serde(skip)]
     pub id: EngramId,
     /// Whether its term ended with it: the one that every ephemeral claim has.
     #[serde(default)]
     pub ends_term: bool,
-}
-
-fn no_engram() -> EngramId {
-    EngramId(ulid::Ulid::nil())
 }
 
 /// The kind of an event whose address was erased.
@@ -211,7 +324,7 @@ pub const ERASED: &str = "erased";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Its identity.
-    #[serde(skip, default = "no_event")]
+    #[serde(skip)]
     pub id: EventId,
     /// The `sam:` pointer that addresses it.
     pub pointer: String,
@@ -220,10 +333,6 @@ pub struct Event {
     /// What happened; kept beside the journal.
     #[serde(skip)]
     pub text: String,
-}
-
-fn no_event() -> EventId {
-    EventId(ulid::Ulid::nil())
 }
 
 /// News of evidence.
@@ -303,64 +412,6 @@ pub struct Carried {
 }
 
 impl Operation {
-    /// Its name in the journal.
-    pub fn kind(&self) -> OperationKind {
-        match self {
-            Self::Stored(_) => OperationKind::Stored,
-            Self::Corroborated(_) => OperationKind::Corroborated,
-            Self::Forgotten(_) => OperationKind::Forgotten,
-            Self::Unlisted(_) => OperationKind::Unlisted,
-            Self::Redacted(_) => OperationKind::Redacted,
-            Self::Promoted(_) => OperationKind::Promoted,
-            Self::Dereferenced(_) => OperationKind::Dereferenced,
-            Self::Noted(_) => OperationKind::Noted,
-            Self::Anchored(_) => OperationKind::Anchored,
-            Self::Located(_) => OperationKind::Located,
-            Self::Admitted(_) => OperationKind::Admitted,
-            Self::Joined(_) => OperationKind::Joined,
-            Self::Opened(_) => OperationKind::Opened,
-            Self::Requested(_) => OperationKind::Requested,
-            Self::Denied(_) => OperationKind::Denied,
-            Self::Granted(_) => OperationKind::Granted,
-            Self::Revoked(_) => OperationKind::Revoked,
-            Self::Refused(_) => OperationKind::Refused,
-            Self::Kept(_) => OperationKind::Kept,
-            Self::Counted(_) => OperationKind::Counted,
-            Self::Served(_) => OperationKind::Served,
-            Self::Pinned(_) => OperationKind::Pinned,
-            Self::Unpinned(_) => OperationKind::Unpinned,
-            Self::Sent(_) => OperationKind::Sent,
-            Self::Unsent(_) => OperationKind::Unsent,
-            Self::Carried(_) => OperationKind::Carried,
-            Self::Recovered(_) => OperationKind::Recovered,
-            Self::Conflicted(_) => OperationKind::Conflicted,
-            Self::Resolved(_) => OperationKind::Resolved,
-            Self::Allowed(_) => OperationKind::Allowed,
-        }
-    }
-
-    /// The engram, event or conflict that it is about; beside the body, so that it can be looked up.
-    pub fn subject(&self) -> Option<String> {
-        match self {
-            Self::Stored(engram) => Some(engram.id.to_string()),
-            Self::Corroborated(id) | Self::Forgotten(id) => Some(id.to_string()),
-            Self::Redacted(it) => it.id.map(|id| id.to_string()),
-            Self::Promoted(it) => Some(it.id.to_string()),
-            Self::Noted(it) => Some(it.id.to_string()),
-            Self::Conflicted(it) => Some(it.id.to_string()),
-            Self::Resolved(it) => Some(it.id.to_string()),
-            Self::Allowed(it) => Some(it.id.to_string()),
-            Self::Opened(it) => Some(it.agent.handle.0.clone()),
-            Self::Requested(it) => Some(it.id.clone()),
-            Self::Denied(it) => Some(it.id.clone()),
-            Self::Granted(it) => Some(it.grant.id.clone()),
-            Self::Revoked(id) => Some(id.clone()),
-            Self::Sent(it) => Some(it.id.clone()),
-            Self::Unsent(it) => Some(it.id.clone()),
-            _ => None,
-        }
-    }
-
     /// The same without what was erased: topic, author and addresses of a claim, the address of an event,
     /// the path of a kept file.
     #[must_use]
@@ -413,117 +464,6 @@ impl Operation {
             }
             other => other,
         }
-    }
-
-    /// Its body, without the words that can be erased and without what is derived from them.
-    pub fn body(&self) -> Result<String, serde_json::Error> {
-        match self {
-            Self::Stored(engram) => serde_json::to_string(&bare(engram)),
-            Self::Corroborated(_) | Self::Forgotten(_) | Self::Revoked(_) => Ok("{}".to_owned()),
-            Self::Unlisted(all) => serde_json::to_string(all),
-            Self::Allowed(it) => serde_json::to_string(it),
-            Self::Redacted(it) => serde_json::to_string(it),
-            Self::Promoted(it) => serde_json::to_string(it),
-            Self::Dereferenced(it) => serde_json::to_string(it),
-            Self::Noted(it) => serde_json::to_string(it),
-            Self::Anchored(it) => serde_json::to_string(it),
-            Self::Located(it) => serde_json::to_string(it),
-            Self::Admitted(it) => serde_json::to_string(it),
-            Self::Joined(it) => serde_json::to_string(it),
-            Self::Opened(it) => serde_json::to_string(it),
-            Self::Requested(it) => serde_json::to_string(it),
-            Self::Denied(it) => serde_json::to_string(it),
-            Self::Granted(it) => serde_json::to_string(it),
-            Self::Refused(it) => serde_json::to_string(it),
-            Self::Kept(it) => serde_json::to_string(it),
-            Self::Served(it) => serde_json::to_string(it),
-            Self::Pinned(it) => serde_json::to_string(it),
-            Self::Sent(it) => serde_json::to_string(it),
-            Self::Unsent(it) => serde_json::to_string(it),
-            Self::Unpinned(seq) => serde_json::to_string(&json!({ "pin": seq })),
-            Self::Counted(hits) => serde_json::to_string(&json!({ "hits": hits })),
-            Self::Carried(it) => serde_json::to_string(it),
-            Self::Recovered(it) => serde_json::to_string(it),
-            Self::Conflicted(it) => serde_json::to_string(it),
-            Self::Resolved(it) => serde_json::to_string(it),
-        }
-    }
-
-    /// Parses an entry; the text kept beside the journal is not filled in.
-    ///
-    /// # Errors
-    /// `STORE_CORRUPT` for a body that is not what its kind promises.
-    pub fn read(kind: OperationKind, subject: Option<&str>, body: &str) -> Result<Self, Refusal> {
-        let id = || subject.unwrap_or_default().parse::<EngramId>();
-        let name = || subject.unwrap_or_default().to_owned();
-        Ok(match kind {
-            OperationKind::Stored => Self::Stored(parse(body)?),
-            OperationKind::Corroborated => Self::Corroborated(id()?),
-            OperationKind::Forgotten => Self::Forgotten(id()?),
-            OperationKind::Unlisted => Self::Unlisted(parse(body)?),
-            OperationKind::Redacted => Self::Redacted(Redaction {
-                id: Some(id()?),
-                ..parse(body)?
-            }),
-            OperationKind::Promoted => Self::Promoted(Promotion {
-                id: id()?,
-                ..parse(body)?
-            }),
-            OperationKind::Dereferenced => Self::Dereferenced(parse(body)?),
-            OperationKind::Noted => Self::Noted(Event {
-                id: subject.unwrap_or_default().parse()?,
-                ..parse(body)?
-            }),
-            OperationKind::Anchored => Self::Anchored(parse(body)?),
-            OperationKind::Located => Self::Located(parse(body)?),
-            OperationKind::Admitted => Self::Admitted(parse(body)?),
-            OperationKind::Joined => Self::Joined(parse(body)?),
-            OperationKind::Opened => Self::Opened(parse(body)?),
-            OperationKind::Requested => Self::Requested(Box::new(Requested {
-                id: name(),
-                ..parse(body)?
-            })),
-            OperationKind::Denied => Self::Denied(Denied {
-                id: name(),
-                ..parse(body)?
-            }),
-            OperationKind::Granted => Self::Granted(parse(body)?),
-            OperationKind::Revoked => Self::Revoked(name()),
-            OperationKind::Refused => Self::Refused(parse(body)?),
-            OperationKind::Kept => Self::Kept(parse(body)?),
-            OperationKind::Counted => {
-                let mut body: Value = parse(body)?;
-                Self::Counted(serde_json::from_value(body["hits"].take()).map_err(unreadable)?)
-            }
-            OperationKind::Served => Self::Served(parse(body)?),
-            OperationKind::Pinned => Self::Pinned(parse(body)?),
-            OperationKind::Sent => Self::Sent(Box::new(Sent {
-                id: subject.unwrap_or_default().to_owned(),
-                ..parse(body)?
-            })),
-            OperationKind::Unsent => Self::Unsent(Unsent {
-                id: subject.unwrap_or_default().to_owned(),
-                ..parse(body)?
-            }),
-            OperationKind::Unpinned => {
-                let mut body: Value = parse(body)?;
-                Self::Unpinned(serde_json::from_value(body["pin"].take()).map_err(unreadable)?)
-            }
-            OperationKind::Carried => Self::Carried(parse(body)?),
-            OperationKind::Recovered => Self::Recovered(parse(body)?),
-            OperationKind::Conflicted => Self::Conflicted(Box::new(Contradiction {
-                id: subject.unwrap_or_default().parse()?,
-                ..parse(body)?
-            })),
-            OperationKind::Resolved => Self::Resolved(Box::new(Ruling {
-                id: subject.unwrap_or_default().parse()?,
-                ..parse(body)?
-            })),
-            OperationKind::Allowed => Self::Allowed(Permit {
-                id: subject.unwrap_or_default().parse()?,
-                ..parse(body)?
-            }),
-        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Refusals and failures: a stable code that clients branch on, a sentence, and what to do next.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, convert::Infallible, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -177,6 +177,12 @@ impl PartialEq for Cause {
 }
 
 impl Eq for Cause {}
+
+impl From<Infallible> for Refusal {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
 
 impl Refusal {
     /// A refusal with its hint; both are sentences for a reader.

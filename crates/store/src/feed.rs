@@ -182,7 +182,7 @@ fn told(operation: Operation) -> Option<Change> {
         Operation::Corroborated(id) => Change::Corroborated(id),
         Operation::Forgotten(id) => Change::Forgotten(id),
         Operation::Unlisted(all) => Change::Unlisted(all),
-        Operation::Redacted(it) => Change::Redacted(it.id?),
+        Operation::Redacted(it) => Change::Redacted(it.id),
         Operation::Promoted(it) => Change::Promoted {
             id: it.id,
             ends_term: it.ends_term,
@@ -222,28 +222,11 @@ fn told(operation: Operation) -> Option<Change> {
                 Change::Allowed(it.id)
             }
         }
-        Operation::Stored(_)
-        | Operation::Located(_)
-        | Operation::Admitted(_)
-        | Operation::Recovered(_)
-        | Operation::Kept(_)
-        | Operation::Counted(_)
-        | Operation::Served(_)
-        | Operation::Unsent(_)
-        | Operation::Carried(_) => return None,
-        between @ (Operation::Joined(_)
-        | Operation::Opened(_)
-        | Operation::Requested(_)
-        | Operation::Denied(_)
-        | Operation::Granted(_)
-        | Operation::Revoked(_)
-        | Operation::Refused(_)
-        | Operation::Pinned(_)
-        | Operation::Unpinned(_)
-        | Operation::Sent(_)) => Change::Between {
+        between if between.kind().is_between() => Change::Between {
             what: between.kind(),
             about: about(between),
         },
+        _ => return None,
     })
 }
 

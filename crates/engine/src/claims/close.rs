@@ -86,7 +86,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
     let (reply, quotations) = match (event, message) {
         (None, Some((project, seq, text))) => {
             let said = Redaction {
-                id: Some(id),
+                id,
                 reasons: vec![seq],
                 ..Redaction::default()
             };
@@ -101,7 +101,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
         }
         (Some((project, seq, address, digest)), _) => {
             let said = Redaction {
-                id: Some(id),
+                id,
                 content_hash: format!("sha256:{digest}"),
                 events: vec![seq],
                 ..Redaction::default()
@@ -247,7 +247,7 @@ fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     // What tells of a conflict shows the other side's evidence too, which stays.
     let reasons = reasons(tx, &mut versions)?;
     let said = Redaction {
-        id: Some(engram.id),
+        id: engram.id,
         content_hash: hash.clone(),
         ids: versions.iter().map(|it| it.id).collect(),
         seqs: versions.iter().map(|it| it.seq).collect(),

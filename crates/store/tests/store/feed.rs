@@ -424,7 +424,7 @@ fn speak(store: &Store) {
             ..said_by(6, Some("h2"))
         })),
         Operation::Redacted(Redaction {
-            id: Some(EngramId(Ulid(5))),
+            id: EngramId(Ulid(5)),
             ids: vec![EngramId(Ulid(5))],
             seqs: vec![9],
             ..Redaction::default()

@@ -111,7 +111,7 @@ pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
         .write::<_, StoreError>(now(), |it| {
             let versions = it.versions_saying(PROJECT, &engram.content_hash)?;
             let redaction = Redaction {
-                id: Some(engram.id),
+                id: engram.id,
                 content_hash: engram.content_hash.clone(),
                 ids: versions.iter().map(|it| it.id).collect(),
                 seqs: versions.iter().map(|it| it.seq).collect(),

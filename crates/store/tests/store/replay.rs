@@ -104,7 +104,7 @@ fn everything(store: &Store) {
         }),
         Operation::Forgotten(EngramId(Ulid(1))),
         Operation::Redacted(Redaction {
-            id: Some(EngramId(Ulid(3))),
+            id: EngramId(Ulid(3)),
             ids: vec![EngramId(Ulid(3))],
             seqs: vec![5],
             events: vec![8],
@@ -292,7 +292,7 @@ fn what_can_be_erased_is_shown_from_a_place_on() {
     // Words that go with an erasure are gone for good, and its replay makes the same.
     let allowed = all[3].0;
     let erased = Operation::Redacted(Redaction {
-        id: Some(EngramId(Ulid(2))),
+        id: EngramId(Ulid(2)),
         reasons: vec![allowed],
         ..Redaction::default()
     });

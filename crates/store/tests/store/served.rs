@@ -55,7 +55,7 @@ fn each_agent_has_its_own_and_the_oldest_are_forgotten() {
     assert_eq!(kept(&store, &two, &[5, 99]), (1, vec![5]));
     // An erasure leaves nothing of which words could be guessed.
     let redaction = Operation::Redacted(Redaction {
-        id: Some(EngramId(Ulid(3))),
+        id: EngramId(Ulid(3)),
         ..Redaction::default()
     });
     store
