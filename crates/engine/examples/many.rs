@@ -13,8 +13,8 @@ use std::{
 
 use engram_engine::{Engine, Options, World};
 use engram_model::{
-    Caller, Draft, Engram, EngramId, FactType, Feed, Filter, Kind, LineageId, Operation,
-    PointerInput, Query, Refusal, Reply, Request, Scope,
+    Caller, Draft, EngramId, FactType, Feed, Filter, Kind, LineageId, Operation, PointerInput,
+    Query, Record, Refusal, Reply, Request, Scope,
 };
 use engram_store::{Doorbell, NewEntry, Store, StoreError};
 use jiff::{SignedDuration, Timestamp};
@@ -95,7 +95,7 @@ fn ask(engine: &Engine, request: Request) -> Reply {
 }
 
 /// What all others are made from: the engine itself mints the project and pins the pointer.
-fn first(engine: &Engine) -> Engram {
+fn first(engine: &Engine) -> Record {
     let draft = Draft {
         claim: "The first of many.".to_owned(),
         pointers: vec![PointerInput::Text(
@@ -107,14 +107,14 @@ fn first(engine: &Engine) -> Engram {
         panic!("no answer to a put")
     };
     match ask(engine, Request::Get(put.id)) {
-        Reply::Engram(engram) => *engram,
+        Reply::Engram(engram) => Record::from(*engram),
         other => panic!("{other:?}"),
     }
 }
 
 fn write(
     store: &Store,
-    first: &Engram,
+    first: &Record,
     numbers: std::ops::Range<u64>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -134,7 +134,7 @@ fn write(
 }
 
 /// The same for the same number. Agents keep to their topics, as they do in life.
-fn engram(first: &Engram, number: u64, now: Timestamp) -> Engram {
+fn engram(first: &Record, number: u64, now: Timestamp) -> Record {
     let chance = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     let (agent, area) = (chance % 24, chance / 24 % 12);
     let id = Ulid::from_parts(now.as_millisecond() as u64, (u128::from(number) << 8) | 1);
@@ -142,7 +142,7 @@ fn engram(first: &Engram, number: u64, now: Timestamp) -> Engram {
         7 => " A rare zebra crosses here.",
         _ => "",
     };
-    let mut it = Engram {
+    let mut it = Record {
         id: EngramId(id),
         lineage_id: LineageId(id),
         claim: format!(

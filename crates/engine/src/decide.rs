@@ -205,12 +205,9 @@ fn books(
         }
     }
     books.extend(served.iter().cloned().map(Operation::Served));
-    let planned = books.into_iter().map(|operation| Planned {
-        due: None,
-        operation,
-        by: String::new(),
-        shareable: false,
-    });
+    let planned = books
+        .into_iter()
+        .map(|operation| Planned::private(operation, ""));
     Ok(planned.collect())
 }
 

@@ -1,7 +1,7 @@
 //! The engram: the full record, what a client sends to make one, and what survives validation.
 
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
     AgentId, Code, ConflictId, EngramId, Entity, Health, Limits, LineageId, Lost, Pointer,
@@ -134,6 +134,9 @@ words!(
     }
 );
 
+/// How sure a claim is that says nothing of it: observed.
+const CONFIDENCE: f64 = 0.7;
+
 /// Who made an engram, when, from what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -158,126 +161,233 @@ pub struct Figures {
     pub conflicts: u64,
 }
 
-/// The full record (docs/design.md#the-record): one version of one claim.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Engram {
-    /// This version.
-    pub id: EngramId,
-    /// Its place in this home's journal; a cursor, not an identity.
-    pub seq: u64,
-    /// All versions of this claim.
-    pub lineage_id: LineageId,
-    /// The repository it belongs to.
-    pub project: ProjectId,
-    /// The run it belongs to, where one is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<RunId>,
-    /// One to three sentences; empty once redacted.
-    #[cfg_attr(feature = "schema", schemars(length(max = 500)))]
-    pub claim: String,
-    /// What sort of claim it is.
-    pub kind: Kind,
-    /// How it came to be known.
-    pub fact_type: FactType,
-    /// Who may see it.
-    pub scope: Scope,
-    /// Hierarchical path such as `payments/webhooks`; empty when none was given.
-    pub topic: String,
-    /// Canonical upsert key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub topic_key: Option<String>,
-    /// Where its evidence is: pinned, and digested where it was read.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Vec<crate::PointerV01>", length(min = 1, max = 12))
-    )]
-    pub pointers: Vec<Pointer>,
-    /// 0 to 1.
-    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
-    pub confidence: f64,
-    /// How long it holds from `valid_from`; forever when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttl: Option<Ttl>,
-    /// Whether it stays.
-    pub durability: Durability,
-    /// Free labels.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(length(max = 12), inner(length(max = 40)))
-    )]
-    pub tags: Vec<String>,
-    /// The most telling recall keys, at most 32.
-    #[cfg_attr(
-        feature = "schema",
-        schemars(length(max = 32), inner(length(max = 80)))
-    )]
-    pub hash_keys: Vec<String>,
-    /// What its claim names, and the values that it gives; at most 32.
-    #[cfg_attr(feature = "schema", schemars(length(max = 32)))]
-    pub entities: Vec<Entity>,
-    /// Who made it, when, from what.
-    pub provenance: Provenance,
-    /// The agent handle behind it; absent for the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent: Option<AgentId>,
-    /// The role that this agent had when the version was stored; absent where it had none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role: Option<String>,
-    /// The person behind it, where known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub engineer: Option<String>,
-    /// `sha256:HEX` of the claim.
-    pub content_hash: String,
-    /// When it starts to hold.
-    pub valid_from: Timestamp,
-    /// When it was superseded, forgotten or resolved away.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub valid_until: Option<Timestamp>,
-    /// When its ttl ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
-    /// When this home learned of it.
-    pub recorded_at: Timestamp,
-    /// What it meant for its lineage.
-    pub memory_op: MemoryOp,
-    /// The version that it replaced.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub supersedes: Option<EngramId>,
-    /// The earlier version that it makes hold again (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub restores: Option<EngramId>,
-    /// Of a to-do: the claim that it asks about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asks: Option<LineageId>,
-    /// Whether a repo, artifact, test or diff pointer resolved.
-    pub verified: bool,
-    /// Whether its text was erased for good.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub redacted: bool,
-    /// What reading has taught about it.
-    #[serde(default)]
-    pub figures: Figures,
-    /// How well it answers the question that was asked, 0 to 1, and never more than what stands before it;
-    /// only in answers to a query.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
-    pub score: Option<f64>,
-    /// Its open conflicts; told in answers to a query, and of one record.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conflicts: Vec<ConflictId>,
-    /// The state of its evidence in the reader's working tree; absent if not checked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub health: Option<Health>,
-    /// The to-do that asks whether it still holds; told where a page or one record is read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<EngramId>,
-    /// The verdict that ended it; told where a page, a history or one record is read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lost: Option<Lost>,
-    /// Its place in a list, if that is not its own `seq`; only in answers of the feed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+macro_rules! versions {
+    ($(
+        recorded { $($(#[$recorded:meta])* $own:ident: $kept:ty,)+ }
+        told { $($(#[$told:meta])* $name:ident: $of:ty,)+ }
+    )+) => {
+        /// What the journal keeps of a version: what was said, by whom, on what evidence.
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct Record {
+            $($($(#[$recorded])* pub $own: $kept,)+)+
+        }
+
+        /// The full record (docs/design.md#the-record): one version of one claim.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct Engram {
+            $($($(#[$recorded])* pub $own: $kept,)+ $($(#[$told])* pub $name: $of,)+)+
+        }
+
+        /// Nothing is told of it yet.
+        impl From<Record> for Engram {
+            fn from(it: Record) -> Self {
+                Self { $($($own: it.$own,)+ $($name: Default::default(),)+)+ }
+            }
+        }
+
+        impl From<Engram> for Record {
+            fn from(it: Engram) -> Self {
+                Self { $($($own: it.$own,)+)+ }
+            }
+        }
+    };
+}
+
+// The fields of a version in the order of the wire: what is recorded of it, and what is told of it beside, by the
+// tables of this home and by answers. The journal keeps a [`Record`]; everybody who asks is told of an [`Engram`].
+versions! {
+    recorded {
+        /// This version.
+        id: EngramId,
+    }
+    told {
+        /// Its place in this home's journal; a cursor, not an identity.
+        seq: u64,
+    }
+    recorded {
+        /// All versions of this claim.
+        lineage_id: LineageId,
+        /// The repository it belongs to.
+        project: ProjectId,
+        /// The run it belongs to, where one is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<RunId>,
+        /// One to three sentences; empty once redacted.
+        #[cfg_attr(feature = "schema", schemars(length(max = 500)))]
+        claim: String,
+        /// What sort of claim it is.
+        kind: Kind,
+        /// How it came to be known.
+        fact_type: FactType,
+        /// Who may see it.
+        scope: Scope,
+        /// Hierarchical path such as `payments/webhooks`; empty when none was given.
+        topic: String,
+        /// Canonical upsert key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        topic_key: Option<String>,
+        /// Where its evidence is: pinned, and digested where it was read.
+        #[cfg_attr(
+            feature = "schema",
+            schemars(with = "Vec<crate::PointerV01>", length(min = 1, max = 12))
+        )]
+        pointers: Vec<Pointer>,
+        /// 0 to 1.
+        #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
+        confidence: f64,
+        /// How long it holds from `valid_from`; forever when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ttl: Option<Ttl>,
+        /// Whether it stays.
+        durability: Durability,
+        /// Free labels.
+        #[cfg_attr(
+            feature = "schema",
+            schemars(length(max = 12), inner(length(max = 40)))
+        )]
+        tags: Vec<String>,
+    }
+    told {
+        /// The most telling recall keys, at most 32.
+        #[cfg_attr(
+            feature = "schema",
+            schemars(length(max = 32), inner(length(max = 80)))
+        )]
+        hash_keys: Vec<String>,
+        /// What its claim names, and the values that it gives; at most 32.
+        #[cfg_attr(feature = "schema", schemars(length(max = 32)))]
+        entities: Vec<Entity>,
+    }
+    recorded {
+        /// Who made it, when, from what.
+        provenance: Provenance,
+        /// The agent handle behind it; absent for the user.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<AgentId>,
+    }
+    told {
+        /// The role that this agent had when the version was stored; absent where it had none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<String>,
+    }
+    recorded {
+        /// The person behind it, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        engineer: Option<String>,
+        /// `sha256:HEX` of the claim.
+        content_hash: String,
+        /// When it starts to hold.
+        valid_from: Timestamp,
+    }
+    told {
+        /// When it was superseded, forgotten or resolved away.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        valid_until: Option<Timestamp>,
+    }
+    recorded {
+        /// When its ttl ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+        /// When this home learned of it.
+        recorded_at: Timestamp,
+        /// What it meant for its lineage.
+        memory_op: MemoryOp,
+        /// The version that it replaced.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        supersedes: Option<EngramId>,
+        /// The earlier version that it makes hold again (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        restores: Option<EngramId>,
+        /// Of a to-do: the claim that it asks about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asks: Option<LineageId>,
+        /// Whether a repo, artifact, test or diff pointer resolved.
+        verified: bool,
+    }
+    told {
+        /// Whether its text was erased for good.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        redacted: bool,
+        /// What reading has taught about it.
+        #[serde(default)]
+        figures: Figures,
+        /// How well it answers the question that was asked, 0 to 1, and never more than what stands before it;
+        /// only in answers to a query.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
+        score: Option<f64>,
+        /// Its open conflicts; told in answers to a query, and of one record.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        conflicts: Vec<ConflictId>,
+        /// The state of its evidence in the reader's working tree; absent if not checked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        health: Option<Health>,
+        /// The to-do that asks whether it still holds; told where a page or one record is read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asked: Option<EngramId>,
+        /// The verdict that ended it; told where a page, a history or one record is read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lost: Option<Lost>,
+        /// Its place in a list, if that is not its own `seq`; only in answers of the feed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<Place>,
+    }
+}
+
+/// The body of a journal entry: an engram of which nothing is told, without the words, which lie beside the journal.
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let without_words = Self {
+            claim: String::new(),
+            tags: Vec::new(),
+            ..self.clone()
+        };
+        Engram::from(without_words).serialize(to)
+    }
+}
+
+impl Record {
+    /// The first version of a claim: an observed fact for the whole project, with nothing else said of it.
+    pub fn new(
+        id: EngramId,
+        project: ProjectId,
+        claim: String,
+        content_hash: String,
+        provenance: Provenance,
+        valid_from: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            lineage_id: LineageId(id.0),
+            project,
+            run: None,
+            claim,
+            kind: Kind::Fact,
+            fact_type: FactType::Observation,
+            scope: Scope::Project,
+            topic: String::new(),
+            topic_key: None,
+            pointers: Vec::new(),
+            confidence: CONFIDENCE,
+            ttl: None,
+            durability: Durability::Durable,
+            tags: Vec::new(),
+            recorded_at: provenance.created_at,
+            provenance,
+            agent: None,
+            engineer: None,
+            content_hash,
+            valid_from,
+            expires_at: None,
+            memory_op: MemoryOp::Add,
+            supersedes: None,
+            restores: None,
+            asks: None,
+            verified: false,
+        }
+    }
 }
 
 /// The place in a list of a version that repeats the words it confirms or restores: that of the first
@@ -579,7 +689,7 @@ fn pointers(inputs: Vec<PointerInput>, limits: &Limits) -> Result<Vec<Pointer>, 
 }
 
 fn confidence(given: Option<f64>) -> Result<f64, Refusal> {
-    match given.unwrap_or(0.7) {
+    match given.unwrap_or(CONFIDENCE) {
         value if (0.0..=1.0).contains(&value) => Ok(value),
         value => Err(schema(
             format!("confidence {value:?} is not between 0 and 1"),

@@ -53,7 +53,7 @@ pub use connection::{
 pub use did::Did;
 pub use engram::{
     Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Place, Provenance,
-    Scope, Source, check_claim, check_topic, holds, is_over,
+    Record, Scope, Source, check_claim, check_topic, holds, is_over,
 };
 pub use entity::{Entity, EntityKind, EntityValue};
 pub use filter::{Facets, Filter, is_on_topic};

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    AgentId, Anchored, Code, ConflictId, ConflictStatus, Engram, EngramId, EventId, Figures,
-    Granted, How, LineageId, ProjectId, Refusal, Severity, Tier, engram::words,
+    AgentId, Anchored, Code, ConflictId, ConflictStatus, EngramId, EventId, Granted, How,
+    LineageId, ProjectId, Record, Refusal, Severity, Tier, engram::words,
 };
 
 pub use agents::*;
@@ -100,7 +100,7 @@ macro_rules! operations {
 // `beside` the body alone, or that it `is` all there is. Where a body is no object, `key` makes it one.
 operations! {
     /// A version of a claim holds from now on; the one that it supersedes no longer does.
-    Stored(it: Box<Engram>) = "stored", All News Rated, of it.id;
+    Stored(it: Box<Record>) = "stored", All News Rated, of it.id;
     /// Another voice said the same as this version.
     Corroborated(it: EngramId) = "corroborated", All News Rated, is it;
     /// The window of a version was closed.
@@ -423,13 +423,13 @@ impl Operation {
             it
         };
         match self {
-            Self::Stored(mut engram) if erased.ids.contains(&engram.id) => {
-                engram.topic.clear();
-                engram.topic_key = None;
-                engram.pointers.clear();
-                engram.provenance.created_by.clear();
-                engram.engineer = None;
-                Self::Stored(engram)
+            Self::Stored(mut record) if erased.ids.contains(&record.id) => {
+                record.topic.clear();
+                record.topic_key = None;
+                record.pointers.clear();
+                record.provenance.created_by.clear();
+                record.engineer = None;
+                Self::Stored(record)
             }
             Self::Noted(event) => {
                 let day = event.pointer.rsplit_once('@').map_or("", |(_, day)| day);
@@ -464,24 +464,6 @@ impl Operation {
             }
             other => other,
         }
-    }
-}
-
-/// The record as the journal carries it.
-fn bare(engram: &Engram) -> Engram {
-    Engram {
-        claim: String::new(),
-        tags: Vec::new(),
-        hash_keys: Vec::new(),
-        entities: Vec::new(),
-        valid_until: None,
-        figures: Figures::default(),
-        conflicts: Vec::new(),
-        health: None,
-        asked: None,
-        lost: None,
-        role: None,
-        ..engram.clone()
     }
 }
 

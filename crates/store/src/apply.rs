@@ -5,7 +5,7 @@
 //! (`followers.rs`), which are built anew from the journal and from git.
 
 use engram_model::{
-    AgentId, Engram, EngramId, Granted, LineageId, Operation, Pointer, ProjectId, RequestState,
+    AgentId, EngramId, Granted, LineageId, Operation, Pointer, ProjectId, Record, RequestState,
     Spend, Target,
     operation::{
         Agent, Carried, Contradiction, ERASED, Event, Located, NewGrant, Opened, Promotion, Read,
@@ -31,7 +31,7 @@ pub(crate) struct Applied<'a> {
 impl Applied<'_> {
     pub(crate) fn apply(&self, operation: &Operation) -> Result<()> {
         match operation {
-            Operation::Stored(engram) => self.store(engram)?,
+            Operation::Stored(it) => self.store(it)?,
             Operation::Corroborated(id) => self.add_figure("corroborations", *id, 1)?,
             Operation::Forgotten(id) => self.close(*id)?,
             Operation::Unlisted(all) => self.unlist(all)?,
@@ -101,8 +101,8 @@ impl Applied<'_> {
         Ok(())
     }
 
-    fn store(&self, engram: &Engram) -> Result<()> {
-        let (place, placed_at) = self.place(engram)?;
+    fn store(&self, record: &Record) -> Result<()> {
+        let (place, placed_at) = self.place(record)?;
         self.run(
             "INSERT INTO engram (seq, id, lineage, project, run, scope, kind, fact_type, topic,
                durability, content_hash, valid_from, valid_until, expires_at, recorded_at, by, verified,
@@ -111,34 +111,34 @@ impl Applied<'_> {
                ?18, ?19, coalesce((SELECT role FROM agent WHERE handle = ?20), ''))",
             params![
                 self.seq,
-                engram.id.to_string(),
-                engram.lineage_id.to_string(),
-                engram.project.to_string(),
-                engram.run.map(|run| run.to_string()),
-                engram.scope.as_str(),
-                engram.kind.as_str(),
-                engram.fact_type.as_str(),
-                engram.topic,
-                engram.durability.as_str(),
-                engram.content_hash,
-                engram.valid_from.as_microsecond(),
-                engram.expires_at.map(|at| at.as_microsecond()),
-                engram.recorded_at.as_microsecond(),
-                engram.provenance.created_by,
-                engram.verified,
-                engram.asks.map(|it| it.to_string()),
+                record.id.to_string(),
+                record.lineage_id.to_string(),
+                record.project.to_string(),
+                record.run.map(|run| run.to_string()),
+                record.scope.as_str(),
+                record.kind.as_str(),
+                record.fact_type.as_str(),
+                record.topic,
+                record.durability.as_str(),
+                record.content_hash,
+                record.valid_from.as_microsecond(),
+                record.expires_at.map(|at| at.as_microsecond()),
+                record.recorded_at.as_microsecond(),
+                record.provenance.created_by,
+                record.verified,
+                record.asks.map(|it| it.to_string()),
                 place,
                 placed_at,
-                engram.agent.as_ref().map(|it| &it.0),
+                record.agent.as_ref().map(|it| &it.0),
             ],
         )?;
-        for digest in engram.pointers.iter().filter_map(Pointer::kept) {
+        for digest in record.pointers.iter().filter_map(Pointer::kept) {
             self.run(
                 "INSERT OR IGNORE INTO pinned (digest, engram) VALUES (?1, ?2)",
-                params![digest, engram.id.to_string()],
+                params![digest, record.id.to_string()],
             )?;
         }
-        match engram.supersedes {
+        match record.supersedes {
             Some(old) => self.close(old),
             None => Ok(()),
         }
@@ -146,12 +146,12 @@ impl Applied<'_> {
 
     /// A version's place in lists, and its time: taken over from the version that it confirms or restores
     /// if the words are the same, else its own.
-    fn place(&self, engram: &Engram) -> Result<(i64, i64)> {
-        let own = (self.seq, engram.valid_from.as_microsecond());
-        let Some(before) = engram.restores.or(engram.supersedes) else {
+    fn place(&self, record: &Record) -> Result<(i64, i64)> {
+        let own = (self.seq, record.valid_from.as_microsecond());
+        let Some(before) = record.restores.or(record.supersedes) else {
             return Ok(own);
         };
-        let project = engram.project.to_string();
+        let project = record.project.to_string();
         let taken: Option<(i64, i64)> = self
             .connection
             .prepare_cached(
@@ -159,7 +159,7 @@ impl Applied<'_> {
                  WHERE id = ?1 AND content_hash = ?2 AND project = ?3",
             )?
             .query_row(
-                params![before.to_string(), engram.content_hash, project],
+                params![before.to_string(), record.content_hash, project],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )
             .optional()?;

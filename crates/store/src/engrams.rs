@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use engram_model::{
-    AgentId, Durability, Engram, EngramId, FactType, Figures, Kind, LineageId, ProjectId, Refusal,
-    RunId, Scope,
+    AgentId, Durability, Engram, EngramId, FactType, Figures, Kind, LineageId, ProjectId, Record,
+    Refusal, RunId, Scope,
 };
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params, types::ValueRef};
@@ -177,27 +177,29 @@ fn record(
     (seq, body, until, claim, tags, query_hits, corroborations, durability, is_endless, role): Raw,
 ) -> Result<Engram> {
     let bad = |e: serde_json::Error| StoreError::Record(format!("engram at {seq}: {e}"));
-    let mut engram: Engram = serde_json::from_str(&body).map_err(bad)?;
-    engram.seq = seq as u64;
+    let mut record: Record = serde_json::from_str(&body).map_err(bad)?;
     // A promotion changes these, and no body.
-    engram.durability = parse_id(&durability)?;
+    record.durability = parse_id(&durability)?;
     if is_endless {
-        (engram.ttl, engram.expires_at) = (None, None);
+        (record.ttl, record.expires_at) = (None, None);
     }
-    engram.valid_until = until.map(timestamp).transpose()?;
-    engram.role = Some(role).filter(|it| !it.is_empty());
-    engram.redacted = claim.is_none();
-    engram.claim = claim.unwrap_or_default();
-    engram.tags = match tags {
-        Some(tags) => serde_json::from_str(&tags).map_err(bad)?,
-        None => Vec::new(),
-    };
-    engram.figures = Figures {
-        query_hits,
-        corroborations,
-        conflicts: 0,
-    };
-    Ok(engram)
+    let redacted = claim.is_none();
+    record.claim = claim.unwrap_or_default();
+    if let Some(tags) = tags {
+        record.tags = serde_json::from_str(&tags).map_err(bad)?;
+    }
+    Ok(Engram {
+        seq: seq as u64,
+        role: Some(role).filter(|it| !it.is_empty()),
+        valid_until: until.map(timestamp).transpose()?,
+        redacted,
+        figures: Figures {
+            query_hits,
+            corroborations,
+            conflicts: 0,
+        },
+        ..record.into()
+    })
 }
 
 /// Of many, those that can be read: one damaged row does not hide the others. Other failures are

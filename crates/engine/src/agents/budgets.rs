@@ -123,12 +123,7 @@ pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Ref
             ..agent
         };
         Ok(Plan {
-            entries: vec![Planned {
-                due: None,
-                operation: Operation::Joined(Box::new(next)),
-                by: by.clone(),
-                shareable: false,
-            }],
+            entries: vec![Planned::private(Operation::Joined(Box::new(next)), &by)],
             answer: (),
         })
     })?;

@@ -495,13 +495,8 @@ fn missing(what: &str, id: &str, list: &str) -> Refusal {
 }
 
 pub(crate) fn planned(entries: Vec<Operation>, by: &str) -> Vec<Planned> {
-    let planned = entries.into_iter().map(|operation| Planned {
-        due: None,
-        operation,
-        by: by.to_owned(),
-        shareable: false,
-    });
-    planned.collect()
+    let planned = entries.into_iter();
+    planned.map(|it| Planned::private(it, by)).collect()
 }
 
 fn settled(id: &str, state: &str) -> Answered {

@@ -111,12 +111,7 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
             token: digest_of(&token),
         };
         Ok(Plan {
-            entries: vec![Planned {
-                due: None,
-                operation: Operation::Opened(Box::new(opened)),
-                by: by.clone(),
-                shareable: false,
-            }],
+            entries: vec![Planned::private(Operation::Opened(Box::new(opened)), &by)],
             answer: agent,
         })
     })?;

@@ -73,12 +73,9 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
             prints: prints.clone(),
             ..read
         }));
-        let planned = entries.into_iter().map(|operation| Planned {
-            due: None,
-            operation,
-            by: by.clone(),
-            shareable: false,
-        });
+        let planned = entries
+            .into_iter()
+            .map(|operation| Planned::private(operation, &by));
         Ok(Plan {
             entries: planned.collect(),
             answer: (budget, grant),

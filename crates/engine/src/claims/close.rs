@@ -173,15 +173,8 @@ fn record_of(
     let by = decide::speaker(cx, None)?;
     let (_, seq) = decide::decide(cx, &ground, |tx, _| {
         let (operation, mut entries) = plan(tx)?;
-        let by = by.clone();
-        let own = Planned {
-            due: None,
-            operation,
-            by,
-            shareable,
-        };
         // The answer tells of the last.
-        entries.push(own);
+        entries.push(Planned::new(operation, &by, shareable));
         Ok(Plan {
             entries,
             answer: (),

@@ -14,8 +14,8 @@ use crate::{
     decide,
 };
 use engram_model::{
-    Code, Draft, Engram, EngramId, Figures, Finding, LineageId, MemoryOp, Noticed, Operation,
-    ProjectId, PutReply, Refusal, Scope,
+    Code, Draft, Engram, EngramId, Finding, LineageId, MemoryOp, Noticed, ProjectId, PutReply,
+    Record, Refusal,
 };
 use engram_store::Reader;
 use jiff::Timestamp;
@@ -70,14 +70,8 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
             due: compared.told_due(),
             ..PutReply::of(&engram, superseded.chain(compared.findings).collect())
         };
-        let stored = Planned {
-            due: compared.due.map(|due| (None, due)),
-            shareable: engram.scope != Scope::Run,
-            operation: Operation::Stored(Box::new(engram)),
-            by: by.clone(),
-        };
         let after = compared.entries.len() as u64;
-        let mut entries = vec![stored];
+        let mut entries = vec![Planned::stored(engram, &by, compared.due)];
         entries.extend(compared.entries);
         Ok(Plan {
             entries,
@@ -95,21 +89,16 @@ pub(crate) fn again(
     now: Timestamp,
     head: Option<&Engram>,
 ) -> Engram {
-    Engram {
+    let record = Record {
         id: EngramId(cx.engine.world.id()),
-        seq: 0,
         valid_from: now,
-        valid_until: None,
         recorded_at: cx.engine.world.now(),
         memory_op: MemoryOp::Update,
         supersedes: head.map(|it| it.id),
         restores: Some(old.id),
-        figures: Figures::default(),
-        place: None,
-        score: None,
-        lost: None,
-        ..old
-    }
+        ..old.into()
+    };
+    record.into()
 }
 
 /// A version that can be made to hold again.

@@ -22,12 +22,7 @@ pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Ref
     let (_, seq) = decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
         Ok(Plan {
-            entries: vec![Planned {
-                due: None,
-                operation: Operation::Noted(event.clone()),
-                by: by.clone(),
-                shareable: true,
-            }],
+            entries: vec![Planned::new(Operation::Noted(event.clone()), &by, true)],
             answer: (),
         })
     })?;

@@ -27,8 +27,8 @@ use crate::{
 };
 use engram_gateway::{Promoted, may_promote};
 use engram_model::{
-    AgentId, Caller, Code, Durability, Engram, EngramId, Figures, MemoryOp, Operation, ProjectId,
-    Promote, PromoteReply, Refusal, Scope, Ttl, is_over, operation::Promotion,
+    AgentId, Caller, Code, Durability, Engram, EngramId, MemoryOp, Operation, ProjectId, Promote,
+    PromoteReply, Record, Refusal, Scope, Ttl, is_over, operation::Promotion,
 };
 
 fn outlived(head: &Engram) -> Refusal {
@@ -69,22 +69,16 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             return Err(outlived(&head));
         }
         decide::admit(cx, tx)?;
-        let wider = Engram {
+        let wider = Engram::from(Record {
             id: EngramId(cx.engine.world.id()),
-            seq: 0,
             scope: to,
             valid_from: now,
             recorded_at: clock,
             memory_op: MemoryOp::Update,
             supersedes: Some(head.id),
             restores: None,
-            figures: Figures::default(),
-            health: None,
-            asked: None,
-            place: None,
-            score: None,
-            ..head.clone()
-        };
+            ..head.clone().into()
+        });
         // More may meet it there: claims of two runs never do.
         let compared = findings::compare(cx, tx, &wider, &Telling::of(now, &by, &[head.id]));
         let due = compared.told_due();
@@ -100,12 +94,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             findings,
         };
         let mut entries = answered(tx, head.lineage_id, &by)?;
-        entries.push(Planned {
-            due: compared.due.map(|due| (None, due)),
-            operation: Operation::Stored(Box::new(wider)),
-            by: by.clone(),
-            shareable: true,
-        });
+        entries.push(Planned::stored(wider, &by, compared.due));
         let after = compared.entries.len() as u64;
         entries.extend(compared.entries);
         Ok(Plan {
@@ -140,14 +129,13 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
             let is_voice =
                 |it: &Planned| matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE;
             compared.entries.retain(|it| !is_voice(it));
+            let promoted = Operation::Promoted(Promotion {
+                id: head.id,
+                ends_term: head.ttl == default_term(cx),
+            });
             entries.push(Planned {
                 due: compared.due.map(|due| (Some(head.seq), due)),
-                operation: Operation::Promoted(Promotion {
-                    id: head.id,
-                    ends_term: head.ttl == default_term(cx),
-                }),
-                by: by.to_owned(),
-                shareable: head.scope != Scope::Run,
+                ..Planned::new(promoted, by, head.scope != Scope::Run)
             });
         }
         let answer = PromoteReply {

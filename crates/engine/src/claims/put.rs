@@ -23,9 +23,9 @@ use crate::{
     evidence::gather::{self, Gathered, copies},
 };
 use engram_model::{
-    Caller, Code, Commit, Draft, Durability, Engram, EngramId, Figures, Finding, LineageId,
-    MemoryOp, NewEngram, Note, Noticed, OWN_EVENT, Operation, Pointer, PointerInput, ProjectId,
-    Provenance, PutReply, Refusal, Scope, Source,
+    Caller, Code, Commit, Draft, Durability, Engram, EngramId, Finding, LineageId, MemoryOp,
+    NewEngram, Note, Noticed, OWN_EVENT, Operation, Pointer, PointerInput, ProjectId, Provenance,
+    PutReply, Record, Refusal, Scope, Source,
     operation::{Agent, Event},
 };
 use engram_store::{Due, Reader, side};
@@ -243,12 +243,7 @@ fn repeat(
     let handle = claim.agent.map(|agent| &agent.handle);
     let mut entries = Vec::new();
     if !tx.has_said(handle, &claim.by, same.id)? {
-        entries.push(Planned {
-            due: None,
-            operation: Operation::Corroborated(same.id),
-            by: claim.by.clone(),
-            shareable: same.scope != Scope::Run,
-        });
+        entries.push(Planned::corroborated(same, &claim.by));
     }
     let note = "This claim already exists with this evidence.";
     let mut findings = vec![Finding::new(Noticed::Duplicate, same.id, note)];
@@ -307,39 +302,21 @@ fn entries(
     due: Option<Due>,
 ) -> Result<Vec<Planned>, Refusal> {
     let shareable = engram.scope != Scope::Run;
-    let by = &claim.by;
-    let planned = |operation, shareable| Planned {
-        due: None,
-        operation,
-        by: by.clone(),
-        shareable,
-    };
+    let planned = |operation| Planned::new(operation, &claim.by, shareable);
     let Gathered {
         pointers,
         snapshots,
         ..
     } = &claim.found;
     let copies = copies(tx, engram.project, pointers, snapshots)?;
-    let copies = copies.into_iter().map(|copy| planned(copy, shareable));
-    let mut entries: Vec<Planned> = copies.collect();
-    entries.extend(
-        claim
-            .own
-            .as_ref()
-            .map(|event| planned(Operation::Noted(event.clone()), shareable)),
-    );
-    let id = engram.id;
-    entries.push(Planned {
-        due: due.map(|due| (None, due)),
-        ..planned(Operation::Stored(Box::new(engram)), shareable)
-    });
-    if let Occasion::SaidWith(voice) = claim.occasion {
-        entries.push(Planned {
-            due: None,
-            by: voice.to_owned(),
-            ..planned(Operation::Corroborated(id), shareable)
-        });
-    }
+    let noted = claim.own.clone().map(Operation::Noted);
+    let mut entries: Vec<Planned> = copies.into_iter().chain(noted).map(planned).collect();
+    let said_with = match claim.occasion {
+        Occasion::SaidWith(voice) => Some(Planned::corroborated(&engram, voice)),
+        _ => None,
+    };
+    entries.push(Planned::stored(engram, &claim.by, due));
+    entries.extend(said_with);
     Ok(entries)
 }
 
@@ -386,51 +363,38 @@ fn version(
         (None, true) => promote::default_term(cx),
         (ttl, _) => ttl.clone(),
     };
-    Engram {
-        id,
-        seq: 0,
+    let record = Record {
         lineage_id: head.map_or(LineageId(id.0), |it| it.lineage_id),
-        project: ground.project,
         run,
-        claim: new.claim.clone(),
         kind: new.kind,
         fact_type: new.fact_type,
         scope: new.scope,
         topic: new.topic.clone(),
-        topic_key: None,
         pointers: found.pointers.clone(),
         confidence: new.confidence,
         expires_at: ttl.as_ref().map(|ttl| ttl.expires_at(clock)),
         ttl,
         durability: new.durability,
         tags: new.tags.clone(),
-        hash_keys: Vec::new(),
-        entities: Vec::new(),
-        provenance,
         agent: whose,
-        engineer: None,
-        content_hash: claim.content_hash.clone(),
-        valid_from: now,
-        valid_until: None,
         recorded_at: clock,
         memory_op: match head {
             Some(_) => MemoryOp::Update,
             None => MemoryOp::Add,
         },
         supersedes: head.map(|it| it.id),
-        restores: None,
         asks,
         verified: found.verified,
-        redacted: false,
-        figures: Figures::default(),
-        conflicts: Vec::new(),
-        health: None,
-        asked: None,
-        place: None,
-        score: None,
-        lost: None,
-        role: None,
-    }
+        ..Record::new(
+            id,
+            ground.project,
+            new.claim.clone(),
+            claim.content_hash.clone(),
+            provenance,
+            now,
+        )
+    };
+    record.into()
 }
 
 /// The version that somebody confirms or asks about may have ended meanwhile: confirming it must not
@@ -457,13 +421,7 @@ pub(crate) fn answered(
 ) -> Result<Vec<Planned>, Refusal> {
     let mut open = tx.asking(lineage)?;
     open.retain(|it| it.valid_until.is_none());
-    let ended = |it: Engram| Planned {
-        due: None,
-        operation: Operation::Forgotten(it.id),
-        by: by.to_owned(),
-        shareable: it.scope != Scope::Run,
-    };
-    Ok(open.into_iter().map(ended).collect())
+    Ok(open.iter().map(|it| Planned::ended(it, by)).collect())
 }
 
 impl Claim<'_> {

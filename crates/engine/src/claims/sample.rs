@@ -132,21 +132,15 @@ pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
     let (project, by) = (cx.project()?, decide::speaker(cx, None)?);
     let (sample, _) = decide::decide(cx, &Ground::of(project), |tx, _| {
         let sample = listed_sample(tx, project, cx.engine.world.now())?;
-        let planned = |operation| Planned {
-            due: None,
-            operation,
-            by: by.clone(),
-            shareable: false,
-        };
         let mut entries = Vec::new();
         for engram in sample.iter().filter(|it| it.valid_until.is_none()) {
             entries.extend(answered(tx, engram.lineage_id, &by)?);
-            entries.push(planned(Operation::Forgotten(engram.id)));
+            entries.push(Planned::ended(engram, &by));
         }
         let lineages: BTreeSet<LineageId> = sample.iter().map(|it| it.lineage_id).collect();
         if !lineages.is_empty() {
             let lineages = lineages.into_iter().collect();
-            entries.push(planned(Operation::Unlisted(lineages)));
+            entries.push(Planned::private(Operation::Unlisted(lineages), &by));
         }
         Ok(Plan {
             entries,

@@ -6,9 +6,7 @@
 
 use std::cmp::Reverse;
 
-use engram_model::{
-    ConflictId, Engram, EngramId, Finding, Noticed, Operation, Refusal, Scope, Severity,
-};
+use engram_model::{ConflictId, Engram, EngramId, Finding, Noticed, Refusal, Severity};
 use engram_store::{Due, Reader, audience, side};
 use jiff::Timestamp;
 
@@ -225,12 +223,9 @@ fn corroborated(
         // What a run says counts for that run alone.
         let counts = audience(engram).is_none() || audience(engram) == audience(&other);
         if counts && !tx.has_said(handle, telling.by, other.id)? {
-            compared.entries.push(Planned {
-                due: None,
-                operation: Operation::Corroborated(other.id),
-                by: telling.by.to_owned(),
-                shareable: other.scope != Scope::Run,
-            });
+            compared
+                .entries
+                .push(Planned::corroborated(&other, telling.by));
         }
         let note = format!("{} says the same in other words.", author(&other));
         compared

@@ -3,7 +3,7 @@
 use std::{cell::LazyCell, collections::BTreeMap};
 
 use engram_consistency::tier::{self, Finding, Said};
-use engram_model::{Durability, Engram, EngramId, Operation, Refusal, RunId};
+use engram_model::{Durability, Engram, EngramId, Refusal, RunId};
 use engram_store::{Reader, audience, side};
 
 use crate::{
@@ -85,8 +85,9 @@ pub(super) fn meet(
     // No reader sees them yet.
     for other in telling.before.iter().rev().filter_map(stored) {
         ended.extend(other.supersedes);
-        if other.lineage_id != engram.lineage_id && is_comparable(other) {
-            judge(&mut met, other.clone(), &cx.engine.claims.of(other));
+        if other.lineage_id != engram.lineage_id && is_comparable(&other) {
+            let parsed = cx.engine.claims.of(&other);
+            judge(&mut met, other, &parsed);
         }
     }
     let found = candidates(cx.engine, eyes, tx, engram, &own, telling)?;
@@ -121,11 +122,8 @@ pub(super) fn meet(
 }
 
 /// The claim that an entry stores; not what Engram itself reports.
-fn stored(entry: &Planned) -> Option<&Engram> {
-    match &entry.operation {
-        Operation::Stored(engram) if entry.by != ENGINE => Some(engram),
-        _ => None,
-    }
+fn stored(entry: &Planned) -> Option<Engram> {
+    entry.version().filter(|_| entry.by != ENGINE)
 }
 
 /// Whether a version may be compared at all, by its own record.

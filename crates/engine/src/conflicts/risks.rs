@@ -1,16 +1,18 @@
 //! The engram of kind risk that reports a conflict: stored with it, closed with it, and seen by nobody who may
 //! not see both sides.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    slice::from_ref,
+};
 
 use crate::{
     conflicts::{findings::Telling, judging::Against, sides::Contradicted},
     context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
 };
 use engram_model::{
-    Code, ConflictId, ConflictStatus, Durability, Engram, EngramId, Figures, Kind, LineageId,
-    MemoryOp, Operation, Provenance, RISK_POINTERS, Refusal, Scope, Source,
-    operation::Contradiction, shorten,
+    Code, ConflictId, ConflictStatus, Engram, EngramId, Kind, LineageId, Operation, Provenance,
+    RISK_POINTERS, Record, Refusal, Scope, Source, operation::Contradiction, shorten,
 };
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
@@ -63,17 +65,10 @@ pub(crate) fn raised(
         risk: risk.as_ref().map(|it| it.id),
         why: found.why.clone(),
     };
-    let planned = |operation, by: &str| Planned {
-        due: None,
-        operation,
-        by: by.to_owned(),
-        shareable,
-    };
     let conflict = Operation::Conflicted(Box::new(conflict));
-    let mut entries = vec![planned(conflict, telling.by)];
-    let ended = before.iter().map(|report| report.risk.id);
-    entries.extend(ended.map(|id| planned(Operation::Forgotten(id), ENGINE)));
-    entries.extend(risk.map(|it| planned(Operation::Stored(Box::new(it)), ENGINE)));
+    let mut entries = vec![Planned::new(conflict, telling.by, shareable)];
+    entries.extend(before.iter().map(|it| Planned::ended(&it.risk, ENGINE)));
+    entries.extend(risk.map(|it| Planned::stored(it, ENGINE, None)));
     Ok(entries)
 }
 
@@ -93,15 +88,10 @@ pub(crate) fn found_again(
         risk: Some(risk.id),
         ..known
     };
-    let planned = |operation| Planned {
-        due: None,
-        operation,
-        by: ENGINE.to_owned(),
-        shareable,
-    };
+    let found = Operation::Conflicted(Box::new(found));
     vec![
-        planned(Operation::Conflicted(Box::new(found))),
-        planned(Operation::Stored(Box::new(risk))),
+        Planned::new(found, ENGINE, shareable),
+        Planned::stored(risk, ENGINE, None),
     ]
 }
 
@@ -179,12 +169,7 @@ pub(crate) fn aftermath(
                 continue;
             }
             ended.push(report.risk.id);
-            risks.push(Planned {
-                due: None,
-                operation: Operation::Forgotten(report.risk.id),
-                by: by.to_owned(),
-                shareable: report.risk.scope != Scope::Run,
-            });
+            risks.push(Planned::ended(&report.risk, by));
         }
         let covers = holds && is_person && *settled == Some(ConflictStatus::Dismissed);
         if pair.run.is_none() && !covers && (settled.is_some() || !holds) {
@@ -211,7 +196,7 @@ fn uncovered(
     tx: &Reader<'_>,
     pair: &Pair,
     mut sides: [Vec<Engram>; 2],
-    begun: &[&Engram],
+    begun: &[Engram],
     now: Timestamp,
 ) -> Result<Vec<Planned>, Refusal> {
     if pair.status != ConflictStatus::Open || !goes_on(pair, &sides) || !held(tx, pair)?.is_empty()
@@ -252,79 +237,51 @@ fn risk(
     let claim = format!("Two claims contradict each other: {why} (conflict {conflict})");
     let is_run = one.scope == Scope::Run || other.scope == Scope::Run;
     let ends = [one.expires_at, other.expires_at];
-    Engram {
-        id,
-        seq: 0,
-        lineage_id: LineageId(id.0),
-        project: one.project,
+    let provenance = Provenance {
+        created_at: clock,
+        created_by: ENGINE.to_owned(),
+        source: Source::Tool,
+    };
+    let hash = format!("sha256:{}", hex::encode(Sha256::digest(&claim)));
+    let record = Record {
         run: [one, other]
             .iter()
             .find(|it| it.scope == Scope::Run)
             .and_then(|it| it.run),
-        content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&claim))),
-        claim,
         kind: Kind::Risk,
         fact_type: engram_model::FactType::Inference,
         scope: if is_run { Scope::Run } else { Scope::Project },
         topic: one.topic.clone(),
-        topic_key: None,
         pointers: sources(one, other),
         confidence: one.confidence.min(other.confidence),
-        ttl: None,
-        durability: Durability::Durable,
         tags: vec![CONFLICT.to_owned()],
-        hash_keys: Vec::new(),
-        entities: Vec::new(),
-        provenance: Provenance {
-            created_at: clock,
-            created_by: ENGINE.to_owned(),
-            source: Source::Tool,
-        },
-        agent: None,
-        engineer: None,
-        valid_from: now,
-        valid_until: None,
         expires_at: ends.into_iter().flatten().min(),
-        recorded_at: clock,
-        memory_op: MemoryOp::Add,
-        supersedes: None,
-        restores: None,
-        asks: None,
         verified: one.verified && other.verified,
-        redacted: false,
-        figures: Figures::default(),
-        conflicts: Vec::new(),
-        health: None,
-        asked: None,
-        place: None,
-        score: None,
-        lost: None,
-        role: None,
-    }
+        ..Record::new(id, one.project, claim, hash, provenance, now)
+    };
+    record.into()
 }
 
 /// What entries end and begin.
-struct Ends<'a> {
+struct Ends {
     ended: Vec<EngramId>,
-    begun: Vec<&'a Engram>,
+    begun: Vec<Engram>,
     /// Conflicts, and how they are settled.
     settled: Vec<(Pair, ConflictStatus)>,
     /// Conflicts whose dismissal is taken back.
     reopened: Vec<Pair>,
 }
 
-impl<'a> Ends<'a> {
-    fn of(tx: &Reader<'_>, entries: &'a [Planned]) -> Result<Self, Refusal> {
+impl Ends {
+    fn of(tx: &Reader<'_>, entries: &[Planned]) -> Result<Self, Refusal> {
         let (mut ended, mut begun) = (Vec::new(), Vec::new());
         let (mut settled, mut reopened) = (Vec::new(), Vec::new());
         for entry in entries {
+            begun.extend(entry.version());
             match &entry.operation {
                 Operation::Forgotten(id) => ended.push(*id),
                 Operation::Redacted(erased) => ended.extend(&erased.ids),
-                Operation::Stored(engram) => {
-                    ended.extend(engram.supersedes);
-                    begun.push(&**engram);
-                }
+                Operation::Stored(record) => ended.extend(record.supersedes),
                 Operation::Resolved(ruling) if ruling.status != ConflictStatus::Open => {
                     let pair = tx.conflict(ruling.id)?;
                     settled.extend(pair.map(|pair| (pair, ruling.status)));
@@ -352,16 +309,14 @@ fn holding(
     pair: &Pair,
     clock: Timestamp,
     ended: &[EngramId],
-    begun: &[&Engram],
+    begun: &[Engram],
 ) -> Result<[Vec<Engram>; 2], Refusal> {
     let mut sides = [Vec::new(), Vec::new()];
     for (own, holding) in pair.sides.iter().zip(&mut sides) {
         *holding = tx.holding(pair.project, own, clock)?;
         holding.retain(|version| pair.is_about(version) && !ended.contains(&version.id));
-        let is_of_side =
-            |new: &&&Engram| pair.is_about(new) && side(&new.topic, &new.claim) == *own;
-        let begun = begun.iter().filter(is_of_side);
-        holding.extend(begun.map(|new| (*new).clone()));
+        let is_of_side = |new: &&Engram| pair.is_about(new) && side(&new.topic, &new.claim) == *own;
+        holding.extend(begun.iter().filter(is_of_side).cloned());
     }
     Ok(sides)
 }
@@ -388,7 +343,10 @@ pub(crate) fn goes_on_with(
     ending: &[EngramId],
     engram: &Engram,
 ) -> Result<bool, Refusal> {
-    Ok(goes_on(pair, &holding(tx, pair, clock, ending, &[engram])?))
+    Ok(goes_on(
+        pair,
+        &holding(tx, pair, clock, ending, from_ref(engram))?,
+    ))
 }
 
 /// Whether a conflict goes on where these versions of its sides hold: one of a run by one of that run.

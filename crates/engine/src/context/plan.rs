@@ -1,6 +1,6 @@
 //! What a request comes to, before it is recorded.
 
-use engram_model::Operation;
+use engram_model::{Engram, Operation, Record, Scope};
 use engram_store::Due;
 
 /// What is to be recorded, and what is answered then.
@@ -18,4 +18,55 @@ pub(crate) struct Planned {
     pub(crate) shareable: bool,
     /// What is left to compare of the version that it stores, or of the one at this place.
     pub(crate) due: Option<(Option<u64>, Due)>,
+}
+
+impl Planned {
+    pub(crate) fn new(operation: Operation, by: &str, shareable: bool) -> Self {
+        Self {
+            operation,
+            by: by.to_owned(),
+            shareable,
+            due: None,
+        }
+    }
+
+    /// What never leaves this machine.
+    pub(crate) fn private(operation: Operation, by: &str) -> Self {
+        Self::new(operation, by, false)
+    }
+
+    /// A version that is stored, and what is left to compare of it.
+    pub(crate) fn stored(engram: Engram, by: &str, due: Option<Due>) -> Self {
+        let shareable = engram.scope != Scope::Run;
+        Self {
+            due: due.map(|due| (None, due)),
+            ..Self::new(Operation::Stored(Box::new(engram.into())), by, shareable)
+        }
+    }
+
+    /// The end of a version.
+    pub(crate) fn ended(engram: &Engram, by: &str) -> Self {
+        Self::new(
+            Operation::Forgotten(engram.id),
+            by,
+            engram.scope != Scope::Run,
+        )
+    }
+
+    /// Another voice for a version.
+    pub(crate) fn corroborated(engram: &Engram, by: &str) -> Self {
+        Self::new(
+            Operation::Corroborated(engram.id),
+            by,
+            engram.scope != Scope::Run,
+        )
+    }
+
+    /// The version that it stores.
+    pub(crate) fn version(&self) -> Option<Engram> {
+        match &self.operation {
+            Operation::Stored(record) => Some(Record::clone(record).into()),
+            _ => None,
+        }
+    }
 }

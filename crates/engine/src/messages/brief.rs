@@ -89,12 +89,7 @@ pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, R
         decide::admit(cx, tx)?;
         is_parent(cx, tx, ground.project)?;
         let pin = plan_pin(cx, tx, ground.project, what)?;
-        let planned = pin.map(|pin| Planned {
-            due: None,
-            operation: Operation::Pinned(pin),
-            by: by.clone(),
-            shareable: false,
-        });
+        let planned = pin.map(|pin| Planned::private(Operation::Pinned(pin), &by));
         Ok(Plan {
             entries: planned.into_iter().collect(),
             answer: (),
@@ -185,12 +180,7 @@ pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply
             ));
         }
         Ok(Plan {
-            entries: vec![Planned {
-                due: None,
-                operation: Operation::Unpinned(pin.seq),
-                by: by.clone(),
-                shareable: false,
-            }],
+            entries: vec![Planned::private(Operation::Unpinned(pin.seq), &by)],
             answer: (),
         })
     })?;

@@ -76,7 +76,7 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
     let remembered = decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
         Ok(Plan {
-            entries: vec![one(Operation::Unsent(unsent.clone()), &by)],
+            entries: vec![Planned::private(Operation::Unsent(unsent.clone()), &by)],
             answer: (),
         })
     });
@@ -144,9 +144,9 @@ fn report(
                 files: files(pointers.map(|it| &it.target)),
                 ..kept(&pinned, &replies)
             };
-            entries.push(one(Operation::Sent(Box::new(sent)), &by));
+            entries.push(Planned::private(Operation::Sent(Box::new(sent)), &by));
             if let Some(parent) = parent_of(tx, agent)? {
-                entries.push(one(told_to(&parent, child, &claims), &by));
+                entries.push(Planned::private(told_to(&parent, child, &claims), &by));
             }
             let count = entries.len();
             let plan = (replies, requests, count, resend_of);
@@ -372,15 +372,6 @@ fn parent_of(tx: &Reader<'_>, agent: &Agent) -> Result<Option<Agent>, Refusal> {
         Some(parent) => tx.agent(parent)?,
         None => None,
     })
-}
-
-pub(crate) fn one(operation: Operation, by: &str) -> Planned {
-    Planned {
-        due: None,
-        operation,
-        by: by.to_owned(),
-        shareable: false,
-    }
 }
 
 /// What a parent is told by its child's message.

@@ -8,13 +8,13 @@ use crate::{
     context::{
         Context, Ground,
         caller::{digest_of, in_project, kin_of},
-        plan::Plan,
+        plan::{Plan, Planned},
     },
     decide,
     messages::{
         message::Parsed,
         pack::{self, Pack},
-        send::{self, at_place, files, kept, one, served},
+        send::{self, at_place, files, kept, served},
     },
 };
 use engram_gateway::{Kin, Terms, Wish, check_delivery, may_grant, recipients};
@@ -81,7 +81,7 @@ pub(crate) fn tell(
             budgets: parent.budgets.clone(),
             ..kept(&message, &[])
         };
-        entries.push(one(Operation::Sent(Box::new(sent)), &by));
+        entries.push(Planned::private(Operation::Sent(Box::new(sent)), &by));
         let mut deliveries = Vec::new();
         let children = family.iter().filter(|it| to.contains(&it.handle));
         for (nth, child) in children.enumerate() {
@@ -95,7 +95,7 @@ pub(crate) fn tell(
                 to: child.handle.clone(),
                 message,
             });
-            entries.push(one(instructed(child, parent, &pack), &by));
+            entries.push(Planned::private(instructed(child, parent, &pack), &by));
         }
         deliveries.sort_by(|one, other| one.to.cmp(&other.to));
         Ok(Plan {

@@ -56,12 +56,9 @@ pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<Stat
     let ground = Ground::of(project);
     let by = decide::speaker(cx, None)?;
     decide::decide(cx, &ground, |_, _| {
-        let entries = operations.iter().map(|operation| Planned {
-            due: None,
-            operation: operation.clone(),
-            by: by.clone(),
-            shareable: false,
-        });
+        let entries = operations
+            .iter()
+            .map(|operation| Planned::private(operation.clone(), &by));
         Ok(Plan {
             entries: entries.collect(),
             answer: (),

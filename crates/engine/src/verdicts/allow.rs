@@ -60,12 +60,7 @@ fn permit(
     let permit = Permit { id, why, undone };
     decide::decide(cx, &Ground::of(cx.project()?), |_, _| {
         Ok(Plan {
-            entries: vec![Planned {
-                due: None,
-                operation: Operation::Allowed(permit.clone()),
-                by: by.clone(),
-                shareable: true,
-            }],
+            entries: vec![Planned::new(Operation::Allowed(permit.clone()), &by, true)],
             answer: (),
         })
     })?;

@@ -128,10 +128,9 @@ fn ruled_too(pair: &Pair, how: Option<How>, asked: &Asked) -> Planned {
         stored: Vec::new(),
         why: None,
     };
-    Planned {
-        due: None,
-        operation: Operation::Resolved(Box::new(ruling)),
-        by: asked.by.clone(),
-        shareable: pair.run.is_none(),
-    }
+    Planned::new(
+        Operation::Resolved(Box::new(ruling)),
+        &asked.by,
+        pair.run.is_none(),
+    )
 }

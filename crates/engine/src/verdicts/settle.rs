@@ -20,9 +20,8 @@ use crate::{
     verdicts::dismissals,
 };
 use engram_model::{
-    Caller, Code, ConflictStatus, Durability, Engram, EngramId, Figures, How, LineageId, MemoryOp,
-    Operation, Provenance, Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold, is_over,
-    operation::Ruling,
+    Caller, Code, ConflictStatus, Durability, Engram, EngramId, How, Operation, Provenance, Record,
+    Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold, is_over, operation::Ruling,
 };
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
@@ -243,16 +242,15 @@ fn confirmed(
     ruling: Ruling,
 ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
     let mut plan = repeated(cx, tx, found, 0, ruling.clone())?;
-    plan.entries.push(Planned {
-        due: None,
-        operation: Operation::Resolved(Box::new(Ruling {
-            why: asked.why.clone().or_else(|| ruling.why.clone()),
-            ..ruling
-        })),
-        by: asked.by.clone(),
-        shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
-    });
+    let why = asked.why.clone().or_else(|| ruling.why.clone());
+    let ruling = Ruling { why, ..ruling };
+    plan.entries.push(ruling_on(found, ruling, asked));
     Ok(plan)
+}
+
+fn ruling_on(found: &Shown, ruling: Ruling, asked: &Asked) -> Planned {
+    let shareable = found.voices.iter().all(|it| it.scope != Scope::Run);
+    Planned::new(Operation::Resolved(Box::new(ruling)), &asked.by, shareable)
 }
 
 /// The same verdict again changes nothing. It tells of no version that the caller may not see.
@@ -309,7 +307,7 @@ fn close_side(
         done.entries
             .extend(answered(tx, engram.lineage_id, &asked.by)?);
         done.closed.push(engram.id);
-        done.entries.push(end_of(&engram, &asked.by));
+        done.entries.push(Planned::ended(&engram, &asked.by));
     }
     Ok(())
 }
@@ -335,12 +333,8 @@ fn store(
     );
     done.stored.push(engram.id);
     done.due += compared.told_due();
-    done.entries.push(Planned {
-        due: compared.due.map(|due| (None, due)),
-        shareable: engram.scope != Scope::Run,
-        operation: Operation::Stored(Box::new(engram)),
-        by: asked.by.clone(),
-    });
+    done.entries
+        .push(Planned::stored(engram, &asked.by, compared.due));
     done.entries.extend(compared.entries);
 }
 
@@ -359,59 +353,42 @@ fn merged(cx: &Context<'_>, found: &Shown, text: &str, asked: &Asked) -> Engram 
         _ => b,
     };
     let durable = a.durability == Durability::Durable;
-    Engram {
-        id,
-        seq: 0,
-        lineage_id: LineageId(id.0),
+    let provenance = Provenance {
+        created_at: clock,
+        created_by: asked.by.clone(),
+        source: match agent {
+            Some(_) => Source::Agent,
+            None => Source::Tool,
+        },
+    };
+    let hash = format!("sha256:{}", hex::encode(Sha256::digest(text)));
+    let record = Record {
         // What is for everybody is of the run of who merges, not of one that was merged.
         run: if narrow.scope == Scope::Run {
             narrow.run
         } else {
             agent.map(|it| it.run)
         },
+        kind: b.kind,
+        fact_type: b.fact_type,
         scope: narrow.scope,
+        topic: b.topic.clone(),
+        tags: b.tags.clone(),
+        engineer: b.engineer.clone(),
         ttl: lasting.ttl.clone(),
         expires_at: lasting.expires_at,
         durability: if durable { a } else { b }.durability,
-        claim: text.to_owned(),
-        topic_key: None,
         pointers: sources(b, a),
         confidence: match agent {
             // An agent's merge is no surer than either claim.
             Some(_) => a.confidence.min(b.confidence),
             None => a.confidence.max(b.confidence),
         },
-        hash_keys: Vec::new(),
-        entities: Vec::new(),
-        provenance: Provenance {
-            created_at: clock,
-            created_by: asked.by.clone(),
-            source: match agent {
-                Some(_) => Source::Agent,
-                None => Source::Tool,
-            },
-        },
         agent: agent.map(|it| it.handle.clone()),
-        content_hash: format!("sha256:{}", hex::encode(Sha256::digest(text))),
-        valid_from: asked.now,
-        valid_until: None,
-        recorded_at: clock,
-        memory_op: MemoryOp::Add,
-        supersedes: None,
-        restores: None,
-        asks: None,
         verified: a.verified && b.verified,
-        redacted: false,
-        figures: Figures::default(),
-        conflicts: Vec::new(),
-        health: None,
-        asked: None,
-        place: None,
-        score: None,
-        lost: None,
-        role: None,
-        ..b.clone()
-    }
+        ..Record::new(id, b.project, text.to_owned(), hash, provenance, asked.now)
+    };
+    record.into()
 }
 
 /// Whether a claim that was stored before can take the place of both sides.
@@ -471,7 +448,7 @@ fn undone(
         if let Some(head) = head.filter(|head| eyes.may_see(head)) {
             close::may_close(cx, &head)?;
             done.closed.push(head.id);
-            done.entries.push(end_of(&head, &asked.by));
+            done.entries.push(Planned::ended(&head, &asked.by));
         }
     }
     for id in &ruling.closed {
@@ -494,12 +471,7 @@ fn undone(
         && let Some(old) = ended_report(tx, &found.pair)?
     {
         let risk = lineage::again(cx, old, asked.now, None);
-        done.entries.push(Planned {
-            due: None,
-            shareable: risk.scope != Scope::Run,
-            operation: Operation::Stored(Box::new(risk)),
-            by: asked.by.clone(),
-        });
+        done.entries.push(Planned::stored(risk, &asked.by, None));
     }
     Ok(done)
 }
@@ -512,11 +484,10 @@ fn holds_again(
     clock: Timestamp,
 ) -> Result<bool, Refusal> {
     for digest in &found.pair.sides {
-        let is_stored = |entry: &Planned| match &entry.operation {
-            Operation::Stored(engram) => {
-                found.pair.is_about(engram) && side(&engram.topic, &engram.claim) == *digest
-            }
-            _ => false,
+        let is_stored = |entry: &Planned| {
+            entry
+                .version()
+                .is_some_and(|it| found.pair.is_about(&it) && side(&it.topic, &it.claim) == *digest)
         };
         let holds = tx.holding(found.pair.project, digest, clock)?;
         let is_left = |it: &Engram| found.pair.is_about(it) && !done.closed.contains(&it.id);
@@ -526,15 +497,6 @@ fn holds_again(
         }
     }
     Ok(true)
-}
-
-fn end_of(engram: &Engram, by: &str) -> Planned {
-    Planned {
-        due: None,
-        operation: Operation::Forgotten(engram.id),
-        by: by.to_owned(),
-        shareable: engram.scope != Scope::Run,
-    }
 }
 
 /// The entries of a verdict, its own last; without `how`, it reopens the conflict.
@@ -576,12 +538,7 @@ fn planned(
         why: asked.why.clone(),
     };
     let mut entries = done.entries;
-    entries.push(Planned {
-        due: None,
-        operation: Operation::Resolved(Box::new(ruling)),
-        by: asked.by.clone(),
-        shareable: found.voices.iter().all(|it| it.scope != Scope::Run),
-    });
+    entries.push(ruling_on(found, ruling, asked));
     Plan {
         entries,
         answer: (answer, 0),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use engram_kit::files;
-use engram_model::{Change, ConflictId, Engram, EngramId, LineageId, Operation};
+use engram_model::{Change, ConflictId, EngramId, LineageId, Operation, Record};
 use engram_store::{Due, NewEntry, Store, StoreError};
 use proptest::{
     strategy::{Strategy, ValueTree},
@@ -125,13 +125,13 @@ fn what_was_stored_before_is_compared_behind_the_answers() {
         .write::<_, StoreError>(ground.clock.now(), |it| {
             for (number, (topic, claim)) in claims().into_iter().enumerate() {
                 let id = Ulid::from_parts(7, number as u128);
-                let engram = Engram {
+                let engram = Record {
                     id: EngramId(id),
                     lineage_id: LineageId(id),
                     topic: topic.to_owned(),
                     content_hash: format!("sha256:{number:064x}"),
                     claim,
-                    ..(*first).clone()
+                    ..(*first).clone().into()
                 };
                 let project = engram.project;
                 let seq = it.record(&NewEntry {

@@ -5,3 +5,4 @@ mod draft;
 mod pointers;
 mod schemas;
 mod values;
+mod versions;

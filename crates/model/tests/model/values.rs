@@ -173,50 +173,41 @@ fn record(
 ) -> Engram {
     let new = draft.validate(&Limits::default()).unwrap();
     let keys = hash_keys(&new.claim, &new.pointers, &new.topic, &new.tags);
-    Engram {
-        id: EngramId(id),
-        seq: 7,
+    let provenance = Provenance {
+        created_at: time,
+        created_by: new.agent.unwrap_or_default(),
+        source: new.source.unwrap_or(Source::Agent),
+    };
+    let hash = format!("sha256:{}", "0".repeat(64));
+    let record = Record {
         lineage_id: LineageId(other),
-        project: ProjectId(other),
         run: until.map(|_| RunId(other)),
-        claim: new.claim,
         kind: new.kind,
         fact_type: new.fact_type,
         scope: new.scope,
         topic: new.topic,
-        topic_key: None,
         pointers: new.pointers,
         confidence: new.confidence,
         expires_at: new.ttl.as_ref().map(|ttl| ttl.expires_at(time)),
         ttl: new.ttl,
         durability: new.durability,
         tags: new.tags,
-        hash_keys: wire_hash_keys(&keys),
-        entities: Vec::new(),
-        provenance: Provenance {
-            created_at: time,
-            created_by: new.agent.unwrap_or_default(),
-            source: new.source.unwrap_or(Source::Agent),
-        },
         agent: until.map(|_| AgentId("a1".to_owned())),
-        engineer: None,
-        content_hash: format!("sha256:{}", "0".repeat(64)),
-        valid_from: time,
-        valid_until: until,
-        recorded_at: time,
         memory_op: new.operation,
         supersedes: until.map(|_| EngramId(other)),
-        restores: None,
-        asks: None,
-        verified: false,
-        redacted: false,
-        figures: Figures::default(),
-        conflicts: Vec::new(),
-        health: None,
-        asked: None,
-        place: None,
-        score: None,
-        lost: None,
-        role: None,
+        ..Record::new(
+            EngramId(id),
+            ProjectId(other),
+            new.claim,
+            hash,
+            provenance,
+            time,
+        )
+    };
+    Engram {
+        seq: 7,
+        hash_keys: wire_hash_keys(&keys),
+        valid_until: until,
+        ..record.into()
     }
 }

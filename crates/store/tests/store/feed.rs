@@ -1,8 +1,8 @@
 //! What the feed leaves and counts, held against looking at every version by hand.
 
 use engram_model::{
-    AgentId, Change, Engram, EngramId, FactType, Feed, Filter, Kind, LineageId, Operation, RunId,
-    Scope,
+    AgentId, Change, Engram, EngramId, FactType, Feed, Filter, Kind, LineageId, Operation, Record,
+    RunId, Scope,
     operation::{Agent, Opened, Redaction, Topics},
 };
 use engram_store::{Reader, Result, Store, StoreError};
@@ -39,7 +39,7 @@ fn version(number: u64) -> Engram {
         4 => "Nearly 100 percent.".to_owned(),
         _ => format!("Claim {number} holds."),
     };
-    let mut it = engram(u128::from(number) + 1, &claim);
+    let mut it = Engram::from(engram(u128::from(number) + 1, &claim));
     it.kind = Kind::ALL[number as usize % Kind::ALL.len()];
     it.fact_type = FactType::ALL[number as usize % 2];
     it.scope = Scope::ALL[number as usize / 3 % Scope::ALL.len()];
@@ -95,7 +95,7 @@ fn fill(store: &Store) {
             .write::<_, StoreError>(at(from as i64), |it| {
                 numbers
                     .into_iter()
-                    .try_for_each(|number| add(it, version(number)).map(drop))
+                    .try_for_each(|number| add(it, version(number).into()).map(drop))
             })
             .unwrap();
     }
@@ -399,7 +399,7 @@ fn of_role(store: &Store, role: &str) -> Vec<(u128, Option<String>)> {
     told.collect()
 }
 
-fn said_by(number: u128, handle: Option<&str>) -> Engram {
+fn said_by(number: u128, handle: Option<&str>) -> Record {
     let mut it = engram(number, &format!("Claim {number}."));
     it.provenance.created_by = "programmer-like".to_owned();
     it.agent = handle.map(|it| AgentId(it.to_owned()));
@@ -417,7 +417,7 @@ fn speak(store: &Store) {
         Operation::Stored(Box::new(said_by(5, Some("h1")))),
         opened("h2", "programmer-like", Some("Architect")),
         // A correction by the user leaves the claim with its author.
-        Operation::Stored(Box::new(Engram {
+        Operation::Stored(Box::new(Record {
             supersedes: Some(EngramId(Ulid(2))),
             lineage_id: LineageId(Ulid(2)),
             content_hash: "sha256:new".to_owned(),

@@ -3,8 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use engram_model::{
-    Durability, Engram, EngramId, FactType, Figures, Kind, LineageId, MemoryOp, Operation,
-    ProjectId, Provenance, Refusal, Scope, Source, operation::Redaction,
+    EngramId, Operation, ProjectId, Provenance, Record, Refusal, Source, operation::Redaction,
 };
 use engram_store::{NewEntry, Result, Store, StoreError, Writer};
 use jiff::Timestamp;
@@ -89,8 +88,8 @@ pub(crate) fn put(store: &Store, number: u128, claim: &str) -> Result<u64> {
 }
 
 /// Stores a version; its place.
-pub(crate) fn add(it: &Writer<'_>, engram: Engram) -> Result<u64> {
-    record(it, Operation::Stored(Box::new(engram)))
+pub(crate) fn add(it: &Writer<'_>, version: Record) -> Result<u64> {
+    record(it, Operation::Stored(Box::new(version)))
 }
 
 /// Records an operation of the user.
@@ -122,53 +121,17 @@ pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
         .unwrap()
 }
 
-pub(crate) fn engram(number: u128, claim: &str) -> Engram {
+pub(crate) fn engram(number: u128, claim: &str) -> Record {
+    let provenance = Provenance {
+        created_at: now(),
+        created_by: "user".to_owned(),
+        source: Source::Tool,
+    };
+    let hash = format!("sha256:{claim}");
     let id = EngramId(Ulid(number));
-    Engram {
-        id,
-        seq: 0,
-        lineage_id: LineageId(id.0),
-        project: PROJECT,
-        run: None,
-        claim: claim.to_owned(),
-        kind: Kind::Fact,
-        fact_type: FactType::Observation,
-        scope: Scope::Project,
-        topic: String::new(),
-        topic_key: None,
-        pointers: Vec::new(),
-        confidence: 0.7,
-        ttl: None,
-        durability: Durability::Durable,
-        tags: Vec::new(),
-        hash_keys: Vec::new(),
-        entities: Vec::new(),
-        provenance: Provenance {
-            created_at: now(),
-            created_by: "user".to_owned(),
-            source: Source::Tool,
-        },
-        agent: None,
-        engineer: None,
-        content_hash: format!("sha256:{claim}"),
-        valid_from: now(),
-        valid_until: None,
-        expires_at: None,
-        recorded_at: now(),
-        memory_op: MemoryOp::Add,
-        supersedes: None,
-        restores: None,
-        asks: None,
+    Record {
         verified: true,
-        redacted: false,
-        figures: Figures::default(),
-        conflicts: Vec::new(),
-        health: None,
-        asked: None,
-        place: None,
-        score: None,
-        lost: None,
-        role: None,
+        ..Record::new(id, PROJECT, claim.to_owned(), hash, provenance, now())
     }
 }
 

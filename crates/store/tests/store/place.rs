@@ -1,6 +1,6 @@
 //! Places in the list: a confirmation keeps its claim's place, also in homes of earlier builds.
 
-use engram_model::{Change, Engram, EngramId, Feed, Filter, LineageId, Operation};
+use engram_model::{Change, EngramId, Feed, Filter, LineageId, Operation, Record};
 use engram_store::{Store, StoreError};
 use jiff::SignedDuration;
 use tempfile::TempDir;
@@ -16,9 +16,9 @@ fn id(number: u128) -> EngramId {
 }
 
 /// A later version of a claim, an hour later.
-fn version(number: u128, first: u128, claim: &str) -> Engram {
+fn version(number: u128, first: u128, claim: &str) -> Record {
     let at = now() + SignedDuration::from_hours(1);
-    Engram {
+    Record {
         lineage_id: LineageId(id(first).0),
         valid_from: at,
         recorded_at: at,
@@ -29,11 +29,11 @@ fn version(number: u128, first: u128, claim: &str) -> Engram {
 /// The first claim is confirmed twice; the second is corrected, and that undone; a third is forgotten,
 /// and is back. Each has its number as its place in the journal, but for 4 and what follows it.
 fn fill(store: &Store) {
-    let after = |number, first, old, claim| Engram {
+    let after = |number, first, old, claim| Record {
         supersedes: Some(id(old)),
         ..version(number, first, claim)
     };
-    let again = |number, first, old, supersedes: Option<u128>, claim| Engram {
+    let again = |number, first, old, supersedes: Option<u128>, claim| Record {
         restores: Some(id(old)),
         supersedes: supersedes.map(id),
         ..version(number, first, claim)
@@ -132,7 +132,7 @@ fn what_held_then_is_told_of_every_version() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
     let later = now() + SignedDuration::from_hours(1);
-    let after = |number, first, claim| Engram {
+    let after = |number, first, claim| Record {
         supersedes: Some(id(first)),
         ..version(number, first, claim)
     };

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use engram_model::{Engram, EngramId, Operation, operation::Event};
+use engram_model::{EngramId, Operation, Record, operation::Event};
 use engram_store::{Store, StoreError, recover};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -13,12 +13,12 @@ use crate::fixture::{add, engram, now, open, put, record};
 const PAGE: usize = 4_096;
 const CLAIMS: u128 = 3_000;
 
-fn claim(number: u128) -> Engram {
+fn claim(number: u128) -> Record {
     let words = format!(
         "Claim {number} says what it says, {}.",
         "at length ".repeat(number as usize % 30)
     );
-    Engram {
+    Record {
         content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&words))),
         claim: words,
         ..engram(number, "")

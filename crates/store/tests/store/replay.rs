@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use engram_model::{
-    AgentId, Code, ConflictId, ConflictStatus, Durability, Engram, EngramId, EventId, How,
-    LineageId, Operation, RunId, Scope, Severity, Spend, Tier, Ttl,
+    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, How, LineageId,
+    Operation, Record, RunId, Scope, Severity, Spend, Tier, Ttl,
     operation::{
         Admitted, Agent, Contradiction, Event, Located, Permit, Pin, Promotion, Read, ReadBelow,
         Redaction, Ruling, Sent, Served, Snapshot, Topics, Unsent,
@@ -43,14 +43,14 @@ fn everything(store: &Store) {
         turn: "t1".to_owned(),
         last_call: now(),
     };
-    let first = engram_model::Engram {
+    let first = Record {
         durability: Durability::Ephemeral,
         ttl: Ttl::days(1).ok(),
         expires_at: Ttl::days(1).ok().map(|it| it.expires_at(now())),
         ..engram(1, "one")
     };
     let second = engram(2, "two");
-    let newer = engram_model::Engram {
+    let newer = Record {
         supersedes: Some(second.id),
         lineage_id: second.lineage_id,
         ..engram(3, "three")
@@ -611,7 +611,7 @@ fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
     let store = open(home.path());
     let run = RunId(Ulid(5));
     put(&store, 1, "Retries are capped at 3.").unwrap();
-    let own = Engram {
+    let own = Record {
         scope: Scope::Run,
         run: Some(run),
         ..engram(2, "Retries are capped at 4.")
