@@ -120,7 +120,7 @@ fn write(
 ) -> Result<(), StoreError> {
     store.write(now, |it| {
         for number in numbers {
-            let engram = engram(first, number, it.now);
+            let engram = engram(first, number, it.now.0);
             it.record(&NewEntry {
                 project: engram.project,
                 shareable: true,

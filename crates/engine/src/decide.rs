@@ -12,7 +12,7 @@ use crate::{
     },
 };
 use engram_model::{
-    AgentId, Operation, ProjectId, RateLimits, Refusal,
+    AgentId, JournalTime, Operation, ProjectId, RateLimits, Refusal,
     operation::{Agent, Served},
 };
 use engram_store::{NewEntry, Reader, Writer};
@@ -26,12 +26,12 @@ const USER: &str = "user";
 pub(crate) fn decide<T>(
     cx: &Context<'_>,
     ground: &Ground,
-    plan: impl Fn(&Reader<'_>, Timestamp) -> Result<Plan<T>, Refusal>,
+    plan: impl Fn(&Reader<'_>, JournalTime) -> Result<Plan<T>, Refusal>,
 ) -> Result<(T, Option<u64>), Refusal> {
     let called = cx.called()?;
     let agent = called.map(|it| &it.agent.handle);
     let store = &cx.engine.store;
-    let world = cx.engine.world.now();
+    let clock = cx.engine.world.now();
     let plan = |tx: &Reader<'_>, now| {
         let Plan { entries, answer } = plan(tx, now)?;
         // First, since the answer tells of the last.
@@ -49,7 +49,7 @@ pub(crate) fn decide<T>(
         ))
     };
     let (planned, head) = store.read::<_, Refusal>(|tx| {
-        let now = tx.time(world)?;
+        let now = tx.time(clock)?;
         Ok((plan(tx, now)?, tx.head()?))
     })?;
     if planned.0.entries.is_empty() {
@@ -61,7 +61,7 @@ pub(crate) fn decide<T>(
     } else {
         cx.engine.take_served()
     };
-    let done = store.write::<_, Refusal>(world, |tx| {
+    let done = store.write::<_, Refusal>(clock, |tx| {
         let (planned, again) = if tx.head()? == head {
             planned
         } else {

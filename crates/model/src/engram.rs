@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
-    AgentId, Code, ConflictId, EngramId, Entity, Health, Limits, LineageId, Lost, Pointer,
-    PointerInput, ProjectId, Refusal, RunId, Ttl, text::shorten,
+    AgentId, Code, ConflictId, EngramId, Entity, Health, JournalTime, Limits, LineageId, Lost,
+    Pointer, PointerInput, ProjectId, Refusal, RunId, Ttl, text::shorten,
 };
 
 macro_rules! words {
@@ -356,7 +356,7 @@ impl Record {
         claim: String,
         content_hash: String,
         provenance: Provenance,
-        valid_from: Timestamp,
+        now: JournalTime,
     ) -> Self {
         Self {
             id,
@@ -379,13 +379,25 @@ impl Record {
             agent: None,
             engineer: None,
             content_hash,
-            valid_from,
+            valid_from: now.0,
             expires_at: None,
             memory_op: MemoryOp::Add,
             supersedes: None,
             restores: None,
             asks: None,
             verified: false,
+        }
+    }
+
+    /// Another version of the claim, which says the same from now on.
+    #[must_use]
+    pub fn anew(self, id: EngramId, clock: Timestamp, now: JournalTime) -> Self {
+        Self {
+            id,
+            valid_from: now.0,
+            recorded_at: clock,
+            memory_op: MemoryOp::Update,
+            ..self
         }
     }
 }

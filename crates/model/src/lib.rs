@@ -97,7 +97,7 @@ pub use source::{
     Reading, Recorded, Side, SourceLine, SourceReply, SourceView, Standing,
 };
 pub use text::{Noun, count, fold, is_hidden, shorten, thousands, unseen, visible};
-pub use time::parse_time;
+pub use time::{JournalTime, parse_time};
 pub use ttl::Ttl;
 pub use wire::{EngramV01, PointerV01, ProvenanceV01};
 

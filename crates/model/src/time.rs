@@ -1,8 +1,13 @@
-//! A time as people write it.
+//! A time as people write it, and the one that the journal gives.
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{Code, Refusal, text::shorten};
+
+/// The time of what is recorded: that of the clock, but never before the entries before it. What begins or ends with an
+/// entry does so then; what ends by itself (a ttl, a rate, a turn) is measured by the clock, a bare [`Timestamp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JournalTime(pub Timestamp);
 
 /// Reads a time with its offset, or a day, which begins at midnight in UTC.
 pub fn parse_time(text: &str) -> Result<Timestamp, Refusal> {

@@ -5,8 +5,8 @@
 //! (`followers.rs`), which are built anew from the journal and from git.
 
 use engram_model::{
-    AgentId, EngramId, Granted, LineageId, Operation, Pointer, ProjectId, Record, RequestState,
-    Spend, Target,
+    AgentId, EngramId, Granted, JournalTime, LineageId, Operation, Pointer, ProjectId, Record,
+    RequestState, Spend, Target,
     operation::{
         Agent, Carried, Contradiction, ERASED, Event, Located, NewGrant, Opened, Promotion, Read,
         Redaction, Refused, Requested, Sent, Served, Snapshot,
@@ -21,7 +21,7 @@ use crate::{Result, StoreError, beside};
 pub(crate) struct Applied<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) seq: i64,
-    pub(crate) at: Timestamp,
+    pub(crate) at: JournalTime,
     /// What the clock said then: `at` is never before the entries before it.
     pub(crate) clock: Timestamp,
     pub(crate) project: ProjectId,
@@ -176,7 +176,7 @@ impl Applied<'_> {
     fn close(&self, id: EngramId) -> Result<()> {
         self.run(
             "UPDATE engram SET valid_until = max(?2, valid_from) WHERE id = ?1 AND valid_until IS NULL",
-            params![id.to_string(), self.at.as_microsecond()],
+            params![id.to_string(), self.at.0.as_microsecond()],
         )
     }
 
@@ -377,7 +377,7 @@ impl Applied<'_> {
                 slug,
                 date.to_string(),
                 event.digest,
-                self.at.as_microsecond(),
+                self.at.0.as_microsecond(),
             ],
         )
     }

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use engram_model::JournalTime;
 use jiff::Timestamp;
 use rand::Rng;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
@@ -252,15 +253,15 @@ impl Store {
         })
     }
 
-    /// One transaction, durable when this returns `Ok`; undone when `f` fails. `now` becomes the
-    /// time of its entries, or the last entry's time where the clock jumped back.
+    /// One transaction, durable when this returns `Ok`; undone when `f` fails. The time of its entries
+    /// follows from the clock ([`Reader::time`]).
     ///
     /// # Errors
     /// [`StoreError::Gone`] where the files that were written are not those of the home any more: what was
     /// written is lost with them.
     pub fn write<T, E: From<StoreError>>(
         &self,
-        now: Timestamp,
+        clock: Timestamp,
         f: impl FnOnce(&Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let open = self.opened();
@@ -272,7 +273,7 @@ impl Store {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(StoreError::from)?;
         let answer = {
-            let (reader, clock) = (Reader(&transaction), now);
+            let reader = Reader(&transaction);
             if !open.goes_on(reader.head()?) {
                 return Err(StoreError::Gone(self.home.clone()).into());
             }
@@ -457,7 +458,7 @@ pub struct Writer<'a> {
     reader: Reader<'a>,
     pub(crate) origin: ulid::Ulid,
     /// The time of everything in this transaction ([`Reader::time`]).
-    pub now: Timestamp,
+    pub now: JournalTime,
     /// The clock.
     pub(crate) clock: Timestamp,
 }
@@ -466,7 +467,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn at(
         reader: Reader<'a>,
         origin: ulid::Ulid,
-        now: Timestamp,
+        now: JournalTime,
         clock: Timestamp,
     ) -> Self {
         Self {
@@ -595,7 +596,7 @@ fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result<()> {
             reader,
             origin,
             now,
-            clock: now,
+            clock: now.0,
         })?;
     }
     transaction.commit()?;

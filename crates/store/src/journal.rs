@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use engram_model::{
-    AgentId, OWN_EVENT, Operation, OperationKind, ProjectId, Refusal, SCHEMA_VERSION,
+    AgentId, JournalTime, OWN_EVENT, Operation, OperationKind, ProjectId, Refusal, SCHEMA_VERSION,
 };
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{OptionalExtension, Row, params};
@@ -97,7 +97,7 @@ impl Writer<'_> {
             )?
             .execute(params![
                 self.origin.to_string(),
-                self.now.as_microsecond(),
+                self.now.0.as_microsecond(),
                 SCHEMA_VERSION,
                 entry.project.to_string(),
                 entry.operation.kind().as_str(),
@@ -106,7 +106,7 @@ impl Writer<'_> {
                 entry.by,
                 entry.operation.subject(),
                 body,
-                (self.clock != self.now).then(|| self.clock.as_microsecond()),
+                (self.clock != self.now.0).then(|| self.clock.as_microsecond()),
             ])?;
         let seq = self.0.last_insert_rowid();
         beside::keep(self.0, seq, entry)?;
@@ -133,20 +133,18 @@ impl Reader<'_> {
         Ok(head.unwrap_or(0) as u64)
     }
 
-    /// The time of what is recorded at `now`: that of the newest entry where the clock jumped back since,
+    /// The time of what is recorded by this clock: that of the newest entry where it jumped back since,
     /// so that time only goes on here. An entry of more than a day ahead does not count. What ends by itself
     /// (a ttl, a rate, a turn) is measured by the clock alone.
-    pub fn time(&self, now: Timestamp) -> Result<Timestamp> {
+    pub fn time(&self, clock: Timestamp) -> Result<JournalTime> {
         let last: Option<i64> = self
             .0
             .prepare_cached("SELECT recorded_at FROM journal ORDER BY seq DESC LIMIT 1")?
             .query_row([], |row| row.get(0))
             .optional()?;
-        Ok(last
-            .map(timestamp)
-            .transpose()?
-            .filter(|last| last.duration_since(now) <= AHEAD)
-            .map_or(now, |last| last.max(now)))
+        let last = last.map(timestamp).transpose()?;
+        let last = last.filter(|last| last.duration_since(clock) <= AHEAD);
+        Ok(JournalTime(last.map_or(clock, |last| last.max(clock))))
     }
 
     /// Entries after `after` of every project, oldest first: what a follower reads.

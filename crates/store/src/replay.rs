@@ -1,7 +1,7 @@
 //! The journal once more: every entry applied, in order, by the function that applied it first. Into
 //! a database that SQLite deletes afterwards, to compare; or into the home's own tables, to mend them.
 
-use engram_model::Operation;
+use engram_model::{JournalTime, Operation};
 use rusqlite::{Connection, params};
 
 use crate::{
@@ -131,7 +131,7 @@ pub(crate) fn apply_all(connection: &Connection, from: &str) -> Result<Replayed>
                     let applied = Applied {
                         connection,
                         seq: entry.seq as i64,
-                        at: entry.at,
+                        at: JournalTime(entry.at),
                         clock: entry.clock,
                         project: entry.project,
                         agent: entry.agent.as_ref(),

@@ -14,8 +14,8 @@ use crate::{
     decide,
 };
 use engram_model::{
-    Code, Draft, Engram, EngramId, Finding, LineageId, MemoryOp, Noticed, ProjectId, PutReply,
-    Record, Refusal,
+    Code, Draft, Engram, EngramId, Finding, JournalTime, LineageId, MemoryOp, Noticed, ProjectId,
+    PutReply, Record, Refusal,
 };
 use engram_store::Reader;
 use jiff::Timestamp;
@@ -86,17 +86,14 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
 pub(crate) fn again(
     cx: &Context<'_>,
     old: Engram,
-    now: Timestamp,
+    now: JournalTime,
     head: Option<&Engram>,
 ) -> Engram {
+    let world = &cx.engine.world;
     let record = Record {
-        id: EngramId(cx.engine.world.id()),
-        valid_from: now,
-        recorded_at: cx.engine.world.now(),
-        memory_op: MemoryOp::Update,
         supersedes: head.map(|it| it.id),
         restores: Some(old.id),
-        ..old.into()
+        ..Record::from(old).anew(EngramId(world.id()), world.now(), now)
     };
     record.into()
 }

@@ -8,8 +8,10 @@ use crate::{
     },
     decide,
 };
-use engram_model::{Code, EventId, Note, NoteReply, Operation, Pointer, Refusal, operation::Event};
-use jiff::{Timestamp, tz::TimeZone};
+use engram_model::{
+    Code, EventId, JournalTime, Note, NoteReply, Operation, Pointer, Refusal, operation::Event,
+};
+use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
 /// Longest event that is noted, in bytes; longer text belongs into an artifact.
@@ -34,7 +36,7 @@ pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Ref
 }
 
 /// The event that a note becomes, with its address on the day of `now`.
-pub(crate) fn event_of(id: EventId, now: Timestamp, note: &Note) -> Result<Event, Refusal> {
+pub(crate) fn event_of(id: EventId, now: JournalTime, note: &Note) -> Result<Event, Refusal> {
     let text = note.text.trim();
     check_text(text)?;
     screen_text("the note", text)?;
@@ -48,7 +50,7 @@ pub(crate) fn event_of(id: EventId, now: Timestamp, note: &Note) -> Result<Event
         "" => id.to_string().to_lowercase(),
         slug => slug.to_owned(),
     };
-    let day = now.to_zoned(TimeZone::UTC).date();
+    let day = now.0.to_zoned(TimeZone::UTC).date();
     let pointer: Pointer = format!("sam:{}:{slug}@{day}", note.kind.trim()).parse()?;
     Ok(Event {
         id,

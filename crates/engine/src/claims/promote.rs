@@ -27,7 +27,7 @@ use crate::{
 };
 use engram_gateway::{Promoted, may_promote};
 use engram_model::{
-    AgentId, Caller, Code, Durability, Engram, EngramId, MemoryOp, Operation, ProjectId, Promote,
+    AgentId, Caller, Code, Durability, Engram, EngramId, Operation, ProjectId, Promote,
     PromoteReply, Record, Refusal, Scope, Ttl, is_over, operation::Promotion,
 };
 
@@ -70,14 +70,10 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
         }
         decide::admit(cx, tx)?;
         let wider = Engram::from(Record {
-            id: EngramId(cx.engine.world.id()),
             scope: to,
-            valid_from: now,
-            recorded_at: clock,
-            memory_op: MemoryOp::Update,
             supersedes: Some(head.id),
             restores: None,
-            ..head.clone().into()
+            ..Record::from(head.clone()).anew(EngramId(cx.engine.world.id()), clock, now)
         });
         // More may meet it there: claims of two runs never do.
         let compared = findings::compare(cx, tx, &wider, &Telling::of(now, &by, &[head.id]));

@@ -23,13 +23,12 @@ use crate::{
     evidence::gather::{self, Gathered, copies},
 };
 use engram_model::{
-    Caller, Code, Commit, Draft, Durability, Engram, EngramId, Finding, LineageId, MemoryOp,
-    NewEngram, Note, Noticed, OWN_EVENT, Operation, Pointer, PointerInput, ProjectId, Provenance,
-    PutReply, Record, Refusal, Scope, Source,
+    Caller, Code, Commit, Draft, Durability, Engram, EngramId, Finding, JournalTime, LineageId,
+    MemoryOp, NewEngram, Note, Noticed, OWN_EVENT, Operation, Pointer, PointerInput, ProjectId,
+    Provenance, PutReply, Record, Refusal, Scope, Source,
     operation::{Agent, Event},
 };
 use engram_store::{Due, Reader, side};
-use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 /// Why a claim is put.
@@ -80,7 +79,7 @@ pub(crate) fn put_claim(
 ) -> Result<PutReply, Refusal> {
     match draft.operation {
         Some(MemoryOp::Delete) => return lineage::retire(cx, &draft),
-        Some(MemoryOp::None) => return Ok(PutReply::nothing(cx.now()?)),
+        Some(MemoryOp::None) => return Ok(PutReply::nothing(cx.now()?.0)),
         _ => {}
     }
     let claim = ready(cx, draft, own, occasion)?;
@@ -159,7 +158,7 @@ fn own_event(cx: &Context<'_>, draft: &Draft, words: Option<&str>) -> Result<Eve
 pub(crate) fn plan_claim(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    now: Timestamp,
+    now: JournalTime,
     ground: &Ground,
     claim: &Claim<'_>,
     before: &[Planned],
@@ -322,7 +321,7 @@ fn entries(
 
 fn version(
     cx: &Context<'_>,
-    now: Timestamp,
+    now: JournalTime,
     ground: &Ground,
     claim: &Claim<'_>,
     head: Option<&Engram>,

@@ -6,9 +6,10 @@
 
 use std::cmp::Reverse;
 
-use engram_model::{ConflictId, Engram, EngramId, Finding, Noticed, Refusal, Severity};
+use engram_model::{
+    ConflictId, Engram, EngramId, Finding, JournalTime, Noticed, Refusal, Severity,
+};
 use engram_store::{Due, Reader, audience, side};
-use jiff::Timestamp;
 
 use crate::{
     conflicts::{
@@ -48,7 +49,7 @@ impl Compared {
 
 /// Who stores a version, when, and what else the same transaction does.
 pub(crate) struct Telling<'a> {
-    pub(crate) now: Timestamp,
+    pub(crate) now: JournalTime,
     pub(crate) by: &'a str,
     /// Versions that end with it.
     pub(crate) ending: &'a [EngramId],
@@ -66,7 +67,7 @@ pub(crate) struct Telling<'a> {
 
 impl<'a> Telling<'a> {
     /// A version that replaces these, and is compared with all.
-    pub(crate) fn of(now: Timestamp, by: &'a str, ending: &'a [EngramId]) -> Self {
+    pub(crate) fn of(now: JournalTime, by: &'a str, ending: &'a [EngramId]) -> Self {
         Self {
             now,
             by,

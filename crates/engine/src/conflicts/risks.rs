@@ -11,8 +11,8 @@ use crate::{
     context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
 };
 use engram_model::{
-    Code, ConflictId, ConflictStatus, Engram, EngramId, Kind, LineageId, Operation, Provenance,
-    RISK_POINTERS, Record, Refusal, Scope, Source, operation::Contradiction, shorten,
+    Code, ConflictId, ConflictStatus, Engram, EngramId, JournalTime, Kind, LineageId, Operation,
+    Provenance, RISK_POINTERS, Record, Refusal, Scope, Source, operation::Contradiction, shorten,
 };
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
@@ -78,7 +78,7 @@ pub(crate) fn found_again(
     pair: &Pair,
     known: Contradiction,
     sides: [Engram; 2],
-    now: Timestamp,
+    now: JournalTime,
 ) -> Vec<Planned> {
     let [one, two] = &sides;
     let risk = risk(cx, pair.id, one, two, &known.why, now);
@@ -122,7 +122,7 @@ pub(crate) struct Aftermath {
 pub(crate) fn aftermath(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    now: Timestamp,
+    now: JournalTime,
     entries: &[Planned],
 ) -> Result<Aftermath, Refusal> {
     let clock = cx.engine.world.now();
@@ -197,7 +197,7 @@ fn uncovered(
     pair: &Pair,
     mut sides: [Vec<Engram>; 2],
     begun: &[Engram],
-    now: Timestamp,
+    now: JournalTime,
 ) -> Result<Vec<Planned>, Refusal> {
     if pair.status != ConflictStatus::Open || !goes_on(pair, &sides) || !held(tx, pair)?.is_empty()
     {
@@ -228,7 +228,7 @@ fn risk(
     one: &Engram,
     other: &Engram,
     why: &str,
-    now: Timestamp,
+    now: JournalTime,
 ) -> Engram {
     let id = EngramId(cx.engine.world.id());
     let clock = cx.engine.world.now();

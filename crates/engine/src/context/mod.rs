@@ -24,12 +24,11 @@ use crate::{
 };
 use engram_gateway::narrowed;
 use engram_model::{
-    AgentId, Caller, Code, Limits, ProjectId, Refusal,
+    AgentId, Caller, Code, JournalTime, Limits, ProjectId, Refusal,
     operation::{Admitted, Agent, Located},
 };
 use engram_pointers::Repo;
 use engram_store::{Reader, read_until};
-use jiff::Timestamp;
 
 /// How long a request may work in a repository, or an agent's read the store; and one about all claims, or a
 /// follower.
@@ -367,10 +366,10 @@ impl<'e> Context<'e> {
         }
     }
 
-    /// The time of this world, or that of the newest entry where the clock jumped back.
-    pub(crate) fn now(&self) -> Result<Timestamp, Refusal> {
-        let now = self.engine.world.now();
-        self.engine.store.read(|tx| Ok(tx.time(now)?))
+    /// The time of what would be recorded now.
+    pub(crate) fn now(&self) -> Result<JournalTime, Refusal> {
+        let clock = self.engine.world.now();
+        self.engine.store.read(|tx| Ok(tx.time(clock)?))
     }
 }
 

@@ -246,7 +246,7 @@ fn answering(cx: &Context<'_>, pointer: &Pointer, result: &RagResult) -> Result<
         ttl: Some("P1D".to_owned()),
         scope: Some(Scope::Run),
         provenance: Some(ProvenanceV01 {
-            created_at: cx.now()?,
+            created_at: cx.now()?.0,
             created_by: String::new(),
             source: Source::Rag,
         }),

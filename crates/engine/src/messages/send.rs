@@ -26,12 +26,11 @@ use crate::{
 };
 use engram_gateway::{may_report, with_skeleton};
 use engram_model::{
-    ChildMessage, Code, Finding, MemoryOp, Message, Noticed, Operation, Outcome, PutReply, Refusal,
-    Sending, SentReply, Target,
+    ChildMessage, Code, Finding, JournalTime, MemoryOp, Message, Noticed, Operation, Outcome,
+    PutReply, Refusal, Sending, SentReply, Target,
     operation::{Agent, Sent, Served, Unsent},
 };
 use engram_store::Reader;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -281,7 +280,7 @@ fn plan_requests(
 fn plan_claims(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    now: Timestamp,
+    now: JournalTime,
     ground: &Ground,
     claims: &[Claim<'_>],
 ) -> Result<(Vec<Planned>, Vec<Reply>), Refusal> {

@@ -20,8 +20,9 @@ use crate::{
     verdicts::dismissals,
 };
 use engram_model::{
-    Caller, Code, ConflictStatus, Durability, Engram, EngramId, How, Operation, Provenance, Record,
-    Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold, is_over, operation::Ruling,
+    Caller, Code, ConflictStatus, Durability, Engram, EngramId, How, JournalTime, Operation,
+    Provenance, Record, Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold, is_over,
+    operation::Ruling,
 };
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
@@ -32,7 +33,7 @@ pub(super) struct Asked {
     pub(super) how: Settle,
     pub(super) why: Option<String>,
     pub(super) by: String,
-    pub(super) now: Timestamp,
+    pub(super) now: JournalTime,
 }
 
 /// What a verdict does.

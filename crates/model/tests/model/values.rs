@@ -201,7 +201,7 @@ fn record(
             new.claim,
             hash,
             provenance,
-            time,
+            JournalTime(time),
         )
     };
     Engram {

@@ -3,7 +3,8 @@
 use std::{path::Path, time::Duration};
 
 use engram_model::{
-    EngramId, Operation, ProjectId, Provenance, Record, Refusal, Source, operation::Redaction,
+    EngramId, JournalTime, Operation, ProjectId, Provenance, Record, Refusal, Source,
+    operation::Redaction,
 };
 use engram_store::{NewEntry, Result, Store, StoreError, Writer};
 use jiff::Timestamp;
@@ -131,7 +132,14 @@ pub(crate) fn engram(number: u128, claim: &str) -> Record {
     let id = EngramId(Ulid(number));
     Record {
         verified: true,
-        ..Record::new(id, PROJECT, claim.to_owned(), hash, provenance, now())
+        ..Record::new(
+            id,
+            PROJECT,
+            claim.to_owned(),
+            hash,
+            provenance,
+            JournalTime(now()),
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::fs::PermissionsExt};
 
-use engram_model::EngramId;
+use engram_model::{EngramId, JournalTime};
 use engram_store::{Doorbell, Index, Store, StoreError};
 use rusqlite::Connection;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -203,23 +203,23 @@ fn a_clock_that_jumps_back_does_not_turn_the_journal() {
     put(&store, 1, "one").unwrap();
     let earlier = now() - jiff::SignedDuration::from_hours(5);
     let at = store
-        .write::<_, StoreError>(earlier, |it| Ok(it.now))
+        .write::<_, StoreError>(earlier, |it| Ok(it.now.0))
         .unwrap();
     assert_eq!(at, now());
     let later = now() + jiff::SignedDuration::from_hours(5);
     assert_eq!(
         store
-            .write::<_, StoreError>(later, |it| Ok(it.now))
+            .write::<_, StoreError>(later, |it| Ok(it.now.0))
             .unwrap(),
         later
     );
     assert_eq!(
         store.read::<_, StoreError>(|it| it.time(earlier)).unwrap(),
-        now()
+        JournalTime(now())
     );
     assert_eq!(
         store.read::<_, StoreError>(|it| it.time(later)).unwrap(),
-        later
+        JournalTime(later)
     );
 }
 
