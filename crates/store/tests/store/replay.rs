@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use engram_model::{
-    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, How, LineageId,
-    Operation, Record, RunId, Scope, Severity, Spend, Tier, Ttl,
+    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, Feed, How, LineageId,
+    Operation, OperationKind, Record, RunId, Scope, Severity, Spend, Tier, Ttl,
     operation::{
         Admitted, Agent, Contradiction, Event, Located, Permit, Pin, Promotion, Read, ReadBelow,
         Redaction, Ruling, Sent, Served, Snapshot, Topics, Unsent,
     },
 };
-use engram_store::{NewEntry, Replayed, Store, StoreError};
+use engram_store::{Journalled, NewEntry, Replayed, Store, StoreError};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use ulid::Ulid;
@@ -221,6 +221,28 @@ fn every_operation_is_the_same_when_it_is_replayed() {
         (topics.read, until),
         (vec!["ledger".to_owned()], Some(now()))
     );
+}
+
+/// An operation that the table lets others read of is told, and no other.
+#[test]
+fn what_may_be_read_of_is_told() {
+    let home = TempDir::new().unwrap();
+    let store = open(home.path());
+    everything(&store);
+    let feed = Feed {
+        after: Some(0),
+        all: true,
+        ..Feed::default()
+    };
+    let read = |it: &engram_store::Reader<'_>| {
+        let all = it.journal_after(0, 100)?;
+        let told = |it: &&Journalled| it.kind().is_some_and(OperationKind::is_told);
+        let want: Vec<u64> = all.iter().filter(told).map(|it| it.seq).collect();
+        let (found, _) = it.feed(PROJECT, "", &feed, now())?;
+        Ok((want, found.iter().map(|it| it.seq).collect::<Vec<_>>()))
+    };
+    let (want, found) = store.read::<_, StoreError>(read).unwrap();
+    assert_eq!(found, want);
 }
 
 #[test]
