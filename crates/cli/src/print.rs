@@ -33,45 +33,11 @@ pub(crate) fn removed(it: &SampleReply) {
     out::line(&format!("removed {removed}"));
 }
 
-/// What a verb prints with `--json`: the reply without its name.
+/// What a verb prints with `--json`: the reply without its name. A list is no object, so it gets a key.
 fn object(reply: &Reply) -> Value {
     match reply {
-        Reply::Put(it) => json!(it),
-        Reply::Engram(it) => json!(it),
-        Reply::Closed(it) => json!(it),
-        Reply::Promoted(it) => json!(it),
-        Reply::Query(it) => json!(it),
-        Reply::Deref(it) => json!(it),
-        Reply::Note(it) => json!(it),
-        Reply::Feed(it) => json!(it),
-        Reply::Source(it) => json!(it),
-        Reply::Line(it) => json!(it),
-        Reply::Sample(it) => json!(it),
-        Reply::Checked(it) => json!(it),
-        Reply::Standing(it) => json!(it),
-        Reply::Facets(it) => json!(it),
-        Reply::Log(it) => json!({ "entries": it }),
-        Reply::Tracked(it) => json!(it),
-        Reply::Blame(it) => json!(it),
-        Reply::Status(it) => json!(it),
-        Reply::Agents(it) => json!(it),
-        Reply::Opened(it) => json!(it),
-        Reply::Turned(it) => json!(it),
-        Reply::Budgets(it) => json!(it),
-        Reply::Metrics(it) => json!(it),
-        Reply::Hooked(it) => json!(it),
-        Reply::Granted(it) => json!(it),
-        Reply::Grants(it) => json!(it),
-        Reply::Answered(it) => json!(it),
-        Reply::Requests(it) => json!(it),
-        Reply::Brief(it) => json!(it),
-        Reply::Shown(it) => json!(it),
-        Reply::Sent(it) => json!(it),
-        Reply::Valid(it) => json!(it),
-        Reply::Conflicts(it) => json!(it),
-        Reply::Conflict(it) => json!(it),
-        Reply::Gate(it) => json!(it),
-        Reply::Resolved(it) => json!(it),
+        Reply::Log(entries) => json!({ "entries": entries }),
+        other => json!(other)["with"].take(),
     }
 }
 
