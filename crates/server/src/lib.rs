@@ -4,9 +4,11 @@
 //! **Never:** decides nothing (budgets, scopes, validation are the engine's), writes nothing but
 //! protocol messages to standard output, and listens unencrypted on nothing but the loopback interface.
 
+mod asker;
 mod http;
 mod mcp;
 mod turns;
+mod way;
 
 pub use http::{Certificate, HttpOptions, HttpServer, Pages, http};
 pub use mcp::{Toolset, mcp_over, mcp_stdio};

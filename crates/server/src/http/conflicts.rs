@@ -11,8 +11,8 @@ use serde::{
     de::{IntoDeserializer, value::Error},
 };
 
-use super::{Api, bus::Answer, guard::Asker, invalid};
-use crate::mcp::Way;
+use super::{Api, bus::Answer, invalid};
+use crate::{asker::Asker, way::Way};
 
 /// What takes a verdict back. MCP has no word for it: an agent gives its verdict once.
 const UNDO: &str = "undo";

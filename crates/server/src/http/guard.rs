@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engram_engine::{Engine, is_token};
-use engram_model::{AgentId, Call, Caller, Code, Refusal};
+use engram_model::{AgentId, Call, Code, Refusal};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -20,7 +20,7 @@ use super::{
     Api, Refused,
     places::{Digest, Holder, Place},
 };
-use crate::turns::Turn;
+use crate::asker::Asker;
 
 /// What a page may run and load: only what came with it.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -253,38 +253,6 @@ async fn agent(token: &str, place: Option<&Arc<Place>>, api: &Api) -> Result<Ask
 async fn look_up(token: String, engine: Arc<Engine>) -> Result<AgentId, Refused> {
     let looked = tokio::task::spawn_blocking(move || engine.agent_of(&token));
     looked.await.map_err(|_| unproven())?.map_err(not_proven)
-}
-
-/// Who asks on the bus.
-#[derive(Clone)]
-pub(crate) enum Asker {
-    User,
-    /// Whom this token proves: looked up with each request, since a newer token of the same agent ends this one.
-    Agent {
-        token: String,
-        turn: Turn,
-    },
-}
-
-impl Asker {
-    /// Who it is now; blocks while it looks.
-    ///
-    /// # Errors
-    /// `SCOPE_DENIED` for a token that proves nobody any more.
-    pub(crate) fn prove(&self, engine: &Engine) -> Result<Caller, Refusal> {
-        match self {
-            Self::User => Ok(Caller::User),
-            Self::Agent { token, .. } => engine.agent_of(token).map(Caller::Agent),
-        }
-    }
-
-    /// What lasts as long as the request of an agent does.
-    pub(crate) fn turn(&self) -> Option<Turn> {
-        match self {
-            Self::User => None,
-            Self::Agent { turn, .. } => Some(turn.clone()),
-        }
-    }
 }
 
 /// Why nobody is proven: the token, or the home.

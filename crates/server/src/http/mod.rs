@@ -49,12 +49,11 @@ use tokio_rustls::TlsAcceptor;
 
 use connections::Bounds;
 pub use files::Pages;
-pub(crate) use guard::Asker;
 use guard::{Guard, not_proven};
 use places::Places;
 pub use tls::Certificate;
 
-use crate::turns::Turns;
+use crate::{asker::Asker, turns::Turns};
 
 /// Longest request, in bytes.
 const MAX_BODY: usize = 1024 * 1024;

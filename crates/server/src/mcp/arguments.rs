@@ -9,10 +9,11 @@ use engram_model::{
 use jiff::Timestamp;
 use rmcp::model::{JsonObject, Tool};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::shorten;
+use crate::way::Way;
 
 /// `engram_status`
 #[derive(Deserialize, JsonSchema)]
@@ -71,17 +72,6 @@ pub(super) struct Settle {
     winning_claim_id: Option<EngramId>,
     // Of a merge: the one claim.
     content: Option<String>,
-}
-
-/// How a conflict is settled.
-#[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Way {
-    Winner,
-    Merge,
-    Dismissed,
-    LastWriter,
-    HigherConfidence,
 }
 
 /// `engram_promote`
@@ -236,34 +226,6 @@ impl From<Disputes> for ConflictFilter {
             topic: asked.scope.filter(|it| !it.is_empty()),
             status: asked.status.unwrap_or(Listed::Open),
             ..Self::default()
-        }
-    }
-}
-
-impl Way {
-    /// The verdict of this type: with the claim that it names, and the words that it gives.
-    pub(crate) fn settle(
-        self,
-        claim: Option<EngramId>,
-        content: Option<String>,
-    ) -> Result<engram_model::Settle, Refusal> {
-        use engram_model::Settle as How;
-        let missing = |message: &str, hint: &str| Refusal::new(Code::SchemaInvalid, message, hint);
-        match (self, claim, content) {
-            (Self::Winner, Some(id), _) => Ok(How::Winner(id)),
-            (Self::Winner, None, _) => Err(missing(
-                "resolution_type winner needs winning_claim_id",
-                "Set winning_claim_id to the id of side a or b.",
-            )),
-            (Self::Merge, _, Some(text)) => Ok(How::Merge(text)),
-            (Self::Merge, Some(id), None) => Ok(How::MergedBy(id)),
-            (Self::Merge, None, None) => Err(missing(
-                "resolution_type merge needs content",
-                "Set content to one claim that replaces both, or winning_claim_id to the id of such a claim that you committed.",
-            )),
-            (Self::Dismissed, ..) => Ok(How::Dismiss),
-            (Self::LastWriter, ..) => Ok(How::Newer),
-            (Self::HigherConfidence, ..) => Ok(How::Surer),
         }
     }
 }

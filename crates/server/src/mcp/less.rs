@@ -2,24 +2,16 @@
 //! under its names, and codes that begin with `LESS_`.
 
 use engram_model::{
-    AgentId, Code, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
+    AgentId, Answered, Code, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
     PointerInput, Promote, Query, Refusal, Scope, Ttl, ask,
-};
-use rmcp::{
-    RoleServer,
-    model::{JsonObject, Tool},
-    service::RequestContext,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{
-    Asking, Server,
-    arguments::{self, Read},
-    definitions::{Told, tool},
+    arguments::Read,
     results::{Committed, Excerpt, Found, Promoted},
-    tools::{defect, value},
+    tools::{Does, Offered, Told, tool},
 };
 
 /// What its tools and codes begin with.
@@ -34,60 +26,104 @@ less_put_engram stores a micro-claim with pointers, never pasted text; less_quer
 less_deref_pointer spends your turn's budget; where that is spent, less_request_deref asks your parent, and once it is granted you read the pointer again. \
 A parent answers with less_issue_grant for one child and one pointer, and passes the budget_token on.";
 
-pub(super) fn all(limits: &Limits) -> Vec<Tool> {
+pub(super) fn all(limits: &Limits) -> Vec<Offered> {
     vec![
-        tool::<Put, Committed>(Told {
-            name: "less_put_engram",
-            title: "Put engram",
-            description: format!(
-                "Store one micro-claim of at most {} characters with pointers to its evidence.",
-                limits.claim_chars
-            ),
-            reads_only: false,
-            idempotent: false,
-            loaded: true,
-        }),
-        tool::<Asked, Found>(Told {
-            name: "less_query_engrams",
-            title: "Query engrams",
-            description: format!("Find what other agents learned, by keys. k: at most {MOST}."),
-            reads_only: true,
-            idempotent: true,
-            loaded: true,
-        }),
-        tool::<Wanted, Requested>(Told {
-            name: "less_request_deref",
-            title: "Request a read",
-            description: "Ask your parent to let you read beyond your budget.".to_owned(),
-            reads_only: false,
-            idempotent: true,
-            loaded: true,
-        }),
-        tool::<Read, Excerpt>(Told {
-            name: "less_deref_pointer",
-            title: "Read",
-            description: "Read the text at a pointer, within your budget or by a grant.".to_owned(),
-            reads_only: true,
-            idempotent: false,
-            loaded: true,
-        }),
-        tool::<Grant, Granted>(Told {
-            name: "less_issue_grant",
-            title: "Grant a read",
-            description: "Parents only: let one child read one pointer once. Pass budget_token on."
-                .to_owned(),
-            reads_only: false,
-            idempotent: false,
-            loaded: false,
-        }),
-        tool::<Widen, Promoted>(Told {
-            name: "less_promote",
-            title: "Promote",
-            description: "Parents only: let a claim reach a wider scope.".to_owned(),
-            reads_only: false,
-            idempotent: true,
-            loaded: false,
-        }),
+        tool(
+            Told {
+                name: "less_put_engram",
+                title: "Put engram",
+                description: format!(
+                    "Store one micro-claim of at most {} characters with pointers to its evidence.",
+                    limits.claim_chars
+                ),
+                does: Does::Change,
+                idempotent: false,
+                loaded: true,
+            },
+            |put: Put| Ok((ask::Put(Box::new(put.into())), Committed::from)),
+        ),
+        tool(
+            Told {
+                name: "less_query_engrams",
+                title: "Query engrams",
+                description: format!("Find what other agents learned, by keys. k: at most {MOST}."),
+                does: Does::Read,
+                idempotent: true,
+                loaded: true,
+            },
+            |asked: Asked| Ok((ask::Query(asked.try_into()?), Found::from)),
+        ),
+        tool(
+            Told {
+                name: "less_request_deref",
+                title: "Request a read",
+                description: "Ask your parent to let you read beyond your budget.".to_owned(),
+                does: Does::Change,
+                idempotent: true,
+                loaded: true,
+            },
+            |wanted: Wanted| {
+                let wanted = DerefRequest {
+                    pointer: wanted.pointer,
+                    reason: wanted.reason,
+                    intended_use: wanted.intended_use.unwrap_or_default(),
+                };
+                let requested = |it: Answered| Requested {
+                    request_id: it.id,
+                    state: it.state,
+                };
+                Ok((ask::RequestDeref(Box::new(wanted)), requested))
+            },
+        ),
+        tool(
+            Told {
+                name: "less_deref_pointer",
+                title: "Read",
+                description: "Read the text at a pointer, within your budget or by a grant."
+                    .to_owned(),
+                does: Does::Fetch,
+                idempotent: false,
+                loaded: true,
+            },
+            |read: Read| Ok((ask::Deref(read.into()), Excerpt::from)),
+        ),
+        tool(
+            Told {
+                name: "less_issue_grant",
+                title: "Grant a read",
+                description:
+                    "Parents only: let one child read one pointer once. Pass budget_token on."
+                        .to_owned(),
+                does: Does::Change,
+                idempotent: false,
+                loaded: false,
+            },
+            |grant: Grant| {
+                let wanted = GrantWanted {
+                    to: grant.child,
+                    pointer: Some(grant.pointer),
+                    cap_tokens: grant.cap_tokens,
+                    code_chars: None,
+                    ttl: grant.ttl,
+                    by: None,
+                };
+                Ok((ask::IssueGrant(wanted), Granted::from))
+            },
+        ),
+        tool(
+            Told {
+                name: "less_promote",
+                title: "Promote",
+                description: "Parents only: let a claim reach a wider scope.".to_owned(),
+                does: Does::Change,
+                idempotent: true,
+                loaded: false,
+            },
+            |Widen { id, scope }| {
+                let scope = Some(scope);
+                Ok((ask::Promote(Promote { id, scope }), Promoted::from))
+            },
+        ),
     ]
 }
 
@@ -230,70 +266,5 @@ impl TryFrom<Asked> for Query {
             kind: asked.kind,
             ..Self::default()
         })
-    }
-}
-
-impl Server {
-    /// One call of a tool of this set.
-    pub(super) async fn call_less(
-        &self,
-        context: &RequestContext<RoleServer>,
-        asking: &Asking,
-        tool: &Tool,
-        arguments: JsonObject,
-    ) -> Result<Value, Refusal> {
-        match tool.name.as_ref() {
-            "less_put_engram" => {
-                let put: Put = arguments::parse(tool, arguments)?;
-                let put = ask::Put(Box::new(put.into()));
-                value(Committed::from(self.change(context, asking, put).await?))
-            }
-            "less_query_engrams" => {
-                let asked: Asked = arguments::parse(tool, arguments)?;
-                value(Found::from(
-                    self.ask(context, asking, ask::Query(asked.try_into()?))
-                        .await?,
-                ))
-            }
-            "less_request_deref" => {
-                let wanted: Wanted = arguments::parse(tool, arguments)?;
-                let wanted = ask::RequestDeref(Box::new(DerefRequest {
-                    pointer: wanted.pointer,
-                    reason: wanted.reason,
-                    intended_use: wanted.intended_use.unwrap_or_default(),
-                }));
-                let asked = self.change(context, asking, wanted).await?;
-                value(Requested {
-                    request_id: asked.id,
-                    state: asked.state,
-                })
-            }
-            "less_deref_pointer" => {
-                let read: Read = arguments::parse(tool, arguments)?;
-                let read = ask::Deref(read.into());
-                value(Excerpt::from(*self.ask_apart(context, asking, read).await?))
-            }
-            "less_issue_grant" => {
-                let grant: Grant = arguments::parse(tool, arguments)?;
-                let wanted = ask::IssueGrant(GrantWanted {
-                    to: grant.child,
-                    pointer: Some(grant.pointer),
-                    cap_tokens: grant.cap_tokens,
-                    code_chars: None,
-                    ttl: grant.ttl,
-                    by: None,
-                });
-                value(Granted::from(self.change(context, asking, wanted).await?))
-            }
-            "less_promote" => {
-                let Widen { id, scope } = arguments::parse(tool, arguments)?;
-                let promote = ask::Promote(Promote {
-                    id,
-                    scope: Some(scope),
-                });
-                value(Promoted::from(self.change(context, asking, promote).await?))
-            }
-            other => Err(defect(format!("{other} is listed but not implemented"))),
-        }
     }
 }

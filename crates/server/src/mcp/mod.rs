@@ -17,7 +17,6 @@ use std::{
     sync::Arc,
 };
 
-pub(crate) use arguments::Way;
 use axum::http::request::Parts;
 use engram_engine::Engine;
 use engram_model::{AgentId, Ask, Caller, Code, Refusal, Secret, shorten};
@@ -32,9 +31,10 @@ use tokio::{
     sync::OnceCell,
     task::spawn_blocking,
 };
+use tools::{Call, Does, Offered};
 
 use crate::{
-    http::Asker,
+    asker::Asker,
     turns::{EACH, Turn, Turns, WAIT},
 };
 
@@ -177,7 +177,7 @@ struct Server {
     engine: Arc<Engine>,
     token: Option<Secret>,
     agent: Arc<OnceCell<AgentId>>,
-    tools: Arc<[Tool]>,
+    tools: Arc<[Offered]>,
     instructions: Arc<str>,
     /// None over HTTP, where each request brings its turn along, and none is answered on the thread that serves
     /// it: that one serves others too.
@@ -257,54 +257,29 @@ impl Server {
         self.agent.get_or_try_init(register).await.cloned()
     }
 
-    /// One request to the engine. On standard streams it is answered on the thread that read it: the client waits,
-    /// and handing over to another thread takes longer than most answers.
+    /// One request to the engine. On standard streams it is answered on the thread that read it, unless it may take
+    /// long or another process has the turn to write: the client waits, and handing over to another thread takes
+    /// longer than most answers. Elsewhere, what is looked up for one that is cancelled ends.
     async fn ask<A>(
         &self,
         context: &RequestContext<RoleServer>,
         asking: &Asking,
+        does: Does,
         ask: A,
     ) -> Result<A::Answer, Refusal>
     where
         A: Ask<Answer: Send> + Send + 'static,
     {
-        if self.turns.is_none() {
-            return self.ask_apart(context, asking, ask).await;
+        let is_short = match does {
+            Does::Read => true,
+            Does::Fetch => false,
+            Does::Change => self.engine.is_free(),
+        };
+        if is_short && self.turns.is_some() {
+            // A defect must not leave the client without an answer.
+            return catch_unwind(AssertUnwindSafe(|| self.engine.ask(&asking.caller, ask)))
+                .unwrap_or_else(|_| Err(defect()));
         }
-        // A defect must not leave the client without an answer.
-        catch_unwind(AssertUnwindSafe(|| self.engine.ask(&asking.caller, ask)))
-            .unwrap_or_else(|_| Err(defect()))
-    }
-
-    /// A request that may have to wait for its turn to write.
-    async fn change<A>(
-        &self,
-        context: &RequestContext<RoleServer>,
-        asking: &Asking,
-        ask: A,
-    ) -> Result<A::Answer, Refusal>
-    where
-        A: Ask<Answer: Send> + Send + 'static,
-    {
-        if self.engine.is_free() {
-            self.ask(context, asking, ask).await
-        } else {
-            self.ask_apart(context, asking, ask).await
-        }
-    }
-
-    /// The same off the thread that serves the connection, for what may take long: a large file, an
-    /// address on the network, or a write while another process has the turn. What is looked up for one that is
-    /// cancelled ends.
-    async fn ask_apart<A>(
-        &self,
-        context: &RequestContext<RoleServer>,
-        asking: &Asking,
-        ask: A,
-    ) -> Result<A::Answer, Refusal>
-    where
-        A: Ask<Answer: Send> + Send + 'static,
-    {
         let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
         let Asking { caller, turn } = asking.clone();
         let asked = move || {
@@ -336,13 +311,15 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         only_page(request)?;
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec())
+        let tools = self.tools.iter().map(|it| it.tool.clone());
+        Ok(ListToolsResult::with_all_items(tools.collect())
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Public))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|tool| tool.name == name).cloned()
+        let found = self.tools.iter().find(|it| it.tool.name == name);
+        found.map(|it| it.tool.clone())
     }
 
     async fn call_tool(
@@ -350,19 +327,28 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = self.tools.iter().find(|tool| tool.name == request.name) else {
+        let found = self.tools.iter().find(|it| it.tool.name == request.name);
+        let Some(Offered { tool, call }) = found else {
             return Err(ErrorData::invalid_params(
                 format!("unknown tool {:?}", shorten(&request.name, 80)),
                 None,
             ));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let is_less = tool.name.starts_with(less::PREFIX);
-        let answer = match self.asking(&context).await {
-            Ok(asking) if is_less => self.call_less(&context, &asking, tool, arguments).await,
-            Ok(asking) => self.call(&context, &asking, tool, arguments).await,
-            Err(refusal) => Err(refusal),
+        let answer = match &self.asking(&context).await {
+            Ok(asking) => {
+                call(Call {
+                    server: self,
+                    context: &context,
+                    asking,
+                    tool,
+                    arguments,
+                })
+                .await
+            }
+            Err(refusal) => Err(refusal.clone()),
         };
+        let is_less = tool.name.starts_with(less::PREFIX);
         let prefix = if is_less { "LESS_" } else { "" };
         Ok(CallToolResponse::Complete(match answer {
             Ok(value) => CallToolResult::structured(value),

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::arguments::Way;
+use crate::way::Way;
 
 /// Most tokens of the engrams, or the conflicts, in one answer.
 const QUERY_TOKENS: usize = 3_900;
@@ -319,8 +319,8 @@ pub(super) struct Excerpt {
     budget: Option<Left>,
 }
 
-impl From<Dereferenced> for Excerpt {
-    fn from(read: Dereferenced) -> Self {
+impl From<Box<Dereferenced>> for Excerpt {
+    fn from(read: Box<Dereferenced>) -> Self {
         Self {
             pointer: read.pointer,
             excerpt: read.excerpt,
@@ -351,8 +351,8 @@ pub(super) struct Overview {
     budget: Option<Left>,
 }
 
-impl From<StatusReply> for Overview {
-    fn from(reply: StatusReply) -> Self {
+impl From<Box<StatusReply>> for Overview {
+    fn from(reply: Box<StatusReply>) -> Self {
         let (project, branch) = reply
             .project
             .map_or((None, None), |it| (Some(it.name), it.branch));

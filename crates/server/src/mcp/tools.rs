@@ -1,89 +1,103 @@
-//! Each call of a tool as one request to the engine.
+//! What a tool is: what is told of it, what it takes and returns, and the request that it becomes.
 
-use engram_model::{Code, Promote as Durable, Refusal, ask};
+use std::sync::Arc;
+
+use engram_model::{Ask, Code, Refusal};
+use futures_util::{FutureExt, future::BoxFuture};
 use rmcp::{
     RoleServer,
-    model::{JsonObject, Tool},
+    model::{JsonObject, MetaObject, Tool, ToolAnnotations},
     service::RequestContext,
 };
-use serde::Serialize;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
-use super::{
-    Asking, Server,
-    arguments::{self, Ask, Commit, Disputes, Promote, Read, Settle, Status},
-    results::{Committed, Disputed, Excerpt, Found, Overview, Promoted, Settled},
-};
+use super::{Asking, Server, arguments, schema};
 
-pub(super) fn defect(what: impl Into<String>) -> Refusal {
-    Refusal::new(Code::Internal, what, "Please report this bug.")
+/// A tool apart from its types.
+pub(super) struct Told {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) description: String,
+    pub(super) does: Does,
+    /// The same call again changes nothing more.
+    pub(super) idempotent: bool,
+    /// In a model's context from the start, where the client would else let it search for tools.
+    pub(super) loaded: bool,
 }
 
-pub(super) fn value(result: impl Serialize) -> Result<Value, Refusal> {
-    serde_json::to_value(result).map_err(|error| defect(error.to_string()))
+/// What a request does, which decides where it is answered.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Does {
+    /// Reads the home.
+    Read,
+    /// Reads what may take long: a large file, or an address on the network.
+    Fetch,
+    /// Writes, and may have to wait for its turn.
+    Change,
 }
 
-impl Server {
-    /// One call of a known tool.
-    pub(super) async fn call(
-        &self,
-        context: &RequestContext<RoleServer>,
-        asking: &Asking,
-        tool: &Tool,
-        arguments: JsonObject,
-    ) -> Result<Value, Refusal> {
-        match tool.name.as_ref() {
-            "engram_status" => {
-                let Status {} = arguments::parse(tool, arguments)?;
-                value(Overview::from(
-                    *self.ask(context, asking, ask::Status).await?,
-                ))
-            }
-            "engram_query" => {
-                let asked: Ask = arguments::parse(tool, arguments)?;
-                let query = ask::Query(asked.try_into()?);
-                value(Found::from(self.ask(context, asking, query).await?))
-            }
-            "engram_deref" => {
-                let read: Read = arguments::parse(tool, arguments)?;
-                let read = ask::Deref(read.into());
-                value(Excerpt::from(*self.ask_apart(context, asking, read).await?))
-            }
-            "engram_conflicts" => {
-                let asked: Disputes = arguments::parse(tool, arguments)?;
-                let asked = ask::Conflicts(asked.into());
-                value(Disputed::from(self.ask(context, asking, asked).await?))
-            }
-            "engram_resolve" => {
-                let settle: Settle = arguments::parse(tool, arguments)?;
-                let resolution_type = settle.resolution_type;
-                let settle = ask::Resolve(Box::new(settle.try_into()?));
-                let settled = self.change(context, asking, settle).await?;
-                value(Settled {
-                    resolved: true,
-                    conflict_id: settled.conflict,
-                    resolution_type,
-                    closed: settled.closed,
-                    stored: settled.stored,
-                    due: settled.due,
+/// One call of a tool: by whom, and with what.
+pub(super) struct Call<'a> {
+    pub(super) server: &'a Server,
+    pub(super) context: &'a RequestContext<RoleServer>,
+    pub(super) asking: &'a Asking,
+    pub(super) tool: &'a Tool,
+    pub(super) arguments: JsonObject,
+}
+
+type Answered<'a> = BoxFuture<'a, Result<Value, Refusal>>;
+
+/// A tool as it is listed, and what answers it.
+#[derive(Clone)]
+pub(super) struct Offered {
+    pub(super) tool: Tool,
+    pub(super) call: Arc<dyn for<'a> Fn(Call<'a>) -> Answered<'a> + Send + Sync>,
+}
+
+/// A row of the table of tools. `asks` makes of the arguments the request, and what makes the result of its answer.
+/// No tool destroys anything: a claim's window closes, and its history is kept. None reaches beyond
+/// this machine, unless the user turned `url:` on.
+pub(super) fn tool<Takes, A, Returns, Says>(
+    told: Told,
+    asks: impl Fn(Takes) -> Result<(A, Says), Refusal> + Send + Sync + 'static,
+) -> Offered
+where
+    Takes: DeserializeOwned + JsonSchema,
+    A: Ask<Answer: Send> + Send + 'static,
+    Returns: Serialize + JsonSchema,
+    Says: FnOnce(A::Answer) -> Returns + Send + 'static,
+{
+    let does = told.does;
+    let annotations = ToolAnnotations::new()
+        .read_only(does != Does::Change)
+        .destructive(false)
+        .idempotent(told.idempotent)
+        .open_world(false);
+    let mut tool = Tool::new(told.name, told.description, schema::taken::<Takes>())
+        .with_title(told.title)
+        .with_raw_output_schema(schema::returned::<Returns>().into())
+        .with_annotations(annotations);
+    if told.loaded {
+        let mut meta = MetaObject::new();
+        meta.0
+            .insert("anthropic/alwaysLoad".to_owned(), json!(true));
+        tool = tool.with_meta(meta);
+    }
+    Offered {
+        tool,
+        call: Arc::new(move |call| {
+            let asked = arguments::parse(call.tool, call.arguments).and_then(&asks);
+            let (server, context, asking) = (call.server, call.context, call.asking);
+            async move {
+                let (ask, says) = asked?;
+                let answer = server.ask(context, asking, does, ask).await?;
+                serde_json::to_value(says(answer)).map_err(|error| {
+                    Refusal::new(Code::Internal, error.to_string(), "Please report this bug.")
                 })
             }
-            "engram_promote" => {
-                let promoted: Promote = arguments::parse(tool, arguments)?;
-                let promoted = ask::Promote(Durable {
-                    id: promoted.fact_id,
-                    scope: None,
-                });
-                let promoted = self.change(context, asking, promoted).await?;
-                value(Promoted::from(promoted))
-            }
-            "engram_commit" => {
-                let commit: Commit = arguments::parse(tool, arguments)?;
-                let commit = ask::Commit(Box::new(commit.try_into()?));
-                let stored = self.change(context, asking, commit).await?;
-                value(Committed::from(stored))
-            }
-            other => Err(defect(format!("{other} is listed but not implemented"))),
-        }
+            .boxed()
+        }),
     }
 }

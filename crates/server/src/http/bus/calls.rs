@@ -18,7 +18,8 @@ use serde::{
 };
 use serde_json::Value;
 
-use super::super::{Api, Refused, guard::Asker, invalid};
+use super::super::{Api, Refused, invalid};
+use crate::asker::Asker;
 
 /// Whole numbers up to this one are exact as floating point.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
