@@ -1,9 +1,6 @@
 //! Conflicts over the bus: listed, shown, settled, and verdicts taken back.
 
-use axum::{
-    Extension,
-    extract::{Path, Query, Request as Asked, State, rejection::QueryRejection},
-};
+use axum::extract::{Path, Query, Request as Asked, rejection::QueryRejection};
 use engram_model::{ConflictFilter, EngramId, Request, Resolve, Settle};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
@@ -11,35 +8,30 @@ use serde::{
     de::{IntoDeserializer, value::Error},
 };
 
-use super::{Api, bus::Answer, invalid};
-use crate::{asker::Asker, way::Way};
+use super::{
+    bus::{Answer, By},
+    invalid,
+};
+use crate::way::Way;
 
 /// What takes a verdict back. MCP has no word for it: an agent gives its verdict once.
 const UNDO: &str = "undo";
 
 const TAKES: &str = "{resolution_type: winner, merge, dismissed, last_writer, higher_confidence or undo, resolution?, winning_claim_id?, content?}";
 
-pub(super) async fn list(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Result<Query<ConflictFilter>, QueryRejection>,
-) -> Answer {
+pub(super) async fn list(by: By, asked: Result<Query<ConflictFilter>, QueryRejection>) -> Answer {
     let Query(asked) = asked.map_err(|error| {
         invalid(
             error.body_text(),
             "Ask for ?topic=wallet&status=open; status is open, resolved, dismissed, closed or all; severity is low, medium or high.",
         )
     })?;
-    api.tell(who, Request::Conflicts(asked)).await
+    by.tell(Request::Conflicts(asked)).await
 }
 
-pub(super) async fn show(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    Path(id): Path<String>,
-) -> Answer {
+pub(super) async fn show(by: By, Path(id): Path<String>) -> Answer {
     let id = id.parse()?;
-    api.tell(who, Request::Conflict(id)).await
+    by.tell(Request::Conflict(id)).await
 }
 
 /// A verdict on a conflict, as `engram_resolve` takes it.
@@ -63,14 +55,9 @@ fn ways(schemas: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [way, { "const": UNDO }] })
 }
 
-pub(super) async fn settle(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    Path(id): Path<String>,
-    asked: Asked,
-) -> Answer {
+pub(super) async fn settle(by: By, Path(id): Path<String>, asked: Asked) -> Answer {
     let conflict = id.parse()?;
-    let it: Verdict = api.body(asked, TAKES).await?;
+    let it: Verdict = by.body(asked, TAKES).await?;
     let how = match it.resolution_type.as_str() {
         UNDO => Settle::Undo,
         word => {
@@ -89,5 +76,5 @@ pub(super) async fn settle(
         how,
         why: it.resolution,
     };
-    api.tell(who, Request::Resolve(Box::new(verdict))).await
+    by.tell(Request::Resolve(Box::new(verdict))).await
 }

@@ -2,8 +2,11 @@
 
 use axum::{
     Extension, Json,
-    extract::{Path, Query, Request as Asked, State, rejection::QueryRejection},
-    http::{StatusCode, header},
+    extract::{
+        FromRequestParts, Path, Query, Request as Asked,
+        rejection::{ExtensionRejection, QueryRejection},
+    },
+    http::{StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use engram_model::{
@@ -29,14 +32,30 @@ pub(super) const MOST: usize = 12;
 
 pub(in crate::http) type Answer = Result<Response, Refused>;
 
-impl Api {
+/// Who calls, and what answers.
+pub(in crate::http) struct By {
+    api: Api,
+    who: Asker,
+}
+
+impl FromRequestParts<Api> for By {
+    type Rejection = ExtensionRejection;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ExtensionRejection> {
+        let Extension(who) = Extension::from_request_parts(parts, api).await?;
+        let api = api.clone();
+        Ok(Self { api, who })
+    }
+}
+
+impl By {
     /// A body of JSON, as what it has to be; nothing at all is an empty object.
     pub(in crate::http) async fn body<T: DeserializeOwned>(
         &self,
         asked: Asked,
         takes: &str,
     ) -> Result<T, Refused> {
-        let bytes = self.whole(asked.into_body()).await?;
+        let bytes = self.api.whole(asked.into_body()).await?;
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         let read = serde_json::from_slice(text).and_then(|mut body: Value| {
             make_whole(&mut body);
@@ -55,8 +74,8 @@ impl Api {
     }
 
     /// What the engine answers, without the name of the reply.
-    pub(in crate::http) async fn tell(self, who: Asker, request: Request) -> Answer {
-        let Json(reply) = self.answer(who, request).await?;
+    pub(in crate::http) async fn tell(self, request: Request) -> Answer {
+        let Json(reply) = self.api.answer(self.who, request).await?;
         let told = match reply {
             Reply::Query(it) => {
                 let engrams = it.engrams.iter().map(EngramV01::from);
@@ -75,23 +94,15 @@ impl Api {
     }
 }
 
-pub(super) async fn put(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let draft: Draft = api.body(asked, "an engram").await?;
-    let stored = api.tell(who, Request::Put(Box::new(draft))).await?;
+pub(super) async fn put(by: By, asked: Asked) -> Answer {
+    let draft: Draft = by.body(asked, "an engram").await?;
+    let stored = by.tell(Request::Put(Box::new(draft))).await?;
     Ok((StatusCode::CREATED, stored).into_response())
 }
 
-pub(super) async fn forget(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    Path(id): Path<String>,
-) -> Answer {
+pub(super) async fn forget(by: By, Path(id): Path<String>) -> Answer {
     let id: EngramId = id.parse()?;
-    api.tell(who, Request::Forget(id)).await
+    by.tell(Request::Forget(id)).await
 }
 
 #[derive(Deserialize)]
@@ -100,11 +111,7 @@ pub(super) struct Keys {
     k: Option<usize>,
 }
 
-pub(super) async fn query(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Result<Query<Keys>, QueryRejection>,
-) -> Answer {
+pub(super) async fn query(by: By, asked: Result<Query<Keys>, QueryRejection>) -> Answer {
     let wrong = || {
         invalid(
             "the query has no keys, or k is not between 1 and 12",
@@ -121,7 +128,7 @@ pub(super) async fn query(
         k: Some(k),
         ..Search::default()
     };
-    api.tell(who, Request::Query(search)).await
+    by.tell(Request::Query(search)).await
 }
 
 pub(super) async fn by_embedding() -> Refused {
@@ -132,26 +139,18 @@ pub(super) async fn by_embedding() -> Refused {
     ))
 }
 
-pub(super) async fn deref(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let read: Deref = api
+pub(super) async fn deref(by: By, asked: Asked) -> Answer {
+    let read: Deref = by
         .body(asked, "{pointer, budget_token?, max_tokens?}")
         .await?;
     // Whose turn it is, an agent does not say.
-    let turn = read.turn.filter(|_| matches!(who, Asker::User));
-    api.tell(who, Request::Deref(Deref { turn, ..read })).await
+    let turn = read.turn.filter(|_| matches!(by.who, Asker::User));
+    by.tell(Request::Deref(Deref { turn, ..read })).await
 }
 
 /// A message as it was written, as JSON or in the text form; or one with its recipient beside it.
-pub(super) async fn message(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let bytes = api.whole(asked.into_body()).await?;
+pub(super) async fn message(by: By, asked: Asked) -> Answer {
+    let bytes = by.api.whole(asked.into_body()).await?;
     let as_written = || text(&bytes).map(|it| Value::String(it.to_owned()));
     let sending = match serde_json::from_slice::<Value>(&bytes) {
         Ok(mut body) => {
@@ -164,7 +163,7 @@ pub(super) async fn message(
         }
         Err(_) => of(as_written()?),
     };
-    api.tell(who, Request::Send(sending)).await
+    by.tell(Request::Send(sending)).await
 }
 
 fn of(message: Value) -> Sending {
@@ -198,16 +197,16 @@ fn text(bytes: &[u8]) -> Result<&str, Refused> {
     })
 }
 
-pub(super) async fn brief(State(api): State<Api>, Extension(who): Extension<Asker>) -> Answer {
-    api.tell(who, Request::Brief).await
+pub(super) async fn brief(by: By) -> Answer {
+    by.tell(Request::Brief).await
 }
 
-pub(super) async fn budget(State(api): State<Api>, Extension(who): Extension<Asker>) -> Answer {
-    api.tell(who, Request::Budget(BudgetOf::default())).await
+pub(super) async fn budget(by: By) -> Answer {
+    by.tell(Request::Budget(BudgetOf::default())).await
 }
 
-pub(super) async fn metrics(State(api): State<Api>, Extension(who): Extension<Asker>) -> Answer {
-    let Json(reply) = api.answer(who, Request::Metrics).await?;
+pub(super) async fn metrics(by: By) -> Answer {
+    let Json(reply) = by.api.answer(by.who, Request::Metrics).await?;
     let told = ask::Metrics::answer(reply).unwrap_or_default();
     let form = [(
         header::CONTENT_TYPE,
@@ -232,12 +231,8 @@ pub(super) struct Wanted {
     ttl: Option<Ttl>,
 }
 
-pub(super) async fn grant(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let it: Wanted = api.body(asked, "{to, pointer, cap_tokens?, ttl?}").await?;
+pub(super) async fn grant(by: By, asked: Asked) -> Answer {
+    let it: Wanted = by.body(asked, "{to, pointer, cap_tokens?, ttl?}").await?;
     let wanted = GrantWanted {
         to: it.to,
         pointer: it.pointer,
@@ -246,15 +241,11 @@ pub(super) async fn grant(
         ttl: it.ttl,
         by: None,
     };
-    api.tell(who, Request::IssueGrant(wanted)).await
+    by.tell(Request::IssueGrant(wanted)).await
 }
 
-pub(super) async fn revoke(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    Path(id): Path<String>,
-) -> Answer {
-    api.tell(who, Request::RevokeGrant(id)).await
+pub(super) async fn revoke(by: By, Path(id): Path<String>) -> Answer {
+    by.tell(Request::RevokeGrant(id)).await
 }
 
 #[derive(Deserialize)]
@@ -262,25 +253,16 @@ pub(super) struct Which {
     all: Option<bool>,
 }
 
-pub(super) async fn requests(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Result<Query<Which>, QueryRejection>,
-) -> Answer {
+pub(super) async fn requests(by: By, asked: Result<Query<Which>, QueryRejection>) -> Answer {
     let Query(which) =
         asked.map_err(|_| invalid("all must be true or false", "Ask for ?all=true."))?;
     let all = which.all.unwrap_or_default();
-    api.tell(who, Request::Requests(WhichRequests { all }))
-        .await
+    by.tell(Request::Requests(WhichRequests { all })).await
 }
 
-pub(super) async fn ask_for(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let wanted = api.body(asked, "{pointer, reason, intended_use?}").await?;
-    api.tell(who, Request::RequestDeref(Box::new(wanted))).await
+pub(super) async fn ask_for(by: By, asked: Asked) -> Answer {
+    let wanted = by.body(asked, "{pointer, reason, intended_use?}").await?;
+    by.tell(Request::RequestDeref(Box::new(wanted))).await
 }
 
 /// The answer to a request.
@@ -306,13 +288,8 @@ enum Says {
     Deny,
 }
 
-pub(super) async fn answer_request(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    Path(id): Path<String>,
-    asked: Asked,
-) -> Answer {
-    let it: Verdict = api
+pub(super) async fn answer_request(by: By, Path(id): Path<String>, asked: Asked) -> Answer {
+    let it: Verdict = by
         .body(asked, "{verdict: grant or deny, cap_tokens?, ttl?, why?}")
         .await?;
     let request = match it.verdict {
@@ -323,16 +300,12 @@ pub(super) async fn answer_request(
         }),
         Says::Deny => Request::DenyRequest(engram_model::DenyAnswer { id, why: it.why }),
     };
-    api.tell(who, request).await
+    by.tell(request).await
 }
 
-pub(super) async fn open(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let opening: Opening = api.body(asked, "{name, role?, read?, write?}").await?;
-    api.tell(who, Request::OpenAgent(opening)).await
+pub(super) async fn open(by: By, asked: Asked) -> Answer {
+    let opening: Opening = by.body(asked, "{name, role?, read?, write?}").await?;
+    by.tell(Request::OpenAgent(opening)).await
 }
 
 /// The turn that begins.
@@ -343,16 +316,10 @@ pub(super) struct Turn {
     turn: Option<String>,
 }
 
-pub(super) async fn next_turn(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    Path(id): Path<String>,
-    asked: Asked,
-) -> Answer {
-    let Turn { turn } = api.body(asked, "{turn?}").await?;
+pub(super) async fn next_turn(by: By, Path(id): Path<String>, asked: Asked) -> Answer {
+    let Turn { turn } = by.body(asked, "{turn?}").await?;
     let agent = AgentId(id);
-    api.tell(who, Request::NextTurn(NextTurn { agent, turn }))
-        .await
+    by.tell(Request::NextTurn(NextTurn { agent, turn })).await
 }
 
 /// A message of an agent: the caller, its child, or any for the user.
@@ -387,57 +354,39 @@ pub(super) struct Recalled {
     slug: String,
 }
 
-impl Api {
-    async fn pass_on(self, who: Asker, agent: Option<AgentId>, event: HookEvent) -> Answer {
+impl By {
+    async fn pass_on(self, agent: Option<AgentId>, event: HookEvent) -> Answer {
         let hook = Hook { agent, event };
-        self.tell(who, Request::Hook(Box::new(hook))).await
+        self.tell(Request::Hook(Box::new(hook))).await
     }
 }
 
-pub(super) async fn on_child_response(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let Told { agent, message } = api.body(asked, "{agent, message}").await?;
-    api.pass_on(who, agent, HookEvent::ChildResponse(message))
-        .await
+pub(super) async fn on_child_response(by: By, asked: Asked) -> Answer {
+    let Told { agent, message } = by.body(asked, "{agent, message}").await?;
+    by.pass_on(agent, HookEvent::ChildResponse(message)).await
 }
 
-pub(super) async fn on_parent_broadcast(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let Told { agent, message } = api.body(asked, "{agent, message}").await?;
-    api.pass_on(who, agent, HookEvent::ParentBroadcast(message))
-        .await
+pub(super) async fn on_parent_broadcast(by: By, asked: Asked) -> Answer {
+    let Told { agent, message } = by.body(asked, "{agent, message}").await?;
+    by.pass_on(agent, HookEvent::ParentBroadcast(message)).await
 }
 
-pub(super) async fn on_rag_result(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let it: Retrieved = api
+pub(super) async fn on_rag_result(by: By, asked: Asked) -> Answer {
+    let it: Retrieved = by
         .body(asked, "{agent, question, results: [{file_path, content}]}")
         .await?;
     let event = HookEvent::RagResult(RagResult {
         question: it.question,
         results: it.results,
     });
-    api.pass_on(who, it.agent, event).await
+    by.pass_on(it.agent, event).await
 }
 
-pub(super) async fn on_sam_read(
-    State(api): State<Api>,
-    Extension(who): Extension<Asker>,
-    asked: Asked,
-) -> Answer {
-    let it: Recalled = api.body(asked, "{agent, kind, slug}").await?;
+pub(super) async fn on_sam_read(by: By, asked: Asked) -> Answer {
+    let it: Recalled = by.body(asked, "{agent, kind, slug}").await?;
     let event = HookEvent::SamRead(SamRead {
         kind: it.kind,
         slug: it.slug,
     });
-    api.pass_on(who, it.agent, event).await
+    by.pass_on(it.agent, event).await
 }

@@ -5,94 +5,48 @@ use std::collections::BTreeMap;
 use engram_model::MetricsReply;
 
 /// The exposition.
+#[rustfmt::skip]
 pub(super) fn text(metrics: &MetricsReply) -> String {
+    let one = |value: String| vec![(String::new(), value)];
+    let count = |count: u64| one(count.to_string());
+    let rate = |rate: f64| one(rate.to_string());
+    let by_role = |by: &BTreeMap<String, f64>| labelled("role", by.iter());
+    let all = [
+        ("engram_put_total", "counter", "Versions of claims that were stored.", count(metrics.engram_put)),
+        ("engram_query_total", "counter", "Agent queries.", count(metrics.engram_query)),
+        ("deref_request_total", "counter", "Requests to read beyond a budget.", count(metrics.deref_request)),
+        ("deref_grant_total", "counter", "Grants that were given.", count(metrics.deref_grant)),
+        ("budget_reject_total", "counter", "Refusals of a budget.", count(metrics.budget_reject)),
+        ("inline_tokens_per_turn", "gauge", "Tokens of the messages of a turn, on average.",
+            by_role(&metrics.inline_tokens_per_turn)),
+        ("derefs_per_turn", "gauge", "Dereferences that a turn paid for, on average.",
+            by_role(&metrics.derefs_per_turn)),
+        ("engrams", "gauge", "Claims in the feed, with those that have ended.",
+            labelled("kind", metrics.engrams.iter())),
+        ("contradiction_rate", "gauge", "Share of claims that are conflict risks.", rate(metrics.contradiction_rate)),
+        ("resend_rate", "gauge", "Messages that were sent again after a refusal, of those accepted.",
+            rate(metrics.resend_rate)),
+    ];
     let mut text = String::new();
-    for (name, help, count) in [
-        (
-            "engram_put",
-            "Versions of claims that were stored.",
-            metrics.engram_put,
-        ),
-        ("engram_query", "Agent queries.", metrics.engram_query),
-        (
-            "deref_request",
-            "Requests to read beyond a budget.",
-            metrics.deref_request,
-        ),
-        (
-            "deref_grant",
-            "Grants that were given.",
-            metrics.deref_grant,
-        ),
-        (
-            "budget_reject",
-            "Refusals of a budget.",
-            metrics.budget_reject,
-        ),
-    ] {
-        let name = format!("less_{name}_total");
-        head(&mut text, &name, help, "counter");
-        text.push_str(&format!("{name} {count}\n"));
-    }
-    let by_role = |text: &mut String, name: &str, help: &str, by: &BTreeMap<String, f64>| {
-        labelled(text, name, help, "role", by.iter());
-    };
-    by_role(
-        &mut text,
-        "less_inline_tokens_per_turn",
-        "Tokens of the messages of a turn, on average.",
-        &metrics.inline_tokens_per_turn,
-    );
-    by_role(
-        &mut text,
-        "less_derefs_per_turn",
-        "Dereferences that a turn paid for, on average.",
-        &metrics.derefs_per_turn,
-    );
-    labelled(
-        &mut text,
-        "less_engrams",
-        "Claims in the feed, with those that have ended.",
-        "kind",
-        metrics.engrams.iter(),
-    );
-    for (name, help, rate) in [
-        (
-            "contradiction",
-            "Share of claims that are conflict risks.",
-            metrics.contradiction_rate,
-        ),
-        (
-            "resend",
-            "Messages that were sent again after a refusal, of those accepted.",
-            metrics.resend_rate,
-        ),
-    ] {
-        let name = format!("less_{name}_rate");
-        head(&mut text, &name, help, "gauge");
-        text.push_str(&format!("{name} {rate}\n"));
+    for (name, kind, help, values) in all {
+        text.push_str(&format!("# HELP less_{name} {help}\n# TYPE less_{name} {kind}\n"));
+        for (label, value) in values {
+            text.push_str(&format!("less_{name}{label} {value}\n"));
+        }
     }
     text
 }
 
-fn head(text: &mut String, name: &str, help: &str, kind: &str) {
-    text.push_str(&format!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
-}
-
+/// Each value behind its label.
 fn labelled<'a>(
-    text: &mut String,
-    name: &str,
-    help: &str,
     label: &str,
-    values: impl Iterator<Item = (&'a String, impl std::fmt::Display)>,
-) {
-    head(text, name, help, "gauge");
-    for (word, value) in values {
-        text.push_str(&format!(
-            "{name}{{{label}=\"{}\"}} {value}\n",
-            escaped(word)
-        ));
-    }
+    values: impl Iterator<Item = (&'a String, impl ToString)>,
+) -> Vec<(String, String)> {
+    let one = |(word, value): (&String, _)| {
+        let label = format!("{{{label}=\"{}\"}}", escaped(word));
+        (label, ToString::to_string(&value))
+    };
+    values.map(one).collect()
 }
 
 /// What agents call their roles is theirs to say.

@@ -26,7 +26,7 @@ use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::{Api, Guard, Refused, conflicts, guard, invalid, not_this_way};
-pub(super) use calls::Answer;
+pub(super) use calls::{Answer, By};
 
 /// Most that a refusal repeats of the name of a parameter, in characters.
 const LONGEST_NAME: usize = 40;
@@ -112,60 +112,40 @@ fn next(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "pattern": pattern })
 }
 
+/// One that a call does not need.
+const fn asks(name: &'static str, says: &'static str, shape: Shape) -> Asks {
+    Asks {
+        name,
+        says,
+        is_needed: false,
+        shape,
+    }
+}
+
 const KEYS: Asks = Asks {
-    name: "keys",
-    says: "Words to look for, with commas between them.",
     is_needed: true,
-    shape: keys,
+    ..asks("keys", "Words to look for, with commas between them.", keys)
 };
-const K: Asks = Asks {
-    name: "k",
-    says: "Maximum number of engrams.",
-    is_needed: false,
-    shape: how_many,
-};
-const ALL: Asks = Asks {
-    name: "all",
-    says: "true: include answered requests.",
-    is_needed: false,
-    shape: shape::<bool>,
-};
-const TOPIC: Asks = Asks {
-    name: "topic",
-    says: "Only with a side in this topic or below it.",
-    is_needed: false,
-    shape: shape::<String>,
-};
-const STATUS: Asks = Asks {
-    name: "status",
-    says: "Only conflicts with this status; by default `open`.",
-    is_needed: false,
-    shape: shape::<Listed>,
-};
-const SEVERITY: Asks = Asks {
-    name: "severity",
-    says: "Only conflicts of this severity or worse.",
-    is_needed: false,
-    shape: shape::<Severity>,
-};
-const AFTER: Asks = Asks {
-    name: "after",
-    says: "Continue after `next` of the previous page.",
-    is_needed: false,
-    shape: next,
-};
-const LIMIT: Asks = Asks {
-    name: "limit",
-    says: "Page size; 50 if absent.",
-    is_needed: false,
-    shape: page,
-};
-const EMBEDDING: Asks = Asks {
-    name: "embedding_ref",
-    says: "An embedding.",
-    is_needed: false,
-    shape: keys,
-};
+const K: Asks = asks("k", "Maximum number of engrams.", how_many);
+const ALL: Asks = asks("all", "true: include answered requests.", shape::<bool>);
+const TOPIC: Asks = asks(
+    "topic",
+    "Only with a side in this topic or below it.",
+    shape::<String>,
+);
+const STATUS: Asks = asks(
+    "status",
+    "Only conflicts with this status; by default `open`.",
+    shape::<Listed>,
+);
+const SEVERITY: Asks = asks(
+    "severity",
+    "Only conflicts of this severity or worse.",
+    shape::<Severity>,
+);
+const AFTER: Asks = asks("after", "Continue after `next` of the previous page.", next);
+const LIMIT: Asks = asks("limit", "Page size; 50 if absent.", page);
+const EMBEDDING: Asks = asks("embedding_ref", "An embedding.", keys);
 
 impl Door {
     fn new(

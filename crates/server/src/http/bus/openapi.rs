@@ -55,9 +55,7 @@ pub(super) fn document(doors: &[Door], limits: &Limits) -> Value {
             } },
         },
     });
-    for (place, said) in says(limits) {
-        say(&mut document, place, said);
-    }
+    say(&mut document["components"]["schemas"], says(limits));
     document
 }
 
@@ -124,157 +122,82 @@ impl Transform for Bounded {
     }
 }
 
-/// What the types do not say, by place; a list adds up.
-fn says(limits: &Limits) -> Vec<(&'static str, Value)> {
+/// What the types do not say.
+#[rustfmt::skip]
+fn says(limits: &Limits) -> Value {
     let message = &limits.message;
     // Not only spaces
     let printed = format!("^[^{HIDDEN}]*[^\\s{HIDDEN}][^{HIDDEN}]*$");
-    let printed_or_nothing = format!("^[^{HIDDEN}]*$");
-    let name = json!({ "maxLength": 80, "pattern": printed_or_nothing });
     let words = format!("^[^{UNSEEN}]*[^\\s{UNSEEN}][^{UNSEEN}]*$");
-    let words_or_nothing = format!("^[^{UNSEEN}]*$");
-    let sentence = json!({ "maxLength": 500, "pattern": words_or_nothing });
-    let said = json!({ "pattern": words_or_nothing });
-    vec![
-        ("/components/schemas/Ttl", json!({ "pattern": durations() })),
-        (
-            "/components/schemas/Draft",
-            json!({
-                "required": ["claim", "pointers"],
-                "anyOf": [
-                    { "properties": { "operation": { "enum": ["add", "update", "none", null] } } },
-                    { "properties": { "corrects_lineage": { "type": "string", "minLength": 1 } }, "required": ["corrects_lineage"] },
-                ],
-            }),
-        ),
-        (
-            "/components/schemas/Draft/properties/claim",
-            json!({ "maxLength": limits.claim_chars, "pattern": words }),
-        ),
-        (
-            "/components/schemas/Draft/properties/pointers",
-            json!({ "maxItems": limits.pointers }),
-        ),
-        (
-            "/components/schemas/Draft/properties/tags",
-            json!({ "maxItems": limits.tags }),
-        ),
-        (
-            "/components/schemas/Draft/properties/tags/items",
-            json!({ "maxLength": limits.tag_chars, "pattern": printed }),
-        ),
-        ("/components/schemas/Draft/properties/agent", name.clone()),
-        (
-            "/components/schemas/Draft/properties/topic",
-            json!({ "maxLength": 200, "pattern": topics() }),
-        ),
-        (
-            "/components/schemas/ProvenanceV01/properties/created_by",
-            name.clone(),
-        ),
-        (
-            "/components/schemas/Opening/properties/name",
-            json!({ "maxLength": 80, "pattern": printed }),
-        ),
-        ("/components/schemas/Opening/properties/role", name.clone()),
-        (
-            "/components/schemas/Opening/properties/read",
-            json!({ "maxItems": 12 }),
-        ),
-        (
-            "/components/schemas/Opening/properties/read/items",
-            name.clone(),
-        ),
-        (
-            "/components/schemas/Opening/properties/write",
-            json!({ "maxItems": 12 }),
-        ),
-        (
-            "/components/schemas/Opening/properties/write/items",
-            name.clone(),
-        ),
-        ("/components/schemas/Turn/properties/turn", name),
-        (
-            "/components/schemas/DerefRequest/properties/reason",
-            json!({ "minLength": 1, "maxLength": 500, "pattern": words }),
-        ),
-        (
-            "/components/schemas/DerefRequest/properties/intended_use",
-            sentence.clone(),
-        ),
-        ("/components/schemas/Verdict/properties/why", sentence),
-        (
-            "/components/schemas/Verdict/properties/cap_tokens",
-            json!({ "minimum": 1 }),
-        ),
-        (
-            "/components/schemas/Wanted",
-            json!({ "anyOf": [
+    let name = json!({ "maxLength": 80, "pattern": format!("^[^{HIDDEN}]*$") });
+    let said = json!({ "pattern": format!("^[^{UNSEEN}]*$") });
+    let sentence = json!({ "maxLength": 500, "pattern": said["pattern"] });
+    let some = json!({ "minimum": 1 });
+    json!({
+        "Ttl": { "pattern": durations() },
+        "Draft": {
+            "required": ["claim", "pointers"],
+            "anyOf": [
+                { "properties": { "operation": { "enum": ["add", "update", "none", null] } } },
+                { "properties": { "corrects_lineage": { "type": "string", "minLength": 1 } }, "required": ["corrects_lineage"] },
+            ],
+            "properties": {
+                "claim": { "maxLength": limits.claim_chars, "pattern": words },
+                "pointers": { "maxItems": limits.pointers },
+                "tags": { "maxItems": limits.tags, "items": { "maxLength": limits.tag_chars, "pattern": printed } },
+                "agent": name,
+                "topic": { "maxLength": 200, "pattern": topics() },
+            },
+        },
+        "ProvenanceV01": { "properties": { "created_by": name } },
+        "Opening": { "properties": {
+            "name": { "maxLength": 80, "pattern": printed },
+            "role": name,
+            "read": { "maxItems": 12, "items": name },
+            "write": { "maxItems": 12, "items": name },
+        } },
+        "Turn": { "properties": { "turn": name } },
+        "DerefRequest": { "properties": {
+            "reason": { "minLength": 1, "maxLength": 500, "pattern": words },
+            "intended_use": sentence,
+        } },
+        "Verdict": { "properties": { "why": sentence, "cap_tokens": some } },
+        "Wanted": {
+            "anyOf": [
                 { "required": ["pointer"], "properties": { "pointer": { "not": { "type": "null" } }, "code_chars": { "type": "null" } } },
                 { "required": ["code_chars"], "properties": { "code_chars": { "type": "integer" }, "pointer": { "type": "null" }, "cap_tokens": { "type": "null" } } },
-            ] }),
-        ),
-        (
-            "/components/schemas/Wanted/properties/cap_tokens",
-            json!({ "minimum": 1 }),
-        ),
-        (
-            "/components/schemas/Wanted/properties/code_chars",
-            json!({ "minimum": 1 }),
-        ),
-        (
-            "/components/schemas/ChildMessage/properties/role",
-            said.clone(),
-        ),
-        (
-            "/components/schemas/ChildMessage/properties/task_status",
-            said.clone(),
-        ),
-        (
-            "/components/schemas/ChildOutput/properties/summary",
-            said.clone(),
-        ),
-        (
-            "/components/schemas/ChildOutput/properties/next",
-            said.clone(),
-        ),
-        (
-            "/components/schemas/ParentMessage/properties/role",
-            said.clone(),
-        ),
-        (
-            "/components/schemas/ParentMessage/properties/instructions/items",
-            said.clone(),
-        ),
-        (
-            "/components/schemas/ParentMessage/properties/shared_brief_micro/items",
-            said,
-        ),
-        (
-            "/components/schemas/ChildMessage/properties/engrams",
-            json!({ "maxItems": message.engrams }),
-        ),
-        (
-            "/components/schemas/ChildMessage/properties/engrams/items",
-            json!({
+            ],
+            "properties": { "cap_tokens": some, "code_chars": some },
+        },
+        "ChildMessage": { "properties": {
+            "role": said,
+            "task_status": said,
+            "engrams": { "maxItems": message.engrams, "items": {
                 "required": ["kind", "claim", "pointers", "confidence", "ttl", "scope"],
                 "properties": {
                     "kind": { "type": "string" }, "confidence": { "type": "number" },
                     "ttl": { "type": "string" }, "scope": { "type": "string" },
                 },
-            }),
-        ),
-        (
-            "/components/schemas/ParentMessage/properties/shared_brief_micro",
-            json!({ "maxItems": message.brief_lines }),
-        ),
-    ]
+            } },
+        } },
+        "ChildOutput": { "properties": { "summary": said, "next": said } },
+        "ParentMessage": { "properties": {
+            "role": said,
+            "instructions": { "items": said },
+            "shared_brief_micro": { "maxItems": message.brief_lines, "items": said },
+        } },
+    })
 }
 
-fn say(document: &mut Value, place: &str, said: Value) {
-    let found = document.pointer_mut(place).and_then(Value::as_object_mut);
-    if let (Some(found), Value::Object(said)) = (found, said) {
-        found.extend(said);
+/// Adds what is said to what is there.
+fn say(place: &mut Value, said: Value) {
+    match (place, said) {
+        (Value::Object(place), Value::Object(said)) => {
+            for (key, said) in said {
+                say(place.entry(key).or_insert(Value::Null), said);
+            }
+        }
+        (place, said) => *place = said,
     }
 }
 
