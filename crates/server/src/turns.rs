@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
@@ -12,6 +12,8 @@ use tokio::{
     sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
+
+use crate::lock;
 
 /// Requests of one agent at once.
 pub(crate) const EACH: usize = 2;
@@ -64,7 +66,7 @@ impl Turns {
     }
 
     fn own(&self, agent: &AgentId) -> Arc<Semaphore> {
-        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut each = lock(&self.each);
         if let Some(own) = each.get(agent).and_then(Weak::upgrade) {
             return own;
         }
@@ -77,7 +79,7 @@ impl Turns {
     /// How many turns agents have now.
     #[cfg(test)]
     pub(crate) fn taken(&self) -> usize {
-        let each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = lock(&self.each);
         let live = each.values().filter_map(Weak::upgrade);
         live.map(|it| EACH - it.available_permits()).sum()
     }

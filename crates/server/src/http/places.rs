@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -16,6 +16,7 @@ use subtle::ConstantTimeEq;
 use tokio::sync::Notify;
 
 use super::connections::Bounds;
+use crate::lock;
 
 /// The digest of a token.
 pub(super) type Digest = [u8; 32];
@@ -141,7 +142,7 @@ impl Places {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 
     /// A place for whoever connects.
@@ -204,13 +205,13 @@ impl Place {
 
     /// The agent that a token of this digest proved here.
     pub(super) fn proven(&self, digest: &Digest) -> Option<AgentId> {
-        let proven = self.proven.lock().unwrap_or_else(PoisonError::into_inner);
+        let proven = lock(&self.proven);
         let (_, agent) = proven.as_ref().filter(|it| it.0.ct_eq(digest).into())?;
         Some(agent.clone())
     }
 
     pub(super) fn prove(&self, digest: Digest, agent: AgentId) {
-        *self.proven.lock().unwrap_or_else(PoisonError::into_inner) = Some((digest, agent));
+        *lock(&self.proven) = Some((digest, agent));
     }
 
     fn set_idle(&self, is_idle: bool) {
