@@ -1,14 +1,14 @@
 //! `engram serve` as an orchestrator and its agents call it: HTTP, each by a token.
 
 use std::{
-    io::{BufRead, BufReader, Write},
-    net::TcpStream,
+    io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
+use ureq::{Agent, Body, http::Response};
 
 /// The server ends a connection that says nothing for longer than this, and a bit.
 const FRESH: Duration = Duration::from_secs(10);
@@ -46,12 +46,7 @@ impl Served {
 
     /// A connection by this token.
     pub(crate) fn by(&self, token: &str) -> Connection {
-        let host = self.address.split("://").last().unwrap_or_default();
-        Connection {
-            host: host.to_owned(),
-            token: token.to_owned(),
-            open: None,
-        }
+        Connection::to(&self.address, token)
     }
 }
 
@@ -64,9 +59,10 @@ impl Drop for Served {
 
 /// Calls one after the other, over one connection.
 pub(crate) struct Connection {
-    host: String,
-    token: String,
-    open: Option<(BufReader<TcpStream>, Instant)>,
+    agent: Agent,
+    address: String,
+    /// The header that shows the token.
+    by: String,
 }
 
 /// What came back, and how long it took.
@@ -90,79 +86,76 @@ impl Answer {
 }
 
 impl Connection {
+    fn to(address: &str, token: &str) -> Self {
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_idle_age(FRESH)
+            .proxy(None)
+            .build();
+        Self {
+            agent: agent.into(),
+            address: address.to_owned(),
+            by: format!("Bearer {token}"),
+        }
+    }
+
     pub(crate) fn get(&mut self, path: &str) -> Result<Answer> {
-        self.call("GET", path, "")
+        let asked = self.agent.get(format!("{}{path}", self.address));
+        let asked = asked.header("authorization", &self.by);
+        timed(|| asked.call()).with_context(|| format!("GET {path}"))
     }
 
     pub(crate) fn post(&mut self, path: &str, body: &str) -> Result<Answer> {
-        self.call("POST", path, body)
-    }
-
-    fn call(&mut self, method: &str, path: &str, body: &str) -> Result<Answer> {
-        let (host, token) = (&self.host, &self.token);
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        let open = self.open.take().filter(|it| it.1.elapsed() < FRESH);
-        let mut stream = match open {
-            Some((stream, _)) => stream,
-            None => {
-                let stream = TcpStream::connect(&self.host)?;
-                stream.set_nodelay(true)?;
-                BufReader::new(stream)
-            }
-        };
-        let start = Instant::now();
-        stream.get_mut().write_all(request.as_bytes())?;
-        let (status, body) = answer(&mut stream).with_context(|| format!("{method} {path}"))?;
-        let took = start.elapsed();
-        self.open = Some((stream, Instant::now()));
-        let body = if body.is_empty() {
-            Value::Null
-        } else {
-            serde_json::from_slice(&body)?
-        };
-        Ok(Answer { status, body, took })
+        let asked = self.agent.post(format!("{}{path}", self.address));
+        let asked = asked.header("authorization", &self.by);
+        let asked = asked.content_type("application/json");
+        timed(|| asked.send(body)).with_context(|| format!("POST {path}"))
     }
 }
 
-/// The status and the body.
-fn answer(stream: &mut impl BufRead) -> Result<(u16, Vec<u8>)> {
-    let mut line = |into: &mut String| -> Result<()> {
-        into.clear();
-        ensure!(stream.read_line(into)? > 0, "the server went away");
-        Ok(())
+fn timed(ask: impl FnOnce() -> Result<Response<Body>, ureq::Error>) -> Result<Answer> {
+    let start = Instant::now();
+    let mut answer = ask()?;
+    let said = answer.body_mut().read_to_string()?;
+    let took = start.elapsed();
+    let status = answer.status().as_u16();
+    let body = match said.as_str() {
+        "" => Value::Null,
+        said => serde_json::from_str(said)?,
     };
-    let (mut head, mut length) = (String::new(), 0);
-    line(&mut head)?;
-    let status = head.split(' ').nth(1).unwrap_or_default().parse()?;
-    loop {
-        line(&mut head)?;
-        let Some((name, value)) = head.trim_end().split_once(':') else {
-            break;
-        };
-        if name.eq_ignore_ascii_case("content-length") {
-            length = value.trim().parse()?;
-        }
-    }
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body)?;
-    Ok((status, body))
+    Ok(Answer { status, body, took })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::{Read, Write},
+        net::TcpListener,
+    };
+
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn an_answer_is_its_status_and_its_body() {
-        let said = "HTTP/1.1 201 Created\r\nContent-Type: x\r\ncontent-length: 2\r\n\r\n{}HTTP/1.1";
-        let (status, body) = answer(&mut said.as_bytes()).unwrap();
-        assert_eq!((status, body.as_slice()), (201, b"{}".as_slice()));
+        let answer = |said: &'static str| {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = format!("http://{}", listener.local_addr().unwrap());
+            let server = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+                stream.write_all(said.as_bytes()).unwrap();
+            });
+            let answer = Connection::to(&address, "token").get("/");
+            server.join().unwrap();
+            answer
+        };
+        let said = "HTTP/1.1 201 Created\r\nContent-Type: x\r\ncontent-length: 2\r\n\r\n{}";
+        let said = answer(said).unwrap();
+        assert_eq!((said.status, said.body), (201, json!({})));
         for cut in ["", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}"] {
-            assert!(answer(&mut cut.as_bytes()).is_err(), "{cut}");
+            assert!(answer(cut).is_err(), "{cut}");
         }
     }
 }

@@ -74,7 +74,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("notify", &["engram-store", "engram-pointers"]),
     ("git2", &["engram-pointers"]),
     ("libgit2-sys", &["engram-pointers"]),
-    ("ureq", &["engram-pointers"]),
+    ("ureq", &["engram-pointers", "engram-measure"]),
     ("tiktoken-rs", &["engram-gateway"]),
     ("jsonc-parser", &["engram-connect"]),
     ("rmcp", &["engram-server"]),
