@@ -44,7 +44,6 @@ pub(crate) struct Figures {
     asked: usize,
     grants: usize,
     grants_denied: usize,
-    commits: usize,
 }
 
 impl Figures {
@@ -58,88 +57,31 @@ impl Figures {
         self.resent as f64 / self.messages.max(1) as f64
     }
 
-    fn refusals(&self) -> usize {
-        self.refused.values().sum()
-    }
-
     /// As a table of the documents.
+    #[rustfmt::skip]
     pub(crate) fn rows(&self) -> Vec<String> {
-        let (refusals, share) = (self.refusals(), self.share());
         let of_files = 100.0 * (self.read_tokens + self.granted_tokens) as f64 / self.full as f64;
-        let row =
-            |what: &str, figure: String, bound: &str| format!("| {what} | {figure} | {bound} |");
-        vec![
-            row(
-                "turns; agents",
-                format!("{}; {}", many(self.turns as u64), self.agents),
-                "1,000; 9, met",
-            ),
-            row(
-                "messages accepted; with a copy for each recipient",
-                format!("{}; {}", self.messages, self.copies),
-                "",
-            ),
-            row(
-                "tokens of the longest",
-                self.largest.to_string(),
-                "at most 800, met",
-            ),
-            row(
-                "messages wrong on purpose, and refused; those over 800 tokens",
-                format!("{refusals}; {}", self.too_long),
-                "all, met",
-            ),
-            row(
-                "accepted at the next try, in answer to the refusal",
-                self.resent.to_string(),
-                "all, met",
-            ),
-            row(
-                "claims in messages; most pointers of one",
-                format!("{}; {}", self.claims, self.most_pointers),
-                "at most 2, met",
-            ),
-            row(
-                "tokens of the accepted, once for each recipient",
-                many(self.inline),
-                "",
-            ),
-            row(
-                "tokens of the files behind their pointers, each file once for each recipient",
-                many(self.full),
-                "",
-            ),
-            row(
-                "the first as a share of the second",
-                format!("{share:.1} %"),
-                "at most 5 %, met",
-            ),
-            row(
-                "reads that a turn's budget paid; most spans of the repository in a turn",
-                format!("{}; {}", many(self.reads as u64), self.most_spans),
-                "at most 3, met",
-            ),
-            row("reads refused", self.denied.to_string(), ""),
-            row(
-                "requests; grants; denials",
-                format!("{}; {}; {}", self.asked, self.grants, self.grants_denied),
-                "",
-            ),
-            row(
-                "reads that a grant paid",
-                self.granted.to_string(),
-                "each with a grant of its own, met",
-            ),
-            row(
-                "tokens read within budgets; by grants; both, of those files",
-                format!(
-                    "{}; {}; {of_files:.1} %",
-                    many(self.read_tokens),
-                    many(self.granted_tokens)
-                ),
-                "",
-            ),
-        ]
+        let rows = [
+            ("turns; agents", format!("{}; {}", many(self.turns as u64), self.agents), "1,000; 9, met"),
+            ("messages accepted; with a copy for each recipient", format!("{}; {}", self.messages, self.copies), ""),
+            ("tokens of the longest", self.largest.to_string(), "at most 800, met"),
+            ("messages wrong on purpose, and refused; those over 800 tokens",
+                format!("{}; {}", self.refused.values().sum::<usize>(), self.too_long), "all, met"),
+            ("accepted at the next try, in answer to the refusal", self.resent.to_string(), "all, met"),
+            ("claims in messages; most pointers of one",
+                format!("{}; {}", self.claims, self.most_pointers), "at most 2, met"),
+            ("tokens of the accepted, once for each recipient", many(self.inline), ""),
+            ("tokens of the files behind their pointers, each file once for each recipient", many(self.full), ""),
+            ("the first as a share of the second", format!("{:.1} %", self.share()), "at most 5 %, met"),
+            ("reads that a turn's budget paid; most spans of the repository in a turn",
+                format!("{}; {}", many(self.reads as u64), self.most_spans), "at most 3, met"),
+            ("reads refused", self.denied.to_string(), ""),
+            ("requests; grants; denials", format!("{}; {}; {}", self.asked, self.grants, self.grants_denied), ""),
+            ("reads that a grant paid", self.granted.to_string(), "each with a grant of its own, met"),
+            ("tokens read within budgets; by grants; both, of those files",
+                format!("{}; {}; {of_files:.1} %", many(self.read_tokens), many(self.granted_tokens)), ""),
+        ];
+        rows.map(|(what, figure, bound)| format!("| {what} | {figure} | {bound} |")).into()
     }
 }
 
@@ -229,10 +171,7 @@ impl Check<'_> {
                     self.figures.granted_tokens += read;
                 }
                 Did::Denied(..) => self.figures.denied += 1,
-                Did::Commit(pointers) => {
-                    self.figures.commits += 1;
-                    self.claim(turn.turn, pointers);
-                }
+                Did::Commit(pointers) => self.claim(turn.turn, pointers),
                 Did::Ask(_) => self.figures.asked += 1,
                 Did::Grant(grant) => {
                     self.figures.grants += 1;
@@ -335,49 +274,26 @@ impl Check<'_> {
             .or_default() += 1;
     }
 
+    #[rustfmt::skip]
     fn end(&mut self) {
         let told = self.told.iter().map(|it| self.files.get(&it.1));
         let unknown = told.clone().any(|it| it.is_none());
         self.figures.full = told.flatten().map(|it| it.tokens).sum();
-        let figures = &self.figures;
-        let mut wrong = Vec::new();
+        let Figures { turns, too_long, denied, granted, most_spans, .. } = self.figures;
+        let (kinds, share) = (self.figures.refused.len(), self.figures.share());
         // A trace in which nobody tried shows nothing.
-        for (is_wrong, why) in [
-            (
-                figures.turns != TURNS,
-                format!("there are {} turns, not {TURNS}", figures.turns),
-            ),
-            (
-                !self.open.is_empty(),
-                "a refused message was not sent again".to_owned(),
-            ),
-            (
-                unknown,
-                "a message points into a file that is not listed".to_owned(),
-            ),
-            (
-                figures.share() > SHARE,
-                format!(
-                    "{:.2} % were sent of the files behind the pointers",
-                    figures.share()
-                ),
-            ),
-            (figures.too_long == 0, "no message was too long".to_owned()),
-            (
-                figures.refused.len() < 10,
-                "few things were wrong with messages".to_owned(),
-            ),
-            (figures.denied == 0, "no read was denied".to_owned()),
-            (figures.granted == 0, "no grant was spent".to_owned()),
-            (
-                figures.most_spans < SPANS,
-                "no turn used its spans up".to_owned(),
-            ),
-        ] {
-            if is_wrong {
-                wrong.push(why);
-            }
-        }
-        self.wrong.extend(wrong);
+        let wrong = [
+            (turns != TURNS, format!("there are {turns} turns, not {TURNS}")),
+            (!self.open.is_empty(), "a refused message was not sent again".into()),
+            (unknown, "a message points into a file that is not listed".into()),
+            (share > SHARE, format!("{share:.2} % were sent of the files behind the pointers")),
+            (too_long == 0, "no message was too long".into()),
+            (kinds < 10, "few things were wrong with messages".into()),
+            (denied == 0, "no read was denied".into()),
+            (granted == 0, "no grant was spent".into()),
+            (most_spans < SPANS, "no turn used its spans up".into()),
+        ];
+        let wrong = wrong.into_iter().filter(|it| it.0);
+        self.wrong.extend(wrong.map(|it| it.1));
     }
 }
