@@ -9,7 +9,7 @@ pub mod tools;
 pub mod ui;
 
 use std::{
-    env,
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
@@ -23,4 +23,15 @@ pub fn root() -> Result<PathBuf> {
     let root = here.as_deref().and_then(|it| it.ancestors().find(is_root));
     root.map(Path::to_owned)
         .context("run this as `cargo xtask`: cargo says where the checkout is")
+}
+
+/// Removes a folder that an earlier run may have left.
+///
+/// # Errors
+/// If there is one and it cannot be removed.
+pub fn clear(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }

@@ -73,6 +73,18 @@ pub fn build(root: &Path, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf
     Ok(built)
 }
 
+/// Where the program of this name is that `cargo build` with these arguments makes.
+pub fn built(root: &Path, arguments: &[&str], name: &str) -> Result<PathBuf> {
+    let built = build(root, arguments)?.remove(name);
+    built.with_context(|| format!("cargo built no {name}"))
+}
+
+/// An example of a package, in the release build.
+pub fn example(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
+    let (package, example) = (format!("--package={package}"), format!("--example={name}"));
+    built(root, &["--release", &package, &example], name)
+}
+
 /// Runs to the end and returns what was printed.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command

@@ -13,7 +13,7 @@ use which::which;
 
 use crate::{left, schemas, steps::Steps, tally::Tally};
 use xtask::{
-    setup,
+    clear, setup,
     shell::{DASHBOARD, build, cargo, line, run},
     tools, ui,
 };
@@ -147,9 +147,7 @@ impl Trap {
     fn new() -> Result<Self> {
         let path =
             std::env::temp_dir().join(format!("engram-home-of-nobody-{}", std::process::id()));
-        if path.exists() {
-            std::fs::remove_dir_all(&path)?;
-        }
+        clear(&path)?;
         Ok(Self { path })
     }
 

@@ -9,7 +9,10 @@ use std::{
 use anyhow::{Context, Result};
 use which::which;
 
-use crate::shell::{command, run, run_twice};
+use crate::{
+    clear,
+    shell::{command, run, run_twice},
+};
 
 const PYTHON: &[&str] = &["mcp==2.3.0", "jsonschema==4.26.0"];
 /// Only for `cargo xtask fuzz`.
@@ -36,13 +39,18 @@ pub fn folder() -> PathBuf {
         .unwrap_or_else(|| cache().join("engram/tools"))
 }
 
-/// Installs both sets where their stamp says that they are not what is wanted.
-pub fn ensure() -> Result<()> {
+/// Two checkouts tested at once share the folder: one installs, the other waits.
+fn locked() -> Result<(PathBuf, fs::File)> {
     let folder = folder();
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    // Two checkouts tested at once share the folder: one installs, the other waits.
     let lock = fs::File::create(folder.join("lock"))?;
     lock.lock()?;
+    Ok((folder, lock))
+}
+
+/// Installs both sets where their stamp says that they are not what is wanted.
+pub fn ensure() -> Result<()> {
+    let (folder, _lock) = locked()?;
     stamped(&folder.join("venv"), PYTHON, |it| {
         install_python(it, PYTHON)
     })?;
@@ -54,10 +62,7 @@ pub fn ensure() -> Result<()> {
 
 /// Where schemathesis is, installed when it is first asked for.
 pub fn schemathesis() -> Result<PathBuf> {
-    let folder = folder();
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let lock = fs::File::create(folder.join("lock"))?;
-    lock.lock()?;
+    let (folder, _lock) = locked()?;
     let venv = folder.join("schemathesis");
     stamped(&venv, FUZZ, |it| install_python(it, FUZZ))?;
     Ok(venv.join("bin/schemathesis"))
@@ -71,9 +76,7 @@ fn stamped(folder: &Path, versions: &[&str], install: fn(&Path) -> Result<()>) -
         return Ok(());
     }
     println!("test tools: installing {}", versions.join(" "));
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
-    }
+    clear(folder)?;
     fs::create_dir_all(folder)?;
     install(folder).with_context(|| {
         format!(

@@ -8,10 +8,14 @@ use std::{
     env, fs,
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use anyhow::{Context, Result, bail, ensure};
+
+use crate::{
+    clear,
+    shell::{cargo, command, output},
+};
 
 const WASM: &str = "wasm32-unknown-unknown";
 /// Loads the module when the page does; what fails before Rust runs is shown by the page itself.
@@ -69,9 +73,9 @@ struct Compiler {
 impl Compiler {
     fn find() -> Result<Self> {
         let active = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let version = output(Command::new(&active).arg("--version"))?;
+        let version = output(command(&active).arg("--version"))?;
         let libraries =
-            output(Command::new(&active).args(["--print", "target-libdir", "--target", WASM]));
+            output(command(&active).args(["--print", "target-libdir", "--target", WASM]));
         if libraries.is_ok_and(|it| Path::new(&it).is_dir()) {
             return Ok(Self {
                 version,
@@ -91,7 +95,7 @@ impl Compiler {
     /// Debian's compiler for the web: the standard library comes as source, the linker with either toolchain.
     fn debian(active: &Path) -> Result<Option<Self>> {
         let rustc = Path::new("/usr/bin/rustc");
-        let Ok(sysroot) = output(Command::new(rustc).args(["--print", "sysroot"])) else {
+        let Ok(sysroot) = output(command(rustc).args(["--print", "sysroot"])) else {
             return Ok(None);
         };
         if !Path::new(&sysroot)
@@ -100,8 +104,8 @@ impl Compiler {
         {
             return Ok(None);
         }
-        let active_root = output(Command::new(active).args(["--print", "sysroot"]))?;
-        let host = output(Command::new(active).args(["--print", "host-tuple"]))?;
+        let active_root = output(command(active).args(["--print", "sysroot"]))?;
+        let host = output(command(active).args(["--print", "host-tuple"]))?;
         let tools = Path::new(&active_root)
             .join("lib/rustlib")
             .join(host)
@@ -120,7 +124,7 @@ impl Compiler {
                 .chain(env::split_paths(&path)),
         )?;
         Ok(Some(Self {
-            version: output(Command::new(rustc).arg("--version"))?,
+            version: output(command(rustc).arg("--version"))?,
             variables: vec![
                 ("RUSTC", rustc.into()),
                 ("RUSTC_BOOTSTRAP", "1".into()),
@@ -133,8 +137,7 @@ impl Compiler {
 
     /// Runs cargo; returns the module that it made.
     fn build(&self, ui: &Path, target: &Path, release: bool) -> Result<PathBuf> {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
+        let mut command = cargo();
         command
             .current_dir(ui)
             .args(["build", "--lib", "--target", WASM, "--target-dir"])
@@ -184,9 +187,7 @@ fn wasm_bindgen_shared_version() -> String {
 
 /// Writes what the page loads; an unchanged file is left alone, so that nothing embeds it again.
 fn assemble(ui: &Path, dist: &Path, scratch: &Path, wasm: &Path) -> Result<()> {
-    if scratch.exists() {
-        fs::remove_dir_all(scratch)?;
-    }
+    clear(scratch)?;
     wasm_bindgen_cli_support::Bindgen::new()
         .input_path(wasm)
         .web(true)?
@@ -279,16 +280,4 @@ fn hash_of(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);
     hasher.finish()
-}
-
-fn output(command: &mut Command) -> Result<String> {
-    let output = command
-        .output()
-        .with_context(|| format!("cannot run {}", command.get_program().display()))?;
-    ensure!(
-        output.status.success(),
-        "{} failed",
-        command.get_program().display()
-    );
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }

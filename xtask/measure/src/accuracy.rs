@@ -10,7 +10,6 @@ mod table;
 use std::{
     collections::HashMap,
     fs,
-    io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -20,6 +19,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::ground;
 use references::{Blame, Fate, LineHistory, Place, Range};
 use table::Table;
 use xtask::shell;
@@ -67,9 +67,7 @@ impl Accuracy {
     pub(crate) fn perform(self, root: &Path) -> Result<()> {
         let binary = match &self.binary {
             Some(binary) => binary.clone(),
-            None => shell::build(root, &["--release", "--package", "engram-cli"])?
-                .remove("engram")
-                .context("cargo built no engram")?,
+            None => shell::built(root, &["--release", "--package", "engram-cli"], "engram")?,
         };
         let mut bench = Bench {
             binary,
@@ -213,28 +211,18 @@ impl Bench {
         to: &str,
         spans: &[Span],
     ) -> Result<(Vec<Value>, Duration)> {
-        let mut child = Command::new(&self.binary)
-            .arg("--json")
-            .arg("--repo")
-            .arg(repo)
-            .args([
-                "pointers", "track", "--from", from, "--to", to, "--spans", "-",
-            ])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("engram does not start")?;
+        let mut track = shell::command(&self.binary);
+        track.arg("--json").arg("--repo").arg(repo);
+        track.args(["pointers", "track", "--from", from, "--to", to]);
+        let span = |(id, it): (usize, &Span)| {
+            let span = json!({ "id": id, "path": it.path, "start": it.start, "end": it.end });
+            format!("{span}\n")
+        };
+        let spans_text: String = spans.iter().enumerate().map(span).collect();
         let start = Instant::now();
-        let mut input = child.stdin.take().context("engram reads nothing")?;
-        for (id, span) in spans.iter().enumerate() {
-            let line = json!({ "id": id, "path": span.path, "start": span.start, "end": span.end });
-            writeln!(input, "{line}")?;
-        }
-        drop(input);
-        let output = child.wait_with_output()?;
+        let output = ground::piped(track.args(["--spans", "-"]), spans_text.as_bytes())?;
         let took = start.elapsed();
-        ensure!(output.status.success(), "engram pointers track failed");
-        let answers = String::from_utf8(output.stdout)?
+        let answers = output
             .lines()
             .map(serde_json::from_str)
             .collect::<Result<Vec<Value>, _>>()?;
@@ -406,20 +394,12 @@ fn show(repo: &Path, commit: &str, path: &str) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// The git command, deaf to the configuration of the machine.
+/// Git, with names as they are and renames found in any history here.
 pub(crate) fn command(repo: &Path) -> Command {
-    let mut command = shell::command("git");
+    let mut command = ground::git(repo);
     command
         .args(["-c", "core.quotepath=off", "-c", "core.autocrlf=false"])
-        .args(["-c", "diff.renameLimit=2000"])
-        .current_dir(repo)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null");
-    for who in ["AUTHOR", "COMMITTER"] {
-        command
-            .env(format!("GIT_{who}_NAME"), "A")
-            .env(format!("GIT_{who}_EMAIL"), "a@example.org");
-    }
+        .args(["-c", "diff.renameLimit=2000"]);
     command
 }
 

@@ -26,9 +26,10 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::ground::Ground;
 use client::{Client, Party, in_turn};
-use place::{Place, claim, commit, common_topic, is_full, is_near, query, topic};
-use table::{Bar, Beside, figure, met, ms, plain, row};
+use place::{claim, commit, common_topic, is_full, is_near, query, topic};
+use table::{Bar, figure, met, ms, plain, row};
 use xtask::shell;
 
 #[derive(Args)]
@@ -85,10 +86,7 @@ const COMMIT: Bar = Bar {
     most: 4.0,
     goal: Some(2.5),
 };
-const QUERY: Bar = Bar {
-    most: 2.0,
-    goal: None,
-};
+const QUERY: Bar = Bar::at_most(2.0);
 const STORE: &str = "a durable SQLite transaction that keeps the same bytes, over the same pipe";
 const SEARCH: &str = "a tantivy search for the ten best of the same records, over the same pipe";
 
@@ -103,9 +101,7 @@ impl Bench {
         }
         let binary = match self.binary {
             Some(binary) => binary,
-            None => shell::build(root, &["--release", "--package", "engram-cli"])?
-                .remove("engram")
-                .context("cargo built no engram")?,
+            None => shell::built(root, &["--release", "--package", "engram-cli"], "engram")?,
         };
         if self.pointers {
             return pointers::perform(&binary, self.blamed);
@@ -123,11 +119,8 @@ impl Bench {
             return before::perform(&binary, &before);
         }
         let peer = self.peer.then(peer::find).transpose()?;
-        let example = ["--release", "--package=engram-store", "--example=bare"];
-        let bare = shell::build(root, &example)?
-            .remove("bare")
-            .context("cargo built no example")?;
-        let place = Place::new()?;
+        let bare = shell::example(root, "engram-store", "bare")?;
+        let place = place::place()?;
         table::head();
         let run = Run {
             place: &place,
@@ -146,7 +139,7 @@ impl Bench {
 
 /// One server from its start to its end, in turn with what it is held against.
 struct Run<'a> {
-    place: &'a Place,
+    place: &'a Ground,
     bare: &'a Path,
     engrams: usize,
 }
@@ -154,7 +147,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn server(&self, binary: &Path, peer: Option<&Path>) -> Result<()> {
         let start = Instant::now();
-        let mut ours = Client::greet(&mut self.place.server(binary))?;
+        let mut ours = Client::greet(self.place.engram(binary).arg("mcp"))?;
         figure("start to first answer", &ms(start.elapsed()), "");
         let mut peer = match peer {
             Some(program) => {
@@ -267,16 +260,12 @@ impl Run<'_> {
         let mut ours = [Party::new(ours, "engram_deref", place::deref)];
         in_turn(0..READ, &mut ours)?;
         let show: Vec<Duration> = (0..50)
-            .map(|i| timed(|| self.place.git_show(i)))
+            .map(|i| timed(|| place::git_show(self.place, i)))
             .collect::<Result<_>>()?;
-        let beside = Beside {
-            what: "git show REV:PATH",
-            times: &show,
-        };
         row(
             "dereference (engram_deref)",
             &ours[0].times,
-            &beside,
+            ("git show REV:PATH", &show),
             0.5,
             None,
         );
@@ -319,11 +308,7 @@ impl Asked<'_> {
 /// Ours beside the baseline, and the peer, where there is one, below.
 fn rows(what: &str, parties: &[Party<'_>], baseline: &str, bar: Option<Bar>) {
     if let [ours, bare, others @ ..] = parties {
-        let beside = Beside {
-            what: baseline,
-            times: &bare.times,
-        };
-        row(what, &ours.times, &beside, 0.5, bar);
+        row(what, &ours.times, (baseline, &bare.times), 0.5, bar);
         for peer in others {
             plain("the same by a peer", &peer.times, &peer::title());
         }
@@ -331,7 +316,7 @@ fn rows(what: &str, parties: &[Party<'_>], baseline: &str, bar: Option<Bar>) {
 }
 
 /// Eight processes write into one home at once.
-fn eight_writers(binary: &Path, place: &Place) -> Result<()> {
+fn eight_writers(binary: &Path, place: &Ground) -> Result<()> {
     const EACH: usize = 250;
     let begun = Instant::now();
     let writers: Vec<Child> = (0..8)
@@ -344,10 +329,9 @@ fn eight_writers(binary: &Path, place: &Place) -> Result<()> {
                 })
                 .collect();
             fs::write(&file, lines)?;
-            Ok(Command::new(binary)
-                .args(["--home".as_ref(), place.home().as_os_str(), "--repo".as_ref(), place.repo().as_os_str(), "put".as_ref(), "--jsonl".as_ref(), file.as_os_str()])
-                .stdout(Stdio::piped())
-                .spawn()?)
+            let mut put = place.engram(binary);
+            put.args(["put", "--jsonl"]).arg(file);
+            Ok(put.stdout(Stdio::piped()).spawn()?)
         })
         .collect::<Result<_>>()?;
     let mut stored = 0;

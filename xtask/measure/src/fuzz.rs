@@ -11,7 +11,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::Value;
 
-use crate::http::Served;
+use crate::{
+    ground::{Ground, NO_RATE, commit_all},
+    http::Served,
+};
 use xtask::{
     shell::{self, command, output, run},
     tools,
@@ -34,17 +37,20 @@ impl Fuzz {
     pub(crate) fn perform(self, root: &Path) -> Result<()> {
         let engram = match &self.binary {
             Some(binary) => binary.clone(),
-            None => shell::build(root, &["--package", "engram-cli"])?
-                .remove("engram")
-                .context("cargo built no engram")?,
+            None => shell::built(root, &["--package", "engram-cli"], "engram")?,
         };
         let schemathesis = tools::schemathesis()?;
-        let ground = Ground::new(engram)?;
+        let ground = ground()?;
+        let engram = || {
+            let mut engram = ground.engram(&engram);
+            engram.arg("--json");
+            engram
+        };
         for (name, open) in [("the user", None), ("an agent", Some("lead"))] {
-            let served = Served::start(ground.command().arg("serve"))?;
+            let served = Served::start(engram().arg("serve"))?;
             let token = match open {
                 None => served.token.clone(),
-                Some(name) => ground.family(name)?,
+                Some(name) => family(&engram, name)?,
             };
             println!("schemathesis as {name}");
             let mut fuzz = command(&schemathesis);
@@ -60,75 +66,26 @@ impl Fuzz {
     }
 }
 
-/// A repository with a home beside it.
-struct Ground {
-    folder: PathBuf,
-    engram: PathBuf,
+/// A repository with a home beside it: writes are many here, and no rate stands in their way.
+fn ground() -> Result<Ground> {
+    let ground = Ground::new("fuzz", NO_RATE)?;
+    fs::write(
+        ground.repo().join("lib.rs"),
+        "fn first() {}\nfn second() {}\n",
+    )?;
+    run(ground.git().args(["init", "--quiet"]))?;
+    commit_all(&ground.repo())?;
+    Ok(ground)
 }
 
-impl Ground {
-    fn new(engram: PathBuf) -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("engram-fuzz-{}", std::process::id()));
-        let repo = folder.join("repo");
-        fs::create_dir_all(&repo)?;
-        fs::write(repo.join("lib.rs"), "fn first() {}\nfn second() {}\n")?;
-        // Writes are many here: no rate stands in their way.
-        fs::create_dir_all(folder.join("home"))?;
-        let rates = "[limits.rate]\nper_minute = 1000000\nper_hour = 1000000\n";
-        fs::write(folder.join("home/config.toml"), rates)?;
-        for args in [
-            &["init", "--quiet"][..],
-            &["add", "."],
-            &[
-                "-c",
-                "user.name=t",
-                "-c",
-                "user.email=t@t",
-                "commit",
-                "--quiet",
-                "-m",
-                "lib",
-            ],
-        ] {
-            run(command("git").arg("-C").arg(&repo).args(args))?;
-        }
-        Ok(Self { folder, engram })
-    }
-
-    fn command(&self) -> Command {
-        let mut engram = command(&self.engram);
-        engram
-            .arg("--home")
-            .arg(self.folder.join("home"))
-            .arg("--repo")
-            .arg(self.folder.join("repo"))
-            .arg("--json");
-        engram
-    }
-
-    /// The token of an agent, which has a child.
-    fn family(&self, name: &str) -> Result<String> {
-        let opened = output(
-            self.command()
-                .args(["agents", "open", name, "--role", "architect"]),
-        )?;
-        let child = [
-            "agents",
-            "open",
-            "ada",
-            "--role",
-            "programmer",
-            "--parent",
-            name,
-        ];
-        output(self.command().args(child))?;
-        let opened: Value = serde_json::from_str(&opened)?;
-        Ok(opened["token"].as_str().context("no token")?.to_owned())
-    }
-}
-
-impl Drop for Ground {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
+/// The token of an agent, which has a child.
+fn family(engram: &dyn Fn() -> Command, name: &str) -> Result<String> {
+    let open = |what: &str| {
+        let words = format!("agents open {what}");
+        output(engram().args(words.split(' ')))
+    };
+    let opened = open(&format!("{name} --role architect"))?;
+    open(&format!("ada --role programmer --parent {name}"))?;
+    let opened: Value = serde_json::from_str(&opened)?;
+    Ok(opened["token"].as_str().context("no token")?.to_owned())
 }

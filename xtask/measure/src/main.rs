@@ -7,6 +7,7 @@
 mod accuracy;
 mod bench;
 mod fuzz;
+mod ground;
 mod http;
 mod trace;
 

@@ -59,9 +59,7 @@ impl Trace {
         }
         let engram = match &self.binary {
             Some(binary) => binary.clone(),
-            None => shell::build(root, &["--package", "engram-cli"])?
-                .remove("engram")
-                .context("cargo built no engram")?,
+            None => shell::built(root, &["--package", "engram-cli"], "engram")?,
         };
         let ground = Ground::new(root, &self.commit, engram)?;
         let sources = ground.sources()?;

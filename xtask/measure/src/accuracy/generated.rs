@@ -10,9 +10,11 @@ use std::{
 use anyhow::{Context, Result};
 
 use super::{
-    Bench, Chance, Span, command, fate_of, git,
+    Bench, Chance, Span, fate_of, git,
+    published::empty,
     references::{Blame, Fate, Place, Range},
 };
+use xtask::clear;
 
 /// Commits of a history.
 const COMMITS: usize = 24;
@@ -27,53 +29,29 @@ struct Line {
     text: String,
 }
 
+use Change::*;
+
 type Files = BTreeMap<String, Vec<Line>>;
 
 /// What may happen in a commit.
+#[rustfmt::skip]
 const KINDS: &[(&str, &[Change])] = &[
-    ("insert", &[Change::Insert]),
-    ("delete", &[Change::Delete]),
-    ("edit", &[Change::Edit]),
-    (
-        "insert, delete, edit",
-        &[Change::Insert, Change::Delete, Change::Edit],
-    ),
-    ("move in a file", &[Change::Move]),
-    ("move to another file", &[Change::MoveOut]),
-    ("edit and move", &[Change::EditMove]),
-    ("rename, edit", &[Change::Rename, Change::Edit]),
-    ("split, merge", &[Change::Split, Change::Merge]),
-    (
-        "reindent, line endings",
-        &[Change::Reindent, Change::Ending],
-    ),
-    ("twins", &[Change::Twin, Change::Edit, Change::Delete]),
-    (
-        "deleted, restored",
-        &[Change::Hide, Change::Restore, Change::Insert],
-    ),
-    (
-        "everything",
-        &[
-            Change::Insert,
-            Change::Insert,
-            Change::Insert,
-            Change::Delete,
-            Change::Delete,
-            Change::Edit,
-            Change::Edit,
-            Change::Edit,
-            Change::Move,
-            Change::MoveOut,
-            Change::EditMove,
-            Change::Rename,
-            Change::Split,
-            Change::Merge,
-            Change::Reindent,
-            Change::Ending,
-            Change::Twin,
-        ],
-    ),
+    ("insert", &[Insert]),
+    ("delete", &[Delete]),
+    ("edit", &[Edit]),
+    ("insert, delete, edit", &[Insert, Delete, Edit]),
+    ("move in a file", &[Move]),
+    ("move to another file", &[MoveOut]),
+    ("edit and move", &[EditMove]),
+    ("rename, edit", &[Rename, Edit]),
+    ("split, merge", &[Split, Merge]),
+    ("reindent, line endings", &[Reindent, Ending]),
+    ("twins", &[Twin, Edit, Delete]),
+    ("deleted, restored", &[Hide, Restore, Insert]),
+    ("everything", &[
+        Insert, Insert, Insert, Delete, Delete, Edit, Edit, Edit, Move, MoveOut, EditMove, Rename, Split, Merge,
+        Reindent, Ending, Twin,
+    ]),
 ];
 
 #[derive(Clone, Copy)]
@@ -108,20 +86,9 @@ pub(crate) fn measure(bench: &mut Bench, cache: &Path, sources: &[PathBuf]) -> R
             let commits = (history.first.clone(), git(&repo, &["rev-parse", "HEAD"])?);
             let (first, last) = (history.before.clone(), history.files.clone());
             let name = format!("generated: {kind}");
-            follow(
-                bench,
-                &repo,
-                &name,
-                (&commits.0, &first),
-                (&commits.1, &last),
-            )?;
-            follow(
-                bench,
-                &repo,
-                &name,
-                (&commits.1, &last),
-                (&commits.0, &first),
-            )?;
+            let ends = [(&*commits.0, &first), (&*commits.1, &last)];
+            follow(bench, &repo, &name, ends[0], ends[1])?;
+            follow(bench, &repo, &name, ends[1], ends[0])?;
         }
     }
     Ok(())
@@ -264,9 +231,7 @@ struct History {
 impl History {
     /// Begins with some of the text files of a repository.
     fn begin(repo: &Path, source: &Path, seed: u64) -> Result<Self> {
-        if repo.exists() {
-            fs::remove_dir_all(repo)?;
-        }
+        clear(repo)?;
         fs::create_dir_all(repo)?;
         git(repo, &["init", "-q"])?;
         let mut chance = Chance(seed);
@@ -328,17 +293,7 @@ impl History {
     }
 
     fn write(&self) -> Result<()> {
-        for entry in fs::read_dir(&self.repo)? {
-            let path = entry?.path();
-            if path.file_name().is_some_and(|it| it == ".git") {
-                continue;
-            }
-            if path.is_dir() {
-                fs::remove_dir_all(path)?
-            } else {
-                fs::remove_file(path)?
-            }
-        }
+        empty(&self.repo)?;
         for (path, lines) in self.files.iter().filter(|it| !it.1.is_empty()) {
             let path = self.repo.join(path);
             fs::create_dir_all(path.parent().context("no folder")?)?;
@@ -348,11 +303,11 @@ impl History {
             )?;
         }
         git(&self.repo, &["add", "-A", "-f"])?;
-        let status = command(&self.repo)
-            .args(["commit", "-q", "--allow-empty", "-m", "change"])
-            .status()?;
-        anyhow::ensure!(status.success(), "git commit failed");
-        Ok(())
+        git(
+            &self.repo,
+            &["commit", "-q", "--allow-empty", "-m", "change"],
+        )
+        .map(drop)
     }
 
     fn number(&mut self) -> usize {
@@ -374,40 +329,40 @@ impl History {
     fn apply(&mut self, change: Change) -> Option<()> {
         let path = self.any_path()?;
         match change {
-            Change::Insert => self.insert(&path),
-            Change::Delete => {
+            Insert => self.insert(&path),
+            Delete => {
                 let block = self.block(&path, 6);
                 self.files.get_mut(&path)?.drain(block);
             }
-            Change::Edit => self.edit(&path, 4),
-            Change::Move => {
+            Edit => self.edit(&path, 4),
+            Move => {
                 let block = self.block(&path, 14);
                 self.carry(&path, block, &path.clone());
             }
-            Change::MoveOut => {
+            MoveOut => {
                 let block = self.block(&path, 14);
                 let to = self.any_path()?;
                 self.carry(&path, block, &to);
             }
-            Change::EditMove => self.edit_and_move(&path)?,
-            Change::Rename => {
+            EditMove => self.edit_and_move(&path)?,
+            Rename => {
                 let lines = self.files.remove(&path)?;
                 let name = format!("renamed{}/{path}", self.number());
                 self.files.insert(name, lines);
             }
-            Change::Split => {
+            Split => {
                 let lines = self.files.get_mut(&path)?;
                 let half = lines.split_off(lines.len() / 2);
                 let name = format!("{path}.part{}", self.number());
                 self.files.insert(name, half);
             }
-            Change::Merge => {
+            Merge => {
                 let other = self.any_path().filter(|it| *it != path)?;
                 let lines = self.files.remove(&other)?;
                 self.files.get_mut(&path)?.extend(lines);
             }
-            Change::Reindent => self.reindent(&path),
-            Change::Ending => {
+            Reindent => self.reindent(&path),
+            Ending => {
                 for line in self.files.get_mut(&path)? {
                     line.text = match line.text.strip_suffix("\r\n") {
                         Some(it) => format!("{it}\n"),
@@ -415,7 +370,7 @@ impl History {
                     };
                 }
             }
-            Change::Twin => {
+            Twin => {
                 let block = self.block(&path, 8);
                 let copy: Vec<String> = self.files[&path][block]
                     .iter()
@@ -425,12 +380,12 @@ impl History {
                 self.put(&path, at, copy);
             }
             // Something always stays to be followed.
-            Change::Hide if self.files.len() < 4 => {}
-            Change::Hide => {
+            Hide if self.files.len() < 4 => {}
+            Hide => {
                 let lines = self.files.remove(&path)?;
                 self.hidden.insert(path, lines);
             }
-            Change::Restore => {
+            Restore => {
                 let (path, lines) = self.hidden.pop_first()?;
                 self.files.insert(path, lines);
             }

@@ -16,6 +16,7 @@ use super::{
     references::{Hunk, patches},
     show,
 };
+use xtask::clear;
 
 /// About as many commits come of a whole history.
 const COMMITS: usize = 600;
@@ -43,9 +44,7 @@ pub(crate) fn make(repo: &Path, to: &Path, seed: u64) -> Result<()> {
         return Ok(());
     }
     let making = to.with_extension("part");
-    if making.exists() {
-        fs::remove_dir_all(&making)?;
-    }
+    clear(&making)?;
     let (from, into) = (repo.to_string_lossy(), making.to_string_lossy());
     git(repo, &["clone", "-q", "--no-checkout", &from, &into])?;
     let list = git(repo, &["rev-list", "--first-parent", "--reverse", "HEAD"])?;

@@ -8,7 +8,6 @@ use super::references::Fate;
 #[derive(Default, Clone)]
 struct Count {
     all: usize,
-    state: usize,
     lines: usize,
 }
 
@@ -29,9 +28,8 @@ impl Row {
     pub(crate) fn note(&mut self, ours: &Fate, truth: &Fate) {
         let count = self.classes.entry(truth.name()).or_default();
         count.all += 1;
-        let state = ours.name() == truth.name();
-        count.state += usize::from(state);
-        count.lines += usize::from(state && ours.place() == truth.place());
+        let is_same = ours.name() == truth.name() && ours.place() == truth.place();
+        count.lines += usize::from(is_same);
         let intact = ours.name() == "intact" && truth.name() != "intact";
         self.intact += usize::from(intact);
         self.elsewhere += usize::from(is_elsewhere(ours, truth));
@@ -41,7 +39,6 @@ impl Row {
         for (class, it) in &other.classes {
             let count = self.classes.entry(class).or_default();
             count.all += it.all;
-            count.state += it.state;
             count.lines += it.lines;
         }
         self.intact += other.intact;
@@ -51,14 +48,8 @@ impl Row {
     }
 
     fn print(&self, name: &str, references: bool) {
-        let all = self
-            .classes
-            .values()
-            .fold(Count::default(), |sum, it| Count {
-                all: sum.all + it.all,
-                state: sum.state + it.state,
-                lines: sum.lines + it.lines,
-            });
+        let classes = self.classes.values();
+        let (all, lines) = classes.fold((0, 0), |sum, it| (sum.0 + it.all, sum.1 + it.lines));
         let class = |name: &str| match self.classes.get(name) {
             Some(it) => format!("{} / {}", it.lines, it.all),
             None => String::new(),
@@ -70,11 +61,11 @@ impl Row {
         };
         println!(
             "| {name} | {} | {} | {} | {} | {:.2} % | {} | {} |{apart}",
-            all.all,
+            all,
             class("intact"),
             class("edited"),
             class("deleted"),
-            100.0 * all.lines as f64 / all.all.max(1) as f64,
+            100.0 * lines as f64 / all.max(1) as f64,
             self.intact,
             self.elsewhere,
         );

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{
     client::{Client, Party, in_turn},
-    place::{Place, commit, deref, query, server, topic},
-    table::{self, Bar, Beside, row},
+    place::{commit, deref, place, query, server, topic},
+    table::{self, Bar, row},
 };
 
 /// Of each tool, by each build.
@@ -18,11 +18,8 @@ const CALLS: usize = 2_000;
 const MOST: f64 = 1.1;
 
 pub(super) fn perform(binary: &Path, before: &Path) -> Result<()> {
-    let place = Place::new()?;
-    let (now_home, before_home) = (place.room("now")?, place.room("before")?);
-    for home in [&now_home, &before_home] {
-        std::fs::copy(place.home().join("config.toml"), home.join("config.toml"))?;
-    }
+    let place = place()?;
+    let (now_home, before_home) = (place.another_home("now")?, place.another_home("before")?);
     let mut now = Client::greet(&mut server(binary, &now_home, &place.repo()))?;
     let mut then = Client::greet(&mut server(before, &before_home, &place.repo()))?;
     table::head();
@@ -37,16 +34,15 @@ pub(super) fn perform(binary: &Path, before: &Path) -> Result<()> {
         ];
         in_turn(0..CALLS, &mut parties)?;
         let [ours, others] = &parties;
-        let beside = Beside {
-            what: "the other build",
-            times: &others.times,
-        };
         for at in [0.5, 0.95] {
-            let bar = Bar {
-                most: MOST,
-                goal: None,
-            };
-            row(tool, &ours.times, &beside, at, Some(bar));
+            let bar = Bar::at_most(MOST);
+            row(
+                tool,
+                &ours.times,
+                ("the other build", &others.times),
+                at,
+                Some(bar),
+            );
         }
     }
     now.finish()?;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{
     client::Client,
     peer,
-    place::{Place, server},
+    place::{place, server},
 };
 use xtask::tools;
 
@@ -48,7 +48,7 @@ struct Pair {
 }
 
 pub(super) fn perform(root: &Path, binary: &Path, peers: bool) -> Result<()> {
-    let place = Place::new()?;
+    let place = place()?;
     let peers = if peers {
         Some((peer::find()?, team()?))
     } else {

@@ -10,22 +10,17 @@ use serde_json::{Value, json};
 use super::{
     client::{Client, Party, in_turn},
     filled,
-    place::{Place, commit, query, server},
+    place::{commit, place, query, server},
     rest,
-    table::{self, Bar, Beside, figure, row},
+    table::{self, Bar, figure, row},
 };
-use xtask::shell::{build, command, run};
+use crate::ground::Ground;
+use xtask::shell::{command, example, run};
 
 /// The most that a commit with detection may take of one without.
-const MOST: Bar = Bar {
-    most: 1.2,
-    goal: None,
-};
+const MOST: Bar = Bar::at_most(1.2);
 /// The most that it may take among many claims of what it takes among few.
-const GROWN: Bar = Bar {
-    most: 5.0,
-    goal: None,
-};
+const GROWN: Bar = Bar::at_most(5.0);
 const FEW: u64 = 1_000;
 const MANY: u64 = 100_000;
 /// New claims among them.
@@ -64,7 +59,7 @@ fn crowd(n: usize) -> Value {
 }
 
 pub(super) fn perform(root: &Path, binary: &Path, engrams: usize) -> Result<()> {
-    let place = Place::new()?;
+    let place = place()?;
     table::head();
     let all = Timed::of(&place, binary, "some", said, engrams)?;
     all.row("commit with detection", 0..engrams, Some(MOST));
@@ -77,14 +72,7 @@ pub(super) fn perform(root: &Path, binary: &Path, engrams: usize) -> Result<()> 
     }
     figure("conflicts among these", &all.open.to_string(), "");
     println!();
-    let example = [
-        "--release",
-        "--package=engram-consistency",
-        "--example=rules",
-    ];
-    let rules = build(root, &example)?;
-    let rules = rules.get("rules").context("cargo built no example")?;
-    run(&mut command(rules))
+    run(&mut command(example(root, "engram-consistency", "rules")?))
 }
 
 /// What the same commits took with detection and without, and how many conflicts were found.
@@ -96,7 +84,7 @@ struct Timed {
 
 impl Timed {
     fn of(
-        place: &Place,
+        place: &Ground,
         binary: &Path,
         name: &str,
         said: fn(usize) -> Value,
@@ -127,16 +115,18 @@ impl Timed {
 
     fn row(&self, what: &str, calls: Range<usize>, bar: Option<Bar>) {
         let times = |all: &[Duration]| all.get(calls.clone()).unwrap_or_default().to_vec();
-        let beside = Beside {
-            what: "the same commit without detection",
-            times: &times(&self.without),
-        };
-        row(what, &times(&self.with), &beside, 0.5, bar);
+        row(
+            what,
+            &times(&self.with),
+            ("the same commit without detection", &times(&self.without)),
+            0.5,
+            bar,
+        );
     }
 }
 
 /// New claims among few and among many, each of which contradicts one that is there.
-fn among_many(root: &Path, place: &Place, binary: &Path) -> Result<()> {
+fn among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
     let writer = filled::writer(root)?;
     let start = |name: &str, count: u64| -> Result<(Client, Vec<Value>)> {
         let home = place.another_home(name)?;
@@ -160,12 +150,14 @@ fn among_many(root: &Path, place: &Place, binary: &Path) -> Result<()> {
         few_hits == NEW && hits == NEW,
         "{few_hits} and {hits} of {NEW} contradictions were found"
     );
-    let beside = Beside {
-        what: &format!("the same among {FEW}"),
-        times: &few_times,
-    };
     let what = format!("commit of a contradiction among {MANY} claims");
-    row(&what, &times, &beside, 0.95, Some(GROWN));
+    row(
+        &what,
+        &times,
+        (&format!("the same among {FEW}"), &few_times),
+        0.95,
+        Some(GROWN),
+    );
     few.finish()?;
     many.finish()
 }

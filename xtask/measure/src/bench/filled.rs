@@ -6,16 +6,17 @@ use std::{
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use serde_json::Value;
 
 use super::{
     client::{Client, Party, in_turn},
     place::{asked, common_topic, is_near, query, server},
     rest,
-    table::{Bar, Beside, figure, met, row},
+    table::{Bar, figure, met, row},
 };
-use xtask::shell::{build, run};
+use crate::ground::{commit_all, git};
+use xtask::shell::{example, run};
 
 const FEW: u64 = 10_000;
 const QUESTIONS: usize = 400;
@@ -24,9 +25,7 @@ const MOST: f64 = 3.0;
 
 /// The program that fills a home (`crates/engine/examples/many.rs`).
 pub(super) fn writer(root: &Path) -> Result<PathBuf> {
-    let example = ["--release", "--package=engram-engine", "--example=many"];
-    let mut built = build(root, &example)?;
-    built.remove("many").context("cargo built no example")
+    example(root, "engram-engine", "many")
 }
 
 /// Fills a home up to so many engrams; nothing where they are there.
@@ -49,20 +48,8 @@ pub(super) fn repository(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder.join("src"))?;
     let lines: String = (1..=50).map(|n| format!("fn item_{n}() {{}}\n")).collect();
     fs::write(folder.join("src/file0.rs"), lines)?;
-    let who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
-    for args in [
-        &["init", "--quiet"][..],
-        &["add", "."],
-        &["commit", "--quiet", "--message=files"],
-    ] {
-        let git = Command::new("git")
-            .args(who)
-            .args(args)
-            .current_dir(folder)
-            .status()?;
-        ensure!(git.success(), "git {args:?} failed");
-    }
-    Ok(())
+    run(git(folder).args(["init", "--quiet"]))?;
+    commit_all(folder)
 }
 
 /// The same questions in a home of ten thousand and in one of `many`, in turn.
@@ -93,16 +80,15 @@ pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Re
         });
         in_turn(0..QUESTIONS, &mut parties)?;
         let [(few_times, few_hits), (times, hits)] = parties.map(|it| (it.times, it.hits));
-        let beside = Beside {
-            what: &format!("the same in a home of {FEW}"),
-            times: &few_times,
-        };
-        let bar = Bar {
-            most: MOST,
-            goal: None,
-        };
+        let bar = Bar::at_most(MOST);
         let title = format!("query {what} in a home of {many}");
-        row(&title, &times, &beside, 0.95, Some(bar));
+        row(
+            &title,
+            &times,
+            (&format!("the same in a home of {FEW}"), &few_times),
+            0.95,
+            Some(bar),
+        );
         if what == "by a name" {
             for (count, hits) in [(FEW, few_hits), (many, hits)] {
                 figure(

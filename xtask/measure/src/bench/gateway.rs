@@ -2,12 +2,7 @@
 //! read beside the user's, a message of claims beside as many commits, the brief of many claims beside that of few,
 //! and a first read of what was sent beside the next.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{fs, path::Path, process::Stdio, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -15,12 +10,15 @@ use serde_json::{Value, json};
 use super::{
     client::Client,
     filled,
-    place::{Place, deref},
+    place::{deref, place},
     rest,
-    table::{self, Bar, Beside, figure, met, row},
+    table::{self, Bar, figure, met, row},
 };
-use crate::http::{Connection, Served};
-use xtask::shell::{build, command, output, run};
+use crate::{
+    ground::{Ground, commit_all, engram},
+    http::{Connection, Served},
+};
+use xtask::shell::{command, example, output, run};
 
 /// Reads of each party, and how many before it is the next one's turn.
 const READS: usize = 400;
@@ -34,23 +32,16 @@ const FEW: u64 = 1_000;
 /// The most that `tools/list` may say by default, in bytes.
 const TOOLS: usize = 7_150;
 
-const CHECK: Bar = at_most(2.0);
-const AGENT: Bar = at_most(1.2);
-const GRANT: Bar = at_most(1.3);
-const MESSAGE: Bar = at_most(0.5);
-const BRIEF: Bar = at_most(3.0);
-const PACK: Bar = at_most(1.2);
-
-const fn at_most(most: f64) -> Bar {
-    Bar { most, goal: None }
-}
+const CHECK: Bar = Bar::at_most(2.0);
+const AGENT: Bar = Bar::at_most(1.2);
+const GRANT: Bar = Bar::at_most(1.3);
+const MESSAGE: Bar = Bar::at_most(0.5);
+const BRIEF: Bar = Bar::at_most(3.0);
+const PACK: Bar = Bar::at_most(1.2);
 
 pub(super) fn perform(root: &Path, binary: &Path, many: u64) -> Result<()> {
-    let place = Place::new()?;
-    let cost = ["--release", "--package=engram-gateway", "--example=cost"];
-    let cost = build(root, &cost)?
-        .remove("cost")
-        .context("cargo built no example")?;
+    let place = place()?;
+    let cost = example(root, "engram-gateway", "cost")?;
     table::head();
     check(&cost)?;
     let mut team = Team::new(&place, binary)?;
@@ -59,7 +50,7 @@ pub(super) fn perform(root: &Path, binary: &Path, many: u64) -> Result<()> {
     team.packs(&place)?;
     drop(team);
     briefs(root, &place, binary, many)?;
-    let mut client = Client::greet(&mut place.server(binary))?;
+    let mut client = Client::greet(place.engram(binary).arg("mcp"))?;
     let tools = client.ask("tools/list", json!({}))?.result.to_string();
     let bar = met(tools.len() <= TOOLS, &format!("at most {TOOLS}"));
     figure("tools/list", &format!("{} bytes", tools.len()), &bar);
@@ -76,12 +67,14 @@ fn check(cost: &Path) -> Result<()> {
             .map(Duration::from_nanos)
             .collect()
     };
-    let beside = Beside {
-        what: "counting its tokens",
-        times: &of("count"),
-    };
     let what = format!("validate a message of {} tokens", times["tokens"]);
-    row(&what, &of("check"), &beside, 0.5, Some(CHECK));
+    row(
+        &what,
+        &of("check"),
+        ("counting its tokens", &of("count")),
+        0.5,
+        Some(CHECK),
+    );
     Ok(())
 }
 
@@ -96,7 +89,7 @@ struct Team {
 }
 
 impl Team {
-    fn new(place: &Place, binary: &Path) -> Result<Self> {
+    fn new(place: &Ground, binary: &Path) -> Result<Self> {
         let served = serve(binary, &place.home(), &place.repo())?;
         let mut user = served.by(&served.token);
         let open = |by: &mut Connection, agent: Value| -> Result<String> {
@@ -150,12 +143,20 @@ impl Team {
                 self.settle()?;
             }
         }
-        let beside = Beside {
-            what: "the user's",
-            times: &users,
-        };
-        row("an agent's dereference", &agents, &beside, 0.5, Some(AGENT));
-        row("the same with a grant", &grants, &beside, 0.5, Some(GRANT));
+        row(
+            "an agent's dereference",
+            &agents,
+            ("the user's", &users),
+            0.5,
+            Some(AGENT),
+        );
+        row(
+            "the same with a grant",
+            &grants,
+            ("the user's", &users),
+            0.5,
+            Some(GRANT),
+        );
         Ok(())
     }
 
@@ -195,17 +196,19 @@ impl Team {
             commits.push(took);
             self.settle()?;
         }
-        let beside = Beside {
-            what: "as many commits",
-            times: &commits,
-        };
         let what = format!("a message of {CLAIMS} engrams");
-        row(&what, &messages, &beside, 0.5, Some(MESSAGE));
+        row(
+            &what,
+            &messages,
+            ("as many commits", &commits),
+            0.5,
+            Some(MESSAGE),
+        );
         Ok(())
     }
 
     /// Each pack leads into files that nobody has read.
-    fn packs(&mut self, place: &Place) -> Result<()> {
+    fn packs(&mut self, place: &Ground) -> Result<()> {
         let file = |pack: usize, nth: usize| format!("packs/pack{pack}_{nth}.rs");
         fs::create_dir_all(place.repo().join("packs"))?;
         for (pack, nth) in (0..PACKS).flat_map(|pack| (0..CLAIMS).map(move |nth| (pack, nth))) {
@@ -214,7 +217,7 @@ impl Team {
                 .collect();
             fs::write(place.repo().join(file(pack, nth)), lines)?;
         }
-        place.commit("packs")?;
+        commit_all(&place.repo())?;
         self.settle()?;
         let (mut first, mut again) = (Vec::new(), Vec::new());
         for pack in 0..PACKS {
@@ -237,18 +240,20 @@ impl Team {
                 }
             }
         }
-        let beside = Beside {
-            what: "the next read of it",
-            times: &again,
-        };
         let what = "the first read of a pointer that was sent";
-        row(what, &first, &beside, 0.5, Some(PACK));
+        row(
+            what,
+            &first,
+            ("the next read of it", &again),
+            0.5,
+            Some(PACK),
+        );
         Ok(())
     }
 }
 
 /// The user's brief over many claims and over few.
-fn briefs(root: &Path, place: &Place, binary: &Path, many: u64) -> Result<()> {
+fn briefs(root: &Path, place: &Ground, binary: &Path, many: u64) -> Result<()> {
     let writer = filled::writer(root)?;
     let start = |name: &str, count: u64| -> Result<(Served, Vec<Duration>)> {
         let home = place.room(name)?;
@@ -272,14 +277,10 @@ fn briefs(root: &Path, place: &Place, binary: &Path, many: u64) -> Result<()> {
         }
     }
     let [(_, many_times), (_, few_times)] = &homes;
-    let beside = Beside {
-        what: &format!("over {FEW}"),
-        times: few_times,
-    };
     row(
         &format!("the brief over {many} engrams"),
         many_times,
-        &beside,
+        (&format!("over {FEW}"), few_times),
         0.5,
         Some(BRIEF),
     );
@@ -287,7 +288,5 @@ fn briefs(root: &Path, place: &Place, binary: &Path, many: u64) -> Result<()> {
 }
 
 fn serve(binary: &Path, home: &Path, repo: &Path) -> Result<Served> {
-    let mut serve = Command::new(binary);
-    serve.arg("--home").arg(home).arg("--repo").arg(repo);
-    Served::start(serve.args(["--json", "serve"]).stdin(Stdio::null()))
+    Served::start(engram(binary, home, repo).args(["--json", "serve"]))
 }

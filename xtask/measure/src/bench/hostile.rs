@@ -3,7 +3,6 @@
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -12,7 +11,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::table::met;
-use xtask::shell::build;
+use crate::ground::{Ground, git, piped};
+use xtask::shell::{example, run};
 
 /// What one request may take: milliseconds, and KB above rest.
 const MOST: (u64, u64) = (5_000, 256 * 1024);
@@ -120,33 +120,26 @@ const CLONES: &[Clone] = &[
 
 /// A row for each clone: its slowest request, and the one that took the most memory.
 pub(super) fn perform(root: &Path) -> Result<()> {
-    let example = ["--release", "--package=engram-engine", "--example=ask"];
-    let mut built = build(root, &example)?;
-    let ask = built.remove("ask").context("cargo built no example")?;
+    let ask = example(root, "engram-engine", "ask")?;
     println!("| clone | requests | refused | slowest | | most memory above rest | | open |");
     println!("|---|---|---|---|---|---|---|---|");
     for clone in CLONES {
-        let folder = std::env::temp_dir().join("engram-bench-hostile");
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        let git = Git(folder.join("repo"));
-        fs::create_dir_all(&git.0)?;
+        let ground = Ground::new("bench-hostile", "")?;
+        let git = Git(ground.repo());
         git.run(&["init", "--quiet", "--initial-branch=main"])?;
         git.commit(&[("a.txt", b"one\ntwo\n")])?;
         (clone.make)(&git).with_context(|| clone.name)?;
-        clone.measure(&ask, &folder)?;
-        fs::remove_dir_all(&folder)?;
+        clone.measure(&ask, &ground)?;
     }
     Ok(())
 }
 
 impl Clone {
-    fn measure(&self, ask: &Path, folder: &Path) -> Result<()> {
+    fn measure(&self, ask: &Path, ground: &Ground) -> Result<()> {
         let mut asked = Vec::new();
         for (who, request) in self.requests() {
             let mut ask = Command::new(ask);
-            ask.arg(folder.join("home")).arg(folder.join("repo"));
+            ask.arg(ground.home()).arg(ground.repo());
             let output = ask.arg(who).arg(request.to_string()).output()?;
             ensure!(output.status.success(), "{request}: {output:?}");
             let took: Value = serde_json::from_slice(&output.stdout)?;
@@ -222,29 +215,18 @@ struct Git(PathBuf);
 
 impl Git {
     fn command(&self, args: &[&str]) -> Command {
-        let mut git = Command::new("git");
-        git.current_dir(&self.0);
-        git.args(["-c", "user.name=a", "-c", "user.email=a@localhost"]);
-        git.args(["-c", "core.looseCompression=1", "-c", "gc.auto=0"]);
-        git.args(args);
+        let mut git = git(&self.0);
+        git.args(["-c", "core.looseCompression=1"]).args(args);
         git
     }
 
     fn run(&self, args: &[&str]) -> Result<()> {
-        let status = self.command(args).stdout(Stdio::null()).status()?;
-        ensure!(status.success(), "git {args:?} failed");
-        Ok(())
+        run(self.command(args).stdout(Stdio::null()))
     }
 
     /// What git prints for this input.
     fn pipe(&self, args: &[&str], input: &[u8]) -> Result<String> {
-        let mut git = self.command(args);
-        git.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut git = git.spawn()?;
-        git.stdin.take().context("no pipe")?.write_all(input)?;
-        let output = git.wait_with_output()?;
-        ensure!(output.status.success(), "git {args:?} failed");
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        piped(&mut self.command(args), input)
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {

@@ -2,12 +2,15 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use serde_json::{Value, json};
+
+use crate::ground::{Ground, NO_RATE, commit_all, engram};
+use xtask::shell::run;
 
 /// Lines of each source file that claims point into.
 const LINES: usize = 400;
@@ -76,88 +79,31 @@ pub(super) fn is_full(result: &Value) -> bool {
     engrams.is_some_and(|it| it.len() == WANTED)
 }
 
-pub(super) struct Place {
-    pub(super) folder: PathBuf,
+/// A home without limits, and a repository with the files that claims point into.
+pub(super) fn place() -> Result<Ground> {
+    let limits = "[limits.deref]\nrepo_spans = 100000000\ntokens = 1000000000\n";
+    let place = Ground::new("bench", &format!("{NO_RATE}{limits}"))?;
+    fs::create_dir_all(place.repo().join("src"))?;
+    for file in 0..FILES {
+        let text: String = (1..=LINES)
+            .map(|line| format!("fn item_{file}_{line}() -> u32 {{ {line} }}\n"))
+            .collect();
+        fs::write(place.repo().join(format!("src/file{file}.rs")), text)?;
+    }
+    run(place.git().args(["init", "--quiet"]))?;
+    commit_all(&place.repo())?;
+    Ok(place)
 }
 
-impl Place {
-    pub(super) fn new() -> Result<Self> {
-        let folder = std::env::temp_dir().join("engram-bench");
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        let place = Self { folder };
-        fs::create_dir_all(place.home())?;
-        fs::write(
-            place.home().join("config.toml"),
-            "[limits.rate]\nper_minute = 100000000\nper_hour = 100000000\n\
-             [limits.deref]\nrepo_spans = 100000000\ntokens = 1000000000\n",
-        )?;
-        fs::create_dir_all(place.repo().join("src"))?;
-        for file in 0..FILES {
-            let text: String = (1..=LINES)
-                .map(|line| format!("fn item_{file}_{line}() -> u32 {{ {line} }}\n"))
-                .collect();
-            fs::write(place.repo().join(format!("src/file{file}.rs")), text)?;
-        }
-        place.git(&["init", "--quiet"])?;
-        place.commit("files")?;
-        Ok(place)
-    }
-
-    /// All that is there now.
-    pub(super) fn commit(&self, why: &str) -> Result<()> {
-        self.git(&["add", "."])?;
-        let who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
-        self.git(&[&who[..], &["commit", "--quiet", "-m", why]].concat())
-    }
-
-    pub(super) fn home(&self) -> PathBuf {
-        self.folder.join("home")
-    }
-
-    pub(super) fn repo(&self) -> PathBuf {
-        self.folder.join("repo")
-    }
-
-    /// An empty home beside the first, as free of limits.
-    pub(super) fn another_home(&self, name: &str) -> Result<PathBuf> {
-        let home = self.room(name)?;
-        fs::copy(self.home().join("config.toml"), home.join("config.toml"))?;
-        Ok(home)
-    }
-
-    /// An empty folder for another program's data.
-    pub(super) fn room(&self, name: &str) -> Result<PathBuf> {
-        let room = self.folder.join(name);
-        fs::create_dir_all(&room)?;
-        Ok(room)
-    }
-
-    fn git(&self, args: &[&str]) -> Result<()> {
-        let status = Command::new("git")
-            .current_dir(self.repo())
-            .args(args)
-            .stdout(Stdio::null())
-            .status()?;
-        ensure!(status.success(), "git {args:?} failed");
-        Ok(())
-    }
-
-    pub(super) fn git_show(&self, i: usize) -> Result<()> {
-        self.git(&["show", &format!("HEAD:src/file{}.rs", i % FILES)])
-    }
-
-    /// `engram mcp` on this home.
-    pub(super) fn server(&self, binary: &Path) -> Command {
-        server(binary, &self.home(), &self.repo())
-    }
+/// What git prints of the file that the nth claim points into.
+pub(super) fn git_show(place: &Ground, i: usize) -> Result<()> {
+    let file = format!("HEAD:src/file{}.rs", i % FILES);
+    run(place.git().args(["show", &file]).stdout(Stdio::null()))
 }
 
 /// `engram mcp` on a home.
 pub(super) fn server(binary: &Path, home: &Path, repo: &Path) -> Command {
-    let mut command = Command::new(binary);
-    command.arg("--home").arg(home).arg("--repo").arg(repo);
-    command.arg("mcp");
-    command
+    let mut server = engram(binary, home, repo);
+    server.arg("mcp");
+    server
 }

@@ -3,8 +3,8 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
+    io::{BufRead, BufReader},
+    path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::{Duration, Instant},
@@ -14,6 +14,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::{rest, timed};
+use crate::ground::{Ground, NO_RATE, piped};
+use xtask::shell::output;
 
 const COMMITS: usize = 1_000;
 const SPANS: usize = 1_000;
@@ -269,47 +271,17 @@ impl Stream {
     }
 }
 
-struct Place {
-    folder: PathBuf,
-}
+struct Place(Ground);
 
 impl Place {
     fn new(name: &str) -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("engram-bench-{name}"));
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
-        let place = Self { folder };
-        fs::create_dir_all(place.home())?;
-        fs::create_dir_all(place.repo())?;
-        fs::write(
-            place.home().join("config.toml"),
-            "[limits.rate]\nper_minute = 100000000\nper_hour = 100000000\n",
-        )?;
+        let place = Self(Ground::new(&format!("bench-{name}"), NO_RATE)?);
         place.git(&["init", "--quiet", "--initial-branch=main"])?;
         Ok(place)
     }
 
-    fn home(&self) -> PathBuf {
-        self.folder.join("home")
-    }
-
-    fn repo(&self) -> PathBuf {
-        self.folder.join("repo")
-    }
-
     fn git(&self, args: &[&str]) -> Result<String> {
-        let output = Command::new("git")
-            .args(["-c", "gc.auto=0"])
-            .current_dir(self.repo())
-            .args(args)
-            .output()?;
-        ensure!(
-            output.status.success(),
-            "git {args:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        output(self.0.git().args(args))
     }
 
     fn rev(&self, name: &str) -> Result<String> {
@@ -317,27 +289,14 @@ impl Place {
     }
 
     fn import(&self, stream: &str) -> Result<()> {
-        let mut child = Command::new("git")
-            .current_dir(self.repo())
-            .args(["fast-import", "--quiet"])
-            .stdin(Stdio::piped())
-            .spawn()?;
-        let mut input = child.stdin.take().context("git has no standard input")?;
-        input.write_all(stream.as_bytes())?;
-        drop(input);
-        ensure!(child.wait()?.success(), "git fast-import failed");
-        Ok(())
+        let mut import = self.0.git();
+        piped(import.args(["fast-import", "--quiet"]), stream.as_bytes()).map(drop)
     }
 
     fn engram(&self, binary: &Path, args: &[&str]) -> Command {
-        let mut command = Command::new(binary);
-        command
-            .arg("--home")
-            .arg(self.home())
-            .arg("--repo")
-            .arg(self.repo())
-            .args(args);
-        command
+        let mut engram = self.0.engram(binary);
+        engram.args(args);
+        engram
     }
 
     fn track(
@@ -354,7 +313,7 @@ impl Place {
                 format!("{span}\n")
             })
             .collect();
-        let file = self.folder.join("spans.jsonl");
+        let file = self.0.folder.join("spans.jsonl");
         fs::write(&file, lines)?;
         let args = ["pointers", "track", "--from", from, "--to", to, "--spans"];
         let mut answers = 0;
@@ -411,7 +370,7 @@ impl Place {
                 format!("{}\n", json!({ "claim": claim, "pointers": [pointer] }))
             })
             .collect();
-        let file = self.folder.join("claims.jsonl");
+        let file = self.0.folder.join("claims.jsonl");
         fs::write(&file, lines)?;
         let output = self
             .engram(binary, &["put", "--jsonl"])
@@ -449,7 +408,7 @@ impl Place {
     }
 
     fn edit(&self, path: &str) -> Result<()> {
-        let path = self.repo().join(path);
+        let path = self.0.repo().join(path);
         let text = fs::read_to_string(&path)?;
         Ok(fs::write(&path, text.replace("u32", "u64"))?)
     }

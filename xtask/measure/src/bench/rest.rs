@@ -10,9 +10,9 @@ use anyhow::{Context, Result, ensure};
 
 use super::{
     client::Client,
-    place::Place,
     table::{figure, met},
 };
+use crate::ground::Ground;
 
 /// Longer than any pause in which a server lets changes gather.
 pub(super) const LULL: Duration = Duration::from_millis(300);
@@ -24,9 +24,9 @@ const MOST_MEMORY: u64 = 80 * 1024;
 
 /// Servers that were greeted and are left alone: their memory, pages that several share divided
 /// among them, and their processor time.
-pub(super) fn ten_servers(binary: &Path, place: &Place) -> Result<()> {
+pub(super) fn ten_servers(binary: &Path, place: &Ground) -> Result<()> {
     let servers: Vec<Client> = (0..SERVERS)
-        .map(|_| Client::greet(&mut place.server(binary)))
+        .map(|_| Client::greet(place.engram(binary).arg("mcp")))
         .collect::<Result<_>>()?;
     let ids: Vec<u32> = servers.iter().map(Client::id).collect();
     settle(&ids, Duration::from_secs(5))?;

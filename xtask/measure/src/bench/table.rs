@@ -8,11 +8,14 @@ pub(super) struct Bar {
     pub(super) goal: Option<f64>,
 }
 
-/// What ours is held against.
-pub(super) struct Beside<'a> {
-    pub(super) what: &'a str,
-    pub(super) times: &'a [Duration],
+impl Bar {
+    pub(super) const fn at_most(most: f64) -> Self {
+        Self { most, goal: None }
+    }
 }
+
+/// What ours is held against, and its times.
+pub(super) type Beside<'a> = (&'a str, &'a [Duration]);
 
 pub(super) fn head() {
     println!("| measure | p50 | p95 | beside: p50 | p95 | ratio | bar | what is beside it |");
@@ -20,9 +23,9 @@ pub(super) fn head() {
 }
 
 /// Ours, and its ratio to another's at the same quantile.
-pub(super) fn row(what: &str, times: &[Duration], beside: &Beside<'_>, at: f64, bar: Option<Bar>) {
+pub(super) fn row(what: &str, times: &[Duration], beside: Beside<'_>, at: f64, bar: Option<Bar>) {
     let seconds = |times| quantile(times, at).as_secs_f64();
-    let ratio = seconds(times) / seconds(beside.times);
+    let ratio = seconds(times) / seconds(beside.1);
     let ratio_of = match at {
         0.5 => String::new(),
         at => format!(" (p{:.0})", at * 100.0),
@@ -31,10 +34,10 @@ pub(super) fn row(what: &str, times: &[Duration], beside: &Beside<'_>, at: f64, 
         "| {what} | {} | {} | {} | {} | {ratio:.2}{ratio_of} | {} | {} |",
         ms(quantile(times, 0.5)),
         ms(quantile(times, 0.95)),
-        ms(quantile(beside.times, 0.5)),
-        ms(quantile(beside.times, 0.95)),
+        ms(quantile(beside.1, 0.5)),
+        ms(quantile(beside.1, 0.95)),
         bar.map(|it| it.words(ratio)).unwrap_or_default(),
-        beside.what,
+        beside.0,
     );
 }
 

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 
 use super::filled;
 use xtask::{
+    clear,
     shell::{build, cargo, run},
     ui,
 };
@@ -37,9 +38,7 @@ pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Res
     filled::repository(&repo)?;
     // What the last run wrote into it is more than few.
     let few = place.join("few");
-    if few.exists() {
-        fs::remove_dir_all(&few)?;
-    }
+    clear(&few)?;
     let homes = match minutes {
         0 => &[("few", FEW), ("many", many)][..],
         _ => &[("few", USED)],

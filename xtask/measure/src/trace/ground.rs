@@ -10,17 +10,16 @@ use std::{
 
 use anyhow::{Result, ensure};
 
-use crate::accuracy::git;
-use xtask::shell::{command, run};
+use crate::{accuracy::git, ground::NO_RATE};
 
 /// Fewer lines say little, more are not read at once.
 const LINES: std::ops::RangeInclusive<usize> = 4..=40;
 /// Longest sentence that a claim quotes, in characters.
 const SENTENCE: usize = 220;
 
-/// A clone and a home, removed in the end.
+/// A clone and a home.
 pub(crate) struct Ground {
-    folder: PathBuf,
+    place: crate::ground::Ground,
     engram: PathBuf,
     pub(crate) commit: String,
 }
@@ -28,48 +27,35 @@ pub(crate) struct Ground {
 impl Ground {
     /// A clone of the repository at a commit.
     pub(crate) fn new(root: &Path, commit: &str, engram: PathBuf) -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("engram-trace-{}", std::process::id()));
-        fs::create_dir_all(folder.join("home"))?;
-        // A thousand turns pass in minutes here; rates are per minute and per hour.
-        let rates = "[limits.rate]\nper_minute = 1000000\nper_hour = 1000000\n";
-        fs::write(folder.join("home/config.toml"), rates)?;
-        let ground = Self {
-            commit: git(root, &["rev-parse", &format!("{commit}^{{commit}}")])?,
-            folder,
+        let place = crate::ground::Ground::new("trace", NO_RATE)?;
+        let commit = git(root, &["rev-parse", &format!("{commit}^{{commit}}")])?;
+        let (from, to) = (root.to_string_lossy(), place.repo());
+        git(&to, &["clone", "--quiet", "--no-checkout", &from, "."])?;
+        git(&to, &["checkout", "--quiet", "--detach", &commit])?;
+        Ok(Self {
+            place,
             engram,
-        };
-        let mut clone = command("git");
-        clone.args(["clone", "--quiet", "--no-checkout"]).arg(root);
-        run(clone.arg(ground.repo()))?;
-        git(
-            &ground.repo(),
-            &["checkout", "--quiet", "--detach", &ground.commit],
-        )?;
-        Ok(ground)
-    }
-
-    pub(crate) fn repo(&self) -> PathBuf {
-        self.folder.join("repo")
+            commit,
+        })
     }
 
     /// `engram` on this home and this clone.
     pub(crate) fn engram(&self) -> Command {
-        let mut engram = command(&self.engram);
-        engram.arg("--home").arg(self.folder.join("home"));
-        engram.arg("--repo").arg(self.repo()).arg("--json");
+        let mut engram = self.place.engram(&self.engram);
+        engram.arg("--json");
         engram
     }
 
     /// The files of which something can be said, in the order of their paths.
     pub(crate) fn sources(&self) -> Result<Vec<Source>> {
         let mut sources = Vec::new();
-        for path in git(&self.repo(), &["ls-files"])?.lines() {
+        for path in git(&self.place.repo(), &["ls-files"])?.lines() {
             let read = match path.rsplit_once('.') {
                 Some((_, "rs")) => items_of_rust as fn(&str, &str) -> Vec<Item>,
                 Some((_, "md")) => sections,
                 _ => continue,
             };
-            let text = fs::read_to_string(self.repo().join(path))?;
+            let text = fs::read_to_string(self.place.repo().join(path))?;
             let items = read(path, &text);
             if !items.is_empty() {
                 let path = path.to_owned();
@@ -78,12 +64,6 @@ impl Ground {
         }
         ensure!(sources.len() > 100, "{} files say something", sources.len());
         Ok(sources)
-    }
-}
-
-impl Drop for Ground {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
