@@ -116,9 +116,7 @@ pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Res
         Refusal::new(
             Code::RateLimited,
             format!("{used} of {limit} writes were used in the last {time}"),
-            format!(
-                "Wait up to a {time}; meanwhile, collect findings and merge those that say the same thing."
-            ),
+            wait(time),
         )
     })
 }
@@ -148,9 +146,16 @@ pub fn admit_tree(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Resu
         Refusal::new(
             Code::RateLimited,
             format!("an agent and all below it share {limit} writes a {time}, and all are used"),
-            format!("Wait up to a {time}; meanwhile, collect findings and merge those that say the same thing."),
+            wait(time),
         )
     })
+}
+
+/// What to do where the limit of a time is used up.
+fn wait(time: &str) -> String {
+    format!(
+        "Wait up to a {time}; meanwhile, collect findings and merge those that say the same thing."
+    )
 }
 
 /// What was used of which limit in which time, where `times` the limits are used up.

@@ -5,31 +5,11 @@ use std::fmt::Write;
 use serde_json::Value;
 
 /// Keys in the order of the contract; others follow in their own order.
+#[rustfmt::skip]
 const ORDER: &[&str] = &[
-    "role",
-    "task_status",
-    "shared_brief_micro",
-    "budgets",
-    "engrams",
-    "kind",
-    "claim",
-    "confidence",
-    "ttl",
-    "scope",
-    "pointers",
-    "pointer_pack",
-    "deref_requests",
-    "budget_token",
-    "type",
-    "ref",
-    "span",
-    "pointer",
-    "cap_tokens",
-    "reason",
-    "output",
-    "summary",
-    "grants",
-    "target_pointer_pack",
+    "role", "task_status", "shared_brief_micro", "budgets", "engrams", "kind", "claim", "confidence", "ttl",
+    "scope", "pointers", "pointer_pack", "deref_requests", "budget_token", "type", "ref", "span", "pointer",
+    "cap_tokens", "reason", "output", "summary", "grants", "target_pointer_pack",
 ];
 
 /// The text form of a message; the caller bounds its depth.
