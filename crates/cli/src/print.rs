@@ -172,12 +172,7 @@ fn stored(it: &PutReply) -> String {
     if !it.is_of_version() {
         return "nothing was stored".to_owned();
     }
-    let verified = if it.verified {
-        "verified"
-    } else {
-        "unverified"
-    };
-    let mut out = format!("{}  {verified}, entry {}", it.id, it.seq);
+    let mut out = format!("{}  {}, entry {}", it.id, verified(it.verified), it.seq);
     for finding in &it.findings {
         let note = one_line(&finding.note);
         let Some(conflict) = finding.conflict else {
@@ -213,6 +208,14 @@ fn stored(it: &PutReply) -> String {
     out
 }
 
+fn verified(is_verified: bool) -> &'static str {
+    if is_verified {
+        "verified"
+    } else {
+        "unverified"
+    }
+}
+
 /// One engram in a few lines.
 fn record(it: &Engram) -> String {
     let mut out = format!("{}  {}", it.id, it.kind);
@@ -232,11 +235,7 @@ fn record(it: &Engram) -> String {
             name => one_line(name),
         },
         it.confidence,
-        if it.verified {
-            "verified"
-        } else {
-            "unverified"
-        }
+        verified(it.verified)
     );
     if let Some(until) = it.valid_until {
         let _ = write!(out, ", held until {until}");
