@@ -16,6 +16,7 @@ use super::{
     client::Client,
     peer,
     place::{place, server},
+    rest,
 };
 use xtask::tools;
 
@@ -202,7 +203,8 @@ fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
     let mut flagged = 0;
     let mut quiet = 0;
     while quiet < QUIET {
-        pause();
+        // It tells nobody when it has compared.
+        rest::pause(Duration::from_secs(1));
         let mut now = 0;
         for pair in pairs {
             let listed = client
@@ -216,14 +218,6 @@ fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
     }
     client.finish()?;
     Ok(flagged)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the peer tells nobody when it has compared"
-)]
-fn pause() {
-    std::thread::sleep(Duration::from_secs(1));
 }
 
 /// Where the second peer is installed. Its sentences are embedded by a stand-in that hashes words: its rules
