@@ -3,7 +3,7 @@
 //! share is in [`super::INSTRUCTIONS`]; not every client shows those, so a call must be possible
 //! from the words here.
 
-use engram_model::{Limits, Promote as Durable, ResolveReply, ask};
+use engram_model::{Limits, Promote as Durable, Refusal, ResolveReply, ask};
 
 use super::{
     arguments::{Ask, Commit, Disputes, Promote, Read, Settle, Status},
@@ -55,10 +55,7 @@ duplicate: known; go on. On error, follow the hint."
             does: Does::Change,
             idempotent: false,
             loaded: true,
-        }, |commit: Commit| {
-                let commit = ask::Commit(Box::new(commit.try_into()?));
-                Ok((commit, Committed::from))
-            }),
+        }, |it: Commit| Ok((ask::Commit(Box::new(it.try_into()?)), Committed::from))),
         tool(Told {
             name: "engram_deref",
             title: "Read",
@@ -81,23 +78,11 @@ truncated: ask for less. DEREF_DENIED: go on without."
         tool(Told {
             name: "engram_resolve",
             title: "Settle",
-            description: "Settle a conflict after checking its sources."
-                .to_owned(),
+            description: "Settle a conflict after checking its sources.".to_owned(),
             does: Does::Change,
             idempotent: true,
             loaded: false,
-        }, |settle: Settle| {
-                let resolution_type = settle.resolution_type;
-                let settled = move |settled: ResolveReply| Settled {
-                    resolved: true,
-                    conflict_id: settled.conflict,
-                    resolution_type,
-                    closed: settled.closed,
-                    stored: settled.stored,
-                    due: settled.due,
-                };
-                Ok((ask::Resolve(Box::new(settle.try_into()?)), settled))
-            }),
+        }, settle),
         tool(Told {
             name: "engram_promote",
             title: "Keep",
@@ -105,9 +90,20 @@ truncated: ask for less. DEREF_DENIED: go on without."
             does: Does::Change,
             idempotent: true,
             loaded: false,
-        }, |Promote { fact_id: id }| {
-                let durable = Durable { id, scope: None };
-                Ok((ask::Promote(durable), Promoted::from))
-            }),
+        }, |Promote { fact_id: id }| Ok((ask::Promote(Durable { id, scope: None }), Promoted::from))),
     ]
+}
+
+/// A verdict; its answer says of which type it was.
+fn settle(settle: Settle) -> Result<(ask::Resolve, impl FnOnce(ResolveReply) -> Settled), Refusal> {
+    let resolution_type = settle.resolution_type;
+    let settled = move |settled: ResolveReply| Settled {
+        resolved: true,
+        conflict_id: settled.conflict,
+        resolution_type,
+        closed: settled.closed,
+        stored: settled.stored,
+        due: settled.due,
+    };
+    Ok((ask::Resolve(Box::new(settle.try_into()?)), settled))
 }

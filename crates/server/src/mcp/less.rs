@@ -62,18 +62,7 @@ pub(super) fn all(limits: &Limits) -> Vec<Offered> {
                 idempotent: true,
                 loaded: true,
             },
-            |wanted: Wanted| {
-                let wanted = DerefRequest {
-                    pointer: wanted.pointer,
-                    reason: wanted.reason,
-                    intended_use: wanted.intended_use.unwrap_or_default(),
-                };
-                let requested = |it: Answered| Requested {
-                    request_id: it.id,
-                    state: it.state,
-                };
-                Ok((ask::RequestDeref(Box::new(wanted)), requested))
-            },
+            |it: Wanted| Ok((ask::RequestDeref(Box::new(it.into())), Requested::from)),
         ),
         tool(
             Told {
@@ -98,17 +87,7 @@ pub(super) fn all(limits: &Limits) -> Vec<Offered> {
                 idempotent: false,
                 loaded: false,
             },
-            |grant: Grant| {
-                let wanted = GrantWanted {
-                    to: grant.child,
-                    pointer: Some(grant.pointer),
-                    cap_tokens: grant.cap_tokens,
-                    code_chars: None,
-                    ttl: grant.ttl,
-                    by: None,
-                };
-                Ok((ask::IssueGrant(wanted), Granted::from))
-            },
+            |it: Grant| Ok((ask::IssueGrant(it.into()), Granted::from)),
         ),
         tool(
             Told {
@@ -226,6 +205,38 @@ struct Widen {
     #[schemars(with = "String")]
     id: EngramId,
     scope: Scope,
+}
+
+impl From<Wanted> for DerefRequest {
+    fn from(wanted: Wanted) -> Self {
+        Self {
+            pointer: wanted.pointer,
+            reason: wanted.reason,
+            intended_use: wanted.intended_use.unwrap_or_default(),
+        }
+    }
+}
+
+impl From<Answered> for Requested {
+    fn from(asked: Answered) -> Self {
+        Self {
+            request_id: asked.id,
+            state: asked.state,
+        }
+    }
+}
+
+impl From<Grant> for GrantWanted {
+    fn from(grant: Grant) -> Self {
+        Self {
+            to: grant.child,
+            pointer: Some(grant.pointer),
+            cap_tokens: grant.cap_tokens,
+            code_chars: None,
+            ttl: grant.ttl,
+            by: None,
+        }
+    }
 }
 
 impl From<Put> for Draft {
