@@ -145,9 +145,9 @@ fn measured(place: &Path, home: &str) -> (Figures, Vec<String>) {
     let (window, opened) = opened(dir.path(), &engram);
     let mut figures = looks(home, &window, opened);
     let mut say = |what: &str, value: String| tell(&mut figures, home, what, value);
-    let rows = writes(&window, &engram, dir.path());
+    let rows = writes(&window, &engram);
     say("write to row", spread(&rows));
-    let conflicts = contradictions(&window, &engram, dir.path());
+    let conflicts = contradictions(&window, &engram);
     let ratio = quantile(&conflicts, 0.5) / quantile(&rows, 0.5);
     let conflicts = format!("{}; {ratio:.2} times a row (at most 2)", spread(&conflicts));
     say("write to a conflict's row", conflicts);
@@ -293,14 +293,14 @@ fn frames(times: &[f64]) -> String {
 }
 
 /// From the time that an engram was recorded to its row on the screen.
-fn writes(window: &Window, engram: &Engram, dir: &Path) -> Vec<f64> {
+fn writes(window: &Window, engram: &Engram) -> Vec<f64> {
     window.script("document.getElementById('feed').scrollTop = 0", json!([]));
     window.keys("n");
     (0..WRITES)
         .map(|n| {
             let claim = format!("Written to be seen: {n}, {:?}.", Instant::now());
             let draft = json!({"claim": claim, "pointers": ["repo:src/file0.rs#L1@HEAD"]});
-            let id = engram.put(dir, &[draft]).remove(0);
+            let id = engram.put(&[draft]).remove(0);
             let row = format!("[data-testid=feed-row][data-id=\"{id}\"][data-shown-at]");
             let shown: f64 = window.attribute(&row, "data-shown-at").parse().unwrap();
             let recorded = engram.get(&id).recorded_at.as_microsecond() as f64 / 1e3;
@@ -310,7 +310,7 @@ fn writes(window: &Window, engram: &Engram, dir: &Path) -> Vec<f64> {
 }
 
 /// From the time that the second of two claims was recorded to the row of their conflict on the screen.
-fn contradictions(window: &Window, engram: &Engram, dir: &Path) -> Vec<f64> {
+fn contradictions(window: &Window, engram: &Engram) -> Vec<f64> {
     window.keys("3");
     window.script(WATCH_CONFLICTS, json!([]));
     let times = (0..WRITES).map(|n| {
@@ -318,7 +318,7 @@ fn contradictions(window: &Window, engram: &Engram, dir: &Path) -> Vec<f64> {
         let [_, id] = [3, 30].map(|minutes| {
             let claim = format!("{subject} lasts {minutes} minutes.");
             let draft = json!({"claim": claim, "topic": "bench", "pointers": ["repo:src/file0.rs#L1@HEAD"]});
-            engram.put(dir, &[draft]).remove(0)
+            engram.put(&[draft]).remove(0)
         });
         let said = engram.get(&id);
         let [conflict] = said.conflicts[..] else {

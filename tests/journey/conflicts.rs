@@ -135,8 +135,8 @@ pub(crate) fn contradicting(count: usize) -> [Vec<Value>; 2] {
 }
 
 /// They say it. The ids of their claims.
-pub(crate) fn disagree(engram: &Engram, dir: &Path, count: usize) -> [Vec<String>; 2] {
-    contradicting(count).map(|drafts| engram.put(dir, &drafts))
+pub(crate) fn disagree(engram: &Engram, count: usize) -> [Vec<String>; 2] {
+    contradicting(count).map(|drafts| engram.put(&drafts))
 }
 
 /// That this many are listed.
@@ -195,7 +195,7 @@ impl Desk {
     fn open(dir: &Path, count: usize) -> Self {
         let repo = noted(dir);
         let engram = Engram::new(dir, &repo.root);
-        let ids = disagree(&engram, dir, count);
+        let ids = disagree(&engram, count);
         let editor = Editor::new(dir);
         let person = dir.join("person");
         let window = Window::open(desktop(), &engram.place, &person, &editor.program);
@@ -419,7 +419,7 @@ fn what_others_settle_leaves_the_list_and_stays_open_for_who_reads_it() {
         json!({"claim": format!("The gateway listens on port {port}."), "topic": "gateway", "agent": agent,
             "pointers": ["repo:src/retry.rs#L1-L3@HEAD"]})
     });
-    desk.engram.put(dir.path(), &drafts);
+    desk.engram.put(&drafts);
     window.wait(&rows(3));
     window
         .wait("document.querySelector('[data-topic=gateway] mark')?.textContent.includes('8080')");

@@ -40,8 +40,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     let drafts = claims.map(|(claim, path, (first, last))| {
         json!({"claim": claim, "pointers": [format!("repo:{path}#L{first}-L{last}@HEAD")], "agent": "architect"})
     });
-    let [first, second, third, fourth]: [String; 4] =
-        engram.put(dir.path(), &drafts).try_into().unwrap();
+    let [first, second, third, fourth]: [String; 4] = engram.put(&drafts).try_into().unwrap();
     let editor = Editor::new(dir.path());
     let window = Window::open(
         desktop(),

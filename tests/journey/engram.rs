@@ -73,9 +73,9 @@ impl Engram {
     }
 
     /// Stores drafts in one batch and returns their ids, in order.
-    pub fn put(&self, dir: &Path, drafts: &[Value]) -> Vec<String> {
+    pub fn put(&self, drafts: &[Value]) -> Vec<String> {
         let lines: String = drafts.iter().map(|it| format!("{it}\n")).collect();
-        let file = dir.join("drafts.jsonl");
+        let file = self.person.with_file_name("drafts.jsonl");
         fs::write(&file, lines).unwrap();
         let answers = ok(self.command(&["--json", "put", "--jsonl"]).arg(file));
         let answers = answers

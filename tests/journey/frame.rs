@@ -44,7 +44,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     claims.push("🦀".repeat(500));
     let long = format!("Reservations hold the lock. {}", "It matters. ".repeat(20));
     claims.push(long.trim_end().to_owned());
-    let ids = engram.put(dir.path(), &drafts(&claims));
+    let ids = engram.put(&drafts(&claims));
     let editor = Editor::new(dir.path());
     let open = || {
         let person = dir.path().join("person");
@@ -188,7 +188,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     let claims = ["The ledger is append-only.", "Reservations hold the lock."];
-    let ids = engram.put(dir.path(), &drafts(&claims.map(str::to_owned)));
+    let ids = engram.put(&drafts(&claims.map(str::to_owned)));
     let editor = Editor::new(dir.path());
     let person = dir.path().join("person");
     let window = Window::open(desktop(), &engram.place, &person, &editor.program);
@@ -288,15 +288,12 @@ fn one_window_for_several_repositories_links_and_starts() {
     let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     let claims = ["The first of two", "The second of two"].map(str::to_owned);
-    let ids = engram.put(dir.path(), &drafts(&claims));
+    let ids = engram.put(&drafts(&claims));
     let other = dir.path().join("other");
     fs::create_dir_all(&other).unwrap();
     let other = noted(&other);
     let mut there = Engram::new(dir.path(), &other.root);
-    let theirs = there.put(
-        dir.path(),
-        &drafts(&["Only the other repository knows".to_owned()]),
-    );
+    let theirs = there.put(&drafts(&["Only the other repository knows".to_owned()]));
     let editor = Editor::new(dir.path());
     let person = dir.path().join("person");
     // A link that the start was given is followed once the page is there.
@@ -380,10 +377,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.shot("other");
     window.wait("!document.querySelector('[data-testid=refused]')");
     // It is live there.
-    let more = there.put(
-        dir.path(),
-        &drafts(&["Written while it is open".to_owned()]),
-    );
+    let more = there.put(&drafts(&["Written while it is open".to_owned()]));
     window.find(&format!("[data-testid=feed-row][data-id=\"{}\"]", more[0]));
     there.repo = repo.root.clone();
     // And back, from the list.

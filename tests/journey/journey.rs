@@ -129,7 +129,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
 
     // Others write meanwhile; what the person reads stays.
     let others: Vec<Value> = said().map(|it| it.1).collect();
-    engram.put(dir.path(), &others);
+    engram.put(&others);
     let all = others.len() + 2;
     window.wait(&format!(
         "document.querySelectorAll('[data-testid=feed-row]').length === {all}"

@@ -113,7 +113,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     // Hundreds arrive while somebody reads further down: they are counted, and nothing moves.
     window.script_until(SCROLL, json!([ids[MANY - 300], 1.0]));
     let before = place();
-    let more = engram.put(dir.path(), &drafts(MANY, MANY + 300));
+    let more = engram.put(&drafts(MANY, MANY + 300));
     let pill = "document.querySelector('[data-testid=new-pill]')?.textContent";
     window.wait(&format!("{pill}?.startsWith('300 new')"));
     assert_eq!(place(), before);
@@ -127,7 +127,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     // At the oldest end they are not kept at all, and are read when they are asked for.
     window.keys("\u{E010}");
     window.wait(&selected(oldest));
-    let last = engram.put(dir.path(), &drafts(MANY + 300, MANY + 303));
+    let last = engram.put(&drafts(MANY + 300, MANY + 303));
     window.wait(&format!("{pill}?.startsWith('3 new')"));
     window.wait(&selected(oldest));
     window.keys("n");

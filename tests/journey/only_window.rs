@@ -167,10 +167,7 @@ fn several_repositories_are_open_at_once() {
     }
     // What is said in the one in front comes live, and is nothing new of the one behind.
     let engram = Engram::of(dir.path(), &other.home, &other.root);
-    engram.put(
-        dir.path(),
-        &[json!({"claim": "Said in front.", "pointers": ["repo:src/retry.rs@HEAD"]})],
-    );
+    engram.put(&[json!({"claim": "Said in front.", "pointers": ["repo:src/retry.rs@HEAD"]})]);
     window.wait(&rows(2));
     opened("behind 3, front ");
     // They are open when the window is opened again, until they are closed.

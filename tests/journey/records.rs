@@ -22,7 +22,7 @@ fn printed_records_are_as_the_published_schemas_say() {
         "agent": "reviewer", "durability": "ephemeral",
         "pointers": ["repo:NOTES.md#L1@HEAD", "repo:NOTES.md@worktree", "artifact:NOTES.md@HEAD"]});
     for draft in [bare, whole] {
-        let id = engram.put(dir.path(), &[draft]).remove(0);
+        let id = engram.put(&[draft]).remove(0);
         let record = engram.json(&["get", &id]);
         let short = serde_json::to_value(EngramV01::from(&engram.get(&id))).unwrap();
         for (schema, document) in [

@@ -41,7 +41,7 @@ impl Desk {
                 json!({"claim": claim, "pointers": [format!("repo:{path}#L5-L9@HEAD")], "agent": "architect"})
             })
             .collect();
-        let ids: [String; 3] = engram.put(dir, &drafts).try_into().unwrap();
+        let ids: [String; 3] = engram.put(&drafts).try_into().unwrap();
         let editor = Editor::new(dir);
         let window = Window::open(
             desktop(),

@@ -55,7 +55,7 @@ fn every_source_is_shown_as_what_it_is() {
     ];
     let drafts = pointers
         .map(|it| json!({"claim": format!("See {it}"), "pointers": [it], "agent": "reviewer"}));
-    let ids = engram.put(dir.path(), &drafts);
+    let ids = engram.put(&drafts);
     // Since then the span was edited, and nobody committed it.
     let now = fs::read_to_string(repo.root.join(FILE)).unwrap();
     let edited: Vec<&str> = now.lines().collect();
@@ -208,7 +208,7 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
         json!({"claim": format!("Item number{n} is known."), "kind": kind, "agent": agent, "topic": format!("part/{}", n % 2),
             "pointers": ["repo:NOTES.md#L1@HEAD"]})
     };
-    let ids = engram.put(dir.path(), &(0..260).map(draft).collect::<Vec<_>>());
+    let ids = engram.put(&(0..260).map(draft).collect::<Vec<_>>());
     let editor = Editor::new(dir.path());
     let window = Window::open(
         desktop(),
@@ -234,7 +234,7 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     let query = |window: &Window| window.script("return location.search", json!([]));
     assert!(query(&window).as_str().unwrap().starts_with("?kind=risk"));
     // What others write meanwhile is held to the filter too.
-    engram.put(dir.path(), &[draft(261)]);
+    engram.put(&[draft(261)]);
     window.wait("document.querySelector('[data-testid=count]').textContent.startsWith('261 ')");
     window.wait(&only);
     // Back leads to the whole feed, forward to the filter, and loading again stays there.

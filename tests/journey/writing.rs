@@ -93,7 +93,7 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
     assert_eq!(desk.window.count("[data-testid=notice]"), 0);
     desk.window.shot("correction-refused");
     let draft = json!({"claim": "Pecans arrive", "pointers": ["repo:src/moved.rs#L1@HEAD"], "agent": "architect"});
-    let arrived = desk.engram.put(dir.path(), &[draft]);
+    let arrived = desk.engram.put(&[draft]);
     desk.window.find(&format!(
         "[data-testid=feed-row][data-id=\"{}\"]",
         arrived[0]

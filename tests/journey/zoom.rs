@@ -39,7 +39,7 @@ fn the_window_zooms_and_remembers_it() {
     let repo = noted(dir.path());
     let engram = Engram::new(dir.path(), &repo.root);
     let draft = json!({"claim": "The ledger is append-only.", "pointers": ["repo:NOTES.md#L1-L1@HEAD"], "agent": "architect"});
-    engram.put(dir.path(), &[draft]);
+    engram.put(&[draft]);
     let editor = Editor::new(dir.path());
     let kept = dir.path().join("engram-home/window.toml");
     let open = || {

@@ -43,7 +43,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
         let dir = tempfile::tempdir().unwrap();
         let shop = Shop::empty(dir.path());
         let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-        disagree(&engram, dir.path(), 3);
+        disagree(&engram, 3);
         let (_server, window) = open(&shop, 3);
         let press = |key: &str, testid: &str| match hand {
             Hand::Keys => window.keys(key),
@@ -142,7 +142,7 @@ fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
         let dir = tempfile::tempdir().unwrap();
         let shop = Shop::empty(dir.path());
         let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-        let [first, _] = disagree(&engram, dir.path(), 1);
+        let [first, _] = disagree(&engram, 1);
         let server = Server::start(&shop, &[]);
         let window = Window::browse(&server.url);
         window.wait(&format!("{MARKED} 2"));
@@ -172,7 +172,7 @@ fn several_are_selected_by_mouse_and_judged() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::empty(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    disagree(&engram, dir.path(), 5);
+    disagree(&engram, 5);
     let (_server, window) = open(&shop, 5);
     let row = |at: usize| {
         let script = "return document.querySelectorAll('[data-testid=conflict]')[arguments[0]].id";
@@ -202,7 +202,7 @@ fn a_verdict_waits_until_the_conflict_is_in_front() {
     let dir = tempfile::tempdir().unwrap();
     let shop = Shop::empty(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    disagree(&engram, dir.path(), 3);
+    disagree(&engram, 3);
     let (_server, window) = open(&shop, 3);
     window.size(420, 700);
     window.wait("document.querySelector('.panes.one')");

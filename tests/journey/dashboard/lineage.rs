@@ -143,7 +143,7 @@ fn a_correction_and_a_voice_come_while_their_claim_is_read() {
         json!({"agent": agent, "kind": "fact", "topic": newest.topic, "claim": claim,
             "pointers": ["repo:src/retry.rs#L9-L15@HEAD"]})
     };
-    let same = engram.put(dir.path(), &[said("auditor", &newest.claim)]);
+    let same = engram.put(&[said("auditor", &newest.claim)]);
     assert_eq!(same, versions[2..], "it is held once");
     window.wait("document.querySelector('#engram .facts').textContent.includes('3 other agents')");
     window.wait("[...document.querySelectorAll('[data-testid=voice]')].some(it => it.textContent.startsWith('auditor'))");
@@ -151,7 +151,7 @@ fn a_correction_and_a_voice_come_while_their_claim_is_read() {
     // And another corrects it.
     let mut better = said("auditor", "Retries do not wait at all.");
     better["corrects_lineage"] = json!(versions[0]);
-    let better = engram.put(dir.path(), &[better]).remove(0);
+    let better = engram.put(&[better]).remove(0);
     window.wait("document.querySelector('[data-testid=engram] [data-testid=state]')?.textContent === 'replaced'");
     window.wait("document.querySelectorAll('[data-testid=version]').length === 4");
     assert_eq!(word(&window, &versions[2]), ["replaced"]);

@@ -53,10 +53,7 @@ impl Server {
 /// An agent says something.
 pub(super) fn put(shop: &Shop, dir: &Path, claim: &str) {
     let engram = Engram::of(dir, &shop.home, &shop.root);
-    engram.put(
-        dir,
-        &[json!({"claim": claim, "pointers": ["repo:src/retry.rs@HEAD"]})],
-    );
+    engram.put(&[json!({"claim": claim, "pointers": ["repo:src/retry.rs@HEAD"]})]);
 }
 
 #[test]
