@@ -31,7 +31,7 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
+    let mut shop = Shop::open_in(dir.path());
     let [backup, away]: [PathBuf; 2] = ["backup", "away"].map(|it| dir.path().join(it));
     copy(&shop.home, &backup);
     let editor = Editor::new(dir.path());
@@ -96,7 +96,7 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
 #[test]
 fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let database = shop.home.join("engram.db");
     let sound = fs::read(&database).unwrap();
     let newer = {
@@ -185,7 +185,7 @@ fn a_home_that_is_read_only_is_read_and_written_again_once_it_can_be() {
         "home::a_home_that_is_read_only_is_read_and_written_again_once_it_can_be",
         || {
             let dir = tempfile::tempdir().unwrap();
-            let mut shop = Shop::open(dir.path());
+            let mut shop = Shop::open_in(dir.path());
             let home = shop.home.to_str().unwrap().to_owned();
             mount(&["--bind", &home, &home]);
             mount(&["-o", "remount,bind,ro", &home]);
@@ -231,7 +231,7 @@ fn a_full_home_is_said_to_be_full_and_written_again_once_there_is_room() {
                 "tmpfs",
                 disk.to_str().unwrap(),
             ]);
-            let mut shop = Shop::empty(dir.path());
+            let mut shop = Shop::empty_in(dir.path());
             shop.home = disk.join("home");
             shop.say_all();
             let window = on_disk(dir.path(), &shop);

@@ -30,6 +30,7 @@ mod only_window;
 mod pictures;
 mod records;
 mod requests;
+mod stage;
 mod steps;
 mod verdicts;
 mod views;

@@ -43,7 +43,7 @@ fn bring(window: &Window, repo: &Path) {
 fn other(dir: &Path, home: &Path) -> Shop {
     let dir = dir.join("other");
     fs::create_dir(&dir).unwrap();
-    let mut other = Shop::empty(&dir);
+    let mut other = Shop::empty_in(&dir);
     other.home = home.to_owned();
     // Ids come from the time: none of the other's.
     other.say([(
@@ -56,7 +56,7 @@ fn other(dir: &Path, home: &Path) -> Shop {
 #[test]
 fn another_repository_is_opened_by_mouse() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let other = other(dir.path(), &shop.home);
     let (window, _editor) = open(dir.path(), &shop);
     window.wait(&read(&shop.ids[7]));
@@ -109,7 +109,7 @@ const OPENED: &str = "[...document.querySelectorAll('[data-testid=opened]')]
 #[test]
 fn several_repositories_are_open_at_once() {
     let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
+    let mut shop = Shop::open_in(dir.path());
     let other = other(dir.path(), &shop.home);
     let (window, editor) = open(dir.path(), &shop);
     let opened = |says: &str| window.wait(&format!("({OPENED}) === '{says}'"));
@@ -188,7 +188,7 @@ fn several_repositories_are_open_at_once() {
 #[test]
 fn a_repository_that_cannot_be_read_is_left_again() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let other = other(dir.path(), &shop.home);
     let (window, _editor) = open(dir.path(), &shop);
     bring(&window, &other.root);
@@ -219,7 +219,7 @@ fn a_repository_that_cannot_be_read_is_left_again() {
 #[test]
 fn a_window_outside_of_a_repository_offers_those_that_are_known() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let other = other(dir.path(), &shop.home);
     let editor = Editor::new(dir.path());
     let folder = dir.path().join("a folder");
@@ -270,7 +270,7 @@ fn a_window_outside_of_a_repository_offers_those_that_are_known() {
 #[test]
 fn a_folder_is_chosen_in_the_dialog_of_the_system() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let other = other(dir.path(), &shop.home);
     let editor = Editor::new(dir.path());
     let place = ["--home".to_owned(), shop.home.display().to_string()];
@@ -342,7 +342,7 @@ const KEEP: &str = "const real = Response.prototype.arrayBuffer;
 #[test]
 fn the_memory_of_an_answer_is_given_back_at_once() {
     let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
+    let mut shop = Shop::open_in(dir.path());
     let (window, _editor) = open(dir.path(), &shop);
     window.wait(&read(&shop.ids[7]));
     window.script(KEEP, json!([]));
@@ -362,7 +362,7 @@ fn the_memory_of_an_answer_is_given_back_at_once() {
 #[test]
 fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let (window, editor) = open(dir.path(), &shop);
     let can = "document.querySelector('[data-testid=open-editor]:enabled')";
     for (id, place) in [(7, "src/retry.rs:17"), (3, "src/ledger.rs:33")] {
@@ -466,7 +466,7 @@ const HEARD: &str = "const all = [...document.querySelectorAll('dialog[open] :is
 #[test]
 fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let other = other(dir.path(), &shop.home);
     let (window, _editor) = open(dir.path(), &shop);
     // Both were open before.
@@ -515,7 +515,7 @@ fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
 #[test]
 fn a_link_in_another_program_opens_the_window_once_that_was_chosen() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let (window, _editor) = open(dir.path(), &shop);
     window.wait(&read(&shop.ids[7]));
     let person = dir.path().join("person");

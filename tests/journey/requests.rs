@@ -47,7 +47,7 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
     for agent in [Agent::Claude, Agent::Codex] {
         println!("{agent:?}");
         let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open(dir.path());
+        let shop = Shop::open_in(dir.path());
         let engram = || Engram::of(dir.path(), &shop.home, &shop.root);
         let server = Server::start(&shop, &[]);
         let child = Member::open(&engram(), &server, "programmer-1", None);

@@ -23,7 +23,7 @@ const THEMES: &[(&str, &str)] = &[
 #[test]
 fn axe_has_nothing_against_any_view_in_any_theme() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url);
@@ -102,7 +102,7 @@ fn complaints_in(window: &Window, axe: &str, name: &str, themes: &[(&str, &str)]
 #[test]
 fn roles_and_names_are_as_a_person_would_hear_them() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url);

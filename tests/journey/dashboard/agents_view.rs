@@ -29,7 +29,7 @@ fn agents_are_listed_and_lead_to_what_they_said() {
     for hand in BOTH {
         println!("{hand:?}");
         let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open(dir.path());
+        let shop = Shop::open_in(dir.path());
         let engram = Engram::of(dir.path(), &shop.home, &shop.root);
         let server = Server::start(&shop, &[]);
         let window = Window::browse(&server.url);
@@ -86,7 +86,7 @@ fn agents_are_listed_and_lead_to_what_they_said() {
 #[test]
 fn the_agents_are_behind_the_status_line() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     for at in 1..=3 {
         read(&engram, "programmer-2");
@@ -120,7 +120,7 @@ fn the_agents_are_behind_the_status_line() {
 #[test]
 fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let server = Server::start(&shop, &[]);
     let lead = Member::open(&engram, &server, "lead", None);

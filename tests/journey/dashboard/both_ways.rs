@@ -27,7 +27,7 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
     for hand in BOTH {
         println!("{hand:?}");
         let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open(dir.path());
+        let shop = Shop::open_in(dir.path());
         let engram = Engram::of(dir.path(), &shop.home, &shop.root);
         let server = Server::start(&shop, &[]);
         let window = Window::browse(&server.url);
@@ -76,7 +76,7 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
 #[test]
 fn a_question_to_agents_is_no_claim_in_doubt() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     window.wait(&rows(8));
@@ -111,7 +111,7 @@ fn a_question_to_agents_is_no_claim_in_doubt() {
 #[test]
 fn what_is_new_is_shown_by_keys_and_by_mouse() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     window.size(900, 500);
@@ -162,7 +162,7 @@ fn command(window: &Window, hand: Hand, key: &str, title: &str) {
 #[test]
 fn what_was_shown_before_is_shown_again() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     for hand in BOTH {
@@ -193,7 +193,7 @@ fn what_was_shown_before_is_shown_again() {
 #[test]
 fn a_page_connects_again_when_a_person_wants_it_to() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let token = shop.home.join("token");
     let token = token.to_str().unwrap();
     let mut server = Server::start(&shop, &["--token-file", token]);
@@ -244,7 +244,7 @@ const CHOICES: &[(&str, &str, &str)] = &[
 #[test]
 fn settings_are_chosen_by_keys_and_by_mouse_and_hold() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     for hand in BOTH {
@@ -281,7 +281,7 @@ const LAST: &str = "[...document.querySelectorAll('[data-testid=feed-row] p:not(
 #[test]
 fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty(dir.path());
+    let shop = Shop::empty_in(dir.path());
     let lower = format!("// Above.\n\n{}", shop.show("HEAD", "src/ledger.rs"));
     shop.change("src/ledger.rs", lower, "Begin with a comment");
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);

@@ -42,7 +42,7 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
     for hand in BOTH {
         println!("{hand:?}");
         let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open(dir.path());
+        let shop = Shop::open_in(dir.path());
         let engram = Engram::of(dir.path(), &shop.home, &shop.root);
         let server = Server::start(&shop, &[]);
         let window = Window::browse(&server.url);
@@ -103,7 +103,7 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
 #[test]
 fn an_agents_own_brief_is_looked_at() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let server = Server::start(&shop, &[]);
     let lead = Member::open(&engram, &server, "lead", None);

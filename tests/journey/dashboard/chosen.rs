@@ -116,7 +116,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
             Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
         };
         let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open(dir.path());
+        let shop = Shop::open_in(dir.path());
         let engram = Engram::of(dir.path(), &shop.home, &shop.root);
         let log = |id: &str| {
             engram.json(&["log", id])["entries"]
@@ -221,7 +221,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
 #[test]
 fn a_row_that_is_closed_meanwhile_is_chosen_no_more() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let (_server, window) = open(&shop);
     window.control('a');
@@ -264,7 +264,7 @@ fn a_row_that_is_closed_meanwhile_is_chosen_no_more() {
 #[test]
 fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let forgotten = || {
         let is_closed = |id: &&String| engram.json(&["get", id])["valid_until"].is_string();
@@ -315,7 +315,7 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
 #[test]
 fn a_long_run_says_how_far_it_is_and_is_stopped() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty(dir.path());
+    let shop = Shop::empty_in(dir.path());
     shop.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
     ok(clean(machine::many(), dir.path())
         .args([&shop.home, &shop.root])
@@ -364,7 +364,7 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
 #[test]
 fn claims_are_copied() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let (_server, window) = open(&shop);
     let copied =
         "navigator.clipboard.writeText = async text => { document.body.dataset.copied = text; }";

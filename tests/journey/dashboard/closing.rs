@@ -5,11 +5,10 @@ use serde_json::{Value, json};
 
 use super::{
     hands::{DELETE, ENTER, ESCAPE, Hand, row, rows},
-    server::Server,
     shop::Shop,
     ways::Move::{self, Click, Keys, Shift, Wait},
 };
-use crate::{engram::Engram, window::Window};
+use crate::{stage::Stage, window::Window};
 
 /// A way to take a claim out of use.
 struct Way {
@@ -90,12 +89,8 @@ fn menu(window: &Window) -> Vec<String> {
 
 #[test]
 fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { shop, window, .. } = &Stage::listed();
+    let engram = &shop.engram();
     for (way, id) in WAYS.iter().zip(&shop.ids) {
         let name = way.name;
         println!("{name}");
@@ -104,7 +99,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         // Short enough to lie on one page of the database.
         let words = claim.split_at(40).0;
         assert!(!holding(&shop.home, words).is_empty(), "{name}");
-        let holds = told(&window, id);
+        let holds = told(window, id);
         window.open_row(way.hand, id);
 
         window.make_all(way.ask);
@@ -112,7 +107,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         window.make_all(way.keep);
         window.wait(&format!("!{ASKED}"));
         assert_eq!(engram.json(&["get", id]), before, "{name}: it was kept");
-        assert_eq!(told(&window, id), holds, "{name}: it was kept");
+        assert_eq!(told(window, id), holds, "{name}: it was kept");
 
         window.make_all(way.ask);
         window.wait(ASKED);
@@ -121,21 +116,17 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         window.wait(&format!("document.querySelector('[data-testid=engram][data-id=\"{id}\"] [data-testid=state]')?.textContent === '{word}'"));
         window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
         let look = if way.erases { "erased" } else { "closed" };
-        assert_eq!(
-            told(&window, id),
-            json!([word, "word gone", look]),
-            "{name}"
-        );
+        assert_eq!(told(window, id), json!([word, "word gone", look]), "{name}");
 
         // It is asked once, by whatever way.
         let offered =
             |window: &Window| (is_offered(window, "forget"), is_offered(window, "redact"));
-        assert_eq!(offered(&window), (false, !way.erases), "{name}");
+        assert_eq!(offered(window), (false, !way.erases), "{name}");
         window.keys(DELETE);
         if way.erases {
             window.shift(DEL);
         }
-        let items = menu(&window);
+        let items = menu(window);
         assert_eq!(window.count("[data-testid=confirm]"), 0, "{name}");
         assert!(!items.contains(&"forget".to_owned()), "{name}: {items:?}");
         assert_eq!(
@@ -171,7 +162,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
     window.wait(&rows(8));
     for (way, id) in WAYS.iter().zip(&shop.ids) {
         let word = if way.erases { "redacted" } else { "forgotten" };
-        assert_eq!(told(&window, id)[0], json!(word), "{}", way.name);
+        assert_eq!(told(window, id)[0], json!(word), "{}", way.name);
     }
     window.keys("/artifact:docs/SPEC.md tried at most");
     window.wait("document.querySelector('[data-testid=no-match]')");
@@ -189,27 +180,25 @@ const ENDS: &[(&str, &str, &str, bool, bool)] = &[
 
 #[test]
 fn what_became_of_a_claim_is_told_by_its_row_and_its_page() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
+    let mut shop = Shop::open();
     let versions = shop.correct();
     // It held for an hour, which is over when the page is looked at.
     shop.say([(
         211,
         json!({"claim": "The gateway is slow today.", "ttl": "PT1H", "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]}),
     )]);
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let (engram, ids) = (shop.engram(), shop.ids.clone());
     let id = |what: &str| match what {
-        "holds" => &shop.ids[7],
+        "holds" => &ids[7],
         "replaced" => &versions[0],
-        "expired" => &shop.ids[8],
-        "forgotten" => &shop.ids[3],
-        "erased" => &shop.ids[4],
+        "expired" => &ids[8],
+        "forgotten" => &ids[3],
+        "erased" => &ids[4],
         other => panic!("{other}"),
     };
     engram.json(&["forget", id("forgotten")]);
     engram.json(&["redact", id("erased")]);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::of(shop);
     window.wait(&rows(11));
     for (what, word, look, can_forget, can_redact) in ENDS {
         let class = if look.is_empty() {
@@ -217,11 +206,7 @@ fn what_became_of_a_claim_is_told_by_its_row_and_its_page() {
         } else {
             "word gone"
         };
-        assert_eq!(
-            told(&window, id(what)),
-            json!([word, class, look]),
-            "{what}"
-        );
+        assert_eq!(told(window, id(what)), json!([word, class, look]), "{what}");
         window.open_row(Hand::Mouse, id(what));
         let state = window.texts("[data-testid=engram] [data-testid=state]");
         let claim = window.count("[data-testid=claim]");
@@ -232,7 +217,7 @@ fn what_became_of_a_claim_is_told_by_its_row_and_its_page() {
         assert_eq!(claim, u64::from(*what != "erased"), "{what}");
         let closed = window.count("[data-testid=claim].closed");
         assert_eq!(closed, u64::from(*look == "closed"), "{what}");
-        let offered = (is_offered(&window, "forget"), is_offered(&window, "redact"));
+        let offered = (is_offered(window, "forget"), is_offered(window, "redact"));
         assert_eq!(offered, (*can_forget, *can_redact), "{what}");
     }
 }

@@ -94,7 +94,7 @@ const ALL: [usize; 11] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
 /// A shop of which something is said that each condition finds, and something that it does not.
 fn shop(dir: &Path) -> Shop {
-    let mut shop = Shop::empty(dir);
+    let mut shop = Shop::empty_in(dir);
     shop.say([(
         -2 * 24 * 60,
         json!({"claim": "Orders may come twice.", "agent": "reviewer", "fact_type": "inference", "pointers": ["repo:src/ledger.rs@HEAD"]}),

@@ -41,7 +41,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
     for hand in BOTH {
         println!("{hand:?}");
         let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::empty(dir.path());
+        let shop = Shop::empty_in(dir.path());
         let engram = Engram::of(dir.path(), &shop.home, &shop.root);
         disagree(&engram, 3);
         let (_server, window) = open(&shop, 3);
@@ -140,7 +140,7 @@ fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
     for hand in BOTH {
         println!("{hand:?}");
         let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::empty(dir.path());
+        let shop = Shop::empty_in(dir.path());
         let engram = Engram::of(dir.path(), &shop.home, &shop.root);
         let [first, _] = disagree(&engram, 1);
         let server = Server::start(&shop, &[]);
@@ -170,7 +170,7 @@ fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
 #[test]
 fn several_are_selected_by_mouse_and_judged() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty(dir.path());
+    let shop = Shop::empty_in(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     disagree(&engram, 5);
     let (_server, window) = open(&shop, 5);
@@ -200,7 +200,7 @@ fn several_are_selected_by_mouse_and_judged() {
 #[test]
 fn a_verdict_waits_until_the_conflict_is_in_front() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty(dir.path());
+    let shop = Shop::empty_in(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     disagree(&engram, 3);
     let (_server, window) = open(&shop, 3);
@@ -231,7 +231,7 @@ fn a_verdict_waits_until_the_conflict_is_in_front() {
 #[test]
 fn the_conflicts_look_as_they_were_approved() {
     let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty(dir.path());
+    let mut shop = Shop::empty_in(dir.path());
     let drafts = contradicting(8).into_iter().flatten().enumerate();
     shop.say(drafts.map(|(minute, draft)| (minute as i64, draft)));
     let (_server, window) = open(&shop, 8);

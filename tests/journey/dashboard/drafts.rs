@@ -3,12 +3,8 @@
 
 use serde_json::json;
 
-use super::{
-    hands::{ENTER, Hand, read, rows},
-    server::Server,
-    shop::Shop,
-};
-use crate::window::Window;
+use super::hands::{ENTER, Hand, read, rows};
+use crate::stage::Stage;
 
 const KEPT: &str = "return sessionStorage.getItem('engram-drafts')";
 
@@ -21,11 +17,7 @@ fn notice(words: &str) -> String {
 
 #[test]
 fn a_draft_outlives_a_reload_until_it_is_stored() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { shop, window, .. } = &Stage::listed();
     let id = &shop.ids[3];
     let written = || window.script("return document.activeElement.value", json!([]));
     let focused = |id: &str| window.wait_moved(&format!("document.activeElement.id === '{id}'"));

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::{
     hands::{ESCAPE, Hand, read, row, rows},
-    server::{Server, put},
+    server::Server,
     shop::Shop,
 };
-use crate::{engram::Engram, window::Window};
+use crate::{stage::Stage, window::Window};
 
 const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
 const NEW_SINCE: &str = "document.querySelector('[data-testid=new-since]')";
@@ -50,12 +50,8 @@ impl Window {
 
 #[test]
 fn a_claim_that_is_confirmed_stays_where_it_was() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { shop, window, .. } = &Stage::listed();
+    let engram = &shop.engram();
     let before = window.claims();
     shop.drift();
     let old = &shop.ids[1];
@@ -86,12 +82,8 @@ fn a_claim_that_is_confirmed_stays_where_it_was() {
 
 #[test]
 fn what_is_under_the_pointer_stays_there() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { shop, window, .. } = &Stage::listed();
+    let engram = &shop.engram();
     window.wait(LIVE);
     let [pointed, other] = [&shop.ids[5], &shop.ids[2]];
     let first = |claim: &str| {
@@ -101,7 +93,7 @@ fn what_is_under_the_pointer_stays_there() {
     };
 
     let at = window.point_at(&row(pointed));
-    put(&shop, dir.path(), "Said under the pointer");
+    shop.put("Said under the pointer");
     window.find("[data-testid=new-pill]");
     window.wait("document.querySelector('[data-testid=link]').textContent === '1 new, paused while you point'");
     engram.json(&["forget", other]);
@@ -122,13 +114,13 @@ fn what_is_under_the_pointer_stays_there() {
     // It comes on request, and when the person uses keys.
     for (key, claim) in [("n", "Asked for"), ("j", "Gone on by keys")] {
         let at = window.point_at(&row(pointed));
-        put(&shop, dir.path(), claim);
+        shop.put(claim);
         window.find("[data-testid=new-pill]");
         assert_eq!(window.row_at(at), json!(pointed));
         window.keys(key);
         window.wait(&first(claim));
         // A pointer at rest does not hold rows back: new claims come at once.
-        put(&shop, dir.path(), &format!("{claim}, and more"));
+        shop.put(&format!("{claim}, and more"));
         window.wait(&first(&format!("{claim}, and more")));
         window.point(2, 2);
     }
@@ -155,22 +147,18 @@ fn what_is_under_the_pointer_stays_there() {
 
 #[test]
 fn what_is_new_since_somebody_looked_is_told_from_what_was_seen() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { shop, window, .. } = &Stage::listed();
     window.wait(LIVE);
     let marked = || window.texts("[data-testid=feed-row].new p");
     let look_away = || window.script("window.dispatchEvent(new Event('blur'))", json!([]));
     // A claim that arrives in view counts as seen.
-    put(&shop, dir.path(), "Said while somebody looks");
+    shop.put("Said while somebody looks");
     window.wait(&rows(9));
     assert_eq!(marked(), [""; 0]);
     assert_eq!(window.count("[data-testid=new-since]"), 0);
 
     look_away();
-    put(&shop, dir.path(), "Said meanwhile");
+    shop.put("Said meanwhile");
     window.wait(&rows(10));
     window.wait(NEW_SINCE);
     assert_eq!(marked(), ["Said meanwhile"]);
@@ -189,7 +177,7 @@ fn what_is_new_since_somebody_looked_is_told_from_what_was_seen() {
     window.wait(NEW_SINCE);
     assert_eq!(marked(), ["Said meanwhile"]);
     // Later claims join above the line.
-    put(&shop, dir.path(), "Said afterwards");
+    shop.put("Said afterwards");
     window.wait(&rows(11));
     assert_eq!(window.count("[data-testid=feed-row].new"), 2);
     // Leaving the window marks it as seen.
@@ -203,11 +191,7 @@ fn what_is_new_since_somebody_looked_is_told_from_what_was_seen() {
 
 #[test]
 fn a_value_that_splits_nothing_is_not_offered() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { window, .. } = &Stage::listed();
     window.keys("f");
     window.wait("document.querySelector('[data-testid=facet]')");
     // Each value with its count, by sort; those that can be seen.
@@ -240,11 +224,7 @@ fn a_value_that_splits_nothing_is_not_offered() {
 
 #[test]
 fn what_was_read_before_a_search_that_found_nothing_is_read_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { shop, window, .. } = &Stage::listed();
     window.open_row(Hand::Keys, &shop.ids[3]);
     // On the way there it finds some.
     window.keys("/jitter");
@@ -258,8 +238,7 @@ fn what_was_read_before_a_search_that_found_nothing_is_read_again() {
 
 #[test]
 fn a_card_that_could_not_be_read_is_read_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open();
     let token = shop.home.join("token");
     let token = token.to_str().unwrap();
     let server = Server::start(&shop, &["--token-file", token]);

@@ -8,7 +8,7 @@ use super::{
     server::Server,
     shop::Shop,
 };
-use crate::{engram::Engram, window::Window};
+use crate::{stage::Stage, window::Window};
 
 impl Window {
     /// What has the focus: the value or the field; it is in sight.
@@ -41,10 +41,7 @@ impl Window {
 
 #[test]
 fn the_filter_is_set_and_taken_away_by_keys_in_a_small_window() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::open();
     window.size(900, 600);
     window.wait(&rows(8));
     let query = || {
@@ -65,11 +62,11 @@ fn the_filter_is_set_and_taken_away_by_keys_in_a_small_window() {
     // The last two days, then the last day alone, and the first: both ends count.
     let steps = |window: &Window| window.script("return history.length", json!([]));
     window.tab_to("since");
-    let before = steps(&window).as_u64();
+    let before = steps(window).as_u64();
     window.keys("01072026");
     window.wait("location.search.includes('since=2026-01-07')");
     assert_eq!(
-        steps(&window).as_u64(),
+        steps(window).as_u64(),
         before.map(|it| it + 1),
         "one step for one day"
     );
@@ -108,11 +105,7 @@ fn the_filter_is_set_and_taken_away_by_keys_in_a_small_window() {
 
 #[test]
 fn a_search_among_claims_in_doubt_does_not_say_that_there_are_none() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::drifting(Shop::open());
     window.wait("document.querySelector('[data-testid=drift-view]')");
     window.click("[data-testid=drift-view]");
     window.wait(&rows(3));
@@ -182,12 +175,8 @@ fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
 
 #[test]
 fn what_has_ended_is_left_out_or_listed_alone() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { shop, window, .. } = &Stage::listed();
+    let engram = &shop.engram();
     let [ended, next] = [&shop.ids[2], &shop.ids[4]];
     engram.json(&["forget", ended]);
     window.keys("f");
@@ -206,12 +195,8 @@ fn what_has_ended_is_left_out_or_listed_alone() {
 
 #[test]
 fn the_focus_stays_in_the_filter_when_its_value_goes() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { shop, window, .. } = &Stage::listed();
+    let engram = &shop.engram();
     shop.drift();
     window.keys("f");
     let gone = "[data-testid=facet][data-value=\"evidence gone\"]";
@@ -237,11 +222,7 @@ fn the_focus_stays_in_the_filter_when_its_value_goes() {
 
 #[test]
 fn the_palette_searches_all_claims_too() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { window, .. } = &Stage::listed();
     window.control('k');
     window.find("[data-testid=palette-input]");
     window.keys("webhooks zebra");

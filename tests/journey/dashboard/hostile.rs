@@ -6,11 +6,10 @@ use serde_json::json;
 
 use super::{
     hands::{BOTH, Hand},
-    server::Server,
     shop::Shop,
     ways::Move::{self, Click, Control, Keys, Wait},
 };
-use crate::{engram::Engram, window::Window};
+use crate::stage::{Served, Stage};
 
 /// What a claim may hold, and what is read of it.
 const HOSTILE: &[(&str, &str)] = &[
@@ -38,8 +37,7 @@ const HOSTILE: &[(&str, &str)] = &[
 
 #[test]
 fn a_hostile_claim_is_text_wherever_it_is_shown() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty(dir.path());
+    let mut shop = Shop::empty();
     let crabs = "🦀".repeat(500);
     let all: Vec<(String, String)> = HOSTILE
         .iter()
@@ -50,8 +48,7 @@ fn a_hostile_claim_is_text_wherever_it_is_shown() {
         (1, json!({"claim": claim, "agent": "<i>agent</i>", "topic": "x/y", "tags": ["<b>tag</b>"], "pointers": ["repo:src/retry.rs@HEAD"]}))
     });
     shop.say(drafts.collect::<Vec<_>>());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shop);
     for (id, (_, read)) in shop.ids.iter().zip(&all) {
         let row = format!("[data-testid=feed-row][data-id=\"{id}\"]");
         window.find(&row);
@@ -181,14 +178,19 @@ const SCREENS: &[Screen] = &[
     ),
 ];
 
-#[test]
-fn what_turns_text_around_is_named_wherever_it_is_shown() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty(dir.path());
-    // The folder, a branch, a file, its author and what its commit says.
+/// An empty shop in a folder of that name.
+fn turned() -> Shop {
+    let mut shop = Shop::empty();
     let repo = shop.root.with_file_name(format!("shop {TURNED}"));
     fs::rename(&shop.root, &repo).unwrap();
     shop.root = repo;
+    shop
+}
+
+#[test]
+fn what_turns_text_around_is_named_wherever_it_is_shown() {
+    // The folder, a branch, a file, its author and what its commit says.
+    let mut shop = turned();
     shop.git(&["switch", "--quiet", "--create", TURNED]);
     let file = format!("src/{TURNED}.md");
     shop.write(
@@ -222,8 +224,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         (5, json!({"agent": "abc-agent-2", "claim": "One more of nobody.", "topic": "abc/d", "pointers": [format!("repo:{file}@HEAD")]})),
     ]);
     // An agent of that name spends, which the status line tells.
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    engram.json(&[
+    shop.engram().json(&[
         "deref",
         "repo:src/retry.rs#L1-L3@HEAD",
         "--agent",
@@ -231,10 +232,11 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         "--turn",
         "1",
     ]);
-    let server = Server::start(&shop, &[]);
+    let served = Served::of(shop);
     // Its evidence is elsewhere now, under another such name, and was edited there.
+    let shop = &served.shop;
     shop.git(&["mv", &file, &format!("src/moved {TURNED}.md")]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &served.browse();
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 4");
     // Each place once, with the first screen that has it.
     let mut found = BTreeMap::new();
@@ -286,13 +288,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
 
 #[test]
 fn a_first_page_names_what_turns_the_name_of_a_repository_around() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty(dir.path());
-    let repo = shop.root.with_file_name(format!("shop {TURNED}"));
-    fs::rename(&shop.root, &repo).unwrap();
-    shop.root = repo;
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::of(turned());
     window.find("[data-testid=first-run] .command");
     let raw = window.script(RAW, json!([]));
     assert_eq!(raw, json!([]));

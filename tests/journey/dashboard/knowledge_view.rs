@@ -58,7 +58,7 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
     for hand in BOTH {
         println!("{hand:?}");
         let dir = tempfile::tempdir().unwrap();
-        let mut shop = Shop::open(dir.path());
+        let mut shop = Shop::open_in(dir.path());
         let versions = shop.correct();
         let (first, last) = (&versions[0], &versions[2]);
         let server = Server::start(&shop, &[]);
@@ -162,7 +162,7 @@ fn the_history_of_a_claim_leads_to_what_held_then() {
     for hand in BOTH {
         println!("{hand:?}");
         let dir = tempfile::tempdir().unwrap();
-        let mut shop = Shop::open(dir.path());
+        let mut shop = Shop::open_in(dir.path());
         let versions = shop.correct();
         let server = Server::start(&shop, &[]);
         let window = Window::browse(&server.url);
@@ -192,7 +192,7 @@ fn the_history_of_a_claim_leads_to_what_held_then() {
 #[test]
 fn erasing_reaches_the_past() {
     let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
+    let mut shop = Shop::open_in(dir.path());
     let versions = shop.correct();
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let server = Server::start(&shop, &[]);
@@ -220,7 +220,7 @@ fn the_knowledge_looks_as_it_was_approved() {
         (420, 700),
     ];
     let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
+    let mut shop = Shop::open_in(dir.path());
     shop.correct();
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);

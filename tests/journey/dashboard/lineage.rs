@@ -4,10 +4,9 @@ use serde_json::json;
 
 use super::{
     hands::{BOTH, Hand, listed, read, row, rows},
-    server::Server,
     shop::Shop,
 };
-use crate::{engram::Engram, window::Window};
+use crate::{stage::Stage, window::Window};
 
 /// What is said of each version, newest first: when it came, who did what, and whether it can hold again.
 const TOLD: [(&str, &str, bool); 3] = [
@@ -42,31 +41,29 @@ fn word(window: &Window, id: &str) -> Vec<String> {
 
 #[test]
 fn a_claim_tells_its_versions_and_who_else_said_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
+    let mut shop = Shop::open();
     let versions = shop.correct();
     let [first, second, third] = versions.as_slice() else {
         panic!("{versions:?}")
     };
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let engram = shop.engram();
     let claims: Vec<String> = [third, second, first].map(|it| engram.get(it).claim).into();
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::of(shop);
     for hand in BOTH {
         window.anew();
         window.wait(&rows(10));
         window.open_row(hand, first);
-        assert_eq!(state(&window), ["replaced"]);
+        assert_eq!(state(window), ["replaced"]);
         for (id, wanted) in [
             (first, "replaced"),
             (second, "replaced"),
             (third, "unchanged"),
         ] {
-            assert_eq!(word(&window, id), [wanted]);
+            assert_eq!(word(window, id), [wanted]);
         }
 
         // All versions, the newest first; the one that is read is marked, and leads nowhere.
-        open_history(&window, hand);
+        open_history(window, hand);
         assert_eq!(
             window.texts("[data-testid=version] button:not(.restore, .then)"),
             claims
@@ -84,7 +81,7 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
             format!("[data-testid=version][data-id=\"{third}\"] button:not(.restore, .then)");
         window.press_any(hand, &line);
         window.wait(&read(third));
-        assert!(state(&window).is_empty());
+        assert!(state(window).is_empty());
         assert_eq!(window.count(NEWER), 0, "nothing is newer");
         window.open_row(hand, first);
         for newer in [second, third] {
@@ -95,7 +92,7 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
         // Who said the newest too.
         let facts = window.text("#engram .facts");
         assert!(facts.contains("2 other agents"), "{facts}");
-        open_history(&window, hand);
+        open_history(window, hand);
         let voices = window.texts("[data-testid=voice]");
         assert_eq!(voices.len(), VOICES.len(), "{voices:?}");
         for (voice, (by, at)) in voices.iter().zip(VOICES) {
@@ -106,11 +103,9 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
 
 #[test]
 fn an_old_version_is_replaced_however_one_comes_to_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
+    let mut shop = Shop::open();
     let versions = shop.correct();
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shop);
     let origin = window.script("return location.origin", json!([]));
     // A list that has none of its versions.
     window.goto(&format!(
@@ -120,23 +115,18 @@ fn an_old_version_is_replaced_however_one_comes_to_it() {
     ));
     window.wait(&listed(&[&shop.ids[5]]));
     window.wait(&read(&versions[0]));
-    assert_eq!(state(&window), ["replaced"]);
+    assert_eq!(state(window), ["replaced"]);
     window.press_any(Hand::Mouse, NEWER);
     window.wait(&read(&versions[1]));
 }
 
 #[test]
 fn a_correction_and_a_voice_come_while_their_claim_is_read() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
-    let versions = shop.correct();
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(10));
+    let (Stage { shop, window, .. }, versions) = &Stage::corrected();
+    let engram = &shop.engram();
     let newest = engram.get(&versions[2]);
     window.open_row(Hand::Mouse, &versions[2]);
-    open_history(&window, Hand::Keys);
+    open_history(window, Hand::Keys);
 
     // Another agent says the same.
     let said = |agent: &str, claim: &str| {
@@ -154,7 +144,7 @@ fn a_correction_and_a_voice_come_while_their_claim_is_read() {
     let better = engram.put(&[better]).remove(0);
     window.wait("document.querySelector('[data-testid=engram] [data-testid=state]')?.textContent === 'replaced'");
     window.wait("document.querySelectorAll('[data-testid=version]').length === 4");
-    assert_eq!(word(&window, &versions[2]), ["replaced"]);
+    assert_eq!(word(window, &versions[2]), ["replaced"]);
     window.press_any(Hand::Mouse, NEWER);
     window.wait(&read(&better));
 }

@@ -160,7 +160,7 @@ fn differing(kept: &Path, now: &Path, home: &Path) -> f64 {
 #[test]
 fn views_look_as_they_were_approved() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url);
@@ -191,7 +191,7 @@ fn states_look_as_they_were_approved() {
 #[test]
 fn narrow_windows_look_as_they_were_approved() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url);
@@ -209,7 +209,7 @@ fn narrow_windows_look_as_they_were_approved() {
 #[test]
 fn every_component_looks_as_it_was_approved() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty(dir.path());
+    let shop = Shop::empty_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     window.find("[data-testid=first-run] .command");
@@ -252,7 +252,7 @@ fn height_of_the_gallery(window: &Window) -> u32 {
 #[test]
 fn what_a_system_wishes_and_a_large_screen_look_as_they_were_approved() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     window.find("[data-testid=engram] [data-testid=digest]");

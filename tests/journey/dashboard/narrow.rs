@@ -93,7 +93,7 @@ fn open(window: &Window, hand: Hand, id: &str) {
 #[test]
 fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url);
@@ -158,7 +158,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
 #[test]
 fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url);
@@ -202,7 +202,7 @@ fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
 #[test]
 fn every_view_fits_a_narrow_window() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url);
@@ -247,7 +247,7 @@ fn every_view_fits_a_narrow_window() {
 #[test]
 fn an_empty_home_fits_a_narrow_window() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty(dir.path());
+    let shop = Shop::empty_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     window.find("[data-testid=first-run] .command");
@@ -263,7 +263,7 @@ fn an_empty_home_fits_a_narrow_window() {
 #[test]
 fn a_broad_window_shows_two_sources_side_by_side() {
     let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open(dir.path());
+    let mut shop = Shop::open_in(dir.path());
     let pointers = [
         "repo:src/ledger.rs#L17-L31@HEAD",
         "repo:src/retry.rs#L9-L15@HEAD",

@@ -75,8 +75,8 @@ fn every_view_in_every_condition() {
         };
         let dir = tempfile::tempdir().unwrap();
         let shop = match claims {
-            None => Shop::open(dir.path()),
-            Some(claims) => Shop::of_claims(dir.path(), claims),
+            None => Shop::open_in(dir.path()),
+            Some(claims) => Shop::of_claims(claims),
         };
         let server = Server::start(&shop, &[]);
         shop.drift();

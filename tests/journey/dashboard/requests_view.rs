@@ -53,7 +53,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
     for hand in BOTH {
         println!("{hand:?}");
         let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open(dir.path());
+        let shop = Shop::open_in(dir.path());
         let engram = Engram::of(dir.path(), &shop.home, &shop.root);
         let server = Server::start(&shop, &[]);
         let window = Window::browse(&server.url);
@@ -164,7 +164,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
 #[test]
 fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let server = Server::start(&shop, &[]);
     let child = Member::open(&engram, &server, "programmer-1", None);
@@ -209,7 +209,7 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
 #[test]
 fn the_requests_look_as_they_were_approved() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let server = Server::start(&shop, &[]);
     Member::open(&engram, &server, "lead", None);

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
 };
 
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::shop::Shop;
 use crate::{
-    engram::Engram,
     machine::{self, Running, clean},
+    stage::Stage,
     window::Window,
 };
 
@@ -51,15 +51,13 @@ impl Server {
 }
 
 /// An agent says something.
-pub(super) fn put(shop: &Shop, dir: &Path, claim: &str) {
-    let engram = Engram::of(dir, &shop.home, &shop.root);
-    engram.put(&[json!({"claim": claim, "pointers": ["repo:src/retry.rs@HEAD"]})]);
+pub(super) fn put(shop: &Shop, _: &std::path::Path, claim: &str) {
+    shop.put(claim);
 }
 
 #[test]
 fn a_page_outlives_its_server() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open();
     let token: PathBuf = shop.home.join("token");
     let token = token.to_str().unwrap();
     let server = Server::start(&shop, &["--token-file", token]);
@@ -79,7 +77,7 @@ fn a_page_outlives_its_server() {
     );
 
     // What was said meanwhile is there when it is back, and the page is the one that it was.
-    put(&shop, dir.path(), "Said while nobody answered");
+    shop.put("Said while nobody answered");
     let server = Server::start(&shop, &again);
     assert_eq!(server.listen(), listen);
     window.wait("document.querySelector('[data-testid=link]').dataset.state === 'live'");
@@ -99,8 +97,7 @@ fn a_page_outlives_its_server() {
 
 #[test]
 fn a_wrong_token_shows_nothing_but_what_to_do() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open();
     let server = Server::start(&shop, &[]);
     let (address, _) = server.url.split_once("#token=").unwrap();
     let window = Window::browse(&format!("{address}#token=wrong"));
@@ -129,10 +126,8 @@ fn a_wrong_token_shows_nothing_but_what_to_do() {
 
 #[test]
 fn pages_that_were_left_hold_no_connections() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let stage = Stage::open();
+    let window = &stage.window;
     // A browser has six for all pages of a server, and keeps pages for going back.
     for visit in 0..9 {
         window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");
@@ -140,10 +135,10 @@ fn pages_that_were_left_hold_no_connections() {
         window.goto("data:text/html,elsewhere");
         match visit % 2 {
             0 => drop(window.post("/back", json!({}))),
-            _ => window.goto(&server.url),
+            _ => window.goto(&stage.server.url),
         }
     }
-    put(&shop, dir.path(), "Said at the end");
+    stage.shop.put("Said at the end");
     window.wait(
         "document.querySelector('[data-testid=feed-row] p')?.textContent === 'Said at the end'",
     );

@@ -4,10 +4,9 @@ use serde_json::json;
 
 use super::{
     hands::{ENTER, Hand, row, rows},
-    server::Server,
     shop::Shop,
 };
-use crate::window::Window;
+use crate::stage::Stage;
 
 /// A claim, the direction of its lines, and the parts that have an element of their own.
 type Set = (
@@ -37,8 +36,7 @@ const TOLD: &str = "const it = document.querySelector(arguments[0]), style = get
 
 #[test]
 fn a_claim_is_set_as_its_words_run() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty(dir.path());
+    let mut shop = Shop::empty();
     let drafts = SET.iter().map(|(claim, ..)| {
         (
             1,
@@ -46,8 +44,7 @@ fn a_claim_is_set_as_its_words_run() {
         )
     });
     shop.say(drafts.collect::<Vec<_>>());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shop);
     window.wait(&rows(SET.len()));
     for (id, (claim, direction, apart)) in shop.ids.iter().zip(SET) {
         let apart: Vec<_> = apart
@@ -70,8 +67,7 @@ fn a_claim_is_set_as_its_words_run() {
 
 #[test]
 fn what_was_pinned_stands_beside_what_became_of_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty(dir.path());
+    let mut shop = Shop::empty();
     let line = |n: u32| format!("        let value_{n} = count({n});\n");
     let then: String = (1..=40).map(line).collect();
     shop.write("src/deep.rs", &then);
@@ -80,8 +76,7 @@ fn what_was_pinned_stands_beside_what_became_of_it() {
     shop.say([(1, draft)]);
     let pinned = shop.git(&["rev-parse", "--short=7", "HEAD"]);
     shop.write("src/deep.rs", then.replace("count(20)", "total(20)"));
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shop);
     window.open_row(Hand::Mouse, &shop.ids[0]);
     window.find("[data-testid=sides] mark");
     let texts = |css: &str| window.texts(&format!("[data-testid=sides] {css}"));

@@ -11,8 +11,12 @@ use engram_engine::{Engine, Options, World};
 use engram_kit::{Author, Clock, Repository};
 use engram_model::{Caller, Reply, Request};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::machine::{self, clean};
+use crate::{
+    engram::Engram,
+    machine::{self, clean},
+};
 
 /// When the page is looked at.
 pub const NOW: &str = "2026-01-08T15:04:00Z";
@@ -127,22 +131,25 @@ pub fn said() -> impl Iterator<Item = (i64, Value)> {
     })
 }
 
-/// The repository and the home.
+/// The repository and the home, in a folder.
 pub struct Shop {
+    pub dir: PathBuf,
     pub home: PathBuf,
     /// The ids of the claims, oldest first.
     pub ids: Vec<String>,
     repository: Repository,
+    /// What is removed with it.
+    _folder: Option<TempDir>,
 }
 
 /// Its files and their history, in a folder of `dir`.
-pub fn repository(dir: &Path) -> Repository {
+fn repository(dir: &Path) -> Repository {
     let ada = Author {
         name: "Ada",
         email: "ada@shop.example",
         at: "2026-01-07T10:00:00Z",
     };
-    let repository = Repository::init_by(ada, dir.canonicalize().unwrap().join("shop"));
+    let repository = Repository::init_by(ada, dir.join("shop"));
     repository.write("src/retry.rs", RETRY);
     let first = "Write down how payments are tried again";
     repository.change("docs/SPEC.md", SPEC, first);
@@ -152,33 +159,52 @@ pub fn repository(dir: &Path) -> Repository {
 
 /// The same, with a note beside the sources.
 pub fn noted(dir: &Path) -> Repository {
-    let repository = repository(dir);
+    let repository = repository(&dir.canonicalize().unwrap());
     repository.change("NOTES.md", "A note.\n", "Add a note");
     repository
 }
 
 impl Shop {
     /// Files and a history, and nothing said yet.
-    pub fn empty(dir: &Path) -> Self {
-        let repository = repository(dir);
+    pub fn empty() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let shop = Self::empty_in(folder.path());
         Self {
-            home: repository.root.with_file_name("home"),
+            _folder: Some(folder),
+            ..shop
+        }
+    }
+
+    /// The same in a folder that somebody else removes.
+    pub fn empty_in(dir: &Path) -> Self {
+        let dir = dir.canonicalize().unwrap();
+        Self {
+            home: dir.join("home"),
             ids: Vec::new(),
-            repository,
+            repository: repository(&dir),
+            dir,
+            _folder: None,
         }
     }
 
     /// With what agents said.
-    pub fn open(dir: &Path) -> Self {
-        let mut shop = Self::empty(dir);
+    pub fn open() -> Self {
+        let mut shop = Self::empty();
         shop.say_all();
         shop
     }
 
-    /// With the same, in other words.
+    /// The same in a folder that somebody else removes.
+    pub fn open_in(dir: &Path) -> Self {
+        let mut shop = Self::empty_in(dir);
+        shop.say_all();
+        shop
+    }
+
+    /// With the same as others say, in other words.
     #[cfg(feature = "bench")]
-    pub fn of_claims(dir: &Path, claims: &[&str]) -> Self {
-        let mut shop = Self::empty(dir);
+    pub fn of_claims(claims: &[&str]) -> Self {
+        let mut shop = Self::empty();
         shop.say(said().zip(claims).map(|((after, mut draft), claim)| {
             draft["claim"] = json!(claim);
             (after, draft)
@@ -193,7 +219,7 @@ impl Shop {
             let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long");
             let _ = fs::remove_dir_all(&dir); // of an earlier run
             fs::create_dir_all(&dir).unwrap();
-            let shop = Shop::empty(&dir);
+            let shop = Shop::empty_in(&dir);
             shop.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
             let mut filling = clean(machine::many(), &dir);
             filling.args([&shop.home, &shop.root]).arg("21000");
@@ -203,6 +229,17 @@ impl Shop {
             shop
         });
         &FILLED
+    }
+
+    /// The command on it, by a person who lives in its folder.
+    pub fn engram(&self) -> Engram {
+        Engram::of(&self.dir, &self.home, &self.root)
+    }
+
+    /// An agent says something, by the command.
+    pub fn put(&self, claim: &str) {
+        let draft = json!({"claim": claim, "pointers": ["repo:src/retry.rs@HEAD"]});
+        self.engram().put(&[draft]);
     }
 
     /// All that agents say of a shop.

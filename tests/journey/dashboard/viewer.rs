@@ -189,7 +189,7 @@ fn picture(name: &str) -> PathBuf {
 
 /// A shop with these files, and a claim for each pointer.
 fn shelf(dir: &Path, files: &[File], pointers: &[&str]) -> Shop {
-    let mut shop = Shop::empty(dir);
+    let mut shop = Shop::empty_in(dir);
     for folder in ["tools", "dist"] {
         fs::create_dir_all(shop.root.join(folder)).unwrap();
     }

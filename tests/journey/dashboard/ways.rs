@@ -224,7 +224,7 @@ pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
         fs::create_dir(&folder).unwrap();
         folder
     };
-    let empty = Shop::empty(&folder("empty"));
+    let empty = Shop::empty_in(&folder("empty"));
     let server = Server::start(&empty, &[]);
     let window = Window::browse(&server.url);
     window.find("[data-testid=first-run] .command");
@@ -244,7 +244,7 @@ pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
     window.anew();
     window.find("[data-testid=failure]");
     look(&window, "failure");
-    let shop = Shop::open(&folder("open"));
+    let shop = Shop::open_in(&folder("open"));
     let server = Server::start(&shop, &[]);
     shop.drift();
     window.goto("about:blank");
@@ -257,7 +257,7 @@ pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
     window.find("[data-testid=disconnected]");
     look(&window, "disconnected");
     // A claim with a past, which others said too.
-    let mut shop = Shop::open(&folder("corrected"));
+    let mut shop = Shop::open_in(&folder("corrected"));
     shop.correct();
     let server = Server::start(&shop, &[]);
     window.goto("about:blank");
@@ -309,7 +309,7 @@ fn reach_all(window: &Window) {
 #[test]
 fn every_view_is_reached_in_the_window() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     shop.drift();
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let editor = Editor::new(dir.path());
@@ -323,7 +323,7 @@ fn every_view_is_reached_in_the_window() {
 #[test]
 fn a_dialog_that_is_open_again_stays_open() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     window.wait(READ);
@@ -340,7 +340,7 @@ fn a_dialog_that_is_open_again_stays_open() {
 #[test]
 fn every_view_is_reached_by_keys_alone_and_by_mouse() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     shop.drift();
     let window = Window::browse(&server.url);
@@ -377,7 +377,7 @@ fn every_view_is_reached_by_keys_alone_and_by_mouse() {
 #[test]
 fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open(dir.path());
+    let shop = Shop::open_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     window.wait(READ);
@@ -402,7 +402,7 @@ fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
 #[test]
 fn an_empty_home_leads_to_a_first_engram() {
     let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty(dir.path());
+    let mut shop = Shop::empty_in(dir.path());
     let server = Server::start(&shop, &[]);
     let window = Window::browse(&server.url);
     window.find("[data-testid=first-run]");

@@ -1,0 +1,73 @@
+//! What a test begins with: a shop and a person who looks at it, in a browser or at the real window.
+
+use crate::{
+    dashboard::{hands::rows, server::Server, shop::Shop},
+    window::Window,
+};
+
+/// A shop that is served, before anybody looks at it.
+pub(crate) struct Served {
+    pub(crate) server: Server,
+    pub(crate) shop: Shop,
+}
+
+impl Served {
+    pub(crate) fn of(shop: Shop) -> Self {
+        Self {
+            server: Server::start(&shop, &[]),
+            shop,
+        }
+    }
+
+    pub(crate) fn browse(self) -> Stage {
+        // Should it fail, the server ends before its files are removed.
+        let window = Window::browse(&self.server.url);
+        Stage {
+            window,
+            server: self.server,
+            shop: self.shop,
+        }
+    }
+}
+
+/// A page of a browser on a shop. Fields drop in order: the page ends before its server, and the
+/// files are removed last.
+pub(crate) struct Stage {
+    pub(crate) window: Window,
+    pub(crate) server: Server,
+    pub(crate) shop: Shop,
+}
+
+impl Stage {
+    pub(crate) fn of(shop: Shop) -> Self {
+        Served::of(shop).browse()
+    }
+
+    /// With what agents said.
+    pub(crate) fn open() -> Self {
+        Self::of(Shop::open())
+    }
+
+    /// The same, once all of it is listed.
+    pub(crate) fn listed() -> Self {
+        let stage = Self::open();
+        stage.window.wait(&rows(stage.shop.ids.len()));
+        stage
+    }
+
+    /// With the claim on retries corrected twice, once all is listed; its versions, oldest first.
+    pub(crate) fn corrected() -> (Self, Vec<String>) {
+        let mut shop = Shop::open();
+        let versions = shop.correct();
+        let stage = Self::of(shop);
+        stage.window.wait(&rows(10));
+        (stage, versions)
+    }
+
+    /// A shop that drifts once it is served, before the page is there.
+    pub(crate) fn drifting(shop: Shop) -> Self {
+        let served = Served::of(shop);
+        served.shop.drift();
+        served.browse()
+    }
+}
