@@ -50,7 +50,7 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
         let shop = Shop::open_in(dir.path());
         let engram = || Engram::of(dir.path(), &shop.home, &shop.root);
         let server = Server::start(&shop, &[]);
-        let child = Member::open(&engram(), &server, "programmer-1", None);
+        let child = Member::open(&shop, &server, "programmer-1", None);
         let connect = connecting(&engram(), agent);
         let session = Session::connected(agent, &connect, &shop.root, dir.path());
         let session = session.proved_by(&child.token);

@@ -1,7 +1,11 @@
 //! What a test begins with: a shop and a person who looks at it, in a browser or at the real window.
 
 use crate::{
-    dashboard::{hands::rows, server::Server, shop::Shop},
+    dashboard::{
+        hands::{BOTH, Hand, rows},
+        server::Server,
+        shop::Shop,
+    },
     window::Window,
 };
 
@@ -69,5 +73,13 @@ impl Stage {
         let served = Served::of(shop);
         served.shop.drift();
         served.browse()
+    }
+}
+
+/// Does a thing by keys, then by mouse, each on a stage of its own.
+pub(crate) fn both_hands<S>(open: impl Fn() -> S, test: impl Fn(&S, Hand)) {
+    for hand in BOTH {
+        println!("{hand:?}");
+        test(&open(), hand);
     }
 }

@@ -4,12 +4,15 @@ use serde_json::json;
 
 use super::{
     access::{axe, complaints},
-    hands::{BOTH, DELETE, ENTER, Hand, rows},
-    server::Server,
+    hands::{DELETE, ENTER, Hand, rows},
     shop::Shop,
     team::{Member, WANTED},
 };
-use crate::{conflicts::notice, engram::Engram, window::Window};
+use crate::{
+    conflicts::notice,
+    engram::Engram,
+    stage::{Served, Stage, both_hands},
+};
 
 const POINTER: &str = "repo:src/retry.rs#L9-L15@HEAD";
 
@@ -26,14 +29,8 @@ fn read(engram: &Engram, agent: &str) {
 
 #[test]
 fn agents_are_listed_and_lead_to_what_they_said() {
-    for hand in BOTH {
-        println!("{hand:?}");
-        let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open_in(dir.path());
-        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-        let server = Server::start(&shop, &[]);
-        let window = Window::browse(&server.url);
-        window.wait(&rows(8));
+    both_hands(Stage::listed, |Stage { shop, window, .. }, hand| {
+        let engram = &shop.engram();
         match hand {
             Hand::Keys => window.keys("4"),
             Hand::Mouse => window.click("[data-testid=agents-view]"),
@@ -41,12 +38,12 @@ fn agents_are_listed_and_lead_to_what_they_said() {
         window.find("[data-testid=no-agents]");
 
         // Each appears once it did something, above the earlier ones.
-        read(&engram, "architect");
+        read(engram, "architect");
         window.wait(&listed("architect"));
-        read(&engram, "programmer-1");
+        read(engram, "programmer-1");
         window.wait(&listed("programmer-1,architect"));
         // A listed agent keeps its row; its figures change.
-        read(&engram, "architect");
+        read(engram, "architect");
         window.wait("[...document.querySelectorAll('[data-testid=agent]')][1]?.textContent.includes('2/3 spans')");
         assert_eq!(
             window.script(
@@ -80,20 +77,18 @@ fn agents_are_listed_and_lead_to_what_they_said() {
         // And back, by the browser: the list is read anew, the latest first.
         window.keys("[");
         window.wait(&listed("architect,programmer-1"));
-    }
+    });
 }
 
 #[test]
 fn the_agents_are_behind_the_status_line() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let shop = Shop::open();
+    let engram = shop.engram();
     for at in 1..=3 {
         read(&engram, "programmer-2");
         read(&engram, &format!("reviewer-{at}"));
     }
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::of(shop);
     window.wait(&rows(8));
     window.press_on(Hand::Keys, "agents");
     window.wait("document.querySelectorAll('[data-testid=agent]').length === 4");
@@ -119,13 +114,12 @@ fn the_agents_are_behind_the_status_line() {
 
 #[test]
 fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let lead = Member::open(&engram, &server, "lead", None);
-    let child = Member::open(&engram, &server, "programmer-1", Some(&lead.name));
-    let window = Window::browse(&server.url);
+    let served = Served::of(Shop::open());
+    let Served { shop, server } = &served;
+    let lead = Member::open(shop, server, "lead", None);
+    let child = Member::open(shop, server, "programmer-1", Some(&lead.name));
+    let Stage { shop, window, .. } = &served.browse();
+    let engram = &shop.engram();
     window.wait(&rows(8));
     window.keys("4");
     window.wait(&listed("lead,programmer-1"));
@@ -160,6 +154,6 @@ fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
     window.wait(&costs(5));
     assert!(window.text("[data-testid=cost]").contains("by a grant"));
     window.wait("document.querySelector('.beyond').textContent.includes('0 open, 1 used')");
-    let found = complaints(&window, &axe(), "a team");
+    let found = complaints(window, &axe(), "a team");
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

@@ -7,10 +7,13 @@ use serde_json::json;
 
 use super::{
     hands::{BOTH, ENTER, ESCAPE, Hand, listed, read, row, rows},
-    server::{Server, put},
+    server::Server,
     shop::Shop,
 };
-use crate::{engram::Engram, window::Window};
+use crate::{
+    stage::{Stage, both_hands},
+    window::Window,
+};
 
 const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
 
@@ -24,14 +27,8 @@ fn answer(window: &Window, hand: Hand, key: &str, testid: &str) {
 
 #[test]
 fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
-    for hand in BOTH {
-        println!("{hand:?}");
-        let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open_in(dir.path());
-        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-        let server = Server::start(&shop, &[]);
-        let window = Window::browse(&server.url);
-        window.wait(&rows(8));
+    both_hands(Stage::listed, |Stage { shop, window, .. }, hand| {
+        let engram = &shop.engram();
         shop.drift();
         window.press_on(hand, "drift-view");
         let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
@@ -44,7 +41,7 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
 
         // Agents are asked; it stays in doubt until one has answered.
         window.open_row(hand, edited);
-        answer(&window, hand, "a", "ask-agent");
+        answer(window, hand, "a", "ask-agent");
         window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
         let asked = engram.json(&["query", "Retries use full jitter", "--kind", "todo"]);
         let claim = asked["engrams"][0]["claim"].as_str().unwrap();
@@ -53,9 +50,9 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
 
         // No longer true: it is forgotten, after a question, and the next one is read.
         window.open_row(hand, gone);
-        answer(&window, hand, "x", "no-longer");
+        answer(window, hand, "x", "no-longer");
         window.wait_moved("document.activeElement.dataset.testid === 'forget-yes'");
-        answer(&window, hand, ENTER, "forget-yes");
+        answer(window, hand, ENTER, "forget-yes");
         window.wait(&listed(&[edited, also_gone]));
         assert!(engram.json(&["get", gone])["valid_until"].is_string());
         window.wait(&format!(
@@ -64,22 +61,18 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
 
         // Still true: its evidence is what is there now.
         window.open_row(hand, edited);
-        answer(&window, hand, "y", "still-true");
+        answer(window, hand, "y", "still-true");
         window.wait(&listed(&[also_gone]));
         let newest = &engram.json(&["feed"])["entries"][0]["change"]["with"];
         assert_eq!(newest["supersedes"], json!(edited));
         assert_eq!(newest["health"]["standing"], json!("holds"));
         window.wait(&read(also_gone));
-    }
+    });
 }
 
 #[test]
 fn a_question_to_agents_is_no_claim_in_doubt() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(8));
+    let Stage { shop, window, .. } = &Stage::listed();
     shop.drift();
     window.press_on(Hand::Mouse, "drift-view");
     let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
@@ -110,10 +103,7 @@ fn a_question_to_agents_is_no_claim_in_doubt() {
 
 #[test]
 fn what_is_new_is_shown_by_keys_and_by_mouse() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::open();
     window.size(900, 500);
     window.wait(&rows(8));
     window.wait(LIVE);
@@ -126,13 +116,13 @@ fn what_is_new_is_shown_by_keys_and_by_mouse() {
             json!([]),
         );
         window.wait("document.querySelector('[data-testid=link]').dataset.state === 'paused'");
-        put(&shop, dir.path(), &claim);
+        shop.put(&claim);
         window.find("[data-testid=new-pill]");
         assert!(
             !window.text("[data-testid=feed]").contains(&claim),
             "it waits"
         );
-        answer(&window, hand, "n", "new-pill");
+        answer(window, hand, "n", "new-pill");
         window.wait("!document.querySelector('[data-testid=new-pill]')");
         window.wait(&format!(
             "document.querySelector('[data-testid=feed-row][aria-posinset=\"1\"] p')?.textContent === {}",
@@ -161,10 +151,7 @@ fn command(window: &Window, hand: Hand, key: &str, title: &str) {
 
 #[test]
 fn what_was_shown_before_is_shown_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::open();
     for hand in BOTH {
         println!("{hand:?}");
         window.anew();
@@ -177,14 +164,14 @@ fn what_was_shown_before_is_shown_again() {
         window.keys("/jitter");
         window.wait(&rows(1));
         window.keys(ENTER);
-        command(&window, hand, "[", "Go back");
+        command(window, hand, "[", "Go back");
         window.wait(&rows(8));
         window.wait(&read(&shop.ids[2]));
-        command(&window, hand, "[", "Go back");
+        command(window, hand, "[", "Go back");
         window.wait(&read(&shop.ids[4]));
-        command(&window, hand, "]", "Go forward");
+        command(window, hand, "]", "Go forward");
         window.wait(&read(&shop.ids[2]));
-        command(&window, hand, "]", "Go forward");
+        command(window, hand, "]", "Go forward");
         window.wait(&rows(1));
         assert!(window.query().contains("q=jitter"), "{}", window.query());
     }
@@ -192,8 +179,7 @@ fn what_was_shown_before_is_shown_again() {
 
 #[test]
 fn a_page_connects_again_when_a_person_wants_it_to() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
+    let shop = Shop::open();
     let token = shop.home.join("token");
     let token = token.to_str().unwrap();
     let mut server = Server::start(&shop, &["--token-file", token]);
@@ -209,11 +195,7 @@ fn a_page_connects_again_when_a_person_wants_it_to() {
 
         window.press_on(hand, "reconnect");
         window.wait("document.querySelector('[data-testid=disconnected]')");
-        put(
-            &shop,
-            dir.path(),
-            &format!("Said while nobody answered: {hand:?}"),
-        );
+        shop.put(&format!("Said while nobody answered: {hand:?}"));
         server = Server::start(&shop, &again);
         assert_eq!(
             window.count("[data-testid=disconnected]"),
@@ -243,10 +225,7 @@ const CHOICES: &[(&str, &str, &str)] = &[
 
 #[test]
 fn settings_are_chosen_by_keys_and_by_mouse_and_hold() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::open();
     for hand in BOTH {
         for (choice, name, value) in CHOICES {
             println!("{choice} by {hand:?}");
@@ -280,13 +259,11 @@ const LAST: &str = "[...document.querySelectorAll('[data-testid=feed-row] p:not(
 
 #[test]
 fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty_in(dir.path());
+    let shop = Shop::empty();
     let lower = format!("// Above.\n\n{}", shop.show("HEAD", "src/ledger.rs"));
     shop.change("src/ledger.rs", lower, "Begin with a comment");
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shop);
+    let engram = &shop.engram();
     let held = || engram.json(&["status"])["engrams"].as_u64().unwrap();
     for hand in BOTH {
         window.wait("document.querySelector('[data-testid=first-run] .command')");
@@ -302,7 +279,7 @@ fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
     // What an agent says is no sample, and stays when that goes.
     window.press_on(Hand::Mouse, "load-sample");
     window.wait(LAST);
-    put(&shop, dir.path(), "Said by an agent");
+    shop.put("Said by an agent");
     window.wait(
         "document.querySelector('[data-testid=feed-row] p')?.textContent === 'Said by an agent'",
     );

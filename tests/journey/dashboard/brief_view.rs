@@ -5,16 +5,15 @@ use serde_json::{Value, json};
 
 use super::{
     access::{axe, complaints},
-    hands::{BOTH, ENTER, Hand},
+    hands::{ENTER, Hand},
     requests_view::go,
-    server::Server,
     shop::Shop,
     team::{Member, WANTED},
 };
 use crate::{
     conflicts::{choose, notice},
     engram::Engram,
-    window::Window,
+    stage::{Served, Stage, both_hands},
 };
 
 const LINE: &str = "Ship on Friday.";
@@ -39,19 +38,14 @@ fn there(text: &str, is_pinned: bool) -> String {
 
 #[test]
 fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
-    for hand in BOTH {
-        println!("{hand:?}");
-        let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open_in(dir.path());
-        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-        let server = Server::start(&shop, &[]);
-        let window = Window::browse(&server.url);
+    both_hands(Stage::open, |Stage { shop, window, .. }, hand| {
+        let engram = &shop.engram();
         window.find("[data-testid=feed-row]");
         let press = |key: &str, testid: &str| match hand {
             Hand::Keys => window.keys(key),
             Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
         };
-        go(&window, hand, "brief");
+        go(window, hand, "brief");
         window.find("[data-testid=brief-line]");
 
         // A claim: pinned, and above the others; its evidence is beside it.
@@ -60,11 +54,11 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         press("p", "pin");
         window.wait(&notice("Pinned"));
         window.wait("document.querySelector('[data-testid=brief-part][data-part=pin]')");
-        assert_eq!(pinned(&engram).len(), 1, "{claim}");
+        assert_eq!(pinned(engram).len(), 1, "{claim}");
         press("p", "pin");
         window.wait(&notice("Unpinned"));
         window.wait("!document.querySelector('[data-testid=brief-part][data-part=pin]')");
-        assert!(pinned(&engram).is_empty());
+        assert!(pinned(engram).is_empty());
 
         // A line of one's own, edited, unpinned.
         press("n", "add-line");
@@ -72,7 +66,7 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         window.keys(LINE);
         window.keys(ENTER);
         window.wait(&there(LINE, true));
-        assert_eq!(pinned(&engram), [LINE]);
+        assert_eq!(pinned(engram), [LINE]);
         window.wait_moved("document.activeElement.id === 'feed'");
         press("e", "edit-line");
         window.wait_moved("document.activeElement.id === 'line-field'");
@@ -82,7 +76,7 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         window.wait(
             "document.querySelectorAll('[data-testid=brief-line][data-pinned=true]').length === 1",
         );
-        assert_eq!(pinned(&engram), ["Ship on Friday. At noon."]);
+        assert_eq!(pinned(engram), ["Ship on Friday. At noon."]);
         press("p", "pin");
         window.wait(&notice("Unpinned"));
         window.wait("!document.querySelector('[data-pinned=true]')");
@@ -97,26 +91,25 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         window.keys(ENTER);
         window.find("[data-testid=refused]");
         assert_eq!(window.count("[data-testid=line-field]"), 1);
-    }
+    });
 }
 
 #[test]
 fn an_agents_own_brief_is_looked_at() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let lead = Member::open(&engram, &server, "lead", None);
-    let child = Member::open(&engram, &server, "ada", Some(&lead.name));
-    let other = Member::open(&engram, &server, "bob", Some(&lead.name));
+    let served = Served::of(Shop::open());
+    let Served { shop, server } = &served;
+    let lead = Member::open(shop, server, "lead", None);
+    let child = Member::open(shop, server, "ada", Some(&lead.name));
+    let other = Member::open(shop, server, "bob", Some(&lead.name));
     assert!(child.read(WANTED).is_ok());
     assert!(other.read(WANTED).is_ok());
-    let window = Window::browse(&server.url);
-    go(&window, Hand::Keys, "brief");
+    let Stage { shop, window, .. } = &served.browse();
+    let engram = &shop.engram();
+    go(window, Hand::Keys, "brief");
     window.wait(&there("bob", false));
-    let found = complaints(&window, &axe(), "brief");
+    let found = complaints(window, &axe(), "brief");
     assert!(found.is_empty(), "{}", found.join("\n"));
-    choose(&window, "brief-of", &child.name);
+    choose(window, "brief-of", &child.name);
     window.wait(&format!(
         "!({}) && {}",
         there("bob", false),

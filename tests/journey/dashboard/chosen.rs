@@ -5,13 +5,12 @@ use serde_json::{Value, json};
 
 use super::{
     access::{axe, complaints},
-    hands::{BOTH, CONTROL, DELETE, ENTER, ESCAPE, Hand, SHIFT, listed, row, rows},
-    server::Server,
+    hands::{CONTROL, DELETE, ENTER, ESCAPE, Hand, SHIFT, listed, row, rows},
     shop::Shop,
 };
 use crate::{
-    engram::Engram,
     machine::{self, clean, ok},
+    stage::{Stage, both_hands},
     window::Window,
 };
 
@@ -72,13 +71,12 @@ fn told(window: &Window) -> Vec<String> {
 }
 
 /// A page that lists the claims of a shop, the newest open.
-fn open(shop: &Shop) -> (Server, Window) {
-    let server = Server::start(shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(shop.ids.len()));
+fn open() -> Stage {
+    let stage = Stage::listed();
+    let window = &stage.window;
     window.wait(LIVE);
     window.script("document.getElementById('feed').focus()", json!([]));
-    (server, window)
+    stage
 }
 
 /// Selects all three claims in doubt.
@@ -109,22 +107,18 @@ fn choose(window: &Window, hand: Hand, ids: [&String; 3]) {
 
 #[test]
 fn several_are_judged_at_once_and_undone_by_one_key() {
-    for hand in BOTH {
-        println!("{hand:?}");
+    both_hands(open, |Stage { shop, window, .. }, hand| {
+        let engram = &shop.engram();
         let answer = |window: &Window, key: &str, testid: &str| match hand {
             Hand::Keys => window.keys(key),
             Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
         };
-        let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open_in(dir.path());
-        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
         let log = |id: &str| {
             engram.json(&["log", id])["entries"]
                 .as_array()
                 .unwrap()
                 .len()
         };
-        let (_server, window) = open(&shop);
         shop.drift();
         window.press_on(hand, "drift-view");
         let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
@@ -136,7 +130,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         );
 
         // Selected and deselected.
-        choose(&window, hand, all);
+        choose(window, hand, all);
         assert_eq!(window.count("[data-testid=still-true]"), 1);
         assert!(
             !window.sees("[data-testid=still-true]"),
@@ -147,19 +141,19 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
                 .text("[data-testid=chosen-true]")
                 .starts_with("Still true (1)")
         );
-        answer(&window, ESCAPE, "chosen-clear");
+        answer(window, ESCAPE, "chosen-clear");
         window.wait(NONE);
 
         if hand == Hand::Keys {
-            choose(&window, hand, all);
-            let found = complaints(&window, &axe(), "chosen");
+            choose(window, hand, all);
+            let found = complaints(window, &axe(), "chosen");
             assert!(found.is_empty(), "{}", found.join("\n"));
             window.keys(ESCAPE);
             window.wait(NONE);
         }
 
         // Agents are asked once about each, however often the key is pressed.
-        choose(&window, hand, all);
+        choose(window, hand, all);
         window.script(WATCHED, json!([]));
         window.script("window.hold = 1", json!([]));
         window.keys("a");
@@ -169,17 +163,17 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         window.script("window.hold = undefined; window.go()", json!([]));
         window.wait(&notice("Asked agents about 3 claims"));
         window.wait(NONE);
-        assert_eq!(sent(&window).len(), 3);
+        assert_eq!(sent(window).len(), 3);
         window.wait(&say(&all, "asked"));
         assert!(all.iter().all(|id| log(id) == 2));
-        answer(&window, "z", "undo");
+        answer(window, "z", "undo");
         window.wait(&notice("Undone: 3 claims"));
         window.wait(&say(&[gone, also_gone], "evidence gone"));
-        assert_eq!(sent(&window).len(), 6);
+        assert_eq!(sent(window).len(), 6);
 
         // Forgotten, after a question that names them.
-        choose(&window, hand, all);
-        answer(&window, "x", "chosen-false");
+        choose(window, hand, all);
+        answer(window, "x", "chosen-false");
         window.wait_moved(ON_YES);
         let asked = window.text("[data-testid=chosen-confirm]");
         for words in [
@@ -189,14 +183,14 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         ] {
             assert!(asked.contains(words), "{words}: {asked}");
         }
-        answer(&window, ESCAPE, "chosen-no");
+        answer(window, ESCAPE, "chosen-no");
         window.wait(&chosen(3));
-        answer(&window, "x", "chosen-false");
+        answer(window, "x", "chosen-false");
         window.wait_moved(ON_YES);
-        answer(&window, ENTER, "chosen-yes");
+        answer(window, ENTER, "chosen-yes");
         window.wait(&notice("Forgot 3 claims"));
         window.find("[data-testid=no-drift]");
-        answer(&window, "z", "undo");
+        answer(window, "z", "undo");
         window.wait(&notice("Undone: 3 claims"));
         window.wait(&rows(3));
         for id in all {
@@ -209,21 +203,19 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         window.control('a');
         window.wait(&chosen(3));
         window.wait(&notice("3 selected"));
-        answer(&window, "y", "chosen-true");
+        answer(window, "y", "chosen-true");
         window.wait(&notice("Confirmed against the current lines"));
         window.wait(&chosen(2));
         window.wait(&rows(2));
-        answer(&window, ESCAPE, "chosen-clear");
+        answer(window, ESCAPE, "chosen-clear");
         window.wait(NONE);
-    }
+    });
 }
 
 #[test]
 fn a_row_that_is_closed_meanwhile_is_chosen_no_more() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let (_server, window) = open(&shop);
+    let Stage { shop, window, .. } = &open();
+    let engram = &shop.engram();
     window.control('a');
     window.wait(&chosen(8));
     window.keys(DELETE);
@@ -263,9 +255,8 @@ fn a_row_that_is_closed_meanwhile_is_chosen_no_more() {
 
 #[test]
 fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let Stage { shop, window, .. } = &open();
+    let engram = &shop.engram();
     let forgotten = || {
         let is_closed = |id: &&String| engram.json(&["get", id])["valid_until"].is_string();
         shop.ids.iter().filter(is_closed).count()
@@ -276,16 +267,15 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
         window.wait_moved(ON_YES);
         window.keys(ENTER);
     };
-    let (_server, window) = open(&shop);
     window.script(WATCHED, json!([]));
     // One is refused: the others are done.
     window.script("window.refuse = {2: 'NOT_FOUND'}", json!([]));
-    forget(&window);
+    forget(window);
     window.wait(&notice(
         "Forgot 7 of 8 1 was refused: This is refused. Try again later.",
     ));
     window.wait(&chosen(1));
-    assert_eq!((sent(&window).len(), forgotten()), (8, 7));
+    assert_eq!((sent(window).len(), forgotten()), (8, 7));
     window.keys("z");
     window.wait(&notice("Undone: 7 claims"));
     window.wait("document.querySelectorAll('[data-testid=feed-row] p:not(.closed)').length === 8");
@@ -295,12 +285,12 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
         "window.sent = []; window.refuse = {4: 'RATE_LIMITED'}",
         json!([]),
     );
-    forget(&window);
+    forget(window);
     window.wait(&notice(
         "Forgot 3 of 8 Not done: 5. This is refused. Try again later.",
     ));
     window.wait(&chosen(5));
-    assert_eq!(sent(&window).len(), 4);
+    assert_eq!(sent(window).len(), 4);
     // What cannot be undone now can be later.
     window.script(
         "window.sent = []; window.refuse = {2: 'RATE_LIMITED'}",
@@ -314,14 +304,12 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
 
 #[test]
 fn a_long_run_says_how_far_it_is_and_is_stopped() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty_in(dir.path());
+    let shop = Shop::empty();
     shop.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
-    ok(clean(machine::many(), dir.path())
+    ok(clean(machine::many(), &shop.dir)
         .args([&shop.home, &shop.root])
         .arg("320"));
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::of(shop);
     window.find("[data-testid=feed-row]");
     window.wait(LIVE);
     window.script("document.getElementById('feed').focus()", json!([]));
@@ -354,7 +342,7 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
     window.script("window.hold = undefined; window.go()", json!([]));
     window.wait(&notice("Forgot 50 of 200 Stopped: 150 not done."));
     window.wait(&chosen(150));
-    let sent = sent(&window);
+    let sent = sent(window);
     let each: std::collections::BTreeSet<&String> = sent.iter().collect();
     assert_eq!((sent.len(), each.len()), (50, 50), "each once");
     window.keys("z");
@@ -363,9 +351,7 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
 
 #[test]
 fn claims_are_copied() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let (_server, window) = open(&shop);
+    let Stage { shop, window, .. } = &open();
     let copied =
         "navigator.clipboard.writeText = async text => { document.body.dataset.copied = text; }";
     window.script(copied, json!([]));
@@ -374,14 +360,14 @@ fn claims_are_copied() {
     window.shift('c');
     window.wait(&notice("Claim copied"));
     assert_eq!(
-        text(&window),
+        text(window),
         json!("Only 429 and 5xx are tried again; a declined card never is.")
     );
     window.shift('j');
     window.wait(&chosen(2));
     window.shift('c');
     window.wait(&notice("Claims copied"));
-    let lines = text(&window);
+    let lines = text(window);
     let lines: Vec<&str> = lines.as_str().unwrap().lines().collect();
     assert_eq!(lines.len(), 2);
     assert!(lines[1].starts_with("Nobody has tried"), "{lines:?}");
@@ -390,6 +376,6 @@ fn claims_are_copied() {
     window.wait(NONE);
     window.click("[data-testid=menu-item][data-command=copy-claim]");
     window.wait(&notice("Claim copied"));
-    let copied: Value = text(&window);
+    let copied: Value = text(window);
     assert!(copied.as_str().unwrap().starts_with("A reservation is"));
 }

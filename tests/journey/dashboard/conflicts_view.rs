@@ -5,28 +5,38 @@ use serde_json::json;
 
 use super::{
     access::{axe, complaints},
-    hands::{BOTH, CONTROL, ENTER, ESCAPE, Hand, SHIFT},
+    hands::{CONTROL, ENTER, ESCAPE, Hand, SHIFT},
     looks::Looks,
-    server::Server,
     shop::Shop,
 };
 use crate::{
     conflicts::{all, choose, chosen, contradicting, disagree, notice, of, read, rows},
-    engram::Engram,
+    stage::{Stage, both_hands},
     window::Window,
 };
 
+/// A shop about which two agents disagree so often, and the ids of their claims.
+fn disagreed(count: usize) -> (Shop, [Vec<String>; 2]) {
+    let shop = Shop::empty();
+    let ids = disagree(&shop.engram(), count);
+    (shop, ids)
+}
+
 /// A page that lists so many conflicts.
-fn open(shop: &Shop, count: usize) -> (Server, Window) {
-    let server = Server::start(shop, &[]);
-    let window = Window::browse(&server.url);
+fn open(count: usize) -> Stage {
+    listed(disagreed(count).0, count)
+}
+
+fn listed(shop: Shop, count: usize) -> Stage {
+    let stage = Stage::of(shop);
+    let window = &stage.window;
     // The count is there before the page takes keys.
     window.find("[data-testid=feed-row]");
     window.find("[data-testid=conflicts-view] .count");
     window.keys("3");
     window.wait(&rows(count));
-    read(&window);
-    (server, window)
+    read(window);
+    stage
 }
 
 /// Waits until another conflict is read than this one.
@@ -38,13 +48,9 @@ fn another(window: &Window, id: &str) {
 
 #[test]
 fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
-    for hand in BOTH {
-        println!("{hand:?}");
-        let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::empty_in(dir.path());
-        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-        disagree(&engram, 3);
-        let (_server, window) = open(&shop, 3);
+    let open = || open(3);
+    both_hands(open, |Stage { shop, window, .. }, hand| {
+        let engram = &shop.engram();
         let press = |key: &str, testid: &str| match hand {
             Hand::Keys => window.keys(key),
             Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
@@ -61,23 +67,23 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
             ),
             ("x", "dismiss", "Dismissed", "dismissed"),
         ] {
-            let id = read(&window);
+            let id = read(window);
             press(key, testid);
             window.wait(&notice(said));
             window.wait(&rows(2));
-            another(&window, &id);
-            assert_eq!(of(&engram, &id)["settled"]["how"], how, "{testid}");
+            another(window, &id);
+            assert_eq!(of(engram, &id)["settled"]["how"], how, "{testid}");
             press("z", "undo");
             window.wait(&notice("Undone"));
             window.wait(&rows(3));
             window.wait(&format!(
                 "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict === '{id}'"
             ));
-            assert_eq!(of(&engram, &id)["status"], "open", "{testid}");
+            assert_eq!(of(engram, &id)["status"], "open", "{testid}");
         }
 
         // Allowed: only with a reason, and it stays in the list.
-        let id = read(&window);
+        let id = read(window);
         press("p", "allow");
         window.wait_moved("document.activeElement.id === 'reason'");
         assert!(window.text(".why-field label").contains("Why allow it"));
@@ -88,7 +94,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
         window.wait(&format!(
             "document.querySelector('[data-testid=conflict][data-id=\"{id}\"] .chip')?.textContent === 'allowed'"
         ));
-        let allowed = of(&engram, &id);
+        let allowed = of(engram, &id);
         assert_eq!(allowed["status"], "open");
         assert_eq!(allowed["allowed"]["why"], "Known until the migration");
         // `Z` takes that back, and no verdict before it.
@@ -98,11 +104,11 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
             "!document.querySelector('[data-testid=conflict][data-id=\"{id}\"] .chip')"
         ));
         window.wait(&rows(3));
-        assert_eq!(of(&engram, &id)["allowed"], serde_json::Value::Null);
+        assert_eq!(of(engram, &id)["allowed"], serde_json::Value::Null);
 
         // A claim is shown among all claims, and the browser leads back.
-        let id = read(&window);
-        let claim = of(&engram, &id)["a"]["id"].as_str().unwrap().to_owned();
+        let id = read(window);
+        let claim = of(engram, &id)["a"]["id"].as_str().unwrap().to_owned();
         match hand {
             Hand::Keys => window.shift('a'),
             Hand::Mouse => window.click("[data-testid=show-claim]"),
@@ -116,35 +122,33 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
         // By status and topic.
         window.keys("x");
         window.wait(&rows(2));
-        choose(&window, "conflict-status", "dismissed");
+        choose(window, "conflict-status", "dismissed");
         window.wait(&rows(1));
-        choose(&window, "conflict-status", "open");
+        choose(window, "conflict-status", "open");
         window.wait(&rows(2));
         let topic = window.attribute("[data-testid=conflict-topic]", "data-topic");
-        choose(&window, "conflict-topic", &topic);
+        choose(window, "conflict-topic", &topic);
         window.wait(&format!(
             "{} && document.querySelector('[data-topic={topic}]')",
             rows(1)
         ));
-        choose(&window, "conflict-status", "closed");
+        choose(window, "conflict-status", "closed");
         window.find("[data-testid=no-match]");
         window.click("[data-testid=show-open]");
         window.wait(&rows(2));
-    }
+    });
 }
 
 #[test]
 fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
     const MARKED: &str =
         "document.querySelectorAll('[data-testid=feed-row] [data-testid=in-conflict]').length === ";
-    for hand in BOTH {
-        println!("{hand:?}");
-        let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::empty_in(dir.path());
-        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-        let [first, _] = disagree(&engram, 1);
-        let server = Server::start(&shop, &[]);
-        let window = Window::browse(&server.url);
+    let open = || {
+        let (shop, ids) = disagreed(1);
+        (Stage::of(shop), ids)
+    };
+    both_hands(open, |(Stage { shop, window, .. }, [first, _]), hand| {
+        let engram = &shop.engram();
         window.wait(&format!("{MARKED} 2"));
         window.open_row(hand, &first[0]);
         window.find("[data-testid=engram] [data-testid=in-conflict]");
@@ -152,8 +156,8 @@ fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
             Hand::Keys => window.keys("g"),
             Hand::Mouse => window.click("[data-testid=show-conflict]"),
         }
-        let id = read(&window);
-        assert_eq!(of(&engram, &id)["a"]["id"], first[0].as_str());
+        let id = read(window);
+        assert_eq!(of(engram, &id)["a"]["id"], first[0].as_str());
         window.keys("x");
         window.wait(&notice("Dismissed"));
         window.keys("1");
@@ -164,16 +168,13 @@ fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
         window.wait(&format!("{MARKED} 2"));
         engram.json(&["resolve", &id, "--dismiss"]);
         window.wait(&format!("{MARKED} 0"));
-    }
+    });
 }
 
 #[test]
 fn several_are_selected_by_mouse_and_judged() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty_in(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    disagree(&engram, 5);
-    let (_server, window) = open(&shop, 5);
+    let Stage { shop, window, .. } = &open(5);
+    let engram = &shop.engram();
     let row = |at: usize| {
         let script = "return document.querySelectorAll('[data-testid=conflict]')[arguments[0]].id";
         let id = window.script(script, json!([at]));
@@ -186,7 +187,7 @@ fn several_are_selected_by_mouse_and_judged() {
     window.wait(&chosen(4));
     window.click_with(CONTROL, &second);
     window.wait(&chosen(3));
-    let found = complaints(&window, &axe(), "conflicts chosen");
+    let found = complaints(window, &axe(), "conflicts chosen");
     assert!(found.is_empty(), "{}", found.join("\n"));
     window.click("[data-testid=chosen-bar] [data-testid=dismiss]");
     window.wait(&notice("Dismissed 3 conflicts"));
@@ -194,16 +195,12 @@ fn several_are_selected_by_mouse_and_judged() {
     window.click("[data-testid=undo]");
     window.wait(&notice("Undone: 3 conflicts"));
     window.wait(&rows(5));
-    assert!(all(&engram).iter().all(|it| it["status"] == "open"));
+    assert!(all(engram).iter().all(|it| it["status"] == "open"));
 }
 
 #[test]
 fn a_verdict_waits_until_the_conflict_is_in_front() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty_in(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    disagree(&engram, 3);
-    let (_server, window) = open(&shop, 3);
+    let Stage { window, .. } = &open(3);
     window.size(420, 700);
     window.wait("document.querySelector('.panes.one')");
     // In the list a verdict leads to the conflict; only there it is given.
@@ -211,16 +208,16 @@ fn a_verdict_waits_until_the_conflict_is_in_front() {
     window.keys("a");
     window.wait_moved("document.activeElement.id === 'engram'");
     assert_eq!(window.count("[data-testid=notice]"), 0);
-    let id = read(&window);
+    let id = read(window);
     assert!(window.query().contains(&id), "{}", window.query());
     let wide = "return document.documentElement.scrollWidth <= innerWidth
         && document.querySelector('.conflict').scrollWidth <= document.querySelector('.conflict').clientWidth";
     assert_eq!(window.script(wide, json!([])), json!(true));
-    let found = complaints(&window, &axe(), "one conflict");
+    let found = complaints(window, &axe(), "one conflict");
     assert!(found.is_empty(), "{}", found.join("\n"));
     window.keys("a");
     window.wait(&notice("Settled: A holds"));
-    another(&window, &id);
+    another(window, &id);
     // The next is in front too; back leads to the list.
     window.keys(ESCAPE);
     window.keys(ESCAPE);
@@ -230,25 +227,24 @@ fn a_verdict_waits_until_the_conflict_is_in_front() {
 
 #[test]
 fn the_conflicts_look_as_they_were_approved() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty_in(dir.path());
+    let mut shop = Shop::empty();
     let drafts = contradicting(8).into_iter().flatten().enumerate();
     shop.say(drafts.map(|(minute, draft)| (minute as i64, draft)));
-    let (_server, window) = open(&shop, 8);
+    let Stage { window, .. } = &listed(shop, 8);
     let mut looks = Looks::here();
     window.wait("!document.querySelector('[aria-busy=true]')");
     looks.compare_in(
-        &window,
+        window,
         "conflicts",
         &[(1920, 1080), (1280, 800), (900, 600), (640, 400)],
     );
     window.size(420, 700);
     window.wait("document.querySelector('.panes.one')");
-    looks.compare_in(&window, "conflicts", &[(420, 700)]);
+    looks.compare_in(window, "conflicts", &[(420, 700)]);
     window.size(1280, 800);
     window.wait("!document.querySelector('.panes.one')");
     window.keys("m");
     window.find("[data-testid=merge]");
-    looks.compare_in(&window, "conflicts-merge", &[(1280, 800)]);
+    looks.compare_in(window, "conflicts-merge", &[(1280, 800)]);
     looks.hold_all();
 }

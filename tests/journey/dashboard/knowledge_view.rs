@@ -5,12 +5,14 @@ use serde_json::json;
 
 use super::{
     access::{axe, complaints},
-    hands::{BOTH, DELETE, ENTER, ESCAPE, Hand, listed, read, row, rows},
+    hands::{DELETE, ENTER, ESCAPE, Hand, listed, read, row, rows},
     looks::Looks,
-    server::{Server, put},
-    shop::Shop,
 };
-use crate::{conflicts::notice, engram::Engram, window::Window};
+use crate::{
+    conflicts::notice,
+    stage::{Stage, both_hands},
+    window::Window,
+};
 
 /// Presses of the left arrow.
 const LEFT: &str = "\u{E012}";
@@ -55,16 +57,10 @@ fn to_ten(window: &Window, hand: Hand) {
 
 #[test]
 fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
-    for hand in BOTH {
-        println!("{hand:?}");
-        let dir = tempfile::tempdir().unwrap();
-        let mut shop = Shop::open_in(dir.path());
-        let versions = shop.correct();
+    both_hands(Stage::corrected, |(stage, versions), hand| {
+        let Stage { shop, window, .. } = stage;
         let (first, last) = (&versions[0], &versions[2]);
-        let server = Server::start(&shop, &[]);
-        let window = Window::browse(&server.url);
-        window.wait(&rows(10));
-        open(&window, hand);
+        open(window, hand);
         // What holds, by topic, the newest of each first.
         window.wait(&rows(8));
         assert_eq!(window.texts("[data-testid=topic] b"), TOPICS);
@@ -72,17 +68,17 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
         let now = [
             &ids[4], &ids[3], &ids[0], last, &ids[7], &ids[2], &ids[6], &ids[5],
         ];
-        assert_eq!(order(&window), now.map(String::clone));
+        assert_eq!(order(window), now.map(String::clone));
         assert_eq!(window.text("[data-testid=when-told]"), "What holds now");
         // What arrives is in its place.
-        put(&shop, dir.path(), "Somebody says something new.");
+        shop.put("Somebody says something new.");
         window.wait(&rows(9));
         assert_eq!(
             window.texts("[data-testid=topic] b").last().unwrap(),
             "No topic"
         );
 
-        to_ten(&window, hand);
+        to_ten(window, hand);
         window.wait(&listed(&[&ids[0], first, &ids[2]]));
         assert!(
             window
@@ -100,9 +96,9 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
         let word = format!("{} [data-testid=evidence]", row(first));
         assert_eq!(window.texts(&word), ["verified"]);
         // What happens now does not reach it.
-        put(&shop, dir.path(), "Somebody says more.");
+        shop.put("Somebody says more.");
         window.wait("document.querySelector('[data-testid=count]').textContent.startsWith('10 ')");
-        assert_eq!(order(&window).len(), 3);
+        assert_eq!(order(window).len(), 3);
 
         // Nothing is written: the buttons are off, and keys say why.
         for button in ["correct", "forget", "redact"] {
@@ -154,19 +150,13 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
         window.keys("1");
         window.wait(&rows(12));
         assert!(!window.query().contains("at="), "{}", window.query());
-    }
+    });
 }
 
 #[test]
 fn the_history_of_a_claim_leads_to_what_held_then() {
-    for hand in BOTH {
-        println!("{hand:?}");
-        let dir = tempfile::tempdir().unwrap();
-        let mut shop = Shop::open_in(dir.path());
-        let versions = shop.correct();
-        let server = Server::start(&shop, &[]);
-        let window = Window::browse(&server.url);
-        window.wait(&rows(10));
+    both_hands(Stage::corrected, |(stage, versions), hand| {
+        let Stage { window, .. } = stage;
         window.open_row(hand, &versions[2]);
         window.keys("h");
         let version = format!("[data-testid=version][data-id=\"{}\"]", versions[1]);
@@ -186,20 +176,15 @@ fn the_history_of_a_claim_leads_to_what_held_then() {
         window.keys(ESCAPE);
         window.wait(&rows(8));
         window.wait(PAST);
-    }
+    });
 }
 
 #[test]
 fn erasing_reaches_the_past() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open_in(dir.path());
-    let versions = shop.correct();
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(10));
-    open(&window, Hand::Keys);
-    to_ten(&window, Hand::Keys);
+    let (Stage { shop, window, .. }, versions) = &Stage::corrected();
+    let engram = &shop.engram();
+    open(window, Hand::Keys);
+    to_ten(window, Hand::Keys);
     window.wait(&rows(3));
     engram.json(&["redact", &versions[0]]);
     let word = format!("{} [data-testid=evidence]", row(&versions[0]));
@@ -219,25 +204,20 @@ fn the_knowledge_looks_as_it_was_approved() {
         (640, 400),
         (420, 700),
     ];
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open_in(dir.path());
-    shop.correct();
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
-    window.wait(&rows(10));
+    let (Stage { window, .. }, _) = &Stage::corrected();
     let mut looks = Looks::here();
     let wide = "return document.documentElement.scrollWidth <= innerWidth
         && document.querySelector('.when').scrollWidth <= document.querySelector('.when').clientWidth";
     for (name, is_past) in [("knowledge", false), ("knowledge-then", true)] {
         if is_past {
-            to_ten(&window, Hand::Keys);
+            to_ten(window, Hand::Keys);
             window.keys(ENTER);
             window.wait(&rows(3));
         } else {
-            open(&window, Hand::Keys)
+            open(window, Hand::Keys)
         }
         window.wait("!document.querySelector('[aria-busy=true]')");
-        looks.compare_in(&window, name, &SIZES);
+        looks.compare_in(window, name, &SIZES);
         for (width, height) in SIZES {
             window.size(width, height);
             assert_eq!(
@@ -246,7 +226,7 @@ fn the_knowledge_looks_as_it_was_approved() {
                 "{name} {width}"
             );
         }
-        let found = complaints(&window, &axe(), name);
+        let found = complaints(window, &axe(), name);
         assert!(found.is_empty(), "{}", found.join("\n"));
         window.size(1280, 800);
     }

@@ -5,13 +5,17 @@ use serde_json::{Value, json};
 
 use super::{
     access::{axe, complaints},
-    hands::{BOTH, ENTER, ESCAPE, Hand},
+    hands::{ENTER, ESCAPE, Hand},
     looks::Looks,
-    server::Server,
     shop::Shop,
     team::{Member, REASON, WANTED},
 };
-use crate::{conflicts::notice, engram::Engram, window::Window};
+use crate::{
+    conflicts::notice,
+    engram::Engram,
+    stage::{Served, Stage, both_hands},
+    window::Window,
+};
 
 /// How many requests are listed as waiting and as answered.
 fn listed(waiting: usize, answered: usize) -> String {
@@ -50,13 +54,9 @@ pub(super) fn go(window: &Window, hand: Hand, view: &str) {
 
 #[test]
 fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
-    for hand in BOTH {
-        println!("{hand:?}");
-        let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open_in(dir.path());
-        let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-        let server = Server::start(&shop, &[]);
-        let window = Window::browse(&server.url);
+    both_hands(Stage::open, |stage, hand| {
+        let (window, shop) = (&stage.window, &stage.shop);
+        let engram = &shop.engram();
         window.find("[data-testid=feed-row]");
         assert_eq!(
             window.count("[data-testid=requests-view]"),
@@ -69,14 +69,14 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         };
 
         // It comes by itself, counted in the rail.
-        Member::open(&engram, &server, "lead", None);
-        let child = Member::open(&engram, &server, "programmer-1", Some("lead"));
+        Member::open(shop, &stage.server, "lead", None);
+        let child = Member::open(shop, &stage.server, "programmer-1", Some("lead"));
         child.spend();
         let id = child.ask(WANTED);
         window.wait(
             "document.querySelector('[data-testid=requests-view] .count')?.textContent === '1'",
         );
-        go(&window, hand, "requests");
+        go(window, hand, "requests");
         window.wait(&listed(1, 0));
         window.wait(&open(&id));
         let asks = window.text("[data-testid=asks]");
@@ -103,7 +103,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         press("g", "grant");
         window.wait(&notice("may read it once"));
         window.wait(&listed(0, 1));
-        assert_eq!(told(&engram, &id)["grant"]["cap_tokens"], 320);
+        assert_eq!(told(engram, &id)["grant"]["cap_tokens"], 320);
         let read = child.read(WANTED).expect("the grant pays");
         assert!(
             read["excerpt"].as_str().unwrap().contains("fn delay"),
@@ -123,7 +123,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         press("x", "deny");
         window.wait_moved("document.activeElement.id === 'reason'");
         assert_eq!(
-            told(&engram, &denied)["state"],
+            told(engram, &denied)["state"],
             "waiting",
             "it waits for its words"
         );
@@ -134,7 +134,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         }
         window.wait(&notice("Denied"));
         window.wait(&listed(0, 2));
-        let said = told(&engram, &denied);
+        let said = told(engram, &denied);
         assert_eq!(said["state"], "denied");
         assert_eq!(said["why"], "The claims on retries say it.");
 
@@ -155,25 +155,23 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             }
             window.wait(&notice("Revoked"));
             window.wait("document.querySelector('[data-testid=state]')?.textContent === 'revoked'");
-            assert_eq!(told(&engram, &id)["grant"]["state"], "revoked");
+            assert_eq!(told(engram, &id)["grant"]["state"], "revoked");
             assert_eq!(child.read(&pointer), Err("DEREF_DENIED".to_owned()));
         }
-    }
+    });
 }
 
 #[test]
 fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    let child = Member::open(&engram, &server, "programmer-1", None);
+    let served = Served::of(Shop::open());
+    let child = Member::open(&served.shop, &served.server, "programmer-1", None);
     let ids = [WANTED, "repo:src/ledger.rs#L33-L41@HEAD"].map(|it| child.ask(it));
-    let window = Window::browse(&server.url);
-    go(&window, Hand::Keys, "requests");
+    let Stage { shop, window, .. } = &served.browse();
+    let engram = &shop.engram();
+    go(window, Hand::Keys, "requests");
     window.wait(&listed(2, 0));
     window.wait(&open(&ids[0]));
-    let found = complaints(&window, &axe(), "requests");
+    let found = complaints(window, &axe(), "requests");
     assert!(found.is_empty(), "{}", found.join("\n"));
     // A key of the list leads to the next one; an address leads back.
     window.keys("j");
@@ -193,7 +191,7 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     assert_eq!(window.count("[data-testid=notice]"), 0);
     let wide = "return document.documentElement.scrollWidth <= innerWidth";
     assert_eq!(window.script(wide, json!([])), json!(true));
-    let found = complaints(&window, &axe(), "one request");
+    let found = complaints(window, &axe(), "one request");
     assert!(found.is_empty(), "{}", found.join("\n"));
     window.keys("g");
     window.wait(&notice("may read it once"));
@@ -203,32 +201,30 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     window.wait_moved("document.activeElement.id === 'cap'");
     window.keys(&format!("lots{ENTER}"));
     window.wait(&notice("cap must be"));
-    assert_eq!(told(&engram, &ids[0])["state"], "waiting");
+    assert_eq!(told(engram, &ids[0])["state"], "waiting");
 }
 
 #[test]
 fn the_requests_look_as_they_were_approved() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let server = Server::start(&shop, &[]);
-    Member::open(&engram, &server, "lead", None);
-    let child = Member::open(&engram, &server, "programmer-1", Some("lead"));
+    let served = Served::of(Shop::open());
+    let Served { shop, server } = &served;
+    Member::open(shop, server, "lead", None);
+    let child = Member::open(shop, server, "programmer-1", Some("lead"));
     let ids = [
         WANTED,
         "repo:src/ledger.rs#L33-L41@HEAD",
         "repo:src/retry.rs#L17-L23@HEAD",
     ]
     .map(|it| child.ask(it));
-    engram.json(&[
+    shop.engram().json(&[
         "requests",
         "deny",
         &ids[2],
         "--why",
         "The claims on retries say it.",
     ]);
-    let window = Window::browse(&server.url);
-    go(&window, Hand::Keys, "requests");
+    let Stage { window, .. } = &served.browse();
+    go(window, Hand::Keys, "requests");
     window.wait(&listed(2, 1));
     window.wait(&open(&ids[0]));
     window.wait("!document.querySelector('[aria-busy=true]')");
@@ -237,9 +233,9 @@ fn the_requests_look_as_they_were_approved() {
         if (!it.children.length && /^\\d+ \\w+, \\d\\d:\\d\\d$/.test(it.textContent)) it.textContent = '8 Jan, 10:00';";
     window.script(hide, json!([]));
     let mut looks = Looks::here();
-    looks.compare_in(&window, "requests", &[(1280, 800), (900, 600)]);
+    looks.compare_in(window, "requests", &[(1280, 800), (900, 600)]);
     window.size(420, 700);
     window.wait("document.querySelector('.panes.one')");
-    looks.compare_in(&window, "requests", &[(420, 700)]);
+    looks.compare_in(window, "requests", &[(420, 700)]);
     looks.hold_all();
 }

@@ -50,11 +50,6 @@ impl Server {
     }
 }
 
-/// An agent says something.
-pub(super) fn put(shop: &Shop, _: &std::path::Path, claim: &str) {
-    shop.put(claim);
-}
-
 #[test]
 fn a_page_outlives_its_server() {
     let shop = Shop::open();

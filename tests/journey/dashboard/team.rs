@@ -3,8 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::server::Server;
-use crate::engram::Engram;
+use super::{server::Server, shop::Shop};
 
 /// What a child wants to read once its budget is spent: 7 lines.
 pub(crate) const WANTED: &str = "repo:src/retry.rs#L9-L15@HEAD";
@@ -20,7 +19,7 @@ pub(crate) struct Member {
 
 impl Member {
     /// A programmer; a child of this parent.
-    pub(crate) fn open(engram: &Engram, server: &Server, name: &str, parent: Option<&str>) -> Self {
+    pub(crate) fn open(shop: &Shop, server: &Server, name: &str, parent: Option<&str>) -> Self {
         let mut args = vec!["agents", "open", name];
         let role = if parent.is_some() {
             "programmer"
@@ -31,7 +30,7 @@ impl Member {
         if let Some(parent) = parent {
             args.extend(["--parent", parent]);
         }
-        let opened = engram.json(&args);
+        let opened = shop.engram().json(&args);
         let (address, _) = server.url.split_once("/#").expect("an address");
         Self {
             name: opened["agent"].as_str().unwrap().to_owned(),
