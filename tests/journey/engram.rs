@@ -9,7 +9,11 @@ use std::{
 use engram_model::Engram as Record;
 use serde_json::Value;
 
-use crate::machine::{self, clean, ok};
+use crate::{
+    editor::Editor,
+    machine::{self, clean, desktop, ok},
+    window::Window,
+};
 
 /// The command on one home and one repository.
 pub struct Engram {
@@ -18,7 +22,8 @@ pub struct Engram {
     pub place: [String; 4],
     /// Where the repository is.
     pub repo: PathBuf,
-    person: PathBuf,
+    /// The home folder of the person.
+    pub person: PathBuf,
 }
 
 impl Engram {
@@ -86,6 +91,11 @@ impl Engram {
             _ => panic!("not stored: {it}"),
         });
         ids.collect()
+    }
+
+    /// The real window on them, of a person with this editor.
+    pub fn window(&self, editor: &Editor) -> Window {
+        Window::open(desktop(), &self.place, &self.person, &editor.program)
     }
 
     /// One record.

@@ -6,6 +6,8 @@ use crate::{
         server::Server,
         shop::Shop,
     },
+    editor::Editor,
+    engram::Engram,
     window::Window,
 };
 
@@ -47,6 +49,11 @@ impl Stage {
         Served::of(shop).browse()
     }
 
+    /// With nothing said yet.
+    pub(crate) fn empty() -> Self {
+        Self::of(Shop::empty())
+    }
+
     /// With what agents said.
     pub(crate) fn open() -> Self {
         Self::of(Shop::open())
@@ -81,5 +88,32 @@ pub(crate) fn both_hands<S>(open: impl Fn() -> S, test: impl Fn(&S, Hand)) {
     for hand in BOTH {
         println!("{hand:?}");
         test(&open(), hand);
+    }
+}
+
+/// Where the real window opens: a shop, the command on it, and the editor of a person. A window is
+/// declared after it, and so ends before the files are removed.
+pub(crate) struct Ground {
+    pub(crate) editor: Editor,
+    pub(crate) engram: Engram,
+    pub(crate) shop: Shop,
+}
+
+impl Ground {
+    pub(crate) fn of(shop: Shop) -> Self {
+        Self {
+            editor: Editor::new(&shop.dir),
+            engram: shop.engram(),
+            shop,
+        }
+    }
+
+    /// With what agents said.
+    pub(crate) fn open() -> Self {
+        Self::of(Shop::open())
+    }
+
+    pub(crate) fn window(&self) -> Window {
+        self.engram.window(&self.editor)
     }
 }

@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 
 use super::{
     looks,
-    server::Server,
     shop::Shop,
     ways::{VIEWS, each_state},
 };
-use crate::{machine::tool, window::Window};
+use crate::{machine::tool, stage::Stage, window::Window};
 
 /// All themes, and what a system can ask for.
 const THEMES: &[(&str, &str)] = &[
@@ -22,25 +21,19 @@ const THEMES: &[(&str, &str)] = &[
 
 #[test]
 fn axe_has_nothing_against_any_view_in_any_theme() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::drifting(Shop::open());
     let axe = axe();
     let mut violations = Vec::new();
     for view in VIEWS {
-        view.visit(&window, view.keys);
-        violations.extend(complaints(&window, &axe, view.name));
+        view.visit(window, view.keys);
+        violations.extend(complaints(window, &axe, view.name));
     }
-    each_state(dir.path(), |window, name| {
-        violations.extend(complaints(window, &axe, name))
-    });
+    each_state(|window, name| violations.extend(complaints(window, &axe, name)));
     // Every component in every state. Ids stand there many times over: what the eye sees is judged.
     window.script("history.replaceState(null, '', '/#/gallery')", json!([]));
     window.post("/refresh", json!({}));
     window.find("[data-testid=gallery]");
-    let seen = complaints(&window, &axe, "gallery").into_iter();
+    let seen = complaints(window, &axe, "gallery").into_iter();
     violations.extend(seen.filter(|it| it.contains("color-contrast")));
     assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
@@ -101,11 +94,7 @@ fn complaints_in(window: &Window, axe: &str, name: &str, themes: &[(&str, &str)]
 
 #[test]
 fn roles_and_names_are_as_a_person_would_hear_them() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::drifting(Shop::open());
     let home = shop.home.display().to_string();
     let hear = |window: &Window, name: &str| {
         window.tool("Accessibility.enable", json!({}));
@@ -113,10 +102,10 @@ fn roles_and_names_are_as_a_person_would_hear_them() {
         insta::assert_snapshot!(name, heard(window).replace(&home, "HOME"));
     };
     for view in VIEWS {
-        view.visit(&window, view.keys);
-        hear(&window, view.name);
+        view.visit(window, view.keys);
+        hear(window, view.name);
     }
-    each_state(dir.path(), hear);
+    each_state(hear);
 }
 
 /// The tree of what is announced: a role and a name each, deeper ones further in.

@@ -1,16 +1,13 @@
 //! Each condition that a list can be limited by: chosen in the panel, held by the address, agreed with
 //! by the list and its counts, and taken away by its chip.
 
-use std::path::Path;
-
 use serde_json::json;
 
 use super::{
     hands::{BOTH, DOWN, ENTER, ESCAPE, Hand, listed, rows},
-    server::Server,
     shop::Shop,
 };
-use crate::window::Window;
+use crate::{stage::Stage, window::Window};
 
 /// A value of the panel, the part of the address that holds it, its chip, and the claims that are
 /// left, by their place in [`Shop::ids`].
@@ -93,8 +90,8 @@ const CASES: &[Case] = &[
 const ALL: [usize; 11] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
 /// A shop of which something is said that each condition finds, and something that it does not.
-fn shop(dir: &Path) -> Shop {
-    let mut shop = Shop::empty_in(dir);
+fn shop() -> Shop {
+    let mut shop = Shop::empty();
     shop.say([(
         -2 * 24 * 60,
         json!({"claim": "Orders may come twice.", "agent": "reviewer", "fact_type": "inference", "pointers": ["repo:src/ledger.rs@HEAD"]}),
@@ -147,19 +144,15 @@ fn choose(window: &Window, hand: Hand, value: &str) {
 
 #[test]
 fn each_condition_has_a_value_a_chip_and_an_address() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = shop(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::drifting(shop());
     window.wait("document.querySelector('[data-testid=drift-view]')");
     for hand in BOTH {
         for case in CASES {
             println!("{} by {hand:?}", case.value);
             window.anew();
-            window.wait(&claims(&shop, &ALL));
-            choose(&window, hand, case.value);
-            window.wait(&claims(&shop, case.left));
+            window.wait(&claims(shop, &ALL));
+            choose(window, hand, case.value);
+            window.wait(&claims(shop, case.left));
             let chips = window.chips();
             assert!(
                 chips.len() == 1 && chips[0].ends_with(case.chip),
@@ -175,11 +168,11 @@ fn each_condition_has_a_value_a_chip_and_an_address() {
             // The address leads there again.
             window.post("/refresh", json!({}));
             window.wait("document.querySelector('[data-testid=filter-chip]')");
-            window.wait(&claims(&shop, case.left));
+            window.wait(&claims(shop, case.left));
             assert_eq!(window.chips(), chips);
             // Its chip brings all back.
             window.press_on(hand, "filter-chip");
-            window.wait(&claims(&shop, &ALL));
+            window.wait(&claims(shop, &ALL));
             assert_eq!(window.chips(), [""; 0]);
             assert!(!holds(&window.query()), "{}", window.query());
         }
@@ -188,12 +181,9 @@ fn each_condition_has_a_value_a_chip_and_an_address() {
 
 #[test]
 fn words_are_a_condition_that_the_address_holds() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = shop(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shop());
     for hand in BOTH {
-        window.wait(&claims(&shop, &ALL));
+        window.wait(&claims(shop, &ALL));
         match hand {
             Hand::Keys => window.keys("/second"),
             Hand::Mouse => {
@@ -201,22 +191,22 @@ fn words_are_a_condition_that_the_address_holds() {
                 window.keys("second");
             }
         }
-        window.wait(&claims(&shop, &[5, 7]));
+        window.wait(&claims(shop, &[5, 7]));
         assert!(window.query().contains("q=second"), "{}", window.query());
         window.post("/refresh", json!({}));
-        window.wait(&claims(&shop, &[5, 7]));
+        window.wait(&claims(shop, &[5, 7]));
         let said = window.script("return document.getElementById('filter').value", json!([]));
         assert_eq!(said, "second");
         // With another condition, and without the words it stays.
-        choose(&window, hand, "programmer-1");
+        choose(window, hand, "programmer-1");
         window.wait("location.search.includes('agent=programmer-1')");
-        window.wait(&claims(&shop, &[5]));
+        window.wait(&claims(shop, &[5]));
         match hand {
             Hand::Keys => window.keys("/"),
             Hand::Mouse => window.click("[data-testid=filter]"),
         }
         window.keys(ESCAPE);
-        window.wait(&claims(&shop, &[2, 5]));
+        window.wait(&claims(shop, &[2, 5]));
         assert!(!window.query().contains("q="), "{}", window.query());
         window.press_on(hand, "filter-chip");
     }
@@ -224,11 +214,7 @@ fn words_are_a_condition_that_the_address_holds() {
 
 #[test]
 fn a_value_keeps_the_focus_while_others_go() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = shop(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::drifting(shop());
     window.wait("document.querySelector('[data-testid=drift-view]')");
     // High enough that all are drawn beside the panel.
     window.size(1280, 2000);
@@ -270,14 +256,11 @@ fn a_value_keeps_the_focus_while_others_go() {
 
 #[test]
 fn the_number_beside_a_value_is_how_many_it_leaves() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = shop(dir.path());
+    let mut shop = shop();
     // Past versions are counted too.
     shop.ids.remove(0);
     let versions = shop.correct();
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::drifting(shop);
     window.wait("document.querySelector('[data-testid=drift-view]')?.textContent.includes('3')");
     // High enough that all are drawn beside the panel.
     window.size(1280, 2000);

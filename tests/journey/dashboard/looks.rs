@@ -10,12 +10,12 @@ use serde_json::json;
 
 use super::{
     narrow,
-    server::Server,
     shop::Shop,
     ways::{VIEWS, each_state},
 };
 use crate::{
     machine::{ok, run, system, workspace},
+    stage::Stage,
     window::Window,
 };
 
@@ -159,27 +159,22 @@ fn differing(kept: &Path, now: &Path, home: &Path) -> f64 {
 
 #[test]
 fn views_look_as_they_were_approved() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::drifting(Shop::open());
     window.wait("document.querySelector('[data-testid=drift-view]')");
     let mut looks = Looks::here();
     for view in VIEWS {
-        view.visit(&window, view.keys);
+        view.visit(window, view.keys);
         window.wait("document.querySelector('[data-testid=drift-view]')");
         window.wait("!document.querySelector('[aria-busy=true]')");
-        looks.compare(&window, view.name);
+        looks.compare(window, view.name);
     }
     looks.hold_all();
 }
 
 #[test]
 fn states_look_as_they_were_approved() {
-    let dir = tempfile::tempdir().unwrap();
     let mut looks = Looks::here();
-    each_state(dir.path(), |window, name| {
+    each_state(|window, name| {
         looks.compare(window, name);
         if name == "first-run" {
             looks.compare_in(window, name, &NARROW);
@@ -190,28 +185,21 @@ fn states_look_as_they_were_approved() {
 
 #[test]
 fn narrow_windows_look_as_they_were_approved() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::drifting(Shop::open());
     let mut looks = Looks::here();
     for (name, moves) in narrow::WAYS {
         window.size(420, 700);
-        narrow::begin(&window);
+        narrow::begin(window);
         window.make_all(moves);
         window.wait("!document.querySelector('[aria-busy=true]')");
-        looks.compare_in(&window, name, &NARROW);
+        looks.compare_in(window, name, &NARROW);
     }
     looks.hold_all();
 }
 
 #[test]
 fn every_component_looks_as_it_was_approved() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::empty();
     window.find("[data-testid=first-run] .command");
     window.script("history.replaceState(null, '', '/#/gallery')", json!([]));
     window.post("/refresh", json!({}));
@@ -225,7 +213,7 @@ fn every_component_looks_as_it_was_approved() {
              all.forEach((it, at) => it.hidden = Math.floor(at * 3 / all.length) !== arguments[0]);",
             json!([third]),
         );
-        looks.compare_in(&window, name, &[(1280, height_of_the_gallery(&window))]);
+        looks.compare_in(window, name, &[(1280, height_of_the_gallery(window))]);
     }
     looks.hold_all();
 }
@@ -251,26 +239,23 @@ fn height_of_the_gallery(window: &Window) -> u32 {
 
 #[test]
 fn what_a_system_wishes_and_a_large_screen_look_as_they_were_approved() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::open();
     window.find("[data-testid=engram] [data-testid=digest]");
     window.wait("!document.querySelector('[aria-busy=true]')");
     let mut looks = Looks::here();
-    looks.compare_in(&window, "feed", &[(1920, 1080)]);
+    looks.compare_in(window, "feed", &[(1920, 1080)]);
     for (name, wish) in [
         ("forced-colors", ("forced-colors", "active")),
         ("more-contrast", ("prefers-contrast", "more")),
     ] {
         looks.wishes = vec![wish];
-        looks.compare_in(&window, name, &[(1280, 800)]);
+        looks.compare_in(window, name, &[(1280, 800)]);
     }
     looks.wishes.clear();
     window.script(
         "document.documentElement.dataset.theme = 'contrast'",
         json!([]),
     );
-    looks.compare_in(&window, "contrast", &[(1280, 800)]);
+    looks.compare_in(window, "contrast", &[(1280, 800)]);
     looks.hold_all();
 }

@@ -6,14 +6,13 @@ use serde_json::{Value, json};
 use super::{
     access::{axe, complaints_in_light},
     hands::{BOTH, ENTER, ESCAPE, HOME, Hand, read, row, rows},
-    server::Server,
     shop::Shop,
     ways::{
         Move::{self, Keys, Wait},
         VIEWS,
     },
 };
-use crate::window::Window;
+use crate::{stage::Stage, window::Window};
 
 const NARROW: (u32, u32) = (420, 700);
 /// The open engram is in front of the list and has the focus; and the other way around.
@@ -92,32 +91,28 @@ fn open(window: &Window, hand: Hand, id: &str) {
 
 #[test]
 fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::drifting(Shop::open());
     window.size(NARROW.0, NARROW.1);
     for hand in BOTH {
-        begin(&window);
+        begin(window);
         assert!(!window.sees("#engram"), "only the list is there");
         assert!(!window.query().contains("id="), "{}", window.query());
         // The keys of the list stay in it.
         window.keys("j");
         window.wait_moved(LISTS);
         let id = &shop.ids[0];
-        open(&window, hand, id);
+        open(window, hand, id);
         assert!(!window.sees("#feed") && window.sees("[data-testid=claim]"));
         assert!(window.query().contains(id.as_str()));
-        assert_eq!(too_large(&window), Vec::<String>::new());
+        assert_eq!(too_large(window), Vec::<String>::new());
         // Its file is named, however far its lines are scrolled.
         let file = "[data-open=true] .title .file";
-        assert!(is_whole(&window, file));
+        assert!(is_whole(window, file));
         window.script(
             "document.querySelector('[data-open=true]').scrollIntoView({block: 'end'})",
             json!([]),
         );
-        assert!(is_whole(&window, file), "{hand:?}");
+        assert!(is_whole(window, file), "{hand:?}");
         // The one before it, and it again, in front too.
         window.keys("k");
         window.wait_moved(&format!(
@@ -134,7 +129,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
         let selected = "[data-testid=feed-row][aria-selected=true]";
         assert_eq!(window.attribute(selected, "data-id"), *id);
         // The browser's back button, and forward again.
-        open(&window, hand, id);
+        open(window, hand, id);
         window.script("history.back()", json!([]));
         window.wait_moved(LISTS);
         window.script("history.forward()", json!([]));
@@ -157,14 +152,10 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
 
 #[test]
 fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::drifting(Shop::open());
     window.size(NARROW.0, NARROW.1);
     for hand in BOTH {
-        begin(&window);
+        begin(window);
         window.do_nothing_later();
         match hand {
             Hand::Keys => window.keys("2"),
@@ -201,35 +192,31 @@ fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
 
 #[test]
 fn every_view_fits_a_narrow_window() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::drifting(Shop::open());
     let axe = axe();
     let mut wrong = Vec::new();
     for (width, height) in [NARROW, (640, 400)] {
         window.size(width, height);
         for view in VIEWS {
-            view.visit(&window, view.keys);
-            let wide = too_large(&window).into_iter();
+            view.visit(window, view.keys);
+            let wide = too_large(window).into_iter();
             wrong.extend(wide.map(|it| format!("{} at {width}: {it}", view.name)));
             if (width, height) == NARROW {
-                wrong.extend(complaints_in_light(&window, &axe, view.name));
+                wrong.extend(complaints_in_light(window, &axe, view.name));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // Actions that do not fit the bar are in the menu.
     window.size(NARROW.0, NARROW.1);
-    begin(&window);
-    open(&window, Hand::Keys, &shop.ids[2]);
+    begin(window);
+    open(window, Hand::Keys, &shop.ids[2]);
     assert!(!window.sees("[data-testid=redact]"));
     window.click("[data-testid=more-actions]");
     window.wait_moved(
         "document.querySelector('[data-testid=menu]:popover-open [data-testid=menu-item]:focus')",
     );
-    assert_eq!(too_large(&window), Vec::<String>::new());
+    assert_eq!(too_large(window), Vec::<String>::new());
     assert_eq!(window.count("[data-command=redact]"), 1);
     window.keys(ESCAPE);
     window.wait("!document.querySelector('[data-testid=menu]')");
@@ -246,24 +233,20 @@ fn every_view_fits_a_narrow_window() {
 
 #[test]
 fn an_empty_home_fits_a_narrow_window() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::empty_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::empty();
     window.find("[data-testid=first-run] .command");
     for (width, height) in [NARROW, (640, 400)] {
         window.size(width, height);
-        assert_eq!(too_large(&window), Vec::<String>::new());
+        assert_eq!(too_large(window), Vec::<String>::new());
     }
     window.size(NARROW.0, NARROW.1);
-    let found = complaints_in_light(&window, &axe(), "first-run");
+    let found = complaints_in_light(window, &axe(), "first-run");
     assert_eq!(found, Vec::<String>::new());
 }
 
 #[test]
 fn a_broad_window_shows_two_sources_side_by_side() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open_in(dir.path());
+    let mut shop = Shop::open();
     let pointers = [
         "repo:src/ledger.rs#L17-L31@HEAD",
         "repo:src/retry.rs#L9-L15@HEAD",
@@ -272,8 +255,7 @@ fn a_broad_window_shows_two_sources_side_by_side() {
         0,
         json!({"claim": "The ledger and the retries agree.", "pointers": pointers}),
     )]);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shop);
     window.size(1920, 1080);
     window.open_row(Hand::Mouse, shop.ids.last().unwrap());
     window.click("[data-testid=pointer-card][data-open=false] [data-testid=pointer-title]");

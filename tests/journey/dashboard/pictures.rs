@@ -7,11 +7,10 @@ use serde_json::json;
 use super::{
     looks::hide_places,
     narrow,
-    server::Server,
     shop::Shop,
     ways::{VIEWS, each_state},
 };
-use crate::window::Window;
+use crate::{stage::Stage, window::Window};
 
 /// Width, height and zoom in percent; the page has as many pixels less as it is larger.
 const SIZES: &[(u32, u32, u32)] = &[
@@ -73,27 +72,23 @@ fn every_view_in_every_condition() {
             folder: folder.clone(),
             prefix,
         };
-        let dir = tempfile::tempdir().unwrap();
         let shop = match claims {
-            None => Shop::open_in(dir.path()),
+            None => Shop::open(),
             Some(claims) => Shop::of_claims(claims),
         };
-        let server = Server::start(&shop, &[]);
-        shop.drift();
-        let window = Window::browse(&server.url);
+        let Stage { window, .. } = &Stage::drifting(shop);
         for view in VIEWS {
-            view.visit(&window, view.keys);
-            drawing.draw(&window, view.name);
+            view.visit(window, view.keys);
+            drawing.draw(window, view.name);
         }
         for (name, moves) in narrow::WAYS {
             window.size(420, 700);
-            narrow::begin(&window);
+            narrow::begin(window);
             window.make_all(moves);
             window.wait("!document.querySelector('[aria-busy=true]')");
-            drawing.draw(&window, &format!("narrow-{name}"));
+            drawing.draw(window, &format!("narrow-{name}"));
         }
     }
     let states = Drawing { folder, prefix: "" };
-    let dir = tempfile::tempdir().unwrap();
-    each_state(dir.path(), |window, name| states.draw(window, name));
+    each_state(|window, name| states.draw(window, name));
 }

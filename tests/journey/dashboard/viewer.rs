@@ -11,10 +11,9 @@ use serde_json::{Value, json};
 use super::{
     access::{axe, complaints},
     looks::Looks,
-    server::Server,
     shop::Shop,
 };
-use crate::window::Window;
+use crate::{stage::Stage, window::Window};
 
 /// A file of the working tree, committed.
 type File = (&'static str, Vec<u8>);
@@ -188,8 +187,8 @@ fn picture(name: &str) -> PathBuf {
 }
 
 /// A shop with these files, and a claim for each pointer.
-fn shelf(dir: &Path, files: &[File], pointers: &[&str]) -> Shop {
-    let mut shop = Shop::empty_in(dir);
+fn shelf(files: &[File], pointers: &[&str]) -> Shop {
+    let mut shop = Shop::empty();
     for folder in ["tools", "dist"] {
         fs::create_dir_all(shop.root.join(folder)).unwrap();
     }
@@ -211,21 +210,18 @@ fn shelf(dir: &Path, files: &[File], pointers: &[&str]) -> Shop {
 
 #[test]
 fn every_file_is_said_to_be_what_it_is() {
-    let dir = tempfile::tempdir().unwrap();
     let pointers: Vec<&str> = CASES.iter().map(|it| it.pointer).collect();
-    let shop = shelf(dir.path(), &files(), &pointers);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shelf(&files(), &pointers));
     window.find("[data-testid=engram] [data-testid=digest]");
     let (axe, mut violations, mut looks) = (axe(), Vec::new(), Looks::here());
     for (case, id) in CASES.iter().zip(&shop.ids) {
-        open(&window, id);
+        open(window, id);
         window.find(case.shown);
         window.wait(
             "document.querySelector('[data-testid=standing]') || document.querySelector('[data-testid=recorded]')",
         );
         window.keep_picture(&picture(case.name));
-        let told = told(&window);
+        let told = told(window);
         for words in case.says {
             assert!(
                 told.contains(words),
@@ -237,13 +233,9 @@ fn every_file_is_said_to_be_what_it_is() {
         let nodes = window.count("*");
         assert!(nodes < 9_000, "{}: {nodes} elements", case.name);
         if let Some((_, height)) = LOOKED_AT.iter().find(|it| it.0 == case.name) {
-            looks.compare_in(
-                &window,
-                &format!("viewer-{}", case.name),
-                &[(1280, *height)],
-            );
+            looks.compare_in(window, &format!("viewer-{}", case.name), &[(1280, *height)]);
         }
-        violations.extend(complaints(&window, &axe, case.name));
+        violations.extend(complaints(window, &axe, case.name));
     }
     assert!(violations.is_empty(), "{}", violations.join("\n"));
     looks.hold_all();
@@ -253,7 +245,7 @@ fn every_file_is_said_to_be_what_it_is() {
     );
 
     // The picture is another one now, and a text became a picture: the window hears of it.
-    open(&window, &shop.ids[0]);
+    open(window, &shop.ids[0]);
     shop.write("docs/checkout.png", [PNG, &[8; 20_000]].concat());
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'edited'");
     window
@@ -268,7 +260,6 @@ fn every_file_is_said_to_be_what_it_is() {
 
 #[test]
 fn what_is_known_of_evidence_that_is_gone_is_shown() {
-    let dir = tempfile::tempdir().unwrap();
     let files = vec![
         ("kept.rs", b"fn one() {}\nfn two() {}\n".to_vec()),
         ("changed.rs", b"fn one() {}\n".to_vec()),
@@ -281,7 +272,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
         "url:https://example.com/page",
         "repo:src/retry.rs#L9-L15@HEAD~1",
     ];
-    let shop = shelf(dir.path(), &files, &pointers);
+    let shop = shelf(&files, &pointers);
     // The commit is written anew, and nothing keeps the old one.
     let pinned = shop.git(&["rev-parse", "HEAD"]);
     shop.write("kept.rs", "// Above.\n\nfn one() {}\nfn two() {}\n");
@@ -299,18 +290,17 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     shop.git(&["reflog", "expire", "--expire=now", "--all"]);
     shop.git(&["gc", "--quiet", "--prune=now"]);
     fs::remove_file(shop.root.join("src/retry.rs")).unwrap();
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shop);
     window.find("[data-testid=feed-row]");
     let short = &pinned[..7];
     let gone = "is no commit";
     let read = |id: &String| {
-        open(&window, id);
+        open(window, id);
         window.keep_picture(&picture(&format!(
             "gone-{}",
             shop.ids.iter().position(|it| it == id).unwrap()
         )));
-        told(&window)
+        told(window)
     };
 
     // The same bytes are still there, elsewhere.
@@ -334,8 +324,8 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     }
     let mut looks = Looks::here();
     window.wait("document.querySelector('[data-testid=drift-view]')");
-    looks.compare_in(&window, "viewer-gone", &[(1280, 600)]);
-    let violations = complaints(&window, &axe(), "gone");
+    looks.compare_in(window, "viewer-gone", &[(1280, 600)]);
+    let violations = complaints(window, &axe(), "gone");
     assert!(violations.is_empty(), "{}", violations.join("\n"));
     looks.hold_all();
     let told = read(&shop.ids[3]);
@@ -352,7 +342,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     );
 
     // So is all that is known once the repository is gone; it comes back as it was.
-    let away = dir.path().join("away");
+    let away = shop.dir.join("away");
     fs::rename(&shop.root, &away).unwrap();
     let told = read(&shop.ids[1]);
     for known in ["Details", "changed.rs", short, "sha256 "] {
@@ -446,15 +436,12 @@ requestAnimationFrame(frame);";
 
 #[test]
 fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
-    let dir = tempfile::tempdir().unwrap();
     let pointers: Vec<&str> = LONG.iter().map(|it| it.0).collect();
-    let shop = shelf(dir.path(), &long_files(), &pointers);
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::of(shelf(&long_files(), &pointers));
     window.find("[data-testid=engram] [data-testid=digest]");
     // The newest is open; the others are opened each after a rest.
     for ((pointer, bound, is_painted), id) in LONG.iter().zip(&shop.ids) {
-        open(&window, &shop.ids[usize::from(*id == shop.ids[0])]);
+        open(window, &shop.ids[usize::from(*id == shop.ids[0])]);
         let figures = window.script_until(MEASURED, json!([id, STEP, STEPS]));
         println!("{pointer}: {figures}");
         if *is_painted {
@@ -470,7 +457,7 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
         assert!(most < Some(*bound), "{pointer}: {most:?} elements");
     }
     // The rest of a long line is read on in parts.
-    open(&window, &shop.ids[4]);
+    open(window, &shop.ids[4]);
     window.click("[data-testid=read-on]");
     let head = "document.querySelector('[data-testid=long-line] h3').textContent";
     let total = "920,006";
@@ -479,8 +466,8 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
     ));
     window.find("[data-testid=long-line-text]");
     let mut looks = Looks::here();
-    looks.compare_in(&window, "viewer-long-line", &[(1280, 600)]);
-    let violations = complaints(&window, &axe(), "a long line");
+    looks.compare_in(window, "viewer-long-line", &[(1280, 600)]);
+    let violations = complaints(window, &axe(), "a long line");
     assert!(violations.is_empty(), "{}", violations.join("\n"));
     window.click("[data-testid=later-part]");
     window.wait(&format!(
@@ -495,7 +482,7 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
     // So is what changed, when everything did.
     let before = fs::read_to_string(shop.root.join("long.rs")).unwrap();
     shop.write("long.rs", before.replace("reserve", "confirm"));
-    open(&window, &shop.ids[0]);
+    open(window, &shop.ids[0]);
     window.wait("document.querySelector('[data-testid=more-changes]')");
     window.wait("document.querySelectorAll('[data-testid=sides] tbody tr').length >= 300");
     let nodes = window.count("*");

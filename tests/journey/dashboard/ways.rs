@@ -1,11 +1,12 @@
 //! Every view, and the ways to it: by keys alone, and by mouse.
 
-use std::{fs, path::Path};
-
 use serde_json::json;
 
 use super::{hands::read, server::Server, shop::Shop};
-use crate::{editor::Editor, engram::Engram, machine::desktop, window::Window};
+use crate::{
+    stage::{Ground, Stage},
+    window::Window,
+};
 
 /// One move of a person.
 #[derive(Clone, Copy, Debug)]
@@ -218,18 +219,11 @@ impl View {
 }
 
 /// What is shown where there is no list, or an old one, or a claim that has a past; looks at each.
-pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
-    let folder = |name: &str| {
-        let folder = dir.join(name);
-        fs::create_dir(&folder).unwrap();
-        folder
-    };
-    let empty = Shop::empty_in(&folder("empty"));
-    let server = Server::start(&empty, &[]);
-    let window = Window::browse(&server.url);
+pub fn each_state(mut look: impl FnMut(&Window, &str)) {
+    let Stage { window, .. } = &Stage::empty();
     window.find("[data-testid=first-run] .command");
     window.wait(LIVE);
-    look(&window, "first-run");
+    look(window, "first-run");
     // Nothing has answered yet.
     window.tool(
         "Fetch.enable",
@@ -237,14 +231,14 @@ pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
     );
     window.anew();
     window.find("[data-testid=loading]");
-    look(&window, "loading");
+    look(window, "loading");
     window.tool("Fetch.disable", json!({}));
     // A page without its key.
     window.script("sessionStorage.clear()", json!([]));
     window.anew();
     window.find("[data-testid=failure]");
-    look(&window, "failure");
-    let shop = Shop::open_in(&folder("open"));
+    look(window, "failure");
+    let shop = Shop::open();
     let server = Server::start(&shop, &[]);
     shop.drift();
     window.goto("about:blank");
@@ -255,9 +249,9 @@ pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
     window.wait("!document.querySelector('[aria-busy=true]')");
     drop(server);
     window.find("[data-testid=disconnected]");
-    look(&window, "disconnected");
+    look(window, "disconnected");
     // A claim with a past, which others said too.
-    let mut shop = Shop::open_in(&folder("corrected"));
+    let mut shop = Shop::open();
     shop.correct();
     let server = Server::start(&shop, &[]);
     window.goto("about:blank");
@@ -267,7 +261,7 @@ pub fn each_state(dir: &Path, mut look: impl FnMut(&Window, &str)) {
     window.keys("h");
     window.wait("document.querySelector('[data-testid=voice]')");
     window.wait("!document.querySelector('[aria-busy=true]')");
-    look(&window, "lineage");
+    look(window, "lineage");
 }
 
 const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
@@ -308,13 +302,9 @@ fn reach_all(window: &Window) {
 
 #[test]
 fn every_view_is_reached_in_the_window() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    shop.drift();
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let editor = Editor::new(dir.path());
-    let person = dir.path().join("person");
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    let ground = Ground::open();
+    ground.shop.drift();
+    let window = ground.window();
     window.wait(READ);
     reach_all(&window);
 }
@@ -322,10 +312,7 @@ fn every_view_is_reached_in_the_window() {
 /// A browser tells of a dialog's end late: it may be open once more by then.
 #[test]
 fn a_dialog_that_is_open_again_stays_open() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { window, .. } = &Stage::open();
     window.wait(READ);
     window.keys("?");
     window.wait("document.querySelector('dialog[open] kbd')");
@@ -339,12 +326,8 @@ fn a_dialog_that_is_open_again_stays_open() {
 
 #[test]
 fn every_view_is_reached_by_keys_alone_and_by_mouse() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    shop.drift();
-    let window = Window::browse(&server.url);
-    reach_all(&window);
+    let Stage { window, .. } = &Stage::drifting(Shop::open());
+    reach_all(window);
     // By Tab alone one comes to every part of the frame, and is never caught.
     window.anew();
     window.wait(READ);
@@ -376,10 +359,7 @@ fn every_view_is_reached_by_keys_alone_and_by_mouse() {
 
 #[test]
 fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &Stage::open();
     window.wait(READ);
     // As a link leads to it.
     let origin = window.script("return location.origin", json!([]));
@@ -401,10 +381,7 @@ fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
 
 #[test]
 fn an_empty_home_leads_to_a_first_engram() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::empty_in(dir.path());
-    let server = Server::start(&shop, &[]);
-    let window = Window::browse(&server.url);
+    let Stage { shop, window, .. } = &mut Stage::empty();
     window.find("[data-testid=first-run]");
     let commands = window.text("[data-testid=first-run] .commands");
     // As a terminal understands it, for the home that is looked at.
