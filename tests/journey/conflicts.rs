@@ -1,18 +1,12 @@
 //! The queue of conflicts in the real window: twenty settled by keys alone, a merge, a batch, all undone,
 //! and what comes while somebody reads.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::{
-        hands::{ENTER, ESCAPE},
-        shop::noted,
-    },
-    editor::Editor,
+    dashboard::hands::{ENTER, ESCAPE},
     engram::Engram,
-    machine::desktop,
+    stage::Ground,
     window::Window,
 };
 
@@ -186,39 +180,34 @@ pub(crate) fn of(engram: &Engram, id: &str) -> Value {
 
 /// A window on a repository about which two agents disagree so often.
 struct Desk {
-    engram: Engram,
     window: Window,
+    ground: Ground,
     ids: [Vec<String>; 2],
 }
 
 impl Desk {
-    fn open(dir: &Path, count: usize) -> Self {
-        let repo = noted(dir);
-        let engram = Engram::new(dir, &repo.root);
-        let ids = disagree(&engram, count);
-        let editor = Editor::new(dir);
-        let person = dir.join("person");
-        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-        window.find("[data-testid=engram] [data-testid=digest]");
+    fn open(count: usize) -> Self {
+        let ground = Ground::noted();
+        let ids = disagree(&ground.engram, count);
+        let window = ground.showing("[data-testid=engram] [data-testid=digest]");
         window.find("[data-testid=conflicts-view] .count");
         window.keys("3");
         window.wait(&rows(count));
         Self {
-            engram,
             window,
+            ground,
             ids,
         }
     }
 
     fn holds(&self, id: &str) -> bool {
-        self.engram.json(&["get", id])["valid_until"].is_null()
+        self.ground.engram.json(&["get", id])["valid_until"].is_null()
     }
 }
 
 #[test]
 fn a_queue_of_twenty_is_settled_by_keys_alone() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path(), PAIRS.len());
+    let desk = Desk::open(PAIRS.len());
     let window = &desk.window;
     read(window);
     assert_eq!(
@@ -265,7 +254,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
     window.find("[data-testid=no-conflicts]");
     window.shot("conflicts-none");
     for (at, (id, key)) in judged.iter().enumerate() {
-        let it = of(&desk.engram, id);
+        let it = of(&desk.ground.engram, id);
         let (how, lost) = match *key {
             "a" => ("winner", Some("b")),
             "b" => ("winner", Some("a")),
@@ -295,16 +284,15 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
     window.keys("u");
     window.wait(&notice("Reopened"));
     window.wait(&rows(judged.iter().filter(|it| it.1 != "x").count() - 1));
-    assert_eq!(of(&desk.engram, &id)["status"], "open");
+    assert_eq!(of(&desk.ground.engram, &id)["status"], "open");
 }
 
 #[test]
 fn two_claims_are_merged_and_parted_again_by_keys() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path(), 2);
+    let desk = Desk::open(2);
     let window = &desk.window;
     let id = read(window);
-    let before = of(&desk.engram, &id);
+    let before = of(&desk.ground.engram, &id);
     window.keys("m");
     window.wait_moved("document.activeElement.id === 'merge-text'");
     window.shot("conflicts-merge");
@@ -322,12 +310,15 @@ fn two_claims_are_merged_and_parted_again_by_keys() {
     window.control('\u{E007}');
     window.wait(&notice("Merged"));
     window.wait(&rows(1));
-    let settled = of(&desk.engram, &id);
+    let settled = of(&desk.ground.engram, &id);
     assert_eq!(settled["settled"]["how"], "merge", "{settled}");
     for side in ["a", "b"] {
         assert!(!desk.holds(before[side]["id"].as_str().unwrap()));
     }
-    let found = desk.engram.json(&["query", merged.as_str().unwrap()]);
+    let found = desk
+        .ground
+        .engram
+        .json(&["query", merged.as_str().unwrap()]);
     assert_eq!(found["engrams"][0]["claim"], merged);
     // One key takes it back, and leads back.
     window.keys("z");
@@ -336,7 +327,7 @@ fn two_claims_are_merged_and_parted_again_by_keys() {
     window.wait(&format!(
         "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict === '{id}'"
     ));
-    let again = of(&desk.engram, &id);
+    let again = of(&desk.ground.engram, &id);
     assert_eq!(again["status"], "open", "{again}");
     for side in ["a", "b"] {
         assert_eq!(again[side]["claim"], before[side]["claim"]);
@@ -346,8 +337,7 @@ fn two_claims_are_merged_and_parted_again_by_keys() {
 
 #[test]
 fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path(), 6);
+    let desk = Desk::open(6);
     let window = &desk.window;
     read(window);
     // Three by keys, then all.
@@ -368,7 +358,7 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
     window.keys("x");
     window.wait(&notice("Dismissed 3 conflicts"));
     window.wait(&rows(3));
-    let dismissed: Vec<Value> = all(&desk.engram)
+    let dismissed: Vec<Value> = all(&desk.ground.engram)
         .into_iter()
         .filter(|it| it["status"] == "dismissed")
         .collect();
@@ -392,17 +382,17 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
     window.keys("z");
     window.wait(&notice("Undone: 6 conflicts"));
     window.wait(&rows(6));
-    let open = all(&desk.engram);
+    let open = all(&desk.ground.engram);
     assert!(open.iter().all(|it| it["status"] == "open"), "{open:?}");
 }
 
 #[test]
 fn what_others_settle_leaves_the_list_and_stays_open_for_who_reads_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path(), 3);
+    let desk = Desk::open(3);
     let window = &desk.window;
     let id = read(window);
-    desk.engram
+    desk.ground
+        .engram
         .json(&["resolve", &id, "--dismiss", "--why", "Two services"]);
     window.wait(&rows(2));
     // It is still read, and says what became of it.
@@ -419,7 +409,7 @@ fn what_others_settle_leaves_the_list_and_stays_open_for_who_reads_it() {
         json!({"claim": format!("The gateway listens on port {port}."), "topic": "gateway", "agent": agent,
             "pointers": ["repo:src/retry.rs#L1-L3@HEAD"]})
     });
-    desk.engram.put(&drafts);
+    desk.ground.engram.put(&drafts);
     window.wait(&rows(3));
     window
         .wait("document.querySelector('[data-topic=gateway] mark')?.textContent.includes('8080')");

@@ -6,48 +6,31 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use engram_kit::Repository;
 use serde_json::json;
 
 use crate::{
-    dashboard::{
-        hands::{BOTH, ENTER, ESCAPE, Hand},
-        shop::noted,
-    },
-    editor::Editor,
-    engram::Engram,
-    machine::desktop,
+    dashboard::hands::{BOTH, ENTER, ESCAPE, Hand},
+    stage::Ground,
     window::Window,
 };
 
 /// A window on a repository that no agent is connected in.
 struct Desk {
-    repo: Repository,
-    engram: Engram,
     window: Window,
+    ground: Ground,
 }
 
 impl Desk {
-    fn open(dir: &Path) -> Self {
-        let repo = noted(dir);
-        let engram = Engram::new(dir, &repo.root);
-        let editor = Editor::new(dir);
-        let window = Window::open(
-            desktop(),
-            &engram.place,
-            &dir.join("person"),
-            &editor.program,
-        );
-        window.find("[data-testid=first-run]");
+    fn open() -> Self {
+        let ground = Ground::noted();
         Self {
-            repo,
-            engram,
-            window,
+            window: ground.showing("[data-testid=first-run]"),
+            ground,
         }
     }
 
     fn file(&self) -> PathBuf {
-        self.repo.root.join(".mcp.json")
+        self.ground.shop.root.join(".mcp.json")
     }
 
     fn read(&self) -> Option<String> {
@@ -56,7 +39,7 @@ impl Desk {
 
     /// What the repository tells agents.
     fn advice(&self) -> Option<String> {
-        fs::read_to_string(self.repo.root.join("AGENTS.md")).ok()
+        fs::read_to_string(self.ground.shop.root.join("AGENTS.md")).ok()
     }
 
     /// Presses a button of Claude Code's row.
@@ -106,14 +89,13 @@ fn lines(text: &str) -> String {
 
 #[test]
 fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     let mine = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }\n  }\n}\n";
     for (hand, before) in BOTH.into_iter().zip([None, Some(mine)]) {
         let told = before.map(|_| "# Rules\n\nRun the tests.");
         if let (Some(before), Some(told)) = (before, told) {
             fs::write(desk.file(), before).unwrap();
-            fs::write(desk.repo.root.join("AGENTS.md"), told).unwrap();
+            fs::write(desk.ground.shop.root.join("AGENTS.md"), told).unwrap();
         }
         desk.stands("not connected");
         desk.press(hand, "connect-agent");
@@ -134,7 +116,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
         assert!(advice.contains("engram_query"), "{advice}");
         assert!(advice.starts_with(told.unwrap_or_default()), "{advice}");
         // The command sees the same.
-        let command = desk.engram.json(&["connect", "claude"]);
+        let command = desk.ground.engram.json(&["connect", "claude"]);
         assert_eq!(command["changed"], false, "{command}");
 
         desk.press(hand, "disconnect-agent");
@@ -150,8 +132,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
 
 #[test]
 fn nothing_is_written_but_what_was_shown() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     desk.stands("not connected");
     // Cancelled by Esc: the focus is where it was.
     desk.press(Hand::Keys, "connect-agent");
@@ -197,8 +178,7 @@ fn nothing_is_written_but_what_was_shown() {
 
 #[test]
 fn agents_are_reached_from_the_palette_and_the_settings() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     desk.window.control('k');
     desk.window.find("[data-testid=palette-input]");
     desk.window.keys("connect an agent");
@@ -211,7 +191,7 @@ fn agents_are_reached_from_the_palette_and_the_settings() {
     desk.window
         .wait_moved("document.activeElement?.matches('dialog [data-testid=change]')");
     let path = desk.window.text("dialog [data-testid=change-path]");
-    let file = dir.path().join("person/.codex/config.toml");
+    let file = desk.ground.engram.person.join(".codex/config.toml");
     assert!(path.ends_with("person/.codex/config.toml"), "{path}");
     desk.window.shot("connect-sheet");
     // Esc closes the change, then the dialog.

@@ -16,9 +16,8 @@ use crate::{
         hands::{BOTH, DELETE, ENTER, Hand, read, rows},
         shop::Shop,
     },
-    editor::Editor,
-    engram::Engram,
-    machine::{desktop, ok, run, system},
+    machine::{ok, run, system},
+    stage::Ground,
     window::Window,
 };
 
@@ -30,14 +29,11 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open_in(dir.path());
-    let [backup, away]: [PathBuf; 2] = ["backup", "away"].map(|it| dir.path().join(it));
-    copy(&shop.home, &backup);
-    let editor = Editor::new(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let person = dir.path().join("person");
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    let mut ground = Ground::open();
+    let [backup, away]: [PathBuf; 2] = ["backup", "away"].map(|it| ground.shop.dir.join(it));
+    copy(&ground.shop.home, &backup);
+    let window = ground.window();
+    let Ground { shop, engram, .. } = &mut ground;
     window.wait(&read(&shop.ids[7]));
     // Ids come from the time: each is said at another.
     let say = |shop: &mut Shop, minute: i64, claim: &str| {
@@ -52,7 +48,7 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
         window.keys("n");
         window.wait(&rows(count));
     };
-    say(&mut shop, 400, "Said before the home went.");
+    say(shop, 400, "Said before the home went.");
     arrives(9);
     window.wait(LIVE);
 
@@ -78,7 +74,7 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     window.wait("!document.querySelector('[data-testid=disconnected]')");
     window.wait(&format!("!{refused}"));
     window.wait("document.querySelector('[data-testid=engram] .proof')");
-    say(&mut shop, 401, "Said after it came back.");
+    say(shop, 401, "Said after it came back.");
     arrives(10);
 
     // A backup takes its place: what it has is shown, and what is said then is kept there.
@@ -86,7 +82,7 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     copy(&backup, &shop.home);
     window.wait(&rows(8));
     window.wait(LIVE);
-    say(&mut shop, 402, "Said in the copy.");
+    say(shop, 402, "Said in the copy.");
     arrives(9);
     let printed = run(engram.command(&["query", "Said in the copy"]).arg("--json"));
     assert!(String::from_utf8_lossy(&printed.stdout).contains("Said in the copy"));
@@ -95,8 +91,8 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
 /// Each failure says where the home is and what to do, and ends with its cause.
 #[test]
 fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
+    let ground = Ground::open();
+    let shop = &ground.shop;
     let database = shop.home.join("engram.db");
     let sound = fs::read(&database).unwrap();
     let newer = {
@@ -104,9 +100,6 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
         bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
         bytes
     };
-    let editor = Editor::new(dir.path());
-    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
-    let person = dir.path().join("person");
     for (name, bytes, code, remedy) in [
         (
             "corrupt",
@@ -117,7 +110,7 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
         ("newer", newer, "STORE_NEWER", false),
         ("foreign", vec![b'x'; 100_000], "STORE_CORRUPT", false),
     ] {
-        let broken = dir.path().join(name);
+        let broken = shop.dir.join(name);
         fs::create_dir(&broken).unwrap();
         fs::write(broken.join("engram.db"), &bytes).unwrap();
         // In one step: the window creates a home if it finds none.
@@ -125,7 +118,7 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
             renameat_with(CWD, &shop.home, CWD, &broken, RenameFlags::EXCHANGE).unwrap();
         };
         exchange();
-        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+        let window = ground.window();
         window.wait(&format!(
             "document.querySelector('[data-testid=failure]')?.dataset.code === '{code}'"
         ));
@@ -151,16 +144,9 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
 }
 
 /// A window on the shop's home, which another file system holds.
-fn on_disk(dir: &Path, shop: &Shop) -> Window {
-    let editor = Editor::new(dir);
-    let engram = Engram::of(dir, &shop.home, &shop.root);
-    let window = Window::open(
-        desktop(),
-        &engram.place,
-        &dir.join("person"),
-        &editor.program,
-    );
-    window.wait(&read(&shop.ids[7]));
+fn on_disk(ground: &Ground) -> Window {
+    let window = ground.window();
+    window.wait(&read(&ground.shop.ids[7]));
     window
 }
 
@@ -184,12 +170,12 @@ fn a_home_that_is_read_only_is_read_and_written_again_once_it_can_be() {
     with_mounts(
         "home::a_home_that_is_read_only_is_read_and_written_again_once_it_can_be",
         || {
-            let dir = tempfile::tempdir().unwrap();
-            let mut shop = Shop::open_in(dir.path());
-            let home = shop.home.to_str().unwrap().to_owned();
+            let mut ground = Ground::open();
+            let home = ground.shop.home.to_str().unwrap().to_owned();
             mount(&["--bind", &home, &home]);
             mount(&["-o", "remount,bind,ro", &home]);
-            let window = on_disk(dir.path(), &shop);
+            let window = on_disk(&ground);
+            let shop = &mut ground.shop;
             window.wait("document.querySelector('[data-testid=disconnected]')?.textContent.includes('not writable')");
             for (hand, id) in BOTH.into_iter().zip([6, 5]) {
                 // What is there is read.
@@ -220,8 +206,8 @@ fn a_full_home_is_said_to_be_full_and_written_again_once_there_is_room() {
     with_mounts(
         "home::a_full_home_is_said_to_be_full_and_written_again_once_there_is_room",
         || {
-            let dir = tempfile::tempdir().unwrap();
-            let disk = dir.path().join("disk");
+            let mut shop = Shop::empty();
+            let disk = shop.dir.join("disk");
             fs::create_dir(&disk).unwrap();
             mount(&[
                 "-t",
@@ -231,10 +217,11 @@ fn a_full_home_is_said_to_be_full_and_written_again_once_there_is_room() {
                 "tmpfs",
                 disk.to_str().unwrap(),
             ]);
-            let mut shop = Shop::empty_in(dir.path());
             shop.home = disk.join("home");
             shop.say_all();
-            let window = on_disk(dir.path(), &shop);
+            let ground = Ground::of(shop);
+            let shop = &ground.shop;
+            let window = on_disk(&ground);
             window.wait(LIVE);
             let ballast = disk.join("ballast");
             let mut file = fs::File::create(&ballast).unwrap();

@@ -15,22 +15,11 @@ use crate::{
     editor::Editor,
     engram::Engram,
     machine::{self, clean, desktop, ok},
+    stage::Ground,
     window::Window,
 };
 
-/// The window on a shop, and the editor that it opens.
-fn open(dir: &Path, shop: &Shop) -> (Window, Editor) {
-    let editor = Editor::new(dir);
-    (open_with(dir, shop, &editor), editor)
-}
-
-fn open_with(dir: &Path, shop: &Shop, editor: &Editor) -> Window {
-    let engram = Engram::of(dir, &shop.home, &shop.root);
-    let person = dir.join("person");
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-    window.find("[data-testid=feed-row]");
-    window
-}
+const FEED: &str = "[data-testid=feed-row]";
 
 /// Brings a repository in front by keys, by its path.
 fn bring(window: &Window, repo: &Path) {
@@ -40,11 +29,11 @@ fn bring(window: &Window, repo: &Path) {
 }
 
 /// Another repository that the same home knows of.
-fn other(dir: &Path, home: &Path) -> Shop {
-    let dir = dir.join("other");
+fn other(shop: &Shop) -> Shop {
+    let dir = shop.dir.join("other");
     fs::create_dir(&dir).unwrap();
     let mut other = Shop::empty_in(&dir);
-    other.home = home.to_owned();
+    other.home.clone_from(&shop.home);
     // Ids come from the time: none of the other's.
     other.say([(
         400,
@@ -55,10 +44,10 @@ fn other(dir: &Path, home: &Path) -> Shop {
 
 #[test]
 fn another_repository_is_opened_by_mouse() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let other = other(dir.path(), &shop.home);
-    let (window, _editor) = open(dir.path(), &shop);
+    let ground = Ground::open();
+    let shop = &ground.shop;
+    let other = other(shop);
+    let window = ground.showing(FEED);
     window.wait(&read(&shop.ids[7]));
     shop.drift();
     window.wait("document.querySelector('[data-testid=drift-view]')");
@@ -108,10 +97,10 @@ const OPENED: &str = "[...document.querySelectorAll('[data-testid=opened]')]
 
 #[test]
 fn several_repositories_are_open_at_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open_in(dir.path());
-    let other = other(dir.path(), &shop.home);
-    let (window, editor) = open(dir.path(), &shop);
+    let mut ground = Ground::open();
+    let other = other(&ground.shop);
+    let window = ground.showing(FEED);
+    let shop = &mut ground.shop;
     let opened = |says: &str| window.wait(&format!("({OPENED}) === '{says}'"));
     let behind = "[data-testid=opened]:not([aria-current])";
     // One alone is no choice.
@@ -166,13 +155,12 @@ fn several_repositories_are_open_at_once() {
         window.wait(&rows(count));
     }
     // What is said in the one in front comes live, and is nothing new of the one behind.
-    let engram = Engram::of(dir.path(), &other.home, &other.root);
-    engram.put(&[json!({"claim": "Said in front.", "pointers": ["repo:src/retry.rs@HEAD"]})]);
+    other.put("Said in front.");
     window.wait(&rows(2));
     opened("behind 3, front ");
     // They are open when the window is opened again, until they are closed.
     drop(window);
-    let window = open_with(dir.path(), &shop, &editor);
+    let window = ground.showing(FEED);
     let opened = |says: &str| window.wait(&format!("({OPENED}) === '{says}'"));
     opened("front , behind ");
     window.control('o');
@@ -180,6 +168,7 @@ fn several_repositories_are_open_at_once() {
     window.wait("!document.querySelector('[data-testid=opened], [data-testid=repository-close]')");
     window.wait_moved("document.activeElement.dataset.testid === 'repository'");
     assert_eq!(window.count("[data-testid=repository]"), 2, "it is known");
+    let shop = &ground.shop;
     let kept = fs::read_to_string(shop.home.join("opened.json")).unwrap();
     let kept: Vec<String> = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept, [format!("{}/", shop.root.display())]);
@@ -187,10 +176,10 @@ fn several_repositories_are_open_at_once() {
 
 #[test]
 fn a_repository_that_cannot_be_read_is_left_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let other = other(dir.path(), &shop.home);
-    let (window, _editor) = open(dir.path(), &shop);
+    let ground = Ground::open();
+    let shop = &ground.shop;
+    let other = other(shop);
+    let window = ground.showing(FEED);
     bring(&window, &other.root);
     window.wait(&read(&other.ids[0]));
     // Brought in front by its own path, it stays as it is.
@@ -216,26 +205,31 @@ fn a_repository_that_cannot_be_read_is_left_again() {
     window.wait("!document.querySelector('[data-testid=opened], [data-testid=repository-close]')");
 }
 
+/// The window in no repository, of a person who has not seen it yet.
+fn started(ground: &Ground, hand: Hand) -> Window {
+    let place = &ground.engram.place[..2]; // the home alone
+    let person = ground.shop.dir.join(format!("{hand:?}"));
+    let window = Window::open(desktop(), place, &person, &ground.editor.program);
+    window.find("[data-testid=start]");
+    window
+}
+
 #[test]
 fn a_window_outside_of_a_repository_offers_those_that_are_known() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let other = other(dir.path(), &shop.home);
-    let editor = Editor::new(dir.path());
-    let folder = dir.path().join("a folder");
+    let ground = Ground::open();
+    let shop = &ground.shop;
+    let other = other(shop);
+    let folder = shop.dir.join("a folder");
     fs::create_dir(&folder).unwrap();
     let file = folder.join("file");
     fs::write(&file, "x").unwrap();
-    let place = ["--home".to_owned(), shop.home.display().to_string()];
     let refused = |why: &str| {
         format!(
             "document.querySelector('[data-testid=start] [data-testid=refused]')?.textContent.includes('{why}')"
         )
     };
     for hand in BOTH {
-        let person = dir.path().join(format!("{hand:?}"));
-        let window = Window::open(desktop(), &place, &person, &editor.program);
-        window.find("[data-testid=start]");
+        let window = started(&ground, hand);
         assert_eq!(window.count("[data-testid=first-run]"), 0);
         window.wait_moved("document.activeElement.dataset.testid === 'repository-path'");
         window.wait("document.querySelectorAll('[data-testid=start] [data-testid=repository]').length === 2");
@@ -269,15 +263,10 @@ fn a_window_outside_of_a_repository_offers_those_that_are_known() {
 
 #[test]
 fn a_folder_is_chosen_in_the_dialog_of_the_system() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let other = other(dir.path(), &shop.home);
-    let editor = Editor::new(dir.path());
-    let place = ["--home".to_owned(), shop.home.display().to_string()];
+    let ground = Ground::open();
+    let other = other(&ground.shop);
     for hand in BOTH {
-        let person = dir.path().join(format!("{hand:?}"));
-        let window = Window::open(desktop(), &place, &person, &editor.program);
-        window.find("[data-testid=start]");
+        let window = started(&ground, hand);
         let display = window.drawn();
         let dialog = || {
             window.press_any(hand, "[data-testid=repository-pick]:not([hidden])");
@@ -341,9 +330,9 @@ const KEEP: &str = "const real = Response.prototype.arrayBuffer;
 
 #[test]
 fn the_memory_of_an_answer_is_given_back_at_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shop = Shop::open_in(dir.path());
-    let (window, _editor) = open(dir.path(), &shop);
+    let mut ground = Ground::open();
+    let window = ground.showing(FEED);
+    let shop = &mut ground.shop;
     window.wait(&read(&shop.ids[7]));
     window.script(KEEP, json!([]));
     shop.say([(
@@ -361,9 +350,9 @@ fn the_memory_of_an_answer_is_given_back_at_once() {
 
 #[test]
 fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let (window, editor) = open(dir.path(), &shop);
+    let ground = Ground::open();
+    let Ground { shop, editor, .. } = &ground;
+    let window = ground.showing(FEED);
     let can = "document.querySelector('[data-testid=open-editor]:enabled')";
     for (id, place) in [(7, "src/retry.rs:17"), (3, "src/ledger.rs:33")] {
         for hand in BOTH {
@@ -411,7 +400,10 @@ const END_SOON: &str = "const [end] = arguments;
 fn a_long_search_stops_in_the_window_and_goes_on() {
     let dir = tempfile::tempdir().unwrap();
     // Several stretches, of which none has it.
-    let (window, _editor) = open(dir.path(), Shop::long());
+    let shop = Shop::long();
+    let engram = Engram::of(dir.path(), &shop.home, &shop.root);
+    let window = engram.window(&Editor::new(dir.path()));
+    window.find(FEED);
     for (end, words) in [("click", "nowhere1"), ("Escape", "nowhere2")] {
         window.script(END_SOON, json!([end]));
         window.keys(&format!("/{words}"));
@@ -465,16 +457,15 @@ const HEARD: &str = "const all = [...document.querySelectorAll('dialog[open] :is
 
 #[test]
 fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let other = other(dir.path(), &shop.home);
-    let (window, _editor) = open(dir.path(), &shop);
+    let ground = Ground::open();
+    let other = other(&ground.shop);
+    let window = ground.showing(FEED);
     // Both were open before.
     bring(&window, &other.root);
     window.wait(&read(&other.ids[0]));
     window.find(&row(&other.ids[0]));
     window.script(&dashboard::axe(), json!([]));
-    let place = dir.path().canonicalize().unwrap().display().to_string();
+    let place = ground.shop.dir.display().to_string();
     let mut violations = Vec::new();
     for (name, button, shown) in OVER {
         window.click(button);
@@ -514,12 +505,11 @@ fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
 
 #[test]
 fn a_link_in_another_program_opens_the_window_once_that_was_chosen() {
-    let dir = tempfile::tempdir().unwrap();
-    let shop = Shop::open_in(dir.path());
-    let (window, _editor) = open(dir.path(), &shop);
+    let ground = Ground::open();
+    let Ground { shop, engram, .. } = &ground;
+    let window = ground.showing(FEED);
     window.wait(&read(&shop.ids[7]));
-    let person = dir.path().join("person");
-    let chosen = person.join(".config/mimeapps.list");
+    let chosen = engram.person.join(".config/mimeapps.list");
     window.click("[data-testid=settings-button]");
     window.wait(
         "document.querySelector('[data-testid=links]')?.textContent.includes('do not open here')",
@@ -533,7 +523,7 @@ fn a_link_in_another_program_opens_the_window_once_that_was_chosen() {
     window.wait("!document.querySelector('dialog[open]')");
     // As any program hands a link over; it is the one that the window copies.
     let link = format!("engram://engram/{}", shop.ids[2]);
-    let mut open = clean(machine::system("gio"), &person);
+    let mut open = clean(machine::system("gio"), &engram.person);
     // Waits for what it started too, since that has its output.
     let output = open.args(["open", &link]).output().unwrap();
     assert!(output.status.success(), "{output:?}");

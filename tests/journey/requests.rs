@@ -13,14 +13,11 @@ use crate::{
     agents::{Agent, Session},
     dashboard::{
         server::Server,
-        shop::Shop,
         team::{Member, WANTED},
     },
-    editor::Editor,
     engram::Engram,
-    machine::desktop,
     model_stub::{Reply, Step, call},
-    window::Window,
+    stage::Ground,
 };
 
 /// Longest wait for a person's answer.
@@ -46,18 +43,14 @@ fn script(child: Member, granted: Receiver<()>) -> Vec<Step> {
 fn real_agents_are_refused_granted_by_one_key_and_read() {
     for agent in [Agent::Claude, Agent::Codex] {
         println!("{agent:?}");
-        let dir = tempfile::tempdir().unwrap();
-        let shop = Shop::open_in(dir.path());
-        let engram = || Engram::of(dir.path(), &shop.home, &shop.root);
-        let server = Server::start(&shop, &[]);
-        let child = Member::open(&shop, &server, "programmer-1", None);
-        let connect = connecting(&engram(), agent);
-        let session = Session::connected(agent, &connect, &shop.root, dir.path());
+        let ground = Ground::open();
+        let Ground { shop, engram, .. } = &ground;
+        let server = Server::start(shop, &[]);
+        let child = Member::open(shop, &server, "programmer-1", None);
+        let connect = connecting(engram, agent);
+        let session = Session::connected(agent, &connect, &shop.root, &shop.dir);
         let session = session.proved_by(&child.token);
-        let editor = Editor::new(dir.path());
-        let person = dir.path().join("person");
-        let window = Window::open(desktop(), &engram().place, &person, &editor.program);
-        window.find("[data-testid=feed-row]");
+        let window = ground.showing("[data-testid=feed-row]");
 
         let (grant, granted) = mpsc::channel();
         let script = script(child, granted);
@@ -88,7 +81,7 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
         );
         // What it read is told where it was granted, without anybody asking.
         window.wait("document.querySelector('[data-testid=request-state]')?.textContent === 'granted and read'");
-        let told: Value = engram().json(&["budget", "--agent", "programmer-1"]);
+        let told: Value = engram.json(&["budget", "--agent", "programmer-1"]);
         assert_eq!(
             told["agents"][0]["grants"],
             json!({"open": 0, "spent": 1}),

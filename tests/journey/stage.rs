@@ -113,7 +113,19 @@ impl Ground {
         Self::of(Shop::open())
     }
 
+    /// With nothing said yet, and a note beside the sources.
+    pub(crate) fn noted() -> Self {
+        Self::of(Shop::empty().noted())
+    }
+
     pub(crate) fn window(&self) -> Window {
         self.engram.window(&self.editor)
+    }
+
+    /// The window, once it shows what matches.
+    pub(crate) fn showing(&self, css: &str) -> Window {
+        let window = self.window();
+        window.find(css);
+        window
     }
 }

@@ -1,33 +1,29 @@
 //! What a person says and does of a claim: it is on record as theirs, it can be undone, keys act on what is
 //! seen, and the editor opens where the lines are.
 
-use std::{fs, path::Path};
+use std::fs;
 
-use engram_kit::Repository;
 use serde_json::json;
 
-use crate::{
-    dashboard::shop::noted, editor::Editor, engram::Engram, machine::desktop, window::Window,
-};
+use crate::{stage::Ground, window::Window};
 
 /// A window on a repository with three claims of an agent, each on a file of its own.
 pub(crate) struct Desk {
-    repo: Repository,
-    pub(crate) engram: Engram,
-    editor: Editor,
     pub(crate) window: Window,
+    pub(crate) ground: Ground,
     pub(crate) ids: [String; 3],
 }
 
 const FILES: [&str; 3] = ["src/edited.rs", "src/moved.rs", "src/renamed.rs"];
 
 impl Desk {
-    pub(crate) fn open(dir: &Path) -> Self {
-        let repo = noted(dir);
-        let engram = Engram::new(dir, &repo.root);
+    pub(crate) fn open() -> Self {
+        let ground = Ground::noted();
         for path in FILES {
             let lines = (1..=20).map(|n| format!("let {}_{n} = {n};\n", &path[4..9]));
-            repo.change(path, lines.collect::<String>(), "Add a file");
+            ground
+                .shop
+                .change(path, lines.collect::<String>(), "Add a file");
         }
         let claims = [
             "Walnuts are edited",
@@ -41,22 +37,14 @@ impl Desk {
                 json!({"claim": claim, "pointers": [format!("repo:{path}#L5-L9@HEAD")], "agent": "architect"})
             })
             .collect();
-        let ids: [String; 3] = engram.put(&drafts).try_into().unwrap();
-        let editor = Editor::new(dir);
-        let window = Window::open(
-            desktop(),
-            &engram.place,
-            &dir.join("person"),
-            &editor.program,
-        );
+        let ids: [String; 3] = ground.engram.put(&drafts).try_into().unwrap();
+        let window = ground.window();
         for id in &ids {
             window.wait(&badge(id, "unchanged"));
         }
         Self {
-            repo,
-            engram,
-            editor,
             window,
+            ground,
             ids,
         }
     }
@@ -80,7 +68,7 @@ impl Desk {
 
     /// What the journal says of a claim, newest first.
     pub(crate) fn log(&self, id: &str) -> Vec<(String, String)> {
-        let log = self.engram.json(&["log", id]);
+        let log = self.ground.engram.json(&["log", id]);
         let entries = log["entries"].as_array().unwrap().iter();
         let told = entries.map(|it| {
             let kind = it["change"]["kind"].as_str().unwrap();
@@ -98,18 +86,19 @@ fn badge(id: &str, word: &str) -> String {
 
 #[test]
 fn the_editor_opens_where_the_lines_are_now() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     let [edited, moved, renamed] = &desk.ids;
-    let text = fs::read_to_string(desk.repo.root.join(FILES[1])).unwrap();
-    desk.repo.write(FILES[1], format!("// one\n// two\n{text}"));
-    desk.repo.git(&["mv", FILES[2], "src/named.rs"]);
-    fs::remove_file(desk.repo.root.join(FILES[0])).unwrap();
+    let text = fs::read_to_string(desk.ground.shop.root.join(FILES[1])).unwrap();
+    desk.ground
+        .shop
+        .write(FILES[1], format!("// one\n// two\n{text}"));
+    desk.ground.shop.git(&["mv", FILES[2], "src/named.rs"]);
+    fs::remove_file(desk.ground.shop.root.join(FILES[0])).unwrap();
     for (id, place) in [(moved, "src/moved.rs:7"), (renamed, "src/named.rs:5")] {
         desk.read(id);
         // Pressed at once, before anybody told that it moved.
         desk.window.keys("o");
-        let opened = desk.editor.opened();
+        let opened = desk.ground.editor.opened();
         assert!(opened.ends_with(place), "{opened}");
         desk.told("Opened in");
     }
@@ -123,11 +112,12 @@ fn the_editor_opens_where_the_lines_are_now() {
 
 #[test]
 fn each_verdict_is_the_persons_and_is_undone() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     let [edited, moved, _] = &desk.ids;
-    let text = fs::read_to_string(desk.repo.root.join(FILES[0])).unwrap();
-    desk.repo.write(FILES[0], text.replace("= 7;", "= 70;"));
+    let text = fs::read_to_string(desk.ground.shop.root.join(FILES[0])).unwrap();
+    desk.ground
+        .shop
+        .write(FILES[0], text.replace("= 7;", "= 70;"));
     desk.window.wait(&badge(edited, "edited: check"));
 
     // Still true, undone by a key right after.
@@ -148,7 +138,8 @@ fn each_verdict_is_the_persons_and_is_undone() {
         ]
         .map(|(by, kind)| (by.to_owned(), kind.to_owned()))
     );
-    let restored = desk.engram.json(&["log", edited])["entries"][0]["change"]["with"].clone();
+    let restored =
+        desk.ground.engram.json(&["log", edited])["entries"][0]["change"]["with"].clone();
     assert_eq!(restored["restores"], json!(edited));
     assert_eq!(restored["provenance"]["created_by"], "architect");
     let now = restored["id"].as_str().unwrap().to_owned();
@@ -195,8 +186,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
 
 #[test]
 fn keys_act_on_what_a_search_shows() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     let [edited, _, renamed] = &desk.ids;
     desk.read(renamed);
     desk.window.keys("/");
@@ -232,17 +222,16 @@ fn keys_act_on_what_a_search_shows() {
 
 #[test]
 fn a_repository_that_is_moved_away_is_noticed() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
-    let away = dir.path().join("away");
-    fs::rename(&desk.repo.root, &away).unwrap();
+    let desk = Desk::open();
+    let away = desk.ground.shop.dir.join("away");
+    fs::rename(&desk.ground.shop.root, &away).unwrap();
     desk.window.find("[data-testid=gone]");
     for id in &desk.ids {
         desk.window.wait(&badge(id, "could not check"));
     }
     desk.window.shot("repository-gone");
     assert_eq!(desk.window.count(".word.well"), 0, "nothing of it is green");
-    fs::rename(&away, &desk.repo.root).unwrap();
+    fs::rename(&away, &desk.ground.shop.root).unwrap();
     for id in &desk.ids {
         desk.window.wait(&badge(id, "unchanged"));
     }
@@ -251,17 +240,18 @@ fn a_repository_that_is_moved_away_is_noticed() {
 
 #[test]
 fn the_branch_that_is_checked_out_is_told_at_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     let shows = |what: &str| {
         desk.window.wait(&format!(
             "document.querySelector('[data-testid=checkout]')?.textContent === '{what}'"
         ));
     };
-    desk.repo.git(&["switch", "-q", "-c", "feature/deep"]);
+    desk.ground
+        .shop
+        .git(&["switch", "-q", "-c", "feature/deep"]);
     shows("feature/deep");
-    desk.repo.git(&["switch", "-q", "--detach"]);
-    shows(&desk.repo.head()[..8]);
-    desk.repo.git(&["switch", "-q", "feature/deep"]);
+    desk.ground.shop.git(&["switch", "-q", "--detach"]);
+    shows(&desk.ground.shop.head()[..8]);
+    desk.ground.shop.git(&["switch", "-q", "feature/deep"]);
     shows("feature/deep");
 }

@@ -3,10 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    dashboard::shop::noted, editor::Editor, engram::Engram, machine::desktop, verdicts::Desk,
-    window::Window,
-};
+use crate::{stage::Ground, verdicts::Desk};
 
 const ENTER: char = '\u{E007}';
 const DOWN: char = '\u{E015}';
@@ -50,7 +47,7 @@ fn marked(desk: &Desk, lines: &str) {
 /// The open engram, as the command prints it.
 fn read(desk: &Desk) -> Value {
     let id = desk.window.attribute("[data-testid=engram]", "data-id");
-    desk.engram.json(&["log", &id])["entries"][0]["change"]["with"].clone()
+    desk.ground.engram.json(&["log", &id])["entries"][0]["change"]["with"].clone()
 }
 
 fn acts(desk: &Desk, id: &str) -> Vec<String> {
@@ -60,8 +57,7 @@ fn acts(desk: &Desk, id: &str) -> Vec<String> {
 
 #[test]
 fn a_claim_is_corrected_in_place_and_that_is_undone() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     let [edited, moved, _] = &desk.ids;
     desk.read(edited);
 
@@ -93,7 +89,7 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
     assert_eq!(desk.window.count("[data-testid=notice]"), 0);
     desk.window.shot("correction-refused");
     let draft = json!({"claim": "Pecans arrive", "pointers": ["repo:src/moved.rs#L1@HEAD"], "agent": "architect"});
-    let arrived = desk.engram.put(&[draft]);
+    let arrived = desk.ground.engram.put(&[draft]);
     desk.window.find(&format!(
         "[data-testid=feed-row][data-id=\"{}\"]",
         arrived[0]
@@ -160,8 +156,7 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
 
 #[test]
 fn a_claim_is_added_about_lines_that_are_marked() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     let [edited, ..] = &desk.ids;
     let pinned = read_pointer(&desk, edited);
     let commit = pinned.rsplit('@').next().unwrap().to_owned();
@@ -231,8 +226,7 @@ fn a_claim_is_added_about_lines_that_are_marked() {
 
 #[test]
 fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let desk = Desk::open(dir.path());
+    let desk = Desk::open();
     desk.window.control('k');
     desk.window
         .wait_moved("document.activeElement?.dataset.testid === 'palette-input'");
@@ -278,14 +272,11 @@ fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
 
 #[test]
 fn the_first_claim_needs_no_agent() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    repo.change("src/first.rs", "let first = 1;\n", "Add a file");
-    let engram = Engram::new(dir.path(), &repo.root);
-    let editor = Editor::new(dir.path());
-    let person = dir.path().join("person");
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-    window.find("[data-testid=first-run]");
+    let ground = Ground::noted();
+    ground
+        .shop
+        .change("src/first.rs", "let first = 1;\n", "Add a file");
+    let window = ground.showing("[data-testid=first-run]");
     window.keys("w");
     window.wait_moved("document.activeElement?.id === 'new-claim'");
     window.keys("First is one");
@@ -298,7 +289,7 @@ fn the_first_claim_needs_no_agent() {
 
 /// The first pointer of a claim, pinned.
 fn read_pointer(desk: &Desk, id: &str) -> String {
-    let log = desk.engram.json(&["log", id]);
+    let log = desk.ground.engram.json(&["log", id]);
     let stored = &log["entries"][0]["change"]["with"];
     let pointer = &stored["pointers"][0];
     let text = pointer.as_str().or(pointer["ref"].as_str());

@@ -194,11 +194,10 @@ impl Shop {
         shop
     }
 
-    /// The same in a folder that somebody else removes.
-    pub fn open_in(dir: &Path) -> Self {
-        let mut shop = Self::empty_in(dir);
-        shop.say_all();
-        shop
+    /// With a note beside the sources.
+    pub fn noted(self) -> Self {
+        self.change("NOTES.md", "A note.\n", "Add a note");
+        self
     }
 
     /// With the same as others say, in other words.
