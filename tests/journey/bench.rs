@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     editor::Editor,
     engram::Engram,
-    machine::{Running, desktop, ok, system},
+    machine::{Running, ok, system},
     window::Window,
 };
 
@@ -214,9 +214,9 @@ fn measured_plain(listed: &[String]) -> Figures {
 
 /// The window, once it lists a home, and how long that took.
 fn opened(dir: &Path, engram: &Engram) -> (Window, Duration) {
-    let (editor, person) = (Editor::new(dir), dir.join("person"));
+    let editor = Editor::new(dir);
     let start = Instant::now();
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    let window = engram.window(&editor);
     window.find("[data-testid=feed-row]");
     let took = start.elapsed();
     window.find("[data-testid=digest]");

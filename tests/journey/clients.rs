@@ -5,7 +5,7 @@ use std::{ffi::OsStr, fs, path::Path, process::Output};
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::shop::noted,
+    dashboard::shop::Shop,
     engram::Engram,
     machine::{clean, npm, ok, python, run, workspace},
 };
@@ -13,12 +13,13 @@ use crate::{
 #[test]
 fn the_official_python_client_uses_every_tool() {
     for mode in ["legacy", "2026-07-28"] {
-        let dir = tempfile::tempdir().unwrap();
-        let repo = noted(dir.path());
-        let engram = Engram::new(dir.path(), &repo.root);
+        let shop = Shop::empty().noted();
         let script = workspace().join("tests/clients/python_client.py");
-        let mut client = clean(python(), dir.path());
-        println!("{}", ok(client.arg(script).arg(mode).args(engram.server())));
+        let mut client = clean(python(), &shop.dir);
+        println!(
+            "{}",
+            ok(client.arg(script).arg(mode).args(shop.engram().server()))
+        );
     }
 }
 
@@ -28,10 +29,8 @@ const TOOL_ERROR: i32 = 5;
 #[test]
 fn the_inspector_uses_every_tool() {
     for era in ["legacy", "modern"] {
-        let dir = tempfile::tempdir().unwrap();
-        let repo = noted(dir.path());
-        let engram = Engram::new(dir.path(), &repo.root);
-        let inspector = Inspector::new(&engram, dir.path(), era);
+        let shop = Shop::empty().noted();
+        let inspector = Inspector::new(&shop.engram(), &shop.dir, era);
 
         let listed = inspector.ok(&["--method", "tools/list", "--strict"]);
         let names: Vec<&str> = listed["tools"]

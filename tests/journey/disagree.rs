@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     agents::{Agent, Run, Session},
-    dashboard::shop::noted,
-    engram::Engram,
+    dashboard::shop::Shop,
     model_stub::call,
 };
 
@@ -23,16 +22,15 @@ fn commits(claim: &'static str) -> crate::model_stub::Step {
 #[test]
 fn agents_that_contradict_each_other_learn_of_it_in_the_reply() {
     for [first, second] in [[Agent::Claude, Agent::Codex], [Agent::Codex, Agent::Claude]] {
-        let dir = tempfile::tempdir().unwrap();
-        let repo = noted(dir.path());
-        let engram = Engram::new(dir.path(), &repo.root);
+        let shop = Shop::empty().noted();
+        let engram = shop.engram();
         // Paths of a temporary folder need no quotes.
         let server = engram.server().join(" ");
         let place = server.strip_suffix(" mcp").expect("the server's command");
         let connected = |agent: Agent| {
             let name = format!("{agent:?}").to_lowercase();
             let connect = format!("{place} connect {name}");
-            Session::connected(agent, &connect, &repo.root, dir.path())
+            Session::connected(agent, &connect, &shop.root, &shop.dir)
         };
         let [earlier, later] = [first, second].map(connected);
         let said = earlier.prompt(vec![commits(RELEASED)]);

@@ -4,9 +4,7 @@ use std::{fs, time::SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::{
-    dashboard::shop::noted, editor::Editor, engram::Engram, machine::desktop, window::Window,
-};
+use crate::stage::Ground;
 
 const EDITED: &str = "src/ledger.rs";
 const MOVED: &str = "src/retry.rs";
@@ -15,12 +13,11 @@ const RENAMED: &str = "src/wire.rs";
 
 #[test]
 fn drifted_claims_are_told_and_triaged_by_keys() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
+    let ground = Ground::noted();
+    let Ground { shop, engram, .. } = &ground;
     for path in [GONE, RENAMED] {
         let lines = (1..=20).map(|n| format!("let {}_{n} = {n};\n", &path[4..6]));
-        repo.change(path, lines.collect::<String>(), "Add a file");
+        shop.change(path, lines.collect::<String>(), "Add a file");
     }
     let edited = (17, 31);
     let claims = [
@@ -41,14 +38,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
         json!({"claim": claim, "pointers": [format!("repo:{path}#L{first}-L{last}@HEAD")], "agent": "architect"})
     });
     let [first, second, third, fourth]: [String; 4] = engram.put(&drafts).try_into().unwrap();
-    let editor = Editor::new(dir.path());
-    let window = Window::open(
-        desktop(),
-        &engram.place,
-        &dir.path().join("person"),
-        &editor.program,
-    );
-    window.find("[data-testid=engram] [data-testid=digest]");
+    let window = ground.showing("[data-testid=engram] [data-testid=digest]");
     for id in [&first, &second, &third, &fourth] {
         window.wait(&badge(id, "unchanged"));
     }
@@ -59,27 +49,27 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     );
 
     // A save on disk, a file that goes, a rename with git: the badges follow, and nobody clicks.
-    let text = fs::read_to_string(repo.root.join(EDITED)).unwrap();
+    let text = fs::read_to_string(shop.root.join(EDITED)).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
     let longer = format!("{} // and more", lines[edited.0 + 1]);
     lines[edited.0 + 1] = &longer;
     let saved = millis();
-    repo.write(EDITED, lines.join("\n") + "\n");
+    shop.write(EDITED, lines.join("\n") + "\n");
     window.wait(&badge(&first, "edited: check"));
     println!("from a save on disk to its badge: {} ms", millis() - saved);
-    fs::remove_file(repo.root.join(GONE)).unwrap();
+    fs::remove_file(shop.root.join(GONE)).unwrap();
     window.wait(&badge(&third, "evidence gone"));
-    repo.git(&["mv", RENAMED, "src/renamed.rs"]);
+    shop.git(&["mv", RENAMED, "src/renamed.rs"]);
     window.wait(&badge(&fourth, "renamed"));
     window.wait(&format!(
         "document.querySelector('[data-id=\"{fourth}\"] .file').textContent.startsWith('renamed.rs')"
     ));
-    let text = fs::read_to_string(repo.root.join(MOVED)).unwrap();
-    repo.write(MOVED, format!("// above\n{text}"));
+    let text = fs::read_to_string(shop.root.join(MOVED)).unwrap();
+    shop.write(MOVED, format!("// above\n{text}"));
     window.wait(&badge(&second, "moved"));
     window.shot("drift-badges");
     // Moved lines move again, which changes no state: the card still agrees with its row.
-    repo.write(MOVED, format!("// above\n// once more\n{text}"));
+    shop.write(MOVED, format!("// above\n// once more\n{text}"));
     window.click(&format!("[data-testid=feed-row][data-id=\"{second}\"]"));
     window.wait(&format!(
         "document.querySelector('[data-testid=engram][data-id=\"{second}\"] [data-testid=standing]')?.textContent === 'moved +2'"

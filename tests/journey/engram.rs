@@ -27,11 +27,6 @@ pub struct Engram {
 }
 
 impl Engram {
-    /// A home in `dir` that does not exist yet.
-    pub fn new(dir: &Path, repo: &Path) -> Self {
-        Self::of(dir, &dir.join("engram-home"), repo)
-    }
-
     /// This home, by a person who lives in `dir`.
     pub fn of(dir: &Path, home: &Path, repo: &Path) -> Self {
         let text = |path: &Path| path.to_str().expect("a path in UTF-8").to_owned();

@@ -11,11 +11,11 @@ use engram_model::Call;
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::shop::noted,
-    editor::Editor,
+    dashboard::shop::Shop,
     engram::Engram,
     graphics::{Alone, ended},
     machine::desktop,
+    stage::Ground,
     window::Window,
 };
 
@@ -37,21 +37,14 @@ fn drafts(claims: &[String]) -> Vec<Value> {
 
 #[test]
 fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
+    let ground = Ground::noted();
+    let Ground { engram, editor, .. } = &ground;
     let mut claims: Vec<String> = HOSTILE.iter().map(|&it| it.to_owned()).collect();
     claims.push("🦀".repeat(500));
     let long = format!("Reservations hold the lock. {}", "It matters. ".repeat(20));
     claims.push(long.trim_end().to_owned());
     let ids = engram.put(&drafts(&claims));
-    let editor = Editor::new(dir.path());
-    let open = || {
-        let person = dir.path().join("person");
-        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-        window.find("[data-testid=engram] [data-testid=digest]");
-        window
-    };
+    let open = || ground.showing("[data-testid=engram] [data-testid=digest]");
     let window = open();
 
     // A claim is text, whatever is in it.
@@ -184,15 +177,11 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
 
 #[test]
 fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
+    let ground = Ground::noted();
     let claims = ["The ledger is append-only.", "Reservations hold the lock."];
+    let Ground { shop, engram, .. } = &ground;
     let ids = engram.put(&drafts(&claims.map(str::to_owned)));
-    let editor = Editor::new(dir.path());
-    let person = dir.path().join("person");
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-    window.find("[data-testid=engram] [data-testid=digest]");
+    let window = ground.showing("[data-testid=engram] [data-testid=digest]");
     window.script("document.querySelector('#feed').focus()", json!([]));
     const OPEN: &str =
         "document.querySelector('[data-testid=menu]:popover-open [data-testid=menu-item]:focus')";
@@ -239,7 +228,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     );
     window.keys("/");
     window.control('v');
-    let link = format!("engram://feed/{}?repo={}", ids[0], repo.root.display());
+    let link = format!("engram://feed/{}?repo={}", ids[0], shop.root.display());
     window.script_until(
         "const [link, done] = arguments, it = document.getElementById('filter');
         const is_it = () => it.value.startsWith(link);
@@ -284,18 +273,15 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
 
 #[test]
 fn one_window_for_several_repositories_links_and_starts() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
+    let ground = Ground::noted();
+    let Ground { shop, engram, .. } = &ground;
     let claims = ["The first of two", "The second of two"].map(str::to_owned);
     let ids = engram.put(&drafts(&claims));
-    let other = dir.path().join("other");
+    let other = shop.dir.join("other");
     fs::create_dir_all(&other).unwrap();
-    let other = noted(&other);
-    let mut there = Engram::new(dir.path(), &other.root);
+    let other = Shop::empty_in(&other).noted();
+    let mut there = Engram::of(&shop.dir, &shop.home, &other.root);
     let theirs = there.put(&drafts(&["Only the other repository knows".to_owned()]));
-    let editor = Editor::new(dir.path());
-    let person = dir.path().join("person");
     // A link that the start was given is followed once the page is there.
     let link = |id: &str| {
         let mut args = engram.place[..2].to_vec();
@@ -304,7 +290,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     };
     let mut args = engram.place.to_vec();
     args.push(format!("engram://engram/{}", ids[0]));
-    let window = Window::open(desktop(), &args, &person, &editor.program);
+    let window = Window::open(desktop(), &args, &engram.person, &ground.editor.program);
     window.wait(&read(&ids[0]));
     // A second start of this home hands its link over, and ends.
     window.beside(desktop(), &link(&ids[1]));
@@ -319,9 +305,9 @@ fn one_window_for_several_repositories_links_and_starts() {
         args.push(link);
         window.beside(desktop(), &args);
     };
-    let stranger = dir.path().join("it's 100% strange");
+    let stranger = shop.dir.join("it's 100% strange");
     fs::create_dir_all(&stranger).unwrap();
-    let stranger = noted(&stranger);
+    let stranger = Shop::empty_in(&stranger).noted();
     let strange = |path: String| format!("engram://feed?repo={}", path.replace('%', "%25"));
     to(strange(stranger.root.display().to_string()));
     let offered = "document.querySelector('[data-testid=offer][open]')?.textContent";
@@ -335,7 +321,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.wait("!document.querySelector('dialog[open]')");
     window.wait(&read(&ids[1]));
     // An accepted path that is no repository is refused in the offer.
-    to(strange(dir.path().display().to_string()));
+    to(strange(shop.dir.display().to_string()));
     window.wait(&format!("{offered}?.includes('another repository')"));
     window.click("[data-testid=offer-open]");
     window.wait(&format!("{offered}?.includes('not a git repository')"));
@@ -351,7 +337,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     ));
     window.wait(&read(&theirs[0]));
     // A start in a folder of a repository brings that one in front.
-    let deep = repo.root.join("deep/er");
+    let deep = shop.root.join("deep/er");
     fs::create_dir_all(&deep).unwrap();
     window.beside_in(&deep, desktop(), &engram.place[..2]);
     window.wait(&read(&ids[1]));
@@ -379,7 +365,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     // It is live there.
     let more = there.put(&drafts(&["Written while it is open".to_owned()]));
     window.find(&format!("[data-testid=feed-row][data-id=\"{}\"]", more[0]));
-    there.repo = repo.root.clone();
+    there.repo = shop.root.clone();
     // And back, from the list.
     window.control('o');
     window.find("[data-testid=repository]:not([aria-current])");
@@ -399,7 +385,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     to(format!(
         "engram://feed/{}?repo={}",
         ids[0],
-        repo.root.display()
+        shop.root.display()
     ));
     window.wait(&read(&ids[0]));
 }
@@ -411,13 +397,8 @@ fn read(id: &str) -> String {
 
 #[test]
 fn every_call_of_the_page_is_known_to_the_window() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
-    let editor = Editor::new(dir.path());
-    let person = dir.path().join("person");
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-    window.find("[data-testid=first-run]");
+    let ground = Ground::noted();
+    let window = ground.showing("[data-testid=first-run]");
     // A call that waits for news is not refused before one that nobody knows.
     let ask = "const [name, done] = arguments;
         const ask = name => window.__TAURI__.core.invoke(name, {junk: 1}).then(() => 'answered', it => JSON.stringify(it));
@@ -451,16 +432,11 @@ fn every_call_of_the_page_is_known_to_the_window() {
 /// What happens before there is a window is in its log, too.
 #[test]
 fn what_the_window_says_first_is_in_its_log() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
-    let home = dir.path().join("engram-home");
+    let ground = Ground::noted();
+    let home = &ground.shop.home;
     // In the way of the door that a second start would knock at.
     std::fs::create_dir_all(home.join("window.sock/full")).unwrap();
-    let editor = Editor::new(dir.path());
-    let person = dir.path().join("person");
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-    window.find("[data-testid=first-run]");
+    let window = ground.showing("[data-testid=first-run]");
     drop(window);
     let logs = std::fs::read_dir(home.join("logs")).unwrap();
     let text: String = logs
@@ -474,8 +450,7 @@ fn what_the_window_says_first_is_in_its_log() {
 
 #[test]
 fn a_window_opens_where_it_was_closed() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut alone = Alone::open(dir.path());
+    let mut alone = Alone::open();
     let stands = |alone: &Alone| {
         let it = alone.display.visible("^Engram");
         let text = alone.display.point(&["getwindowgeometry", "--shell", &it]);
@@ -502,8 +477,8 @@ fn a_window_opens_where_it_was_closed() {
 
 #[test]
 fn a_sample_is_loaded_and_removed_from_the_first_page() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
+    let ground = Ground::noted();
+    let repo = &ground.shop;
     let ledger = repo.show("HEAD", "src/ledger.rs");
     let ledger = ledger.replace(
         "position(|it| it.order == order)",
@@ -516,11 +491,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     );
     repo.git(&["mv", "src/retry.rs", "src/backoff.rs"]);
     repo.commit("Call it what it is");
-    let engram = Engram::new(dir.path(), &repo.root);
-    let editor = Editor::new(dir.path());
-    let person = dir.path().join("person");
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-    window.find("[data-testid=first-run]");
+    let window = ground.showing("[data-testid=first-run]");
     window.shot("first-run");
     window.click("[data-testid=load-sample]");
     window.find("[data-testid=sample-note]");
@@ -529,7 +500,7 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     window.wait(
         "document.querySelector('[data-testid=feed-row] p').innerText.includes('edited line')",
     );
-    let status = engram.json(&["status"]);
+    let status = ground.engram.json(&["status"]);
     assert_eq!(status["engrams"], json!(5), "{status}");
     // One claim for each fate.
     window.wait("['edited: check', 'moved', 'renamed', 'unchanged', 'replaced'].every(word => [...document.querySelectorAll('[data-testid=evidence]')].some(it => it.textContent === word))");
@@ -545,5 +516,5 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length >= 4");
     window.click("[data-testid=remove-sample]");
     window.find("[data-testid=first-run]");
-    assert_eq!(engram.json(&["status"])["engrams"], json!(0));
+    assert_eq!(ground.engram.json(&["status"])["engrams"], json!(0));
 }

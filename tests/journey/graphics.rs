@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::ExitStatus,
     thread,
     time::{Duration, Instant},
@@ -11,10 +11,10 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
-    dashboard::shop::noted,
-    editor::Editor,
+    dashboard::shop::Shop,
     engram::Engram,
     machine::{Running, desktop},
+    stage::Ground,
     window::{Display, Window},
 };
 
@@ -31,19 +31,19 @@ pub(crate) struct Alone {
     pub(crate) engram: Engram,
     pub(crate) window: Running,
     pub(crate) display: Display,
-    dir: PathBuf,
+    shop: Shop,
 }
 
 impl Alone {
-    pub(crate) fn open(dir: &Path) -> Self {
-        let repo = noted(dir);
-        let engram = Engram::new(dir, &repo.root);
-        let display = Display::start(dir);
+    pub(crate) fn open() -> Self {
+        let shop = Shop::empty().noted();
+        let engram = shop.engram();
+        let display = Display::start(&shop.dir);
         Self {
-            window: start(&display, dir, &engram.place),
+            window: start(&display, &shop.dir, &engram.place),
             engram,
             display,
-            dir: dir.to_owned(),
+            shop,
         }
     }
 
@@ -51,13 +51,16 @@ impl Alone {
     pub(crate) fn again(&self, more: &[&str]) -> Running {
         let mut args = self.engram.place.to_vec();
         args.extend(more.iter().map(|&it| it.to_owned()));
-        start(&self.display, &self.dir, &args)
+        start(&self.display, &self.shop.dir, &args)
     }
 
     /// What the window said, and how it ended.
     fn end(&mut self) -> (String, ExitStatus) {
         let status = ended(&mut self.window);
-        (fs::read_to_string(self.dir.join(SAID)).unwrap(), status)
+        (
+            fs::read_to_string(self.shop.dir.join(SAID)).unwrap(),
+            status,
+        )
     }
 
     /// Answers the message by a key.
@@ -131,8 +134,7 @@ fn start(display: &Display, dir: &Path, args: &[String]) -> Running {
 
 #[test]
 fn a_page_that_dies_before_it_was_there_says_what_to_try() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut alone = Alone::open(dir.path());
+    let mut alone = Alone::open();
     alone.wait("page=Started", 1);
     alone.signal_page(Signal::KILL);
     alone.answer("Escape");
@@ -143,8 +145,7 @@ fn a_page_that_dies_before_it_was_there_says_what_to_try() {
 
 #[test]
 fn a_page_that_is_silent_says_what_to_try_until_it_comes_to_life() {
-    let dir = tempfile::tempdir().unwrap();
-    let alone = Alone::open(dir.path());
+    let alone = Alone::open();
     alone.wait("page=Started", 1);
     alone.signal_page(Signal::STOP);
     alone.display.visible(MESSAGE);
@@ -156,8 +157,7 @@ fn a_page_that_is_silent_says_what_to_try_until_it_comes_to_life() {
 
 #[test]
 fn a_start_with_safe_graphics_takes_the_place_of_a_white_window() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut alone = Alone::open(dir.path());
+    let mut alone = Alone::open();
     alone.wait("page=Started", 1);
     alone.signal_page(Signal::STOP);
     // To close the message is to wait.
@@ -179,8 +179,7 @@ fn a_start_with_safe_graphics_takes_the_place_of_a_white_window() {
 
 #[test]
 fn a_page_that_dies_later_is_noticed_and_comes_back() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut alone = Alone::open(dir.path());
+    let mut alone = Alone::open();
     for deaths in 1..=2 {
         alone.wait("the page is ready", deaths);
         alone.signal_page(Signal::KILL);
@@ -204,18 +203,11 @@ fn a_page_that_dies_later_is_noticed_and_comes_back() {
 
 #[test]
 fn safe_graphics_draws_without_the_card() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
-    let editor = Editor::new(dir.path());
+    let ground = Ground::noted();
+    let Ground { engram, editor, .. } = &ground;
     let mut args = engram.place.to_vec();
     args.push("--safe-graphics".to_owned());
-    let window = Window::open(
-        desktop(),
-        &args,
-        &dir.path().join("person"),
-        &editor.program,
-    );
+    let window = Window::open(desktop(), &args, &engram.person, &editor.program);
     window.find("[data-testid=first-run]");
     let page = process(|name, parent| {
         let parent = fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default();

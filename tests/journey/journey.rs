@@ -8,12 +8,11 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     agents::{Agent, Session},
-    dashboard::shop::{noted, said},
-    editor::Editor,
+    dashboard::shop::said,
     engram::Engram,
-    machine::desktop,
     model_stub::call,
     pictures::pictures,
+    stage::Ground,
     window::Window,
 };
 
@@ -25,23 +24,16 @@ const SECOND_CLAIM: &str = "The notes of this repository are a single line.";
 
 #[test]
 fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    repo.change(FILE, SOURCE, "Take webhooks");
-    let engram = Engram::new(dir.path(), &repo.root);
-    let editor = Editor::new(dir.path());
-    let window = Window::open(
-        desktop(),
-        &engram.place,
-        &dir.path().join("person"),
-        &editor.program,
-    );
+    let ground = Ground::noted();
+    let Ground { shop, engram, .. } = &ground;
+    shop.change(FILE, SOURCE, "Take webhooks");
+    let window = ground.window();
     let [connect_claude, connect_codex] = connect_commands(&window);
     window.script("window.openedOnce = true", json!([]));
 
     // Claude Code finds something out.
-    let evidence = [Evidence::at(&repo, 5, 9), Evidence::at(&repo, 11, 17)];
-    let claude = Session::connected(Agent::Claude, &connect_claude, &repo.root, dir.path());
+    let evidence = [Evidence::at(shop, 5, 9), Evidence::at(shop, 11, 17)];
+    let claude = Session::connected(Agent::Claude, &connect_claude, &shop.root, &shop.dir);
     let pointers = evidence.each_ref().map(|it| it.pointer("HEAD"));
     let input = json!({"content": FIRST_CLAIM, "scope": "payments/webhooks", "confidence": 0.9, "pointers": pointers});
     let run = claude.prompt(vec![call("engram_commit", move |_| input.clone())]);
@@ -50,15 +42,15 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
         "the model is told of our tools"
     );
     let first = id(&run.results()[0]);
-    shown(&window, &engram, &first);
+    shown(&window, engram, &first);
 
     // The code moves on: neither the branch nor the working tree has those lines in that place.
     let moved = format!("// moved\n// down\n{SOURCE}");
-    repo.change(FILE, &moved, "Move the code");
-    repo.write(FILE, format!("// uncommitted\n{moved}"));
+    shop.change(FILE, &moved, "Move the code");
+    shop.write(FILE, format!("// uncommitted\n{moved}"));
 
     // Codex asks, is told, reads the evidence and adds a finding of its own.
-    let codex = Session::connected(Agent::Codex, &connect_codex, &repo.root, dir.path());
+    let codex = Session::connected(Agent::Codex, &connect_codex, &shop.root, &shop.dir);
     let run = codex.prompt(vec![
         call("engram_query", |_| json!({"topic": "when is a webhook verified"})),
         call("engram_deref", |seen| json!({"pointer": pointer(&seen[0])})),
@@ -85,7 +77,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
         "the model of Codex reads the lines"
     );
     let second = id(committed);
-    shown(&window, &engram, &second);
+    shown(&window, engram, &second);
     // What that cost of its turn is in the status line.
     let budget = "document.querySelector('[data-testid=budget]')?.textContent";
     window.wait(&format!(
@@ -117,11 +109,11 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
 
     // One key opens the file in the person's editor.
     window.keys("o");
-    let opened = editor.opened();
+    let opened = ground.editor.opened();
     let (file, line) = opened.rsplit_once(':').expect("a file and a line");
     assert_eq!(
         Path::new(file),
-        repo.root.canonicalize().unwrap().join(FILE)
+        shop.root.canonicalize().unwrap().join(FILE)
     );
     let line: usize = line.parse().expect("a line");
     let moved_by = 0..=3;

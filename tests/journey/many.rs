@@ -6,11 +6,9 @@ use engram_model::{Caller, Change, Feed, Reply, Request};
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::shop::noted,
-    editor::Editor,
     engram::Engram,
-    machine::{self, clean, desktop, ok},
-    window::Window,
+    machine::{self, clean, ok},
+    stage::Ground,
 };
 
 /// More than the page keeps.
@@ -78,14 +76,10 @@ const SCROLL: &str = "const [id, by, done] = arguments;
 
 #[test]
 fn a_long_feed_is_walked_from_end_to_end() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
-    let ids = filled(&engram, &repo, MANY);
+    let ground = Ground::noted();
+    let ids = filled(&ground.engram, &ground.shop, MANY);
     let (oldest, newest) = (&ids[0], &ids[MANY - 1]);
-    let editor = Editor::new(dir.path());
-    let person = dir.path().join("person");
-    let window = Window::open(desktop(), &engram.place, &person, &editor.program);
+    let window = ground.window();
     let selected = |id: &str| {
         format!(
             "document.querySelector('[data-testid=feed-row][aria-selected=true]')?.dataset.id === '{id}'"
@@ -113,7 +107,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     // Hundreds arrive while somebody reads further down: they are counted, and nothing moves.
     window.script_until(SCROLL, json!([ids[MANY - 300], 1.0]));
     let before = place();
-    let more = engram.put(&drafts(MANY, MANY + 300));
+    let more = ground.engram.put(&drafts(MANY, MANY + 300));
     let pill = "document.querySelector('[data-testid=new-pill]')?.textContent";
     window.wait(&format!("{pill}?.startsWith('300 new')"));
     assert_eq!(place(), before);
@@ -127,7 +121,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     // At the oldest end they are not kept at all, and are read when they are asked for.
     window.keys("\u{E010}");
     window.wait(&selected(oldest));
-    let last = engram.put(&drafts(MANY + 300, MANY + 303));
+    let last = ground.engram.put(&drafts(MANY + 300, MANY + 303));
     window.wait(&format!("{pill}?.startsWith('3 new')"));
     window.wait(&selected(oldest));
     window.keys("n");

@@ -6,16 +6,14 @@ use engram_model::EngramV01;
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::shop::noted,
-    engram::Engram,
+    dashboard::shop::Shop,
     machine::{clean, ok, python, workspace},
 };
 
 #[test]
 fn printed_records_are_as_the_published_schemas_say() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
+    let shop = Shop::empty().noted();
+    let engram = shop.engram();
     let bare = json!({"claim": "Bare.", "pointers": ["repo:NOTES.md@HEAD"]});
     let whole = json!({"claim": "A whole one: café, \"quoted\", MAX_RETRIES = 3.", "kind": "decision",
         "confidence": 0.9, "ttl": "P30D", "scope": "run", "topic": "notes/first", "tags": ["one", "two"],
@@ -30,17 +28,17 @@ fn printed_records_are_as_the_published_schemas_say() {
             ("engram.v0.1.json", short.clone()),
             ("less/engram.v0.1.json", short),
         ] {
-            let complaints = complaints(dir.path(), schema, &document);
+            let complaints = complaints(&shop.dir, schema, &document);
             assert_eq!(complaints, "", "{schema}: {document}");
             let broken = with(document.clone(), "confidence", json!("high"));
             assert_ne!(
-                self::complaints(dir.path(), schema, &broken),
+                self::complaints(&shop.dir, schema, &broken),
                 "",
                 "{schema} refuses a wrong type"
             );
             let nameless = without(document, "claim");
             assert_ne!(
-                self::complaints(dir.path(), schema, &nameless),
+                self::complaints(&shop.dir, schema, &nameless),
                 "",
                 "{schema} refuses what lacks a claim"
             );

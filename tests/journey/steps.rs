@@ -7,11 +7,9 @@ use serde_json::json;
 
 use crate::{
     agents::{Agent, Session},
-    dashboard::{hands::Hand, shop::noted},
-    editor::Editor,
-    engram::Engram,
-    machine::desktop,
+    dashboard::hands::Hand,
     model_stub::call,
+    stage::Ground,
     window::Window,
 };
 
@@ -46,13 +44,9 @@ impl Counted<'_> {
 fn the_first_engram_and_the_first_drift_take_few_steps() {
     // A command that is copied to a terminal took six by mouse, and more by keys.
     for (hand, to_engram, to_verdict) in [(Hand::Mouse, 2, 2), (Hand::Keys, 5, 2)] {
-        let dir = tempfile::tempdir().unwrap();
-        let repo = noted(dir.path());
-        let engram = Engram::new(dir.path(), &repo.root);
-        let editor = Editor::new(dir.path());
-        let person = dir.path().join("person");
-        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-        window.find("[data-testid=first-run]");
+        let ground = Ground::noted();
+        let repo = &ground.shop;
+        let window = ground.showing("[data-testid=first-run]");
         let counted = Counted {
             window: &window,
             hand,
@@ -63,7 +57,7 @@ fn the_first_engram_and_the_first_drift_take_few_steps() {
         counted.press("[data-client=claude] [data-testid=write]");
         window.wait("document.querySelector('[data-client=claude] [data-testid=connection]')?.textContent === 'connected'");
         // Claude Code, as it is started after that.
-        let claude = Session::of(Agent::Claude, &repo.root, dir.path());
+        let claude = Session::of(Agent::Claude, &repo.root, &repo.dir);
         let commit = json!({"content": "Only 429 and 5xx are tried again.", "scope": "payments",
             "confidence": 0.9, "pointers": ["repo:src/retry.rs#L17-L23@HEAD"]});
         claude.prompt(vec![call("engram_commit", move |_| commit.clone())]);

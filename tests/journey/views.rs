@@ -4,13 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::{
-    dashboard::{shop::noted, viewer::MEASURED},
-    editor::Editor,
-    engram::Engram,
-    machine::desktop,
-    window::Window,
-};
+use crate::{dashboard::viewer::MEASURED, stage::Ground, window::Window};
 
 const FILE: &str = "src/ledger.rs";
 const GUIDE: &str = "# Guide\n\nIntro.\n\n## Rules\n\nOne *budget* for **all**, see [this](https://a.example/x).\n\n\
@@ -18,11 +12,11 @@ const GUIDE: &str = "# Guide\n\nIntro.\n\n## Rules\n\nOne *budget* for **all**, 
 
 #[test]
 fn every_source_is_shown_as_what_it_is() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    repo.change("GUIDE.md", GUIDE, "Add a guide");
-    repo.change("NOTES.md", "A note.\nAnother.\n", "Add to the notes");
-    repo.change(
+    let ground = Ground::noted();
+    let Ground { shop, engram, .. } = &ground;
+    shop.change("GUIDE.md", GUIDE, "Add a guide");
+    shop.change("NOTES.md", "A note.\nAnother.\n", "Add to the notes");
+    shop.change(
         "shot.gif",
         "GIF89a\u{40}\u{1}\u{40}\u{1}\0\0\0",
         "Add a picture",
@@ -30,12 +24,11 @@ fn every_source_is_shown_as_what_it_is() {
     let long: String = (1..=4_990)
         .map(|n| format!("let value_{n} = \"{n}\"; // {n}\n"))
         .collect();
-    repo.change(
+    shop.change(
         "long.rs",
         format!("{long}// {}\n", "x".repeat(1 << 20)),
         "Add a long file",
     );
-    let engram = Engram::new(dir.path(), &repo.root);
     let (first, last) = (17, 31);
     let note = engram.json(&[
         "note",
@@ -57,22 +50,15 @@ fn every_source_is_shown_as_what_it_is() {
         .map(|it| json!({"claim": format!("See {it}"), "pointers": [it], "agent": "reviewer"}));
     let ids = engram.put(&drafts);
     // Since then the span was edited, and nobody committed it.
-    let now = fs::read_to_string(repo.root.join(FILE)).unwrap();
+    let now = fs::read_to_string(shop.root.join(FILE)).unwrap();
     let edited: Vec<&str> = now.lines().collect();
     let mut edited: Vec<String> = edited.into_iter().map(str::to_owned).collect();
     edited.insert(0, "// above".to_owned());
     edited[first + 1] = "        // edited".to_owned();
-    fs::write(repo.root.join(FILE), edited.join("\n") + "\n").unwrap();
+    fs::write(shop.root.join(FILE), edited.join("\n") + "\n").unwrap();
 
-    let editor = Editor::new(dir.path());
-    let window = Window::open(
-        desktop(),
-        &engram.place,
-        &dir.path().join("person"),
-        &editor.program,
-    );
     // The window opens the newest engram by itself; a click before that would be overruled.
-    window.find("[data-testid=engram] [data-testid=digest]");
+    let window = ground.showing("[data-testid=engram] [data-testid=digest]");
     let open = |id: &String| {
         window.click(&format!("[data-testid=feed-row][data-id=\"{id}\"]"));
         window.find(&format!(
@@ -107,7 +93,7 @@ fn every_source_is_shown_as_what_it_is() {
     );
     let commits = texts(&window, "[data-testid=blame-row] .commit");
     let line = format!("{first},{last}");
-    let wanted = repo.git(&[
+    let wanted = shop.git(&[
         "blame",
         "-s",
         "--abbrev=39",
@@ -122,7 +108,7 @@ fn every_source_is_shown_as_what_it_is() {
     }
     window.shot("viewer-blame");
     // The tree is put back: the window hears of it.
-    fs::write(repo.root.join(FILE), &now).unwrap();
+    fs::write(shop.root.join(FILE), &now).unwrap();
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'same'");
 
     open(&ids[1]);
@@ -195,9 +181,7 @@ fn every_source_is_shown_as_what_it_is() {
 
 #[test]
 fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
+    let ground = Ground::noted();
     // More than a page, so that what is looked for is not among what is loaded.
     let draft = |n: usize| {
         let (kind, agent) = if n == 3 {
@@ -208,15 +192,8 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
         json!({"claim": format!("Item number{n} is known."), "kind": kind, "agent": agent, "topic": format!("part/{}", n % 2),
             "pointers": ["repo:NOTES.md#L1@HEAD"]})
     };
-    let ids = engram.put(&(0..260).map(draft).collect::<Vec<_>>());
-    let editor = Editor::new(dir.path());
-    let window = Window::open(
-        desktop(),
-        &engram.place,
-        &dir.path().join("person"),
-        &editor.program,
-    );
-    window.find("[data-testid=digest]");
+    let ids = ground.engram.put(&(0..260).map(draft).collect::<Vec<_>>());
+    let window = ground.showing("[data-testid=digest]");
     window.keys("f");
     window.find("[data-testid=facet][data-value=risk]");
     assert_eq!(
@@ -234,7 +211,7 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     let query = |window: &Window| window.script("return location.search", json!([]));
     assert!(query(&window).as_str().unwrap().starts_with("?kind=risk"));
     // What others write meanwhile is held to the filter too.
-    engram.put(&[draft(261)]);
+    ground.engram.put(&[draft(261)]);
     window.wait("document.querySelector('[data-testid=count]').textContent.startsWith('261 ')");
     window.wait(&only);
     // Back leads to the whole feed, forward to the filter, and loading again stays there.

@@ -8,13 +8,8 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    dashboard::{
-        hands::{ENTER, ESCAPE, Hand},
-        shop::noted,
-    },
-    editor::Editor,
-    engram::Engram,
-    machine::desktop,
+    dashboard::hands::{ENTER, ESCAPE, Hand},
+    stage::Ground,
     window::Window,
 };
 
@@ -35,19 +30,11 @@ fn at(percent: u32) -> String {
 
 #[test]
 fn the_window_zooms_and_remembers_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let repo = noted(dir.path());
-    let engram = Engram::new(dir.path(), &repo.root);
+    let ground = Ground::noted();
     let draft = json!({"claim": "The ledger is append-only.", "pointers": ["repo:NOTES.md#L1-L1@HEAD"], "agent": "architect"});
-    engram.put(&[draft]);
-    let editor = Editor::new(dir.path());
-    let kept = dir.path().join("engram-home/window.toml");
-    let open = || {
-        let person = dir.path().join("person");
-        let window = Window::open(desktop(), &engram.place, &person, &editor.program);
-        window.find("[data-testid=engram] [data-testid=digest]");
-        window
-    };
+    ground.engram.put(&[draft]);
+    let kept = ground.shop.home.join("window.toml");
+    let open = || ground.showing("[data-testid=engram] [data-testid=digest]");
     let is_kept = |line: &str| {
         let begun = Instant::now();
         while !fs::read_to_string(&kept).is_ok_and(|it| it.contains(line)) {

@@ -157,13 +157,6 @@ fn repository(dir: &Path) -> Repository {
     repository
 }
 
-/// The same, with a note beside the sources.
-pub fn noted(dir: &Path) -> Repository {
-    let repository = repository(&dir.canonicalize().unwrap());
-    repository.change("NOTES.md", "A note.\n", "Add a note");
-    repository
-}
-
 impl Shop {
     /// Files and a history, and nothing said yet.
     pub fn empty() -> Self {
