@@ -14,6 +14,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    dashboard::hands::row,
     editor::Editor,
     engram::Engram,
     machine::{Running, ok, system},
@@ -301,7 +302,7 @@ fn writes(window: &Window, engram: &Engram) -> Vec<f64> {
             let claim = format!("Written to be seen: {n}, {:?}.", Instant::now());
             let draft = json!({"claim": claim, "pointers": ["repo:src/file0.rs#L1@HEAD"]});
             let id = engram.put(&[draft]).remove(0);
-            let row = format!("[data-testid=feed-row][data-id=\"{id}\"][data-shown-at]");
+            let row = format!("{}[data-shown-at]", row(&id));
             let shown: f64 = window.attribute(&row, "data-shown-at").parse().unwrap();
             let recorded = engram.get(&id).recorded_at.as_microsecond() as f64 / 1e3;
             shown - recorded

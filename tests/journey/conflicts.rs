@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::hands::{ENTER, ESCAPE},
+    dashboard::hands::{ENTER, ESCAPE, chosen, notice},
     engram::Engram,
     stage::Ground,
     window::Window,
@@ -136,20 +136,6 @@ pub(crate) fn disagree(engram: &Engram, count: usize) -> [Vec<String>; 2] {
 /// That this many are listed.
 pub(crate) fn rows(count: usize) -> String {
     format!("document.querySelectorAll('[data-testid=conflict]').length === {count}")
-}
-
-/// That this many are selected.
-pub(crate) fn chosen(count: usize) -> String {
-    format!(
-        "document.querySelector('[data-testid=chosen-count]')?.textContent === '{count} selected'"
-    )
-}
-
-pub(crate) fn notice(words: &str) -> String {
-    format!(
-        "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
-        json!(words)
-    )
 }
 
 /// The conflict that is read, with the sources of both claims.

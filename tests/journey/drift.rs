@@ -4,7 +4,10 @@ use std::{fs, time::SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::stage::Ground;
+use crate::{
+    dashboard::hands::{listed, row, says},
+    stage::Ground,
+};
 
 const EDITED: &str = "src/ledger.rs";
 const MOVED: &str = "src/retry.rs";
@@ -40,7 +43,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     let [first, second, third, fourth]: [String; 4] = engram.put(&drafts).try_into().unwrap();
     let window = ground.showing("[data-testid=engram] [data-testid=digest]");
     for id in [&first, &second, &third, &fourth] {
-        window.wait(&badge(id, "unchanged"));
+        window.wait(&says(id, "unchanged"));
     }
     assert_eq!(
         window.count("[data-testid=drift-view]"),
@@ -55,22 +58,22 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     lines[edited.0 + 1] = &longer;
     let saved = millis();
     shop.write(EDITED, lines.join("\n") + "\n");
-    window.wait(&badge(&first, "edited: check"));
+    window.wait(&says(&first, "edited: check"));
     println!("from a save on disk to its badge: {} ms", millis() - saved);
     fs::remove_file(shop.root.join(GONE)).unwrap();
-    window.wait(&badge(&third, "evidence gone"));
+    window.wait(&says(&third, "evidence gone"));
     shop.git(&["mv", RENAMED, "src/renamed.rs"]);
-    window.wait(&badge(&fourth, "renamed"));
+    window.wait(&says(&fourth, "renamed"));
     window.wait(&format!(
         "document.querySelector('[data-id=\"{fourth}\"] .file').textContent.startsWith('renamed.rs')"
     ));
     let text = fs::read_to_string(shop.root.join(MOVED)).unwrap();
     shop.write(MOVED, format!("// above\n{text}"));
-    window.wait(&badge(&second, "moved"));
+    window.wait(&says(&second, "moved"));
     window.shot("drift-badges");
     // Moved lines move again, which changes no state: the card still agrees with its row.
     shop.write(MOVED, format!("// above\n// once more\n{text}"));
-    window.click(&format!("[data-testid=feed-row][data-id=\"{second}\"]"));
+    window.click(&row(&second));
     window.wait(&format!(
         "document.querySelector('[data-testid=engram][data-id=\"{second}\"] [data-testid=standing]')?.textContent === 'moved +2'"
     ));
@@ -79,15 +82,15 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
 
     // What drifted and nothing else; then and now side by side.
     window.click("[data-testid=drift-view]");
-    window.wait(&rows(&[&third, &first]));
-    window.click(&format!("[data-testid=feed-row][data-id=\"{first}\"]"));
+    window.wait(&listed(&[&third, &first]));
+    window.click(&row(&first));
     window.find(&format!("[data-id=\"{first}\"] [data-testid=sides] mark"));
     window.find("[data-testid=triage]");
     window.shot("drift");
 
     // Still true: it points at what is there, and the next claim is read.
     window.keys("y");
-    window.wait(&rows(&[&third]));
+    window.wait(&listed(&[&third]));
     window.wait(&format!(
         "document.querySelector('[data-testid=engram]').dataset.id === '{third}'"
     ));
@@ -113,7 +116,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     window.keys("x");
     window.find("[data-testid=confirm]");
     window.keys("\u{E007}");
-    window.wait(&rows(&[]));
+    window.wait(&listed(&[]));
     let gone: Value = engram.json(&["get", &third]);
     assert!(gone["valid_until"].is_string());
     window.find("[data-testid=no-drift]");
@@ -129,25 +132,4 @@ fn millis() -> u128 {
     now.duration_since(SystemTime::UNIX_EPOCH)
         .unwrap()
         .as_millis()
-}
-
-fn badge(id: &str, word: &str) -> String {
-    format!(
-        "document.querySelector('[data-testid=feed-row][data-id=\"{id}\"] [data-testid=evidence]')?.textContent === '{word}'"
-    )
-}
-
-/// That the list shows these and no others.
-fn rows(ids: &[&String]) -> String {
-    format!(
-        "[...document.querySelectorAll('[data-testid=feed-row]')].map(it => it.dataset.id).sort().join() === {}",
-        json!(
-            ids.iter()
-                .map(|it| it.as_str())
-                .collect::<std::collections::BTreeSet<_>>()
-                .into_iter()
-                .collect::<Vec<_>>()
-                .join(",")
-        )
-    )
 }

@@ -11,7 +11,10 @@ use engram_model::Call;
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::shop::Shop,
+    dashboard::{
+        hands::{DOWN, ENTER, ESCAPE, opened, row},
+        shop::Shop,
+    },
     engram::Engram,
     graphics::{Alone, ended},
     machine::desktop,
@@ -19,10 +22,7 @@ use crate::{
     window::Window,
 };
 
-const ESCAPE: &str = "\u{E00C}";
-const ENTER: &str = "\u{E007}";
 const RIGHT: &str = "\u{E014}";
-const DOWN: &str = "\u{E015}";
 /// What a claim may not do to the window that shows it.
 const HOSTILE: &[&str] = &[
     "<img src=x onerror=\"window.hacked = 1\"><script>window.hacked = 1</script><b>bold</b>",
@@ -85,7 +85,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     // The last searches all claims.
     window.wait("document.querySelectorAll('[data-testid=palette-option]').length === 2");
     window.keys(ENTER);
-    window.wait(&read(&ids[1]));
+    window.wait(&opened(&ids[1]));
     window.keys("?");
     window.find("[data-testid=shortcuts] kbd");
     window.shot("sheet");
@@ -210,9 +210,9 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     window.wait(CLOSED);
     window.wait(&format!("{focus}.id === 'feed'"));
     // On another row it is the menu of that one.
-    window.right_click(&format!("[data-testid=feed-row][data-id=\"{}\"]", ids[0]));
+    window.right_click(&row(&ids[0]));
     window.wait(OPEN);
-    window.wait(&read(&ids[0]));
+    window.wait(&opened(&ids[0]));
     window.keys(DOWN);
     window.keys(DOWN);
     window.keys(ENTER);
@@ -238,7 +238,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     // No claim has it, so none is read; without it the one from before is.
     window.wait("!document.querySelector('[data-testid=engram]')");
     window.keys(ESCAPE);
-    window.wait(&read(&ids[0]));
+    window.wait(&opened(&ids[0]));
     // A command's own key works in it, too.
     window.right_click("[data-testid=claim]");
     window.wait(OPEN);
@@ -291,10 +291,10 @@ fn one_window_for_several_repositories_links_and_starts() {
     let mut args = engram.place.to_vec();
     args.push(format!("engram://engram/{}", ids[0]));
     let window = Window::open(desktop(), &args, &engram.person, &ground.editor.program);
-    window.wait(&read(&ids[0]));
+    window.wait(&opened(&ids[0]));
     // A second start of this home hands its link over, and ends.
     window.beside(desktop(), &link(&ids[1]));
-    window.wait(&read(&ids[1]));
+    window.wait(&opened(&ids[1]));
     window.beside(desktop(), &link("nonsense"));
     window.wait(
         "document.querySelector('[data-testid=notice]')?.textContent.includes('cannot open this link')",
@@ -319,7 +319,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.shot("offer");
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
-    window.wait(&read(&ids[1]));
+    window.wait(&opened(&ids[1]));
     // An accepted path that is no repository is refused in the offer.
     to(strange(shop.dir.display().to_string()));
     window.wait(&format!("{offered}?.includes('another repository')"));
@@ -335,12 +335,12 @@ fn one_window_for_several_repositories_links_and_starts() {
         theirs[0],
         other.root.display()
     ));
-    window.wait(&read(&theirs[0]));
+    window.wait(&opened(&theirs[0]));
     // A start in a folder of a repository brings that one in front.
     let deep = shop.root.join("deep/er");
     fs::create_dir_all(&deep).unwrap();
     window.beside_in(&deep, desktop(), &engram.place[..2]);
-    window.wait(&read(&ids[1]));
+    window.wait(&opened(&ids[1]));
     to("engram://budgets".to_owned());
     window.wait(
         "document.querySelector('[data-testid=notice]')?.textContent.includes('no view called budgets')",
@@ -358,41 +358,33 @@ fn one_window_for_several_repositories_links_and_starts() {
         json!([]),
     );
     window.keys(&format!("{}\u{E007}", other.root.display()));
-    window.wait(&read(&theirs[0]));
+    window.wait(&opened(&theirs[0]));
     assert_eq!(window.count("[data-testid=feed-row]"), 1);
     window.shot("other");
     window.wait("!document.querySelector('[data-testid=refused]')");
     // It is live there.
     let more = there.put(&drafts(&["Written while it is open".to_owned()]));
-    window.find(&format!("[data-testid=feed-row][data-id=\"{}\"]", more[0]));
+    window.find(&row(&more[0]));
     there.repo = shop.root.clone();
     // And back, from the list.
     window.control('o');
     window.find("[data-testid=repository]:not([aria-current])");
     window.shot("repositories");
     window.keys("\u{E015}\u{E015}\u{E007}");
-    window.wait(&read(&ids[1]));
+    window.wait(&opened(&ids[1]));
     assert_eq!(window.count("[data-testid=feed-row]"), 2);
     // A second start with a repository brings it into this window.
     let mut args = there.place[..2].to_vec();
     args.extend(["--repo".to_owned(), other.root.display().to_string()]);
     window.beside(desktop(), &args);
-    window.find(&format!(
-        "[data-testid=feed-row][data-id=\"{}\"]",
-        theirs[0]
-    ));
+    window.find(&row(&theirs[0]));
     // A link of one that was open before brings it back, with what it leads to.
     to(format!(
         "engram://feed/{}?repo={}",
         ids[0],
         shop.root.display()
     ));
-    window.wait(&read(&ids[0]));
-}
-
-/// That this engram is the one that is read.
-fn read(id: &str) -> String {
-    format!("document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'")
+    window.wait(&opened(&ids[0]));
 }
 
 #[test]

@@ -13,15 +13,13 @@ use serde_json::json;
 
 use crate::{
     dashboard::{
-        hands::{BOTH, DELETE, ENTER, Hand, read, rows},
+        hands::{BOTH, DELETE, ENTER, Hand, LIVE, read, rows},
         shop::Shop,
     },
     machine::{ok, run, system},
     stage::Ground,
     window::Window,
 };
-
-const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
 
 fn copy(from: &Path, to: &Path) {
     ok(Command::new(system("cp")).arg("-a").args([from, to]));
@@ -156,10 +154,7 @@ fn is_refused(window: &Window, hand: Hand, code: &str) {
     window.wait_moved(
         "document.querySelector('[data-testid=confirm]')?.contains(document.activeElement)",
     );
-    match hand {
-        Hand::Keys => window.keys(ENTER),
-        Hand::Mouse => window.click("[data-testid=forget-yes]"),
-    }
+    window.by(hand, ENTER, "forget-yes");
     window.wait(&format!(
         "document.querySelector('[data-testid=detail] [data-testid=refused]')?.dataset.code === '{code}'"
     ));

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     agents::{Agent, Session},
-    dashboard::shop::said,
+    dashboard::{hands::row, shop::said},
     engram::Engram,
     model_stub::call,
     pictures::pictures,
@@ -213,10 +213,6 @@ fn id(reply: &Value) -> String {
 fn pointer(reply: &Value) -> Value {
     let pointer = &reply["engrams"][0]["pointers"][0];
     pointer.get("ref").unwrap_or(pointer).clone()
-}
-
-fn row(id: &str) -> String {
-    format!("[data-testid=feed-row][data-id=\"{id}\"]")
 }
 
 /// Waits for the row and prints how long it took from the write.

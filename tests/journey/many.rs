@@ -6,6 +6,7 @@ use engram_model::{Caller, Change, Feed, Reply, Request};
 use serde_json::{Value, json};
 
 use crate::{
+    dashboard::hands::row,
     engram::Engram,
     machine::{self, clean, ok},
     stage::Ground,
@@ -112,10 +113,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     window.wait(&format!("{pill}?.startsWith('300 new')"));
     assert_eq!(place(), before);
     window.keys("n");
-    window.find(&format!(
-        "[data-testid=feed-row][data-id=\"{}\"]",
-        more[299]
-    ));
+    window.find(&row(&more[299]));
     assert_eq!(place()["id"], json!(more[299]));
 
     // At the oldest end they are not kept at all, and are read when they are asked for.
@@ -125,7 +123,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     window.wait(&format!("{pill}?.startsWith('3 new')"));
     window.wait(&selected(oldest));
     window.keys("n");
-    window.find(&format!("[data-testid=feed-row][data-id=\"{}\"]", last[2]));
+    window.find(&row(&last[2]));
     window.wait("!document.querySelector('[data-testid=new-pill]')");
     assert_eq!(place()["id"], json!(last[2]));
 }

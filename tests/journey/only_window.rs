@@ -358,10 +358,7 @@ fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
         for hand in BOTH {
             window.open_row(hand, &shop.ids[id]);
             window.wait(can);
-            match hand {
-                Hand::Keys => window.keys("o"),
-                Hand::Mouse => window.click("[data-testid=open-editor]"),
-            }
+            window.by(hand, "o", "open-editor");
             let opened = editor.opened();
             assert_eq!(
                 opened,

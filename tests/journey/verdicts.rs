@@ -5,7 +5,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::{stage::Ground, window::Window};
+use crate::{
+    dashboard::hands::{notice, opened, row, says},
+    stage::Ground,
+    window::Window,
+};
 
 /// A window on a repository with three claims of an agent, each on a file of its own.
 pub(crate) struct Desk {
@@ -40,7 +44,7 @@ impl Desk {
         let ids: [String; 3] = ground.engram.put(&drafts).try_into().unwrap();
         let window = ground.window();
         for id in &ids {
-            window.wait(&badge(id, "unchanged"));
+            window.wait(&says(id, "unchanged"));
         }
         Self {
             window,
@@ -50,20 +54,14 @@ impl Desk {
     }
 
     pub(crate) fn read(&self, id: &str) {
-        self.window
-            .click(&format!("[data-testid=feed-row][data-id=\"{id}\"]"));
-        self.window.wait(&format!(
-            "document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'"
-        ));
+        self.window.click(&row(id));
+        self.window.wait(&opened(id));
         self.window
             .find("[data-testid=engram] [data-testid=digest]");
     }
 
     pub(crate) fn told(&self, words: &str) {
-        self.window.wait(&format!(
-            "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
-            json!(words)
-        ));
+        self.window.wait(&notice(words));
     }
 
     /// What the journal says of a claim, newest first.
@@ -76,12 +74,6 @@ impl Desk {
         });
         told.collect()
     }
-}
-
-fn badge(id: &str, word: &str) -> String {
-    format!(
-        "document.querySelector('[data-testid=feed-row][data-id=\"{id}\"] [data-testid=evidence]')?.textContent === '{word}'"
-    )
 }
 
 #[test]
@@ -118,7 +110,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
     desk.ground
         .shop
         .write(FILES[0], text.replace("= 7;", "= 70;"));
-    desk.window.wait(&badge(edited, "edited: check"));
+    desk.window.wait(&says(edited, "edited: check"));
 
     // Still true, undone by a key right after.
     desk.read(edited);
@@ -147,12 +139,12 @@ fn each_verdict_is_the_persons_and_is_undone() {
     // Asked: the claim says so until that is withdrawn.
     desk.window.keys("a");
     desk.told("Asked");
-    desk.window.wait(&badge(&now, "asked"));
+    desk.window.wait(&says(&now, "asked"));
     desk.window.find("[data-testid=asked]");
     desk.window.shot("asked");
     desk.window.keys("z");
     desk.told("Undone");
-    desk.window.wait(&badge(&now, "edited: check"));
+    desk.window.wait(&says(&now, "edited: check"));
 
     // Forgotten, by a question that names it; undone by the mouse.
     desk.read(moved);
@@ -191,9 +183,7 @@ fn keys_act_on_what_a_search_shows() {
     desk.read(renamed);
     desk.window.keys("/");
     desk.window.keys("walnuts");
-    desk.window.wait(&format!(
-        "document.querySelector('[data-testid=engram]')?.dataset.id === '{edited}'"
-    ));
+    desk.window.wait(&opened(edited));
     assert_eq!(
         desk.window.texts("[data-testid=feed-row] mark"),
         ["Walnuts"]
@@ -227,13 +217,13 @@ fn a_repository_that_is_moved_away_is_noticed() {
     fs::rename(&desk.ground.shop.root, &away).unwrap();
     desk.window.find("[data-testid=gone]");
     for id in &desk.ids {
-        desk.window.wait(&badge(id, "could not check"));
+        desk.window.wait(&says(id, "could not check"));
     }
     desk.window.shot("repository-gone");
     assert_eq!(desk.window.count(".word.well"), 0, "nothing of it is green");
     fs::rename(&away, &desk.ground.shop.root).unwrap();
     for id in &desk.ids {
-        desk.window.wait(&badge(id, "unchanged"));
+        desk.window.wait(&says(id, "unchanged"));
     }
     assert_eq!(desk.window.count("[data-testid=gone]"), 0);
 }

@@ -4,7 +4,11 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::{dashboard::viewer::MEASURED, stage::Ground, window::Window};
+use crate::{
+    dashboard::{hands::row, viewer::MEASURED},
+    stage::Ground,
+    window::Window,
+};
 
 const FILE: &str = "src/ledger.rs";
 const GUIDE: &str = "# Guide\n\nIntro.\n\n## Rules\n\nOne *budget* for **all**, see [this](https://a.example/x).\n\n\
@@ -60,7 +64,7 @@ fn every_source_is_shown_as_what_it_is() {
     // The window opens the newest engram by itself; a click before that would be overruled.
     let window = ground.showing("[data-testid=engram] [data-testid=digest]");
     let open = |id: &String| {
-        window.click(&format!("[data-testid=feed-row][data-id=\"{id}\"]"));
+        window.click(&row(id));
         window.find(&format!(
             "[data-testid=engram][data-id=\"{id}\"] [data-testid=digest]"
         ));
@@ -80,7 +84,7 @@ fn every_source_is_shown_as_what_it_is() {
     window.find("[data-testid=source] .kw");
     window.keys("d");
     window.find("[data-testid=changes] .line.added");
-    let added = texts(&window, "[data-testid=changes] .line.added .text");
+    let added = window.texts("[data-testid=changes] .line.added .text");
     // Without the indent that all lines share.
     assert_eq!(added, ["    // edited"]);
     window.shot("viewer-edited");
@@ -91,7 +95,7 @@ fn every_source_is_shown_as_what_it_is() {
         0,
         "one panel at a time"
     );
-    let commits = texts(&window, "[data-testid=blame-row] .commit");
+    let commits = window.texts("[data-testid=blame-row] .commit");
     let line = format!("{first},{last}");
     let wanted = shop.git(&[
         "blame",
@@ -113,7 +117,7 @@ fn every_source_is_shown_as_what_it_is() {
 
     open(&ids[1]);
     assert_eq!(
-        texts(&window, "[data-testid=source] .line.added .text"),
+        window.texts("[data-testid=source] .line.added .text"),
         ["Another."]
     );
     window.shot("viewer-diff");
@@ -121,7 +125,7 @@ fn every_source_is_shown_as_what_it_is() {
     open(&ids[2]);
     window.find("[data-testid=document] strong");
     assert_eq!(
-        texts(&window, "[data-testid=document] li"),
+        window.texts("[data-testid=document] li"),
         ["first", "second"]
     );
     assert_eq!(
@@ -197,7 +201,7 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     window.keys("f");
     window.find("[data-testid=facet][data-value=risk]");
     assert_eq!(
-        texts(&window, "[data-testid=facet][data-value=\"part/1\"] i"),
+        window.texts("[data-testid=facet][data-value=\"part/1\"] i"),
         ["130"]
     );
     window.shot("filter-values");
@@ -232,9 +236,4 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     window.keys("zzz");
     window.find("[data-testid=no-match]");
     window.shot("filter-nothing");
-}
-
-fn texts(window: &Window, css: &str) -> Vec<String> {
-    let script = "return [...document.querySelectorAll(arguments[0])].map(it => it.textContent)";
-    serde_json::from_value(window.script(script, json!([css]))).unwrap()
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{stage::Ground, verdicts::Desk};
+use crate::{dashboard::hands::row, stage::Ground, verdicts::Desk};
 
 const ENTER: char = '\u{E007}';
 const DOWN: char = '\u{E015}';
@@ -90,10 +90,7 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
     desk.window.shot("correction-refused");
     let draft = json!({"claim": "Pecans arrive", "pointers": ["repo:src/moved.rs#L1@HEAD"], "agent": "architect"});
     let arrived = desk.ground.engram.put(&[draft]);
-    desk.window.find(&format!(
-        "[data-testid=feed-row][data-id=\"{}\"]",
-        arrived[0]
-    ));
+    desk.window.find(&row(&arrived[0]));
     assert_eq!(written(&desk, "correction-text"), token);
     desk.read(moved);
     assert_eq!(desk.window.count("[data-testid=correction]"), 0);

@@ -4,12 +4,11 @@ use serde_json::json;
 
 use super::{
     access::{axe, complaints},
-    hands::{DELETE, ENTER, Hand, rows},
+    hands::{DELETE, ENTER, Hand, notice, rows},
     shop::Shop,
     team::{Member, WANTED},
 };
 use crate::{
-    conflicts::notice,
     engram::Engram,
     stage::{Served, Stage, both_hands},
 };
@@ -31,10 +30,7 @@ fn read(engram: &Engram, agent: &str) {
 fn agents_are_listed_and_lead_to_what_they_said() {
     both_hands(Stage::listed, |Stage { shop, window, .. }, hand| {
         let engram = &shop.engram();
-        match hand {
-            Hand::Keys => window.keys("4"),
-            Hand::Mouse => window.click("[data-testid=agents-view]"),
-        }
+        window.by(hand, "4", "agents-view");
         window.find("[data-testid=no-agents]");
 
         // Each appears once it did something, above the earlier ones.
@@ -56,18 +52,12 @@ fn agents_are_listed_and_lead_to_what_they_said() {
         // Keys do not act on what is not on the screen.
         window.keys(DELETE);
         assert_eq!(window.count("[data-testid=confirm]"), 0);
-        match hand {
-            Hand::Keys => window.keys("jk"),
-            Hand::Mouse => window.click("[data-testid=agent]"),
-        }
+        window.by(hand, "jk", "agent");
         window.wait(
             "document.querySelector('[data-testid=agent-name]').textContent === 'programmer-1'",
         );
         window.find("[data-testid=agent-stored] li");
-        match hand {
-            Hand::Keys => window.keys(ENTER),
-            Hand::Mouse => window.click("[data-testid=agent-claims]"),
-        }
+        window.by(hand, ENTER, "agent-claims");
         window.wait(&rows(2));
         assert!(
             window

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::json;
 
 use super::{
-    hands::{BOTH, ENTER, ESCAPE, Hand, listed, read, row, rows},
+    hands::{BOTH, ENTER, ESCAPE, Hand, LIVE, listed, read, row, rows},
     server::Server,
     shop::Shop,
 };
@@ -14,16 +14,6 @@ use crate::{
     stage::{Stage, both_hands},
     window::Window,
 };
-
-const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
-
-/// A key, or a click.
-fn answer(window: &Window, hand: Hand, key: &str, testid: &str) {
-    match hand {
-        Hand::Keys => window.keys(key),
-        Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
-    }
-}
 
 #[test]
 fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
@@ -41,7 +31,7 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
 
         // Agents are asked; it stays in doubt until one has answered.
         window.open_row(hand, edited);
-        answer(window, hand, "a", "ask-agent");
+        window.by(hand, "a", "ask-agent");
         window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
         let asked = engram.json(&["query", "Retries use full jitter", "--kind", "todo"]);
         let claim = asked["engrams"][0]["claim"].as_str().unwrap();
@@ -50,9 +40,9 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
 
         // No longer true: it is forgotten, after a question, and the next one is read.
         window.open_row(hand, gone);
-        answer(window, hand, "x", "no-longer");
+        window.by(hand, "x", "no-longer");
         window.wait_moved("document.activeElement.dataset.testid === 'forget-yes'");
-        answer(window, hand, ENTER, "forget-yes");
+        window.by(hand, ENTER, "forget-yes");
         window.wait(&listed(&[edited, also_gone]));
         assert!(engram.json(&["get", gone])["valid_until"].is_string());
         window.wait(&format!(
@@ -61,7 +51,7 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
 
         // Still true: its evidence is what is there now.
         window.open_row(hand, edited);
-        answer(window, hand, "y", "still-true");
+        window.by(hand, "y", "still-true");
         window.wait(&listed(&[also_gone]));
         let newest = &engram.json(&["feed"])["entries"][0]["change"]["with"];
         assert_eq!(newest["supersedes"], json!(edited));
@@ -122,7 +112,7 @@ fn what_is_new_is_shown_by_keys_and_by_mouse() {
             !window.text("[data-testid=feed]").contains(&claim),
             "it waits"
         );
-        answer(window, hand, "n", "new-pill");
+        window.by(hand, "n", "new-pill");
         window.wait("!document.querySelector('[data-testid=new-pill]')");
         window.wait(&format!(
             "document.querySelector('[data-testid=feed-row][aria-posinset=\"1\"] p')?.textContent === {}",

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::{
     access::{axe, complaints},
-    hands::{ENTER, Hand},
+    hands::{ENTER, Hand, notice},
     requests_view::go,
     shop::Shop,
     team::{Member, WANTED},
 };
 use crate::{
-    conflicts::{choose, notice},
+    conflicts::choose,
     engram::Engram,
     stage::{Served, Stage, both_hands},
 };
@@ -41,10 +41,7 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
     both_hands(Stage::open, |Stage { shop, window, .. }, hand| {
         let engram = &shop.engram();
         window.find("[data-testid=feed-row]");
-        let press = |key: &str, testid: &str| match hand {
-            Hand::Keys => window.keys(key),
-            Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
-        };
+        let press = |key: &str, testid: &str| window.by(hand, key, testid);
         go(window, hand, "brief");
         window.find("[data-testid=brief-line]");
 

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::{
     access::{axe, complaints},
-    hands::{CONTROL, DELETE, ENTER, ESCAPE, Hand, SHIFT, listed, row, rows},
+    hands::{
+        CONTROL, DELETE, ENTER, ESCAPE, Hand, LIVE, SHIFT, chosen, listed, notice, row, rows, says,
+    },
     shop::Shop,
 };
 use crate::{
@@ -14,7 +16,6 @@ use crate::{
     window::Window,
 };
 
-const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
 /// Nothing is selected.
 const NONE: &str = "!document.querySelector('[data-testid=chosen-bar]')";
 const ON_YES: &str = "document.activeElement.dataset.testid === 'chosen-yes'";
@@ -34,28 +35,10 @@ const WATCHED: &str = "const real = window.fetch.bind(window);
         return new Response(JSON.stringify({error}), {status: 400});
     };";
 
-/// Waits until this many are selected.
-fn chosen(count: usize) -> String {
-    format!(
-        "document.querySelector('[data-testid=chosen-count]')?.textContent === '{count} selected'"
-    )
-}
-
 /// Waits until these rows show this state of their evidence.
 fn say(ids: &[&String], word: &str) -> String {
-    let says = ids.iter().map(|id| {
-        format!(
-            "document.querySelector('[data-testid=feed-row][data-id=\"{id}\"] [data-testid=evidence]')?.textContent === '{word}'"
-        )
-    });
+    let says = ids.iter().map(|id| says(id, word));
     says.collect::<Vec<_>>().join(" && ")
-}
-
-fn notice(words: &str) -> String {
-    format!(
-        "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
-        json!(words)
-    )
 }
 
 fn sent(window: &Window) -> Vec<String> {
@@ -109,10 +92,6 @@ fn choose(window: &Window, hand: Hand, ids: [&String; 3]) {
 fn several_are_judged_at_once_and_undone_by_one_key() {
     both_hands(open, |Stage { shop, window, .. }, hand| {
         let engram = &shop.engram();
-        let answer = |window: &Window, key: &str, testid: &str| match hand {
-            Hand::Keys => window.keys(key),
-            Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
-        };
         let log = |id: &str| {
             engram.json(&["log", id])["entries"]
                 .as_array()
@@ -141,7 +120,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
                 .text("[data-testid=chosen-true]")
                 .starts_with("Still true (1)")
         );
-        answer(window, ESCAPE, "chosen-clear");
+        window.by(hand, ESCAPE, "chosen-clear");
         window.wait(NONE);
 
         if hand == Hand::Keys {
@@ -166,14 +145,14 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         assert_eq!(sent(window).len(), 3);
         window.wait(&say(&all, "asked"));
         assert!(all.iter().all(|id| log(id) == 2));
-        answer(window, "z", "undo");
+        window.by(hand, "z", "undo");
         window.wait(&notice("Undone: 3 claims"));
         window.wait(&say(&[gone, also_gone], "evidence gone"));
         assert_eq!(sent(window).len(), 6);
 
         // Forgotten, after a question that names them.
         choose(window, hand, all);
-        answer(window, "x", "chosen-false");
+        window.by(hand, "x", "chosen-false");
         window.wait_moved(ON_YES);
         let asked = window.text("[data-testid=chosen-confirm]");
         for words in [
@@ -183,14 +162,14 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         ] {
             assert!(asked.contains(words), "{words}: {asked}");
         }
-        answer(window, ESCAPE, "chosen-no");
+        window.by(hand, ESCAPE, "chosen-no");
         window.wait(&chosen(3));
-        answer(window, "x", "chosen-false");
+        window.by(hand, "x", "chosen-false");
         window.wait_moved(ON_YES);
-        answer(window, ENTER, "chosen-yes");
+        window.by(hand, ENTER, "chosen-yes");
         window.wait(&notice("Forgot 3 claims"));
         window.find("[data-testid=no-drift]");
-        answer(window, "z", "undo");
+        window.by(hand, "z", "undo");
         window.wait(&notice("Undone: 3 claims"));
         window.wait(&rows(3));
         for id in all {
@@ -203,11 +182,11 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
         window.control('a');
         window.wait(&chosen(3));
         window.wait(&notice("3 selected"));
-        answer(window, "y", "chosen-true");
+        window.by(hand, "y", "chosen-true");
         window.wait(&notice("Confirmed against the current lines"));
         window.wait(&chosen(2));
         window.wait(&rows(2));
-        answer(window, ESCAPE, "chosen-clear");
+        window.by(hand, ESCAPE, "chosen-clear");
         window.wait(NONE);
     });
 }

@@ -201,10 +201,7 @@ fn words_are_a_condition_that_the_address_holds() {
         choose(window, hand, "programmer-1");
         window.wait("location.search.includes('agent=programmer-1')");
         window.wait(&claims(shop, &[5]));
-        match hand {
-            Hand::Keys => window.keys("/"),
-            Hand::Mouse => window.click("[data-testid=filter]"),
-        }
+        window.by(hand, "/", "filter");
         window.keys(ESCAPE);
         window.wait(&claims(shop, &[2, 5]));
         assert!(!window.query().contains("q="), "{}", window.query());

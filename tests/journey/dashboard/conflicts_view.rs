@@ -5,12 +5,12 @@ use serde_json::json;
 
 use super::{
     access::{axe, complaints},
-    hands::{CONTROL, ENTER, ESCAPE, Hand, SHIFT},
+    hands::{CONTROL, ENTER, ESCAPE, Hand, SHIFT, chosen, notice},
     looks::Looks,
     shop::Shop,
 };
 use crate::{
-    conflicts::{all, choose, chosen, contradicting, disagree, notice, of, read, rows},
+    conflicts::{all, choose, contradicting, disagree, of, read, rows},
     stage::{Stage, both_hands},
     window::Window,
 };
@@ -51,10 +51,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
     let open = || open(3);
     both_hands(open, |Stage { shop, window, .. }, hand| {
         let engram = &shop.engram();
-        let press = |key: &str, testid: &str| match hand {
-            Hand::Keys => window.keys(key),
-            Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
-        };
+        let press = |key: &str, testid: &str| window.by(hand, key, testid);
         for (key, testid, said, how) in [
             ("a", "first-holds", "Settled: A holds", "winner"),
             ("b", "second-holds", "Settled: B holds", "winner"),
@@ -152,10 +149,7 @@ fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
         window.wait(&format!("{MARKED} 2"));
         window.open_row(hand, &first[0]);
         window.find("[data-testid=engram] [data-testid=in-conflict]");
-        match hand {
-            Hand::Keys => window.keys("g"),
-            Hand::Mouse => window.click("[data-testid=show-conflict]"),
-        }
+        window.by(hand, "g", "show-conflict");
         let id = read(window);
         assert_eq!(of(engram, &id)["a"]["id"], first[0].as_str());
         window.keys("x");

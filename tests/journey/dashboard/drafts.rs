@@ -3,17 +3,10 @@
 
 use serde_json::json;
 
-use super::hands::{ENTER, Hand, read, rows};
+use super::hands::{ENTER, Hand, notice, read, rows};
 use crate::stage::Stage;
 
 const KEPT: &str = "return sessionStorage.getItem('engram-drafts')";
-
-fn notice(words: &str) -> String {
-    format!(
-        "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
-        json!(words)
-    )
-}
 
 #[test]
 fn a_draft_outlives_a_reload_until_it_is_stored() {

@@ -4,13 +4,12 @@
 use serde_json::{Value, json};
 
 use super::{
-    hands::{ESCAPE, Hand, read, row, rows},
+    hands::{ESCAPE, Hand, LIVE, read, row, rows},
     server::Server,
     shop::Shop,
 };
 use crate::{stage::Stage, window::Window};
 
-const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
 const NEW_SINCE: &str = "document.querySelector('[data-testid=new-since]')";
 
 impl Window {

@@ -23,6 +23,25 @@ pub(crate) enum Hand {
 /// Whatever can be done is done both ways.
 pub(crate) const BOTH: [Hand; 2] = [Hand::Keys, Hand::Mouse];
 
+/// That the page is told of all that happens.
+pub(crate) const LIVE: &str =
+    "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
+
+/// That a notice says this.
+pub(crate) fn notice(words: &str) -> String {
+    format!(
+        "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
+        json!(words)
+    )
+}
+
+/// That this many are selected.
+pub(crate) fn chosen(count: usize) -> String {
+    format!(
+        "document.querySelector('[data-testid=chosen-count]')?.textContent === '{count} selected'"
+    )
+}
+
 /// That this many rows are listed.
 pub(crate) fn rows(count: usize) -> String {
     format!("document.querySelectorAll('[data-testid=feed-row]').length === {count}")
@@ -38,6 +57,11 @@ pub(crate) fn listed(ids: &[&String]) -> String {
     )
 }
 
+/// That this engram is the one that is read.
+pub(crate) fn opened(id: &str) -> String {
+    format!("document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'")
+}
+
 /// That this engram is read, with all that it rests on.
 pub(crate) fn read(id: &str) -> String {
     format!(
@@ -48,6 +72,12 @@ pub(crate) fn read(id: &str) -> String {
 /// A row.
 pub(crate) fn row(id: &str) -> String {
     format!("[data-testid=feed-row][data-id=\"{id}\"]")
+}
+
+/// That a row says this of its evidence.
+pub(crate) fn says(id: &str, word: &str) -> String {
+    let row = row(id);
+    format!("document.querySelector('{row} [data-testid=evidence]')?.textContent === '{word}'")
 }
 
 impl Window {
@@ -86,6 +116,14 @@ impl Window {
                 Some("") => return seen.len() + 1,
                 at => seen.push(at.unwrap_or_default().to_owned()),
             }
+        }
+    }
+
+    /// Presses a key, or clicks what has this name.
+    pub(crate) fn by(&self, hand: Hand, key: &str, testid: &str) {
+        match hand {
+            Hand::Keys => self.keys(key),
+            Hand::Mouse => self.click(&format!("[data-testid={testid}]")),
         }
     }
 

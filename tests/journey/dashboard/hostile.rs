@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 use serde_json::json;
 
 use super::{
-    hands::{BOTH, Hand},
+    hands::{BOTH, Hand, opened, row},
     shop::Shop,
     ways::Move::{self, Click, Control, Keys, Wait},
 };
@@ -50,7 +50,7 @@ fn a_hostile_claim_is_text_wherever_it_is_shown() {
     shop.say(drafts.collect::<Vec<_>>());
     let Stage { shop, window, .. } = &Stage::of(shop);
     for (id, (_, read)) in shop.ids.iter().zip(&all) {
-        let row = format!("[data-testid=feed-row][data-id=\"{id}\"]");
+        let row = row(id);
         window.find(&row);
         let text = |css: &str| {
             let script = "return document.querySelector(arguments[0]).textContent";
@@ -58,9 +58,7 @@ fn a_hostile_claim_is_text_wherever_it_is_shown() {
         };
         assert_eq!(text(&format!("{row} p")), json!(read));
         window.click(&row);
-        window.wait(&format!(
-            "document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'"
-        ));
+        window.wait(&opened(id));
         assert_eq!(text("[data-testid=claim]"), json!(read));
     }
     window.control('k');

@@ -5,11 +5,10 @@ use serde_json::json;
 
 use super::{
     access::{axe, complaints},
-    hands::{DELETE, ENTER, ESCAPE, Hand, listed, read, row, rows},
+    hands::{DELETE, ENTER, ESCAPE, Hand, listed, notice, read, row, rows},
     looks::Looks,
 };
 use crate::{
-    conflicts::notice,
     stage::{Stage, both_hands},
     window::Window,
 };
@@ -35,19 +34,13 @@ fn order(window: &Window) -> Vec<String> {
 }
 
 fn open(window: &Window, hand: Hand) {
-    match hand {
-        Hand::Keys => window.keys("7"),
-        Hand::Mouse => window.click("[data-testid=knowledge-view]"),
-    }
+    window.by(hand, "7", "knowledge-view");
     window.wait(NOW);
 }
 
 /// Types ten o'clock into the field of the time.
 fn to_ten(window: &Window, hand: Hand) {
-    match hand {
-        Hand::Keys => window.keys("t"),
-        Hand::Mouse => window.click("[data-testid=held-at]"),
-    }
+    window.by(hand, "t", "held-at");
     window.wait_moved("document.activeElement.id === 'held-at'");
     // A press of the mouse chose the part under it: the month is the leftmost of six.
     window.keys(&LEFT.repeat(6));

@@ -22,10 +22,7 @@ const HISTORY: &str = "document.querySelector('[data-testid=version]')";
 
 /// Opens the history of what is read.
 fn open_history(window: &Window, hand: Hand) {
-    match hand {
-        Hand::Keys => window.keys("h"),
-        Hand::Mouse => window.click("[data-testid=history-button]"),
-    }
+    window.by(hand, "h", "history-button");
     window.wait(HISTORY);
 }
 

@@ -120,10 +120,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
         ));
         window.keys("j");
         window.wait_moved(&format!("{READS} && {}", read(id)));
-        match hand {
-            Hand::Keys => window.keys(ESCAPE),
-            Hand::Mouse => window.click("[data-testid=to-list]"),
-        }
+        window.by(hand, ESCAPE, "to-list");
         window.wait_moved(LISTS);
         assert!(!window.query().contains("id="), "{}", window.query());
         let selected = "[data-testid=feed-row][aria-selected=true]";
@@ -157,10 +154,7 @@ fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
     for hand in BOTH {
         begin(window);
         window.do_nothing_later();
-        match hand {
-            Hand::Keys => window.keys("2"),
-            Hand::Mouse => window.click("[data-testid=drift-view]"),
-        }
+        window.by(hand, "2", "drift-view");
         window.wait(&rows(3));
         window.wait(DRIFTED);
         match hand {

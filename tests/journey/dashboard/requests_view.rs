@@ -5,13 +5,12 @@ use serde_json::{Value, json};
 
 use super::{
     access::{axe, complaints},
-    hands::{ENTER, ESCAPE, Hand},
+    hands::{ENTER, ESCAPE, Hand, notice},
     looks::Looks,
     shop::Shop,
     team::{Member, REASON, WANTED},
 };
 use crate::{
-    conflicts::notice,
     engram::Engram,
     stage::{Served, Stage, both_hands},
     window::Window,
@@ -63,10 +62,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             0,
             "nothing waits"
         );
-        let press = |key: &str, testid: &str| match hand {
-            Hand::Keys => window.keys(key),
-            Hand::Mouse => window.click(&format!("[data-testid={testid}]")),
-        };
+        let press = |key: &str, testid: &str| window.by(hand, key, testid);
 
         // It comes by itself, counted in the rail.
         Member::open(shop, &stage.server, "lead", None);
@@ -128,10 +124,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             "it waits for its words"
         );
         window.keys("The claims on retries say it.");
-        match hand {
-            Hand::Keys => window.keys(ENTER),
-            Hand::Mouse => window.click("[data-testid=deny]"),
-        }
+        window.by(hand, ENTER, "deny");
         window.wait(&notice("Denied"));
         window.wait(&listed(0, 2));
         let said = told(engram, &denied);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     access::{axe, complaints},
+    hands::row,
     looks::Looks,
     shop::Shop,
 };
@@ -165,7 +166,7 @@ const LOOKED_AT: &[(&str, u32)] = &[
 
 /// Opens a claim, and waits until all that it rests on was read and compared.
 fn open(window: &Window, id: &str) {
-    window.click(&format!("[data-testid=feed-row][data-id=\"{id}\"]"));
+    window.click(&row(id));
     window.wait(&format!(
         "document.querySelector('[data-testid=engram][data-id=\"{id}\"] [data-testid=pointer-card][data-open=true] :is(.proof, .refused)')"
     ));

@@ -2,7 +2,11 @@
 
 use serde_json::json;
 
-use super::{hands::read, server::Server, shop::Shop};
+use super::{
+    hands::{DELETE, ENTER, LIVE, read},
+    server::Server,
+    shop::Shop,
+};
 use crate::{
     stage::{Ground, Stage},
     window::Window,
@@ -37,8 +41,6 @@ pub struct View {
     pub shown: &'static str,
 }
 
-const ENTER: &str = "\u{E007}";
-const DELETE: &str = "\u{E017}";
 const DOWN: Move = Keys("\u{E015}");
 const RIGHT: Move = Keys("\u{E014}");
 const FACETS: &str = "document.querySelector('[data-testid=facet]')";
@@ -263,8 +265,6 @@ pub fn each_state(mut look: impl FnMut(&Window, &str)) {
     window.wait("!document.querySelector('[aria-busy=true]')");
     look(window, "lineage");
 }
-
-const LIVE: &str = "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
 
 impl Window {
     /// Makes all of them.
