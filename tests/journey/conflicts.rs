@@ -226,10 +226,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
         }
         // Both themes, one after the other.
         let theme = if at % 2 == 0 { "light" } else { "dark" };
-        window.script(
-            "document.documentElement.dataset.theme = arguments[0]",
-            json!([theme]),
-        );
+        window.themed(theme);
         window.keys(key);
         window.wait(&format!(
             "{} && document.querySelector('[data-testid=conflict-read]')?.dataset.conflict !== '{id}'",

@@ -468,8 +468,7 @@ fn what_only_the_window_has_is_heard_and_axe_has_nothing_against_it() {
         window.click(button);
         window.wait(shown);
         for theme in ["light", "dark", "contrast"] {
-            let script = "document.documentElement.dataset.theme = arguments[0]";
-            window.script(script, json!([theme]));
+            window.themed(theme);
             let found = window.faults(true);
             violations.extend(found.into_iter().map(|it| format!("{name}, {theme}: {it}")));
         }

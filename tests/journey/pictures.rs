@@ -16,10 +16,7 @@ pub fn pictures(window: &Window) {
         json!({"actions": [{"type": "pointer", "id": "mouse", "actions": [aside]}]}),
     );
     for theme in ["light", "dark"] {
-        window.script(
-            "document.documentElement.dataset.theme = arguments[0]",
-            json!([theme]),
-        );
+        window.themed(theme);
         let name = format!("window-{theme}.png");
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
         window.picture(&file);

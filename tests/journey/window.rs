@@ -327,10 +327,7 @@ impl Window {
         for (width, height) in [(900, 600), (1280, 800)] {
             self.resize(width, height);
             for theme in ["light", "dark", "contrast"] {
-                self.script(
-                    "document.documentElement.dataset.theme = arguments[0]",
-                    json!([theme]),
-                );
+                self.themed(theme);
                 let file = format!("{name}-{width}-{theme}.png");
                 self.picture(&Path::new(env!("CARGO_TARGET_TMPDIR")).join(file));
                 if width == 1280 {
@@ -342,14 +339,26 @@ impl Window {
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 
-    /// What axe finds in the page, by all its rules or by those of colors, once no color changes any more.
+    /// Draws the page in a theme.
+    pub(crate) fn themed(&self, theme: &str) {
+        let script = "document.documentElement.dataset.theme = arguments[0]";
+        self.script(script, json!([theme]));
+    }
+
+    /// What axe finds in the page, by all its rules or by those of colors.
     pub(crate) fn faults(&self, by_all: bool) -> Vec<String> {
+        self.script(&dashboard::axe(), json!([]));
+        self.ask_axe(by_all)
+    }
+
+    /// The same of a page that has the rules, once no color changes any more: what fades in has less
+    /// contrast on its way.
+    pub(crate) fn ask_axe(&self, by_all: bool) -> Vec<String> {
         let rules = if by_all {
             json!({"resultTypes": ["violations"]})
         } else {
             json!({"resultTypes": ["violations"], "runOnly": ["color-contrast"]})
         };
-        self.script(&dashboard::axe(), json!([]));
         serde_json::from_value(self.script_until(AXE, json!([rules]))).unwrap()
     }
 

@@ -22,18 +22,17 @@ const THEMES: &[(&str, &str)] = &[
 #[test]
 fn axe_has_nothing_against_any_view_in_any_theme() {
     let Stage { window, .. } = &Stage::drifting(Shop::open());
-    let axe = axe();
     let mut violations = Vec::new();
     for view in VIEWS {
         view.visit(window, view.keys);
-        violations.extend(complaints(window, &axe, view.name));
+        violations.extend(complaints(window, view.name));
     }
-    each_state(|window, name| violations.extend(complaints(window, &axe, name)));
+    each_state(|window, name| violations.extend(complaints(window, name)));
     // Every component in every state. Ids stand there many times over: what the eye sees is judged.
     window.script("history.replaceState(null, '', '/#/gallery')", json!([]));
     window.post("/refresh", json!({}));
     window.find("[data-testid=gallery]");
-    let seen = complaints(window, &axe, "gallery").into_iter();
+    let seen = complaints(window, "gallery").into_iter();
     violations.extend(seen.filter(|it| it.contains("color-contrast")));
     assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
@@ -44,40 +43,33 @@ pub(super) fn axe() -> String {
 }
 
 /// What axe finds, in each theme.
-pub(super) fn complaints(window: &Window, axe: &str, name: &str) -> Vec<String> {
-    complaints_in(window, axe, name, THEMES)
+pub(super) fn complaints(window: &Window, name: &str) -> Vec<String> {
+    complaints_in(window, name, THEMES)
+}
+
+/// That this is nothing.
+pub(super) fn is_clean(window: &Window, name: &str) {
+    let found = complaints(window, name);
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// What axe finds in one theme: the others differ only in colors, which were checked.
-pub(super) fn complaints_in_light(window: &Window, axe: &str, name: &str) -> Vec<String> {
-    complaints_in(window, axe, name, &THEMES[..1])
+pub(super) fn complaints_in_light(window: &Window, name: &str) -> Vec<String> {
+    complaints_in(window, name, &THEMES[..1])
 }
 
-fn complaints_in(window: &Window, axe: &str, name: &str, themes: &[(&str, &str)]) -> Vec<String> {
+fn complaints_in(window: &Window, name: &str, themes: &[(&str, &str)]) -> Vec<String> {
     let before = window.script(
         "return document.documentElement.dataset.theme ?? ''",
         json!([]),
     );
-    window.script(axe, json!([]));
+    window.script(&axe(), json!([]));
     let mut all = Vec::new();
     for (index, (theme, scheme)) in themes.iter().enumerate() {
         window.prefers(&[("prefers-color-scheme", scheme)]);
-        window.script(
-            "document.documentElement.dataset.theme = arguments[0]",
-            json!([theme]),
-        );
+        window.themed(theme);
         // A theme changes colors and nothing else.
-        let rules = match index {
-            0 => json!({}),
-            _ => json!({"runOnly": ["color-contrast"]}),
-        };
-        // What fades in has less contrast on its way.
-        let script = "const [rules, done] = arguments;
-            document.getAnimations().forEach(it => it.effect.getTiming().iterations !== Infinity && it.finish());
-            axe.run(document, {resultTypes: ['violations'], ...rules}).then(it => done(it.violations.flatMap(rule =>
-                rule.nodes.map(node => rule.id + ': ' + node.target.join(' ') + ': ' + node.failureSummary.replace(/\\s+/g, ' ')))));";
-        let found = window.post("/execute/async", json!({"script": script, "args": [rules]}));
-        let found: Vec<String> = serde_json::from_value(found).unwrap();
+        let found = window.ask_axe(index == 0);
         all.extend(
             found
                 .into_iter()
@@ -85,10 +77,7 @@ fn complaints_in(window: &Window, axe: &str, name: &str, themes: &[(&str, &str)]
         );
     }
     window.prefers(&[]);
-    window.script(
-        "document.documentElement.dataset.theme = arguments[0]",
-        json!([before]),
-    );
+    window.themed(before.as_str().expect("a theme"));
     all
 }
 

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{
-    access::{axe, complaints},
+    access::is_clean,
     hands::{CONTROL, ENTER, ESCAPE, Hand, SHIFT, chosen, notice},
     looks::Looks,
     shop::Shop,
@@ -181,8 +181,7 @@ fn several_are_selected_by_mouse_and_judged() {
     window.wait(&chosen(4));
     window.click_with(CONTROL, &second);
     window.wait(&chosen(3));
-    let found = complaints(window, &axe(), "conflicts chosen");
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    is_clean(window, "conflicts chosen");
     window.click("[data-testid=chosen-bar] [data-testid=dismiss]");
     window.wait(&notice("Dismissed 3 conflicts"));
     window.wait(&rows(2));
@@ -207,8 +206,7 @@ fn a_verdict_waits_until_the_conflict_is_in_front() {
     let wide = "return document.documentElement.scrollWidth <= innerWidth
         && document.querySelector('.conflict').scrollWidth <= document.querySelector('.conflict').clientWidth";
     assert_eq!(window.script(wide, json!([])), json!(true));
-    let found = complaints(window, &axe(), "one conflict");
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    is_clean(window, "one conflict");
     window.keys("a");
     window.wait(&notice("Settled: A holds"));
     another(window, &id);

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    access::{axe, complaints_in_light},
+    access::complaints_in_light,
     hands::{BOTH, ENTER, ESCAPE, HOME, Hand, read, row, rows},
     shop::Shop,
     ways::{
@@ -187,7 +187,6 @@ fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
 #[test]
 fn every_view_fits_a_narrow_window() {
     let Stage { shop, window, .. } = &Stage::drifting(Shop::open());
-    let axe = axe();
     let mut wrong = Vec::new();
     for (width, height) in [NARROW, (640, 400)] {
         window.size(width, height);
@@ -196,7 +195,7 @@ fn every_view_fits_a_narrow_window() {
             let wide = too_large(window).into_iter();
             wrong.extend(wide.map(|it| format!("{} at {width}: {it}", view.name)));
             if (width, height) == NARROW {
-                wrong.extend(complaints_in_light(window, &axe, view.name));
+                wrong.extend(complaints_in_light(window, view.name));
             }
         }
     }
@@ -234,7 +233,7 @@ fn an_empty_home_fits_a_narrow_window() {
         assert_eq!(too_large(window), Vec::<String>::new());
     }
     window.size(NARROW.0, NARROW.1);
-    let found = complaints_in_light(window, &axe(), "first-run");
+    let found = complaints_in_light(window, "first-run");
     assert_eq!(found, Vec::<String>::new());
 }
 

@@ -45,8 +45,7 @@ impl Drawing {
         for theme in THEMES {
             let scheme = if *theme == "dark" { "dark" } else { "light" };
             window.prefers(&[("prefers-color-scheme", scheme)]);
-            let set = "document.documentElement.dataset.theme = arguments[0]";
-            window.script(set, json!([theme]));
+            window.themed(theme);
             for &(width, height, zoom) in SIZES {
                 let metrics = json!({
                     "width": width * 100 / zoom,
