@@ -14,7 +14,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    dashboard::{self, browser::Browser},
+    dashboard::{self, browser::Browser, hands::CONTROL},
     machine::{Running, clean, ok, run, system},
 };
 
@@ -170,10 +170,7 @@ impl Window {
             json!({"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: id}}),
         ];
         all.extend(press.iter().cycle().take(2 * times).cloned());
-        self.post(
-            "/actions",
-            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": all}]}),
-        );
+        self.mouse(&all);
     }
 
     /// Presses and releases each key, wherever the focus is.
@@ -185,40 +182,46 @@ impl Window {
             ]
         };
         let presses: Vec<Value> = keys.chars().flat_map(press).collect();
-        self.post(
-            "/actions",
-            json!({"actions": [{"type": "key", "id": "keys", "actions": presses}]}),
-        );
+        self.keyboard(&presses);
     }
 
     /// Presses a key while Control is held.
     pub fn control(&self, key: char) {
+        self.press_with(CONTROL, key);
+    }
+
+    /// Presses a key while another is held.
+    pub(crate) fn press_with(&self, held: char, key: char) {
         let all = [
-            ("keyDown", '\u{E009}'),
+            ("keyDown", held),
             ("keyDown", key),
             ("keyUp", key),
-            ("keyUp", '\u{E009}'),
+            ("keyUp", held),
         ];
-        let actions = all.map(|(kind, key)| json!({"type": kind, "value": key}));
-        self.post(
-            "/actions",
-            json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
-        );
+        self.keyboard(&all.map(|(kind, key)| json!({"type": kind, "value": key})));
+    }
+
+    fn keyboard(&self, actions: &[Value]) {
+        let keys = json!({"type": "key", "id": "keys", "actions": actions});
+        self.post("/actions", json!({"actions": [keys]}));
+    }
+
+    /// Does these actions with the mouse.
+    pub(crate) fn mouse(&self, actions: &[Value]) {
+        let mouse = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
+        self.post("/actions", json!({"actions": [mouse]}));
     }
 
     /// Drags what matches sideways.
     pub fn drag(&self, css: &str, by: i32) {
         let Element(id) = self.find(css);
         let at = json!({ELEMENT: id});
-        self.post(
-            "/actions",
-            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
-                {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": at},
-                {"type": "pointerDown", "button": 0},
-                {"type": "pointerMove", "duration": 0, "x": by, "y": 0, "origin": "pointer"},
-                {"type": "pointerUp", "button": 0},
-            ]}]}),
-        );
+        self.mouse(&[
+            json!({"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": at}),
+            json!({"type": "pointerDown", "button": 0}),
+            json!({"type": "pointerMove", "duration": 0, "x": by, "y": 0, "origin": "pointer"}),
+            json!({"type": "pointerUp", "button": 0}),
+        ]);
     }
 
     /// Drags from one matching element to another.
@@ -231,15 +234,12 @@ impl Window {
         let [from, to]: [(i64, i64); 2] =
             serde_json::from_value(self.script(script, json!([css, onto]))).unwrap();
         let moved = |(x, y): (i64, i64)| json!({"type": "pointerMove", "duration": 0, "x": x, "y": y, "origin": "viewport"});
-        self.post(
-            "/actions",
-            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
-                moved(from),
-                {"type": "pointerDown", "button": 0},
-                moved(to),
-                {"type": "pointerUp", "button": 0},
-            ]}]}),
-        );
+        self.mouse(&[
+            moved(from),
+            json!({"type": "pointerDown", "button": 0}),
+            moved(to),
+            json!({"type": "pointerUp", "button": 0}),
+        ]);
     }
 
     /// The window's processes: the program that the driver started, and all that this started.

@@ -116,8 +116,7 @@ fn an_agents_own_brief_is_looked_at() {
     assert_eq!(of["agents"][0]["repo_spans"]["used"], 1, "{of}");
     window.size(420, 700);
     window.wait("document.querySelector('.panes.one')");
-    let wide = "return document.documentElement.scrollWidth <= innerWidth";
-    assert_eq!(window.script(wide, json!([])), json!(true));
+    assert!(window.holds("document.documentElement.scrollWidth <= innerWidth"));
     window.click("[data-testid=brief-line]");
     window.wait_moved("document.activeElement.id === 'engram'");
 }

@@ -144,8 +144,14 @@ impl Window {
 
     /// Loads the page again, at its beginning.
     pub fn anew(&self) {
-        let origin = self.script("return location.origin + '/'", json!([]));
-        self.goto(origin.as_str().expect("an address"));
+        self.follow("/");
+    }
+
+    /// Goes to a path of the same server.
+    pub(crate) fn follow(&self, path: &str) {
+        let origin = self.script("return location.origin", json!([]));
+        let origin = origin.as_str().expect("an address");
+        self.goto(&format!("{origin}{path}"));
     }
 
     /// One command of the browser's own protocol.

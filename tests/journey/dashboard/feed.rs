@@ -17,10 +17,7 @@ impl Window {
     fn point(&self, x: i64, y: i64) {
         let to =
             json!({"type": "pointerMove", "duration": 0, "x": x, "y": y, "origin": "viewport"});
-        self.post(
-            "/actions",
-            json!({"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [to]}]}),
-        );
+        self.mouse(&[to]);
     }
 
     /// Moves it onto the matching element; returns its place.

@@ -95,6 +95,11 @@ impl Window {
         self.script_until(&script, json!([]));
     }
 
+    /// Whether an expression of the page holds now.
+    pub(crate) fn holds(&self, holds: &str) -> bool {
+        self.script(&format!("return {holds}"), json!([])) == json!(true)
+    }
+
     /// From now on the page does nothing by itself but soon: it does not try again, and a notice stays.
     pub(crate) fn do_nothing_later(&self) {
         let script = "const real = window.setTimeout;
@@ -169,17 +174,7 @@ impl Window {
 
     /// Presses a key while Shift is held.
     pub(crate) fn shift(&self, key: char) {
-        let all = [
-            ("keyDown", SHIFT),
-            ("keyDown", key),
-            ("keyUp", key),
-            ("keyUp", SHIFT),
-        ];
-        let actions = all.map(|(kind, key)| json!({"type": kind, "value": key}));
-        self.post(
-            "/actions",
-            json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
-        );
+        self.press_with(SHIFT, key);
     }
 
     /// Clicks the matching element while a key is held.

@@ -103,13 +103,8 @@ fn an_old_version_is_replaced_however_one_comes_to_it() {
     let mut shop = Shop::open();
     let versions = shop.correct();
     let Stage { shop, window, .. } = &Stage::of(shop);
-    let origin = window.script("return location.origin", json!([]));
     // A list that has none of its versions.
-    window.goto(&format!(
-        "{}/?kind=policy&id={}",
-        origin.as_str().unwrap(),
-        versions[0]
-    ));
+    window.follow(&format!("/?kind=policy&id={}", versions[0]));
     window.wait(&listed(&[&shop.ids[5]]));
     window.wait(&read(&versions[0]));
     assert_eq!(state(window), ["replaced"]);

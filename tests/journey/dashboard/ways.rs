@@ -362,12 +362,7 @@ fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
     let Stage { shop, window, .. } = &Stage::open();
     window.wait(READ);
     // As a link leads to it.
-    let origin = window.script("return location.origin", json!([]));
-    window.goto(&format!(
-        "{}/?kind=policy&id={}",
-        origin.as_str().unwrap(),
-        shop.ids[0]
-    ));
+    window.follow(&format!("/?kind=policy&id={}", shop.ids[0]));
     window.wait(&read(&shop.ids[0]));
     window.script("document.activeElement.blur()", json!([]));
     window.keys("m");
