@@ -10,7 +10,7 @@ use jiff::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::{
-    app::{VIEWS, View, knowledge},
+    app::{VIEWS, View},
     words::{self, say},
 };
 
@@ -108,7 +108,7 @@ impl Route {
 
     /// Without what its view does not read.
     fn of_its_view(mut self) -> Self {
-        let tells_of_the_past = self.view == knowledge::VIEW.id;
+        let tells_of_the_past = self.view().tells_of_the_past;
         self.filter.held_at = self.filter.held_at.filter(|_| tells_of_the_past);
         self
     }

@@ -55,7 +55,7 @@ use self::{
 };
 pub(crate) use self::{
     state::App,
-    views::{VIEWS, View, knowledge},
+    views::{VIEWS, View},
 };
 use crate::{
     app::views::feed,

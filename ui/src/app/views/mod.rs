@@ -38,6 +38,8 @@ pub(crate) struct View {
     pub(crate) reads: bool,
     /// Its list is grouped by topic; else it is in one order, the newest first.
     pub(crate) by_topic: bool,
+    /// Its list may be of a time that is past.
+    pub(crate) tells_of_the_past: bool,
     /// Which engrams it lists, of those that the person limits it to.
     pub(crate) within: fn(Filter) -> Filter,
     /// Moves through its list by rows, clamped at the ends.
@@ -144,6 +146,7 @@ impl View {
         asks: false,
         reads: false,
         by_topic: false,
+        tells_of_the_past: false,
         within: |filter| filter,
         step: |_, _| {},
         panes: || ().into_any(),

@@ -17,7 +17,6 @@ use crate::{
         views::{
             self, View,
             feed::{look, pages},
-            knowledge,
         },
     },
     feed::Feed,
@@ -167,8 +166,8 @@ pub(crate) fn limit(app: App, view: &'static View, filter: Filter, is_step: bool
 
 /// Sets the view and the filter; says whether that is something else than before.
 pub(crate) fn show(app: App, view: &'static View, filter: Filter) -> bool {
-    // Of the past, knowledge alone tells; what is to come is not past.
-    let is_past = |at: &Timestamp| view.id == knowledge::VIEW.id && *at < dom::clock().now;
+    // What is to come is not past.
+    let is_past = |at: &Timestamp| view.tells_of_the_past && *at < dom::clock().now;
     let filter = Filter {
         held_at: filter.held_at.filter(is_past),
         ..filter

@@ -24,6 +24,7 @@ pub(crate) static VIEW: View = View {
     counted: say::rail::FEED_COUNTS,
     count: |app| (feed::VIEW.count)(app),
     by_topic: true,
+    tells_of_the_past: true,
     within: |filter| Filter {
         ended: filter.held_at.is_none().then_some(false),
         ..filter
