@@ -58,7 +58,7 @@ pub(super) fn engrams() -> Vec<Arc<Engram>> {
 }
 
 /// A conflict of each tier and severity, in three topics; two await no verdict.
-pub(super) fn conflicts() -> Vec<Conflict> {
+pub(in crate::app) fn conflicts() -> Vec<Conflict> {
     let now = dom::clock().now;
     let id = |number: usize| format!("{number:026}");
     let side = |number: usize, by: &str, file: &str, confidence: f64, topic: &str, claim: &str| {

@@ -21,7 +21,7 @@ use crate::{
 /// A window on a view, and what it asked for since.
 pub(super) struct Stage {
     pub(super) app: App,
-    asked: Arc<Mutex<Vec<Value>>>,
+    asked: Arc<Mutex<Vec<Request>>>,
     _owner: Owner,
 }
 
@@ -37,10 +37,7 @@ impl Stage {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&asked);
         let script = Script(Arc::new(move |request| {
-            heard
-                .lock()
-                .unwrap()
-                .push(serde_json::to_value(&request).unwrap());
+            heard.lock().unwrap().push(request.clone());
             Ok(serde_json::from_value(answer(&request)?).unwrap())
         }));
         let app = App::new(Backend::Script(script));
@@ -74,7 +71,7 @@ impl Stage {
     }
 
     /// What was asked since.
-    pub(super) fn asked(&self) -> Vec<Value> {
+    pub(super) fn asked(&self) -> Vec<Request> {
         std::mem::take(&mut *self.asked.lock().unwrap())
     }
 }

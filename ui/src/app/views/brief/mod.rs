@@ -5,6 +5,8 @@ mod detail;
 mod list;
 mod pins;
 mod state;
+#[cfg(all(test, feature = "gallery"))]
+mod tests;
 
 use leptos::prelude::*;
 

@@ -7,6 +7,8 @@ mod list;
 mod merge;
 pub(crate) mod queue;
 mod state;
+#[cfg(all(test, feature = "gallery"))]
+mod tests;
 mod verdict;
 
 use engram_model::ConflictId;

@@ -20,7 +20,7 @@ fn requests_reply() -> Value {
 }
 
 #[test]
-fn a_request_is_answered_by_a_key_and_the_next_opens() {
+fn a_request_is_answered_by_a_key() {
     let stage = Stage::open(&VIEW, |request| match request {
         Request::Requests(_) => Ok(requests_reply()),
         Request::GrantRequest(_) => Err(Refusal::new(Code::NotFound, "gone", "")),
@@ -29,17 +29,22 @@ fn a_request_is_answered_by_a_key_and_the_next_opens() {
     let all = stage.app.views.requests;
     state::read(stage.app);
     stage.settle();
-    assert_eq!(
-        all.inbox.open.get_untracked().unwrap(),
-        format!("{:026}", 801)
-    );
-    println!("{:?}", stage.asked());
+    let first = format!("{:026}", 801);
+    assert_eq!(all.inbox.open.get_untracked().as_ref(), Some(&first));
+    stage.asked();
+    assert!(!stage.press("u"), "there is no grant to take back");
     assert!(stage.press("g"));
-    println!("{:?}", stage.asked());
+    let Some(Request::GrantRequest(answer)) = stage.asked().into_iter().next() else {
+        panic!("nothing was granted");
+    };
+    assert_eq!((answer.id, answer.cap_tokens), (first, Some(500)));
     assert!(all.answer_refused.get_untracked().is_some());
+    // A denial waits for its reason, and nothing is sent.
+    assert!(stage.press("x"));
+    assert_eq!(stage.asked(), []);
+    assert!(all.wants_reason.get_untracked());
     assert!(stage.press("j"));
-    assert_eq!(
-        all.inbox.open.get_untracked().unwrap(),
-        format!("{:026}", 802)
-    );
+    let second = format!("{:026}", 802);
+    assert_eq!(all.inbox.open.get_untracked(), Some(second));
+    assert!(!all.wants_reason.get_untracked());
 }

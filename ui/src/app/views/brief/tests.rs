@@ -1,0 +1,40 @@
+//! What keys do in the brief.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use engram_model::{Code, Refusal, Request, Unpinning};
+use leptos::prelude::*;
+use serde_json::json;
+
+use super::{VIEW, state};
+use crate::app::views::stage::Stage;
+
+#[test]
+fn a_line_that_is_pinned_is_unpinned_and_one_of_nobody_is_not() {
+    let stage = Stage::open(&VIEW, |request| match request {
+        Request::ShowBrief(_) => Ok(json!({"is": "shown", "with": {
+            "most_lines": 30, "most_tokens": 800, "tokens": 20, "lines": [
+                {"text": "Ship on Friday.", "part": "pin", "pinned": true, "pin": 7, "pointers": []},
+                {"text": "tokens 412/1200", "part": "budget", "pinned": false, "pointers": []},
+            ],
+        }})),
+        Request::Unpin(_) => Err(Refusal::new(Code::NotFound, "gone", "")),
+        other => panic!("{other:?}"),
+    });
+    state::read(stage.app);
+    stage.settle();
+    stage.asked();
+    let all = stage.app.views.brief;
+    let open = || all.inbox.open.get_untracked();
+    assert_eq!(open().as_deref(), Some("Ship on Friday."));
+    assert!(!stage.press("o"), "it has no source");
+    assert!(stage.press("p"));
+    let asked = stage.asked();
+    assert_eq!(asked, [Request::Unpin(Unpinning::Pin { pin: 7 })]);
+    assert!(all.pin_refused.get_untracked().is_some());
+    assert!(stage.press("j"));
+    assert_eq!(open().as_deref(), Some("tokens 412/1200"));
+    assert!(!stage.press("p"));
+    // A line of one's own is begun, and kept while others come.
+    assert!(stage.press("n"));
+    assert!(all.draft.get_untracked().is_some());
+}
