@@ -195,7 +195,7 @@ fn compile_all(patterns: &[&str]) -> Vec<Regex> {
 
 #[expect(
     clippy::expect_used,
-    reason = "constants; a test of this room compiles every one"
+    reason = "constants; a test of this crate compiles every one"
 )]
 fn compile(pattern: &str) -> Regex {
     RegexBuilder::new(pattern)
@@ -208,7 +208,7 @@ fn compile(pattern: &str) -> Regex {
 
 #[expect(
     clippy::expect_used,
-    reason = "constants; every test of this room builds it"
+    reason = "constants; every test of this crate builds it"
 )]
 fn look_for(keywords: &[&str], kind: Option<AhoCorasickKind>) -> AhoCorasick {
     AhoCorasick::builder()

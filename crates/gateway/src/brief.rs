@@ -3,7 +3,7 @@
 //! for each role, budgets and grants, within 30 lines and 800 tokens.
 //!
 //! The same material gives the same brief, in whatever order it arrives. The engine passes in what the
-//! reader may see and what recall ranked highest; this room decides which of it to say.
+//! reader may see and what recall ranked highest; this module decides which of it to say.
 
 mod pack;
 mod pin;

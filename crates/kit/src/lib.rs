@@ -1,6 +1,6 @@
-//! What the tests of every room begin with: a folder of their own, git repositories made for the test,
+//! What the tests of every crate begin with: a folder of their own, git repositories made for the test,
 //! a clock that is turned by hand, a pipe that holds nobody up, disks of their own, a good request of each kind, and what a
-//! command said. Never part of what ships, and knows no room: a test links no more of Engram for using it.
+//! command said. Never part of what ships, and knows no other crate: a test links no more of Engram for using it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,25 +1,25 @@
-//! The documents are checked too: the map names every room and only tests that exist, links lead somewhere.
+//! The documents are checked too: the map names every crate and only tests that exist, links lead somewhere.
 
 use std::collections::BTreeSet;
 
 use crate::workspace::{Source, files, members, none, read, root};
 
 #[test]
-fn the_map_names_every_room_and_its_guards() {
+fn the_map_names_every_crate_and_its_guards() {
     let map = read("docs/ARCHITECTURE.md");
-    let rooms: Vec<&str> = map.split("\n### ").skip(1).collect();
+    let sections: Vec<&str> = map.split("\n### ").skip(1).collect();
     let mut wrong = Vec::new();
     for member in members() {
-        match rooms.iter().find(|it| {
+        match sections.iter().find(|it| {
             it.lines()
                 .next()
                 .is_some_and(|head| head.contains(&format!("`{}`", member.name)))
         }) {
-            None => wrong.push(format!("{} has no room", member.name)),
-            Some(room) if !room.contains("**Invariant:**") => {
+            None => wrong.push(format!("{} has no section", member.name)),
+            Some(section) if !section.contains("**Invariant:**") => {
                 wrong.push(format!("{} has no invariant", member.name))
             }
-            Some(room) if !room.contains("Guarded by `") => {
+            Some(section) if !section.contains("Guarded by `") => {
                 wrong.push(format!("{}'s invariant has no guard", member.name))
             }
             Some(_) => {}

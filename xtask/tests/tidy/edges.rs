@@ -1,4 +1,4 @@
-//! Who may use whom (docs/design.md#rooms; the map is docs/ARCHITECTURE.md).
+//! Who may use whom (docs/design.md#crates; the map is docs/ARCHITECTURE.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &["engram-model", "engram-engine", "engram-connect"],
     ),
     ("engram-ui", &["engram-model"]),
-    // For tests alone: no room may use it, and it knows none.
+    // For tests alone: no crate may use it, and it knows none.
     ("engram-kit", &[]),
     ("xtask", &["engram-model"]),
     ("engram-measure", &["xtask"]),
@@ -138,13 +138,13 @@ const NEVER: &[(&str, &[&str], &str)] = &[
 ];
 
 #[test]
-fn members_use_only_the_rooms_below_them() {
+fn members_use_only_the_crates_below_them() {
     let known: BTreeMap<_, _> = EDGES.iter().copied().collect();
     let mut wrong = Vec::new();
     for member in members() {
         let Some(allowed) = known.get(member.name.as_str()) else {
             wrong.push(format!(
-                "{} is not in EDGES: say which rooms it may use",
+                "{} is not in EDGES: say which crates it may use",
                 member.name
             ));
             continue;
@@ -181,7 +181,7 @@ fn libraries_have_one_owner() {
             }
         }
     }
-    none("libraries outside their room", wrong);
+    none("libraries outside their crate", wrong);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! What the sources promise: small files, plain names, no unfinished work, no I/O in pure rooms.
+//! What the sources promise: small files, plain names, no unfinished work, no I/O in pure crates.
 
 use crate::workspace::{Source, files, members, none, read};
 
 const OURS: &[&str] = &["crates", "src-tauri", "tests", "ui/src", "xtask"];
 
-/// Rooms that decide and touch nothing outside them.
+/// Crates that decide and touch nothing outside them.
 const PURE: &[&str] = &[
     "crates/model/src",
     "crates/gateway/src",
@@ -151,9 +151,9 @@ fn nothing_is_left_unfinished() {
 }
 
 #[test]
-fn pure_rooms_touch_nothing() {
+fn pure_crates_touch_nothing() {
     none(
-        "I/O in a room that only decides",
+        "I/O in a crate that only decides",
         occurrences(&files(PURE, &[".rs"]), OUTSIDE, Source::product),
     );
 }
@@ -194,7 +194,7 @@ fn pointers_never_writes() {
     let mut sources = files(&["crates/pointers/src"], &[".rs"]);
     sources.retain(|it| !it.path.ends_with("keep.rs"));
     none(
-        "a write in the room that only reads",
+        "a write in the crate that only reads",
         occurrences(&sources, &writes, Source::product),
     );
 }
@@ -217,7 +217,7 @@ fn programs_are_started_in_few_places() {
 }
 
 #[test]
-fn every_room_says_what_it_never_does() {
+fn every_crate_says_what_it_never_does() {
     let mut silent = Vec::new();
     for member in members() {
         let purpose = member.description.as_deref().unwrap_or_default();
@@ -244,7 +244,7 @@ fn every_room_says_what_it_never_does() {
             }
         }
     }
-    none("rooms without a purpose or an invariant", silent);
+    none("crates without a purpose or an invariant", silent);
 }
 
 #[test]

@@ -233,7 +233,7 @@ static SETS: LazyLock<RegexSet> = LazyLock::new(|| {
 
 #[expect(
     clippy::expect_used,
-    reason = "constants; every test of this room builds them"
+    reason = "constants; every test of this crate builds them"
 )]
 pub(super) fn set(patterns: &[&str]) -> RegexSet {
     RegexSet::new(patterns).expect("the patterns are constants")
