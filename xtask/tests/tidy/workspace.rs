@@ -132,9 +132,14 @@ impl Source {
 
 /// The files below these folders that end so, and that git would keep.
 pub fn files(folders: &[&str], endings: &[&str]) -> Vec<Source> {
+    files_of(root(), folders, endings)
+}
+
+/// The same of any checkout.
+pub fn files_of(root: &Path, folders: &[&str], endings: &[&str]) -> Vec<Source> {
     let mut found = Vec::new();
     for folder in folders {
-        walk(&root().join(folder), endings, &mut found);
+        walk(root, &root.join(folder), endings, &mut found);
     }
     assert!(
         !found.is_empty(),
@@ -143,7 +148,7 @@ pub fn files(folders: &[&str], endings: &[&str]) -> Vec<Source> {
     found
 }
 
-fn walk(path: &Path, endings: &[&str], found: &mut Vec<Source>) {
+fn walk(root: &Path, path: &Path, endings: &[&str], found: &mut Vec<Source>) {
     const NOT_OURS: &[&str] = &["target", "dist", ".git", "gen", "node_modules"];
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if path.is_dir() {
@@ -155,9 +160,9 @@ fn walk(path: &Path, endings: &[&str], found: &mut Vec<Source>) {
             .map(|it| it.unwrap().path())
             .collect();
         inside.sort();
-        inside.iter().for_each(|it| walk(it, endings, found));
+        inside.iter().for_each(|it| walk(root, it, endings, found));
     } else if endings.iter().any(|it| name.ends_with(it)) {
-        let relative = path.strip_prefix(root()).unwrap();
+        let relative = path.strip_prefix(root).unwrap();
         found.push(Source {
             path: relative.to_string_lossy().replace('\\', "/"),
             text: String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned(),

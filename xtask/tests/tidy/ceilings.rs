@@ -1,0 +1,42 @@
+//! Ceilings of the figures in `shape`, which only fall (docs/shape.md).
+
+use crate::{
+    shape::{Figure, measure},
+    workspace::{none, root},
+};
+
+/// Each figure by name, with its ceiling and its goal. Lower a ceiling when its figure has fallen.
+const CEILINGS: &[(&str, usize, usize)] = &[
+    ("methods of the engine's Context", 60, 60),
+    ("methods of the front end's App", 280, 60),
+    ("types and traits with over 100 methods", 2, 0),
+    ("names of several types", 120, 20),
+    ("names of several types, not all private", 108, 0),
+    ("bindings called it", 874, 0),
+    ("matches on a bool", 20, 0),
+    ("functions over 80 lines", 20, 3),
+    ("files over 600 lines", 13, 13),
+    ("files over 600 lines, tests too", 23, 13),
+    ("folders with over 20 files", 5, 0),
+];
+
+#[test]
+fn figures_only_fall() {
+    let shape = measure(root());
+    let mut above = Vec::new();
+    for Figure { name, places } in &shape.figures {
+        let held = CEILINGS.iter().find(|it| it.0 == *name);
+        let (_, ceiling, goal) = held.unwrap_or_else(|| panic!("{name} has no ceiling"));
+        if places.len() > *ceiling {
+            let count = places.len();
+            above.push(format!(
+                "{name}: {count}, of at most {ceiling}; the goal is {goal}"
+            ));
+            above.extend(places.iter().take(40).map(|it| format!("  {it}")));
+        }
+    }
+    none(
+        "figures above their ceilings; each place is printed by `cargo run -p xtask --example shape . FIGURE`",
+        above,
+    );
+}
