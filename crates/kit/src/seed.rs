@@ -109,11 +109,11 @@ fn refused(answer: Answer) -> String {
 }
 
 /// docs/design.md#messages-stay-small.
-pub fn at_most_800_inline_tokens_a_message(it: &mut impl Bus) {
-    let sent = it
+pub fn at_most_800_inline_tokens_a_message(bus: &mut impl Bus) {
+    let sent = bus
         .send(
             "ada",
-            report(json!([draft(json!([it.pointer()]))]), "One fact."),
+            report(json!([draft(json!([bus.pointer()]))]), "One fact."),
         )
         .unwrap();
     assert!(
@@ -121,52 +121,54 @@ pub fn at_most_800_inline_tokens_a_message(it: &mut impl Bus) {
         "{sent}"
     );
     let words = |count| "word ".repeat(count);
-    assert!(it.send("ada", report(json!([]), &words(700))).is_ok());
-    let over = it.send("ada", report(json!([]), &words(790)));
+    assert!(bus.send("ada", report(json!([]), &words(700))).is_ok());
+    let over = bus.send("ada", report(json!([]), &words(790)));
     assert_eq!(refused(over), "BUDGET_EXCEEDED");
 }
 
 /// docs/design.md#reads-stay-within-the-budget.
-pub fn at_most_3_repo_dereferences_a_turn(it: &mut impl Surface) {
-    let pointer = it.pointer().to_owned();
-    let read = (0..9).filter(|_| it.deref(&pointer, None).is_ok()).count();
+pub fn at_most_3_repo_dereferences_a_turn(surface: &mut impl Surface) {
+    let pointer = surface.pointer().to_owned();
+    let read = (0..9)
+        .filter(|_| surface.deref(&pointer, None).is_ok())
+        .count();
     assert_eq!(read, 3);
 }
 
 /// docs/design.md#messages-stay-small.
-pub fn no_inline_code_unless_granted(it: &mut impl Bus) {
+pub fn no_inline_code_unless_granted(bus: &mut impl Bus) {
     let code = || report(json!([]), "let mut left = self.left - n;\nreturn left;");
-    assert_eq!(refused(it.send("ada", code())), "BUDGET_EXCEEDED");
-    it.grant(None, Some(200));
-    assert!(it.send("ada", code()).is_ok());
+    assert_eq!(refused(bus.send("ada", code())), "BUDGET_EXCEEDED");
+    bus.grant(None, Some(200));
+    assert!(bus.send("ada", code()).is_ok());
     // One message spends it.
-    assert_eq!(refused(it.send("ada", code())), "BUDGET_EXCEEDED");
+    assert_eq!(refused(bus.send("ada", code())), "BUDGET_EXCEEDED");
 }
 
 /// docs/design.md#messages-stay-small.
-pub fn a_parent_broadcasts_at_most_30_lines(it: &mut impl Bus) {
-    let told = it.send("lead", order(30)).unwrap();
+pub fn a_parent_broadcasts_at_most_30_lines(bus: &mut impl Bus) {
+    let told = bus.send("lead", order(30)).unwrap();
     assert_eq!(told["sent"][0]["to"], "ada");
-    assert_eq!(refused(it.send("lead", order(31))), "BUDGET_EXCEEDED");
-    let brief = it.brief();
+    assert_eq!(refused(bus.send("lead", order(31))), "BUDGET_EXCEEDED");
+    let brief = bus.brief();
     assert!(brief["lines"].as_array().unwrap().len() <= 30);
     assert!(brief["tokens"].as_u64().unwrap() <= 800);
 }
 
 /// docs/design.md#claims-stay-anchored.
-pub fn every_engram_has_a_pointer(it: &mut impl Surface) {
-    let stored = it.put(draft(json!([it.pointer()]))).unwrap();
+pub fn every_engram_has_a_pointer(surface: &mut impl Surface) {
+    let stored = surface.put(draft(json!([surface.pointer()]))).unwrap();
     assert_eq!(stored["verified"], true);
-    let found = it.query("vendors");
+    let found = surface.query("vendors");
     assert_eq!(found.len(), 1);
     assert!(!found[0]["pointers"].as_array().unwrap().is_empty());
-    assert_eq!(refused(it.put(draft(json!([])))), "UNANCHORED");
+    assert_eq!(refused(surface.put(draft(json!([])))), "UNANCHORED");
 }
 
 /// docs/design.md#evidence-stays-traceable.
-pub fn excerpts_are_tied_to_pointers_by_their_digest(it: &mut impl Surface) {
-    let pointer = it.pointer().to_owned();
-    let read = it.deref(&pointer, None).unwrap();
+pub fn excerpts_are_tied_to_pointers_by_their_digest(surface: &mut impl Surface) {
+    let pointer = surface.pointer().to_owned();
+    let read = surface.deref(&pointer, None).unwrap();
     let digest = read["content_digest"].as_str().unwrap();
     assert!(
         digest.starts_with("sha256:") && digest.len() == 71,
@@ -175,7 +177,7 @@ pub fn excerpts_are_tied_to_pointers_by_their_digest(it: &mut impl Surface) {
     // The exact pointer that was used is pinned to a commit, and reads the same.
     let pinned = read["pointer"].as_str().unwrap().to_owned();
     assert!(!pinned.ends_with("@HEAD"), "{pinned}");
-    let again = it.deref(&pinned, None).unwrap();
+    let again = surface.deref(&pinned, None).unwrap();
     assert_eq!(
         (&again["content_digest"], &again["excerpt"]),
         (&read["content_digest"], &read["excerpt"])
@@ -183,21 +185,21 @@ pub fn excerpts_are_tied_to_pointers_by_their_digest(it: &mut impl Surface) {
 }
 
 /// docs/design.md#messages-stay-small.
-pub fn an_oversized_message_is_rejected_and_resent(it: &mut impl Bus) {
+pub fn an_oversized_message_is_rejected_and_resent(bus: &mut impl Bus) {
     let long = report(
-        json!([draft(json!([it.pointer()]))]),
+        json!([draft(json!([bus.pointer()]))]),
         &"word ".repeat(1_200),
     );
-    let error = it.send("ada", long).unwrap_err();
+    let error = bus.send("ada", long).unwrap_err();
     assert_eq!(error["code"], "BUDGET_EXCEEDED");
-    let sent = it.send("ada", error["skeleton"].clone()).unwrap();
+    let sent = bus.send("ada", error["skeleton"].clone()).unwrap();
     assert_eq!(sent["resend_of"], error["refusal"]);
-    assert_eq!(it.query("vendors").len(), 1);
+    assert_eq!(bus.query("vendors").len(), 1);
 }
 
 /// docs/design.md#messages-stay-small.
-pub fn a_message_of_1200_inline_tokens_is_rejected(it: &mut impl Bus) {
-    let answer = it.send("ada", report(json!([]), &"word ".repeat(1_160)));
+pub fn a_message_of_1200_inline_tokens_is_rejected(bus: &mut impl Bus) {
+    let answer = bus.send("ada", report(json!([]), &"word ".repeat(1_160)));
     let error = answer.unwrap_err();
     assert_eq!(error["code"], "BUDGET_EXCEEDED");
     let used = error["figures"]["inline_tokens"]["used"].as_u64().unwrap();
@@ -205,84 +207,90 @@ pub fn a_message_of_1200_inline_tokens_is_rejected(it: &mut impl Bus) {
 }
 
 /// docs/design.md#reads-stay-within-the-budget.
-pub fn a_4th_repo_dereference_without_a_grant_is_denied(it: &mut impl Surface) {
-    let pointer = it.pointer().to_owned();
+pub fn a_4th_repo_dereference_without_a_grant_is_denied(surface: &mut impl Surface) {
+    let pointer = surface.pointer().to_owned();
     for _ in 0..3 {
-        it.deref(&pointer, None).unwrap();
+        surface.deref(&pointer, None).unwrap();
     }
-    assert_eq!(refused(it.deref(&pointer, None)), "DEREF_DENIED");
+    assert_eq!(refused(surface.deref(&pointer, None)), "DEREF_DENIED");
 }
 
 /// docs/design.md#messages-stay-small.
-pub fn inline_code_without_a_grant_is_rejected(it: &mut impl Bus) {
+pub fn inline_code_without_a_grant_is_rejected(bus: &mut impl Bus) {
     let code = report(json!([]), "fn post(entry: Entry) {\n    store(entry);\n}");
-    let error = it.send("ada", code).unwrap_err();
+    let error = bus.send("ada", code).unwrap_err();
     assert_eq!(error["code"], "BUDGET_EXCEEDED");
     assert_eq!(error["figures"]["inline_code_chars"]["limit"], 0);
 }
 
 /// docs/design.md#claims-stay-anchored.
-pub fn a_pointer_without_a_sha_is_rejected(it: &mut impl Surface) {
-    let bare = it.pointer().trim_end_matches("@HEAD").to_owned();
-    assert_eq!(refused(it.put(draft(json!([bare])))), "POINTER_UNPINNED");
-    assert_eq!(refused(it.deref(&bare, None)), "POINTER_UNPINNED");
+pub fn a_pointer_without_a_sha_is_rejected(surface: &mut impl Surface) {
+    let bare = surface.pointer().trim_end_matches("@HEAD").to_owned();
+    assert_eq!(
+        refused(surface.put(draft(json!([bare])))),
+        "POINTER_UNPINNED"
+    );
+    assert_eq!(refused(surface.deref(&bare, None)), "POINTER_UNPINNED");
 }
 
 /// docs/design.md#claims-stay-anchored.
-pub fn a_pointer_to_no_file_fails_with_a_clear_error(it: &mut impl Surface) {
+pub fn a_pointer_to_no_file_fails_with_a_clear_error(surface: &mut impl Surface) {
     let gone = "repo:src/gone.rs#L1@HEAD";
-    let error = it.deref(gone, None).unwrap_err();
+    let error = surface.deref(gone, None).unwrap_err();
     assert!(
         error["message"].as_str().unwrap().contains("src/gone.rs"),
         "{error}"
     );
     assert_eq!(refused(Err(error)), "POINTER_NOT_FOUND");
-    assert_eq!(refused(it.put(draft(json!([gone])))), "POINTER_NOT_FOUND");
+    assert_eq!(
+        refused(surface.put(draft(json!([gone])))),
+        "POINTER_NOT_FOUND"
+    );
 }
 
 /// docs/design.md#claims-stay-anchored.
-pub fn an_engram_without_pointers_is_rejected(it: &mut impl Surface) {
-    assert_eq!(refused(it.put(draft(json!([])))), "UNANCHORED");
-    assert!(it.query("vendors").is_empty());
+pub fn an_engram_without_pointers_is_rejected(surface: &mut impl Surface) {
+    assert_eq!(refused(surface.put(draft(json!([])))), "UNANCHORED");
+    assert!(surface.query("vendors").is_empty());
 }
 
 /// docs/design.md#claims-stay-anchored.
-pub fn an_engram_that_is_too_long_is_rejected(it: &mut impl Surface) {
-    let mut long = draft(json!([it.pointer()]));
+pub fn an_engram_that_is_too_long_is_rejected(surface: &mut impl Surface) {
+    let mut long = draft(json!([surface.pointer()]));
     long["claim"] = json!("vendors ".repeat(63));
-    assert_eq!(refused(it.put(long)), "CLAIM_TOO_LONG");
-    assert!(it.query("vendors").is_empty());
+    assert_eq!(refused(surface.put(long)), "CLAIM_TOO_LONG");
+    assert!(surface.query("vendors").is_empty());
 }
 
 /// docs/design.md#claims-stay-anchored.
-pub fn an_engram_whose_ttl_is_over_is_not_found(it: &mut impl Surface) {
-    let mut short = draft(json!([it.pointer()]));
+pub fn an_engram_whose_ttl_is_over_is_not_found(surface: &mut impl Surface) {
+    let mut short = draft(json!([surface.pointer()]));
     short["ttl"] = json!("PT3S");
-    it.put(short).unwrap();
-    it.wait(4);
-    assert!(it.query("vendors").is_empty());
+    surface.put(short).unwrap();
+    surface.wait(4);
+    assert!(surface.query("vendors").is_empty());
 }
 
 /// A run completes with at most 800 inline tokens for each agent and turn (docs/design.md#messages-stay-small).
-pub fn a_run_takes_at_most_800_inline_tokens_a_turn(it: &mut impl Bus) {
-    it.send("lead", order(3)).unwrap();
-    let pointer = it.pointer().to_owned();
-    it.deref(&pointer, None).unwrap();
-    it.send(
+pub fn a_run_takes_at_most_800_inline_tokens_a_turn(bus: &mut impl Bus) {
+    bus.send("lead", order(3)).unwrap();
+    let pointer = bus.pointer().to_owned();
+    bus.deref(&pointer, None).unwrap();
+    bus.send(
         "ada",
         report(json!([draft(json!([pointer]))]), "The retries are bounded."),
     )
     .unwrap();
-    let inline = &it.budget()["inline_tokens"];
+    let inline = &bus.budget()["inline_tokens"];
     assert!(
         (1..=800).contains(&inline["used"].as_u64().unwrap()),
         "{inline}"
     );
-    assert_eq!(it.query("vendors").len(), 1);
+    assert_eq!(bus.query("vendors").len(), 1);
 }
 
 /// docs/design.md#claims-stay-anchored.
-pub fn every_decision_and_risk_has_pointers(it: &mut impl Surface) {
+pub fn every_decision_and_risk_has_pointers(surface: &mut impl Surface) {
     for kind in ["decision", "risk"] {
         let of = |pointers: Value| {
             let mut draft = draft(pointers);
@@ -290,10 +298,10 @@ pub fn every_decision_and_risk_has_pointers(it: &mut impl Surface) {
             draft["claim"] = json!(format!("This {kind} is about vendors."));
             draft
         };
-        assert_eq!(refused(it.put(of(json!([])))), "UNANCHORED");
-        it.put(of(json!([it.pointer()]))).unwrap();
+        assert_eq!(refused(surface.put(of(json!([])))), "UNANCHORED");
+        surface.put(of(json!([surface.pointer()]))).unwrap();
     }
-    let found = it.query("vendors");
+    let found = surface.query("vendors");
     assert_eq!(found.len(), 2);
     assert!(
         found
@@ -303,35 +311,41 @@ pub fn every_decision_and_risk_has_pointers(it: &mut impl Surface) {
 }
 
 /// docs/design.md#reads-stay-within-the-budget.
-pub fn dereferences_beyond_the_budget_need_a_grant(it: &mut impl Surface) {
-    let pointer = it.pointer().to_owned();
-    while it.deref(&pointer, None).is_ok() {}
-    let granted = it.grant(Some(&pointer), None);
+pub fn dereferences_beyond_the_budget_need_a_grant(surface: &mut impl Surface) {
+    let pointer = surface.pointer().to_owned();
+    while surface.deref(&pointer, None).is_ok() {}
+    let granted = surface.grant(Some(&pointer), None);
     let token = granted["budget_token"].as_str().unwrap();
-    it.deref(&pointer, Some(token)).unwrap();
-    assert_eq!(refused(it.deref(&pointer, Some(token))), "DEREF_DENIED");
-    assert_eq!(refused(it.deref(&pointer, Some("forged"))), "DEREF_DENIED");
+    surface.deref(&pointer, Some(token)).unwrap();
+    assert_eq!(
+        refused(surface.deref(&pointer, Some(token))),
+        "DEREF_DENIED"
+    );
+    assert_eq!(
+        refused(surface.deref(&pointer, Some("forged"))),
+        "DEREF_DENIED"
+    );
 }
 
 /// An engram that is pinned to what was read says so (docs/design.md#evidence-stays-traceable).
-pub fn dereferenced_content_is_traceable_by_its_digest(it: &mut impl Surface) {
-    let pointer = it.pointer().to_owned();
-    let read = it.deref(&pointer, None).unwrap();
+pub fn dereferenced_content_is_traceable_by_its_digest(surface: &mut impl Surface) {
+    let pointer = surface.pointer().to_owned();
+    let read = surface.deref(&pointer, None).unwrap();
     let pinned = read["pointer"].as_str().unwrap();
-    it.put(draft(json!([pinned]))).unwrap();
-    let found = it.query("vendors");
+    surface.put(draft(json!([pinned]))).unwrap();
+    let found = surface.query("vendors");
     let pointer = &found[0]["pointers"][0];
     let address = pointer["ref"].as_str().or(pointer.as_str());
     assert_eq!(address, Some(pinned), "{found:?}");
 }
 
 /// docs/design.md#evidence-stays-traceable.
-pub fn a_contradiction_is_one_risk_that_points_at_both_sources(it: &mut impl Surface) {
-    let other = it.pointer().replace("#L2", "#L1").replace("-L3", "");
-    let mut risk = draft(json!([it.pointer(), other]));
+pub fn a_contradiction_is_one_risk_that_points_at_both_sources(surface: &mut impl Surface) {
+    let other = surface.pointer().replace("#L2", "#L1").replace("-L3", "");
+    let mut risk = draft(json!([surface.pointer(), other]));
     risk["kind"] = json!("risk");
-    it.put(risk).unwrap();
-    let found = it.query("vendors");
+    surface.put(risk).unwrap();
+    let found = surface.query("vendors");
     assert_eq!(found[0]["kind"], "risk");
     assert_eq!(found[0]["pointers"].as_array().unwrap().len(), 2);
 }

@@ -82,9 +82,9 @@ pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
         let lines = text.split(['\r', '\n']);
         let named = lines.filter(|it| !it.is_empty() && !it.starts_with('#'));
         let named: Vec<PathBuf> = named.map(|it| store.join(it)).collect();
-        for it in named {
-            if !stores.contains(&it) {
-                stores.push(it);
+        for store in named {
+            if !stores.contains(&store) {
+                stores.push(store);
             }
         }
         if stores.len() > MOST_STORES {
@@ -99,10 +99,10 @@ pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
 
 /// The folder that a `.git` leads to.
 fn linked(dot_git: &Path) -> Result<Option<PathBuf>, Refusal> {
-    let Ok(it) = dot_git.metadata() else {
+    let Ok(metadata) = dot_git.metadata() else {
         return Ok(None);
     };
-    if it.is_dir() {
+    if metadata.is_dir() {
         return Ok(Some(dot_git.to_owned()));
     }
     Ok(named::gitfile(dot_git))

@@ -155,12 +155,12 @@ impl Anchors {
         };
         let mut same = Vec::with_capacity(pinned.len());
         let mut asked: Vec<&Pinned> = Vec::new();
-        for it in pinned {
-            let blob = self.origin(repo, kept, it);
-            let is_same = blob.is_some() && blob == at(&it.span.path);
+        for pin in pinned {
+            let blob = self.origin(repo, kept, pin);
+            let is_same = blob.is_some() && blob == at(&pin.span.path);
             same.push(is_same);
-            if !is_same && !known.contains_key(it) {
-                asked.push(it);
+            if !is_same && !known.contains_key(pin) {
+                asked.push(pin);
             }
         }
         let side = Side::Commit(head.to_owned());
@@ -292,8 +292,8 @@ fn follow<'p>(
     let pinned: Vec<&Pinned> = pinned.collect();
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut found: Vec<Option<Found>> = vec![None; pinned.len()];
-    for (at, it) in pinned.iter().enumerate() {
-        match kept.commit(it) {
+    for (at, pin) in pinned.iter().enumerate() {
+        match kept.commit(pin) {
             Ok(commit) => groups.entry(commit).or_default().push(at),
             Err(refusal) => found[at] = Some(Err(refusal)),
         }
@@ -342,9 +342,9 @@ fn on_disk(
         .collect();
     let mut since = track(repo, &side, &Side::Worktree, &moved).into_iter();
     let mut stands = Vec::with_capacity(pinned.len());
-    for ((it, at_head), place) in pinned.iter().zip(at_head).zip(places) {
+    for ((pin, at_head), place) in pinned.iter().zip(at_head).zip(places) {
         let stand = match place {
-            None => lost(repo, kept, it, at_head, &dirty),
+            None => lost(repo, kept, pin, at_head, &dirty),
             Some(place) if !dirty.contains(&place.path) => Stand {
                 here: at_head.clone(),
                 since_head: Ok(unchanged(&place)),
@@ -353,7 +353,7 @@ fn on_disk(
             Some(_) => {
                 let since_head = since.next().unwrap_or_else(|| Err(repo.gone()));
                 Stand {
-                    here: composed(repo, kept, it, &at_head, &since_head),
+                    here: composed(repo, kept, pin, &at_head, &since_head),
                     since_head,
                     at_head,
                 }
@@ -368,12 +368,12 @@ fn on_disk(
 fn lost(
     repo: &Repo,
     kept: &Kept<'_>,
-    it: &Pinned,
+    pin: &Pinned,
     at_head: Found,
     dirty: &HashSet<String>,
 ) -> Stand {
-    let here = if dirty.contains(&it.span.path) {
-        follow(repo, kept, std::iter::once(it), &Side::Worktree).pop()
+    let here = if dirty.contains(&pin.span.path) {
+        follow(repo, kept, std::iter::once(pin), &Side::Worktree).pop()
     } else {
         None
     };

@@ -163,9 +163,9 @@ impl<'r> Search<'r> {
     }
 
     fn wrote(&mut self, stretches: &[Stretch], written: Written) {
-        for it in stretches {
-            let from = (it.first - self.asked.start) as usize;
-            let lines = self.written.iter_mut().skip(from).take(it.at.len());
+        for stretch in stretches {
+            let from = (stretch.first - self.asked.start) as usize;
+            let lines = self.written.iter_mut().skip(from).take(stretch.at.len());
             lines.for_each(|line| *line = Some(written));
         }
     }
@@ -277,26 +277,26 @@ impl<'r> Search<'r> {
 /// The parts of the stretches in equal lines, at their place there; and the rest.
 fn split(stretches: &[Stretch], equal: &[(Range<u32>, u32)]) -> (Vec<Stretch>, Vec<Stretch>) {
     let (mut passed, mut left) = (Vec::new(), Vec::new());
-    for it in stretches {
-        let mut at = it.at.start;
-        let near = equal.partition_point(|(lines, _)| lines.end <= it.at.start);
+    for stretch in stretches {
+        let mut at = stretch.at.start;
+        let near = equal.partition_point(|(lines, _)| lines.end <= stretch.at.start);
         for (lines, there) in &equal[near..] {
-            let both = lines.start.max(at)..lines.end.min(it.at.end);
-            if lines.start >= it.at.end {
+            let both = lines.start.max(at)..lines.end.min(stretch.at.end);
+            if lines.start >= stretch.at.end {
                 break;
             }
             if both.is_empty() {
                 continue;
             }
-            left.extend(it.part(at..both.start));
+            left.extend(stretch.part(at..both.start));
             let there = there + (both.start - lines.start);
             passed.push(Stretch {
                 at: there..there + both.len() as u32,
-                first: it.first + (both.start - it.at.start),
+                first: stretch.first + (both.start - stretch.at.start),
             });
             at = both.end;
         }
-        left.extend(it.part(at..it.at.end));
+        left.extend(stretch.part(at..stretch.at.end));
     }
     (passed, left)
 }

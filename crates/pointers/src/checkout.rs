@@ -183,12 +183,12 @@ impl<'r> Checkout<'r> {
 
     /// Whether a file is the one that git saw when it wrote the index.
     fn is_as_seen(&self, entry: &IndexEntry, file: &Metadata) -> bool {
-        let written = file.modified().is_ok_and(|it| {
+        let written = file.modified().is_ok_and(|modified| {
             let seconds = u64::try_from(entry.mtime.seconds()).unwrap_or_default();
             let nanos = entry.mtime.nanoseconds();
             let then = UNIX_EPOCH + Duration::new(seconds, nanos.min(999_999_999));
             // An index without nanoseconds says little of the second in which it was written.
-            nanos > 0 && it == then && it < self.written
+            nanos > 0 && modified == then && modified < self.written
         });
         written && is_file(entry) && entry.file_size == file.len() as u32 && is_same(entry, file)
     }

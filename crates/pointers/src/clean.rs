@@ -85,10 +85,10 @@ fn conversion(repo: &Repo, attributes: &Attributes) -> Conversion {
     match attributes.get("text") {
         Value::Unset => return Conversion::Never,
         Value::Set => return Conversion::Always,
-        Value::Is(it) if it == "auto" => return Conversion::Auto,
+        Value::Is(word) if word == "auto" => return Conversion::Auto,
         _ => {}
     }
-    if matches!(attributes.get("eol"), Value::Is(it) if it == "lf" || it == "crlf") {
+    if matches!(attributes.get("eol"), Value::Is(word) if word == "lf" || word == "crlf") {
         return Conversion::Always;
     }
     let config = repo.git.config().and_then(|mut it| it.snapshot());

@@ -76,19 +76,19 @@ pub(crate) fn read_small(path: &Path, most: u64) -> Result<Vec<u8>, Miss> {
 
 /// The same, unless it is a link.
 pub(crate) fn read_own(path: &Path, most: u64) -> Result<Vec<u8>, Miss> {
-    let it = path.symlink_metadata()?;
-    if it.is_symlink() {
+    let metadata = path.symlink_metadata()?;
+    if metadata.is_symlink() {
         return Err(Miss::NotThere);
     }
-    read_at(path, most, &it, Links::Refused)
+    read_at(path, most, &metadata, Links::Refused)
 }
 
 /// Looked at before it is opened, since opening a device can do something; and again when it is open.
-fn read_at(path: &Path, most: u64, it: &Metadata, links: Links) -> Result<Vec<u8>, Miss> {
-    if it.is_dir() {
+fn read_at(path: &Path, most: u64, before: &Metadata, links: Links) -> Result<Vec<u8>, Miss> {
+    if before.is_dir() {
         return Err(Miss::Folder);
     }
-    if !it.is_file() {
+    if !before.is_file() {
         return Err(Miss::Special);
     }
     let file = system::open(path, links)?;
@@ -304,8 +304,8 @@ mod system {
         }
 
         pub(super) fn kind(&self, name: &OsStr) -> io::Result<Kind> {
-            let it = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            Ok(match FileType::from_raw_mode(it.st_mode as _) {
+            let stat = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            Ok(match FileType::from_raw_mode(stat.st_mode as _) {
                 FileType::Directory => Kind::Folder,
                 FileType::RegularFile => Kind::File,
                 FileType::Symlink => Kind::Link,

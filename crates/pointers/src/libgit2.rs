@@ -44,9 +44,9 @@ pub(crate) fn table<T>(read: impl FnOnce() -> T) -> T {
 
 fn within<T>(most: usize, read: impl FnOnce() -> T) -> T {
     let before = LEFT.replace(Some(most));
-    let it = read();
+    let answer = read();
     LEFT.set(before);
-    it
+    answer
 }
 
 /// Partial clones announce themselves by an extension that libgit2 does not know. What they lack
@@ -133,7 +133,7 @@ extern "C" fn realloc(old: *mut c_void, size: usize, _: *const c_char, _: c_int)
 }
 
 #[allow(unsafe_code)]
-extern "C" fn free(it: *mut c_void) {
+extern "C" fn free(block: *mut c_void) {
     // SAFETY: as for `realloc`.
-    unsafe { libc::free(it) }
+    unsafe { libc::free(block) }
 }

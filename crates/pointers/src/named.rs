@@ -62,13 +62,13 @@ impl Repo {
     fn leads_back(&self, tree: &Path, is_linked: bool) -> bool {
         let git_dir = self.git.path();
         let dot_git = tree.join(".git");
-        let Ok(it) = dot_git.symlink_metadata() else {
+        let Ok(metadata) = dot_git.symlink_metadata() else {
             return false;
         };
-        if it.is_dir() {
+        if metadata.is_dir() {
             return is_same(&dot_git, git_dir);
         }
-        if !it.is_file() || !gitfile(&dot_git).is_some_and(|it| is_same(&it, git_dir)) {
+        if !metadata.is_file() || !gitfile(&dot_git).is_some_and(|it| is_same(&it, git_dir)) {
             return false;
         }
         if is_linked {
@@ -94,9 +94,9 @@ impl Repo {
 /// Whether two paths lead to one file or folder, however either is mounted.
 fn is_same(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
-    let id = |it: &Path| {
+    let id = |path: &Path| {
         use std::os::unix::fs::MetadataExt;
-        it.metadata().ok().map(|it| (it.dev(), it.ino()))
+        path.metadata().ok().map(|it| (it.dev(), it.ino()))
     };
     #[cfg(not(unix))]
     let id = |it: &Path| it.canonicalize().ok();

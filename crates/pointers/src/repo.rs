@@ -288,16 +288,20 @@ fn read_once(
 /// A folder's time changes with whatever git does in it: only which one it is counts, but for the
 /// packs, each of which libgit2 opens.
 fn stamp(path: &Path) -> Option<Stamp> {
-    let it = path.metadata().ok()?;
-    let counts = it.is_file() || path.ends_with("objects/pack");
+    let metadata = path.metadata().ok()?;
+    let counts = metadata.is_file() || path.ends_with("objects/pack");
     Some(Stamp {
         #[cfg(unix)]
         file: {
             use std::os::unix::fs::MetadataExt;
-            (it.dev(), it.ino(), it.uid())
+            (metadata.dev(), metadata.ino(), metadata.uid())
         },
-        modified: it.modified().ok().filter(|_| counts),
-        len: if it.is_file() { it.len() } else { 0 },
+        modified: metadata.modified().ok().filter(|_| counts),
+        len: if metadata.is_file() {
+            metadata.len()
+        } else {
+            0
+        },
     })
 }
 

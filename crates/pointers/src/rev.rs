@@ -205,7 +205,7 @@ impl Repo {
             .folders()
             .filter_map(|it| it.join(name).metadata().ok());
         let is_special = match places.next() {
-            Some(it) => waits(it) || places.any(waits),
+            Some(place) => waits(place) || places.any(waits),
             None => disk::is_special(&self.common_dir().join("packed-refs")),
         };
         let base = if name.starts_with("refs/") {

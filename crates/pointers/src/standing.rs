@@ -335,24 +335,24 @@ fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<So
     let long = long_change(part);
     // Lines of a long change so far: removed, added.
     let mut of_change = [0; 2];
-    for (at, it) in part.iter().enumerate() {
+    for (at, changed) in part.iter().enumerate() {
         let is_long = long.as_ref().is_some_and(|it| it.contains(&at));
-        let of_side = &mut of_change[usize::from(it.side == Side::Added)];
+        let of_side = &mut of_change[usize::from(changed.side == Side::Added)];
         if is_long && *of_side >= MAX_LINES / 2 {
             hidden += 1;
             continue;
         }
         *of_side += usize::from(is_long);
         // Cut within a change, lines that were replaced would look deleted.
-        let is_within = at > 0 && it.side != Side::Both && part[at - 1].side != Side::Both;
+        let is_within = at > 0 && changed.side != Side::Both && part[at - 1].side != Side::Both;
         let most = if is_within { MAX_WHOLE } else { MAX_LINES };
         if !is_long && (hidden > 0 || lines.len() >= most) {
             hidden += u32::from(near(at));
             continue;
         }
-        let mut line = view::shown_line(Encoding::Utf8, &it.bytes);
+        let mut line = view::shown_line(Encoding::Utf8, &changed.bytes);
         // Each text is read by a painter of its own; what is in both, by both.
-        match it.side {
+        match changed.side {
             Side::Removed => view::paint_one(then.as_mut(), &mut line),
             Side::Added => view::paint_one(now.as_mut(), &mut line),
             Side::Both | Side::Hunk => {
@@ -370,12 +370,12 @@ fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<So
                 ..SourceLine::default()
             });
         }
-        line.number = it.now.unwrap_or(0);
-        line.before = it.then.unwrap_or(0);
-        line.marked = it
+        line.number = changed.now.unwrap_or(0);
+        line.before = changed.then.unwrap_or(0);
+        line.marked = changed
             .then
             .is_some_and(|n| (span.start..=span.end).contains(&n));
-        line.side = it.side;
+        line.side = changed.side;
         lines.push(line);
     }
     (lines, hidden)

@@ -53,9 +53,9 @@ impl Encoding {
     /// Its characters, one after the other.
     fn chars(self, bytes: &[u8]) -> Box<dyn Iterator<Item = char> + '_> {
         match self {
-            Self::Utf8 => Box::new(bytes.utf8_chunks().flat_map(|it| {
-                let broken = (!it.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
-                it.valid().chars().chain(broken)
+            Self::Utf8 => Box::new(bytes.utf8_chunks().flat_map(|chunk| {
+                let broken = (!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+                chunk.valid().chars().chain(broken)
             })),
             Self::Utf16Le => Box::new(utf16(bytes, u16::from_le_bytes)),
             Self::Utf16Be => Box::new(utf16(bytes, u16::from_be_bytes)),

@@ -281,9 +281,9 @@ fn a_home_that_can_be_written_again_is_followed() {
                 engine.subscribe(0, |_| ()).err().unwrap(),
                 engine.ask(&Caller::User, ask::Forget(id)).err().unwrap(),
             ];
-            for it in refused {
-                assert_eq!(it.code.as_str(), "STORE_READ_ONLY");
-                assert!(it.message.contains(at), "{it}");
+            for refusal in refused {
+                assert_eq!(refusal.code.as_str(), "STORE_READ_ONLY");
+                assert!(refusal.message.contains(at), "{refusal}");
             }
             engine.ask(&Caller::User, ask::Get(id)).unwrap();
             mount(&["-o", "remount,bind,rw", at]);

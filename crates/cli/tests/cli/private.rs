@@ -289,8 +289,8 @@ fn a_configuration_keeps_its_rights_and_its_owner() {
             // Only root may give a file away; for everybody else it stays their own.
             let _ = Command::new("chown").arg("4711:4712").arg(&path).output();
             let owner = |path: &Path| {
-                let it = fs::metadata(path).unwrap();
-                (it.uid(), it.gid())
+                let metadata = fs::metadata(path).unwrap();
+                (metadata.uid(), metadata.gid())
             };
             let was = owner(&path);
             for args in [

@@ -409,8 +409,8 @@ fn what_a_git_folder_reads_elsewhere_is_asked_about() {
                     "packs" => link("objects/pack"),
                     _ => {
                         fs::create_dir_all(ours.join("objects/pack")).unwrap();
-                        for it in fs::read_dir(theirs.join("objects/pack")).unwrap() {
-                            let name = it.unwrap().file_name();
+                        for entry in fs::read_dir(theirs.join("objects/pack")).unwrap() {
+                            let name = entry.unwrap().file_name();
                             link(&format!("objects/pack/{}", name.to_str().unwrap()));
                         }
                     }
@@ -418,8 +418,8 @@ fn what_a_git_folder_reads_elsewhere_is_asked_about() {
                 ref_to_head();
             }
             "fan-out" => {
-                for it in fs::read_dir(theirs.join("objects")).unwrap() {
-                    let name = it.unwrap().file_name().into_string().unwrap();
+                for entry in fs::read_dir(theirs.join("objects")).unwrap() {
+                    let name = entry.unwrap().file_name().into_string().unwrap();
                     if name.len() == 2 {
                         link(&format!("objects/{name}"));
                     }

@@ -131,9 +131,9 @@ pub(crate) fn except(reader: &mut Reader<'_>) {
 
 /// Whether "was" is followed by something still in effect: was raised, was removed.
 pub(crate) fn is_event(words: &Words<'_>, at: usize) -> bool {
-    (at..at + 3).any(|it| {
-        let word = words.lower(it);
-        let pair = format!("{word} {}", words.lower(it + 1));
+    (at..at + 3).any(|next| {
+        let word = words.lower(next);
+        let pair = format!("{word} {}", words.lower(next + 1));
         let gone = [word, &pair]
             .iter()
             .any(|it| matches!(lexicon::exact(it), Some(Meaning::Alive(false))));

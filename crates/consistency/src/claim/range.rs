@@ -51,7 +51,7 @@ struct End {
 
 fn end_of(words: &Words<'_>, at: usize, text: &str, taken: usize) -> Option<End> {
     let (written, length) = match number::leading(text) {
-        Some(it) => it,
+        Some(found) => found,
         None => {
             let (written, _) = plain(words, at)?;
             (written, text.len())

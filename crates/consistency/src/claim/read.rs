@@ -101,7 +101,7 @@ impl Reader<'_> {
         }
         let phrase = self.phrase(2);
         let meaning = match phrase {
-            Some(it) => Some(it),
+            Some(known) => Some(known),
             None => {
                 if self.value() {
                     return;
@@ -146,8 +146,7 @@ impl Reader<'_> {
                 let (meaning, words) = self.alone(token, best?.0)?;
                 Some((meaning, words))
             }
-            Some(it) => Some(it),
-            None => None,
+            best => best,
         }
     }
 
@@ -388,9 +387,9 @@ impl Reader<'_> {
             said,
             Some(Meaning::Light | Meaning::Negation | Meaning::Open)
         );
-        let noun = self.words.get(at + 1).is_some_and(|it| {
-            let meaning = lexicon::exact(&it.lower);
-            !it.mark && !it.quoted && matches!(meaning, None | Some(Meaning::Concept(_)))
+        let noun = self.words.get(at + 1).is_some_and(|next| {
+            let meaning = lexicon::exact(&next.lower);
+            !next.mark && !next.quoted && matches!(meaning, None | Some(Meaning::Concept(_)))
         });
         adjective && noun && !predicate && !self.sketch.verb_seen
     }

@@ -161,7 +161,7 @@ impl Sketch {
         let spelled = match unit.as_str() {
             "minut" => "min",
             "milli" => "ms",
-            it => it,
+            name => name,
         };
         let (Some(unit), [value]) = (unit::unit(spelled), said.values.as_mut_slice()) else {
             return;

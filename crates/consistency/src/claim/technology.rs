@@ -176,8 +176,8 @@ pub(crate) fn is_negotiated(kind: &str) -> bool {
 
 /// Whether one of two names says more of the same: UUIDv7 is a UUID, AES-256 is AES.
 pub(crate) fn is_form_of(one: &str, other: &str) -> bool {
-    let longer = |it: &str, of: &str| {
-        let rest = it.strip_prefix(of).unwrap_or_default();
+    let longer = |name: &str, of: &str| {
+        let rest = name.strip_prefix(of).unwrap_or_default();
         let mode = rest.starts_with(|it: char| it.is_ascii_digit() || "vbig".contains(it));
         mode || rest == "boot"
     };

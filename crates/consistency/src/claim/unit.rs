@@ -155,21 +155,19 @@ fn data(name: &str, lower: &str) -> Option<Unit> {
         Some(stem) if stem.ends_with('b') => (stem, true),
         _ => (lower, false),
     };
-    let (prefix, bits) = if let Some(it) = stem.strip_suffix("bytes") {
-        (it, 8)
-    } else if let Some(it) = stem.strip_suffix("byte") {
-        (it, 8)
-    } else if let Some(it) = stem.strip_suffix("bits") {
-        (it, 1)
-    } else if let Some(it) = stem.strip_suffix("bit") {
-        (it, 1)
+    let words = [("bytes", 8), ("byte", 8), ("bits", 1), ("bit", 1)];
+    let in_words = words
+        .into_iter()
+        .find_map(|(word, bits)| Some((stem.strip_suffix(word)?, bits)));
+    let (prefix, bits) = if let Some(found) = in_words {
+        found
     } else {
-        let it = stem.strip_suffix('b')?;
+        let prefix = stem.strip_suffix('b')?;
         // A small b after a capital prefix is a bit: Mb; many write bytes as mb in lower case.
         let small = name.trim_end_matches("ps").ends_with('b');
         let capital = name.starts_with(|it: char| it.is_ascii_uppercase());
         (
-            it,
+            prefix,
             if small && (capital || per_second) {
                 1
             } else {

@@ -188,8 +188,8 @@ impl Value {
     /// Whether two rates of different windows can both hold: 60 in a minute, and 1000 in an hour.
     /// The shorter window must allow fewer at once; else the same limit is given in two ways.
     fn is_beside(&self, other: &Self) -> bool {
-        let counted = |it: &Self| {
-            let (low, window) = (it.span()?.0, it.window?);
+        let counted = |rate: &Self| {
+            let (low, window) = (rate.span()?.0, rate.window?);
             Some((window, low.times(window)?))
         };
         let (Some(one), Some(two)) = (counted(self), counted(other)) else {
@@ -247,17 +247,17 @@ fn measured_alike(left: Dimension, right: Dimension) -> bool {
 }
 
 /// Whether a version is among those that a bound allows, as far as both are written.
-fn allows(form: Form, bound: &[u64], it: &[u64]) -> bool {
-    let alike = |parts: usize| bound.iter().zip(it).take(parts).all(|it| it.0 == it.1);
-    let (same, above) = (alike(usize::MAX), it >= bound);
+fn allows(form: Form, bound: &[u64], version: &[u64]) -> bool {
+    let alike = |parts: usize| bound.iter().zip(version).take(parts).all(|it| it.0 == it.1);
+    let (same, above) = (alike(usize::MAX), version >= bound);
     let first = bound.iter().position(|it| *it != 0).unwrap_or(0);
     match form {
         Form::AtLeast => above || same,
-        Form::AtMost => it <= bound || same,
+        Form::AtMost => version <= bound || same,
         Form::Compatible => (above || same) && alike(first + 1),
         Form::Patched => (above || same) && alike(2),
-        Form::More => it > bound,
-        Form::Less => it < bound,
+        Form::More => version > bound,
+        Form::Less => version < bound,
         Form::Exact => same,
     }
 }

@@ -159,9 +159,9 @@ impl Reader<'_> {
         let acronym = token.text.chars().filter(|it| it.is_uppercase()).count() > 1;
         let name = (capital && !first) || acronym;
         let acts = self.acts(lower, token);
-        let verb = |it: &mut Self, key: &str| {
-            it.sketch.verb_seen |= !it.sketch.places.is_empty();
-            it.add(
+        let verb = |reader: &mut Self, key: &str| {
+            reader.sketch.verb_seen |= !reader.sketch.places.is_empty();
+            reader.add(
                 key.to_owned(),
                 span,
                 Traits {

@@ -61,9 +61,9 @@ impl<'a> Fit<'a> {
                 &mut right_told,
             ),
         ] {
-            let apart = |it: &Term| {
-                let there = other.terms.iter().find(|term| term.key == it.key);
-                there.is_none_or(|term| it.is_led_elsewhere(term))
+            let apart = |term: &Term| {
+                let there = other.terms.iter().find(|it| it.key == term.key);
+                there.is_none_or(|it| term.is_led_elsewhere(it))
             };
             for term in of.telling().filter(|it| apart(it)) {
                 match (topic.contains(&term.key), term.traits.verb) {
@@ -173,8 +173,8 @@ pub(crate) fn reaches(
         return false;
     };
     let path = one.terms.get(at).filter(|it| it.key != *class);
-    let listed = |it: &Term| {
-        let mut parts = parts(&it.key).into_iter();
+    let listed = |term: &Term| {
+        let mut parts = parts(&term.key).into_iter();
         parts.any(|it| all.except.contains(&key(&it)))
     };
     let before = one.terms.get(..at).unwrap_or_default();
@@ -212,9 +212,9 @@ pub(crate) fn as_all(all: &Statement, one: &Statement) -> Statement {
     if let Some(named) = one.terms.get_mut(at) {
         named.key.clone_from(class);
     }
-    one.terms.retain(|it| {
+    one.terms.retain(|term| {
         place += 1;
-        place > at || all.has(&it.key)
+        place > at || all.has(&term.key)
     });
     one.settings.clear();
     one

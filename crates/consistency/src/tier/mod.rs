@@ -15,7 +15,7 @@ use std::{cmp::Reverse, collections::BTreeSet};
 use engram_model::FactType;
 use jiff::Timestamp;
 
-use crate::claim::Claim;
+use crate::claim::{Claim, Statement};
 use difference::Difference;
 use ground::Ground;
 use pair::{Outcome, Weighed};
@@ -136,8 +136,8 @@ pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     let mut least: f64 = 1.0;
     let mut free: Vec<_> = right.iter().collect();
     for one in left {
-        let said_so = |it: &&crate::claim::Statement| {
-            let weighed = pair::weigh(one, it, &ground)?;
+        let said_so = |other: &&Statement| {
+            let weighed = pair::weigh(one, other, &ground)?;
             matches!(weighed.outcome, Outcome::Same).then_some(weighed.score)
         };
         let at = free.iter().position(|it| said_so(it).is_some())?;

@@ -89,7 +89,7 @@ impl Glob {
                     continue;
                 }
                 match token {
-                    Token::Byte(it) if it == byte => self.enter(&mut next, place + 1),
+                    Token::Byte(literal) if literal == byte => self.enter(&mut next, place + 1),
                     Token::OneOf(set) if set[usize::from(*byte)] => {
                         self.enter(&mut next, place + 1);
                     }

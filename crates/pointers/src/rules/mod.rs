@@ -213,7 +213,7 @@ mod tests {
                     Value::Unspecified => "unspecified".to_owned(),
                     Value::Set => "set".to_owned(),
                     Value::Unset => "unset".to_owned(),
-                    Value::Is(it) => it,
+                    Value::Is(word) => word,
                 };
                 let line = format!("{path}: {name}: {got}");
                 assert!(
@@ -283,12 +283,12 @@ mod tests {
     fn bounded(text: &str) -> String {
         let mut out = String::new();
         let mut is_bound = true;
-        for it in text.chars() {
-            if it == '*' && !out.ends_with('*') {
+        for letter in text.chars() {
+            if letter == '*' && !out.ends_with('*') {
                 is_bound = out.is_empty() || out.ends_with(['/', '\n']);
             }
-            if it != '*' || is_bound || !out.ends_with('*') {
-                out.push(it);
+            if letter != '*' || is_bound || !out.ends_with('*') {
+                out.push(letter);
             }
         }
         out

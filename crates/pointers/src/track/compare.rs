@@ -42,11 +42,11 @@ fn rare(before: &[Token], after: &[Token], kinds: u32) -> Option<Vec<bool>> {
     let last = old.iter().rev().zip(new.iter().rev());
     let last = last.take_while(equal).count();
     let mut counts = vec![(0u64, 0u64); kinds as usize];
-    for it in old.get(..old.len() - last)? {
-        counts.get_mut(it.0 as usize)?.0 += 1;
+    for token in old.get(..old.len() - last)? {
+        counts.get_mut(token.0 as usize)?.0 += 1;
     }
-    for it in new.get(..new.len() - last)? {
-        counts.get_mut(it.0 as usize)?.1 += 1;
+    for token in new.get(..new.len() - last)? {
+        counts.get_mut(token.0 as usize)?.1 += 1;
     }
     let mut kinds: Vec<(u64, usize)> = counts
         .into_iter()
@@ -92,8 +92,8 @@ fn by_rare(before: &[Token], after: &[Token], is_rare: &[bool], kinds: u32) -> D
         .collect();
     let mut pair = |olds: Range<usize>, news: Range<usize>| {
         for (from, to) in olds.zip(news) {
-            if let (Some(number), Some(it)) = (old.get(from), new.get_mut(to)) {
-                *it = *number;
+            if let (Some(number), Some(counterpart)) = (old.get(from), new.get_mut(to)) {
+                *counterpart = *number;
             }
         }
     };

@@ -54,10 +54,8 @@ impl Profile {
                 }
             }
         }
-        match share(common) {
-            it if it < least => 0.0,
-            it => it,
-        }
+        let likeness = share(common);
+        if likeness < least { 0.0 } else { likeness }
     }
 }
 

@@ -170,8 +170,8 @@ impl LineMap {
     fn stretch(&mut self, line: usize, last: usize) {
         if let Some(Some(found)) = self.to.get_mut(line) {
             found.last = last.max(found.first);
-            for it in found.first..=found.last {
-                if let Some(added) = self.added.get_mut(it) {
+            for line in found.first..=found.last {
+                if let Some(added) = self.added.get_mut(line) {
                     *added = false;
                 }
             }
@@ -208,10 +208,10 @@ impl LineMap {
         let mut alike = vec![0f32; n * m];
         for i in 0..n {
             for j in 0..m {
-                let it = olds[i].likeness(&news[j], least);
-                alike[i * m + j] = it;
-                let taken = if it > 0.0 {
-                    let gain = gain(old, new, before.start + i, after.start + j, it);
+                let likeness = olds[i].likeness(&news[j], least);
+                alike[i * m + j] = likeness;
+                let taken = if likeness > 0.0 {
+                    let gain = gain(old, new, before.start + i, after.start + j, likeness);
                     // Same number of lines: prefer to keep each at its own place.
                     let straight = if n == m && i == j { STRAIGHT } else { 1.0 };
                     best[i * (m + 1) + j] + gain * straight
@@ -293,8 +293,8 @@ impl LineMap {
                 last: lines.end - 1,
                 likeness: likeness.min(0.98),
             };
-            for it in lines {
-                if let Some(added) = self.added.get_mut(it) {
+            for line in lines {
+                if let Some(added) = self.added.get_mut(line) {
                     *added = false;
                 }
             }
@@ -334,8 +334,8 @@ impl LineMap {
                 break;
             }
             (reached, (first, last)) = (likeness, lines);
-            for it in first..=last {
-                if let Some(to) = self.to.get_mut(it) {
+            for line in first..=last {
+                if let Some(to) = self.to.get_mut(line) {
                     *to = Some(Counterpart {
                         likeness: likeness.min(0.98),
                         ..found

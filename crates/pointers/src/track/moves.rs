@@ -164,10 +164,10 @@ impl Additions {
             let Some((_, run, file, at)) = runs.into_iter().next() else {
                 continue;
             };
-            for it in run {
-                to[it] = to[it].or(Some(Carried {
+            for moved in run {
+                to[moved] = to[moved].or(Some(Carried {
                     file,
-                    line: at + it - line,
+                    line: at + moved - line,
                     ambiguous,
                 }));
             }
@@ -190,11 +190,11 @@ impl Additions {
                 let Some((next, at)) = self.goes_on(old, free, to, (line, end), down) else {
                     continue;
                 };
-                for it in self.run(old, free, next, end.file, at) {
-                    let beyond = if down { it > line } else { it < line };
-                    if beyond && to[it].is_none() {
-                        let line = at + it - next;
-                        to[it] = Some(Carried { line, ..end });
+                for moved in self.run(old, free, next, end.file, at) {
+                    let beyond = if down { moved > line } else { moved < line };
+                    if beyond && to[moved].is_none() {
+                        let line = at + moved - next;
+                        to[moved] = Some(Carried { line, ..end });
                     }
                 }
             }
@@ -461,8 +461,8 @@ fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<Place> 
 /// The share of a span and its surrounding lines that the blocks moved to a file.
 fn together(old: &Text, span: &Range<usize>, blocks: &Blocks, file: usize) -> f32 {
     let wide = span.start.saturating_sub(AROUND)..(span.end + AROUND).min(old.len());
-    let went = |it: &usize| {
-        let to = blocks.to.get(*it).copied().flatten();
+    let went = |line: &usize| {
+        let to = blocks.to.get(*line).copied().flatten();
         to.is_some_and(|it| it.file == file)
     };
     let kept: f32 = wide.clone().filter(went).map(|it| old.weight(it)).sum();

@@ -102,8 +102,8 @@ impl Text {
         };
         let bytes = self.span(lines.clone());
         let most = MOST_COMPARED / bytes.len().max(1);
-        others(rare).iter().take(most.max(1)).any(|it| {
-            let start = (*it as usize + lines.start).checked_sub(rare);
+        others(rare).iter().take(most.max(1)).any(|twin| {
+            let start = (*twin as usize + lines.start).checked_sub(rare);
             start.is_some_and(|start| {
                 start != lines.start && self.span(start..start + lines.len()) == bytes
             })

@@ -121,9 +121,9 @@ pub(super) fn of(
     let words = origin.text.all_telling(spot.lines.clone());
     let bytes = origin.text.span(spot.lines.clone());
     let back = match &stepwise {
-        Some(Fate::At { spot: it, .. }) => cache
-            .read(side, &it.file)
-            .is_ok_and(|read| read.text.span(it.lines.clone()) == bytes),
+        Some(Fate::At { spot, .. }) => cache
+            .read(side, &spot.file)
+            .is_ok_and(|read| read.text.span(spot.lines.clone()) == bytes),
         _ => false,
     };
     let gone_at_once = matches!(direct, Fate::Gone { .. });
@@ -161,8 +161,8 @@ pub(super) fn of(
     }
     let telling = match (state, words) {
         (State::Unchanged, _) => 1.0,
-        (_, it) if it < NO_WORDS => 0.6,
-        (_, it) if it < FEW_WORDS => 0.85,
+        (_, few) if few < NO_WORDS => 0.6,
+        (_, few) if few < FEW_WORDS => 0.85,
         _ => 1.0,
     };
     let roads = match agree {

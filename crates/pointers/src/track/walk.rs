@@ -117,7 +117,7 @@ fn composed(before: &Fate, after: Fate) -> Fate {
             anchored: *e && anchored,
             // What happened to it before and there counts too.
             away: match (f, away) {
-                (Some(it), away) => Some(it * away.unwrap_or(kept)),
+                (Some(before), away) => Some(before * away.unwrap_or(kept)),
                 (None, away) => away.map(|it| it * a),
             },
         },

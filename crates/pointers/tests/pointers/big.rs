@@ -95,13 +95,13 @@ fn alone(git: &Repository, name: &str, kept: Oid) -> Oid {
     let mut names: Vec<String> = (0..100).map(|at| format!("{}{at}", &name[..2])).collect();
     names.sort();
     let mut tree = Vec::new();
-    for it in names {
-        let id = if it == name {
+    for other in names {
+        let id = if other == name {
             kept.as_bytes()
         } else {
             &nowhere
         };
-        tree.extend_from_slice(format!("40000 {it}\0").as_bytes());
+        tree.extend_from_slice(format!("40000 {other}\0").as_bytes());
         tree.extend_from_slice(id);
     }
     let odb = git.odb().unwrap();

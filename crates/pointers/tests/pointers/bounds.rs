@@ -18,7 +18,7 @@ fn ends<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static)
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || tell.send(run()));
     match told.recv_timeout(Duration::from_secs(300)) {
-        Ok(it) => it,
+        Ok(answer) => answer,
         Err(_) => panic!("{what} does not end"),
     }
 }
@@ -217,7 +217,9 @@ fn trees_that_multiply_are_not_walked_to_their_end() {
         let all = [span.clone()];
         for to in [commit("HEAD"), Side::Index, Side::Worktree] {
             let found = track(&repo, &commit("HEAD~1"), &to, &all).remove(0);
-            assert!(!matches!(found, Ok(it) if to == commit("HEAD") && it.state != State::Deleted));
+            assert!(
+                !matches!(found, Ok(verdict) if to == commit("HEAD") && verdict.state != State::Deleted)
+            );
         }
         let pinned = Pinned {
             origin: Origin::Commit(repo.head().1.unwrap()),

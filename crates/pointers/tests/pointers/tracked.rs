@@ -159,63 +159,63 @@ fn every_class_of_the_peers() {
     const CLAIMS: u32 = 20;
     type Made = fn(&Fixture, &str, u32);
     let kept: &[(&str, Made)] = &[
-        ("unchanged", |it, _, _| {
-            it.write("README", b"another file\n")
+        ("unchanged", |fixture, _, _| {
+            fixture.write("README", b"another file\n")
         }),
-        ("edit elsewhere in the file", |it, text, n| {
+        ("edit elsewhere in the file", |fixture, text, n| {
             let other = n % CLAIMS + 1;
             let text = text.replace(&format!("settings.base_{other}\n"), "settings.fallback\n");
-            it.write("src/app.py", text.as_bytes());
+            fixture.write("src/app.py", text.as_bytes());
         }),
-        ("20 lines inserted above", |it, text, _| {
+        ("20 lines inserted above", |fixture, text, _| {
             let above: String = (0..20).map(|n| format!("import module_{n}\n")).collect();
-            it.write("src/app.py", (above + text).as_bytes());
+            fixture.write("src/app.py", (above + text).as_bytes());
         }),
-        ("file renamed", |it, _, _| {
-            it.git(&["mv", "src/app.py", "src/limits.py"]);
+        ("file renamed", |fixture, _, _| {
+            fixture.git(&["mv", "src/app.py", "src/limits.py"]);
         }),
-        ("renamed and shifted", |it, text, _| {
-            it.git(&["mv", "src/app.py", "src/limits.py"]);
-            it.write(
+        ("renamed and shifted", |fixture, text, _| {
+            fixture.git(&["mv", "src/app.py", "src/limits.py"]);
+            fixture.write(
                 "src/limits.py",
                 format!("import os\nimport sys\n\n{text}").as_bytes(),
             );
         }),
-        ("moved to another file", |it, text, n| {
+        ("moved to another file", |fixture, text, n| {
             let function = function(text, n);
-            it.write("src/app.py", text.replacen(&function, "", 1).as_bytes());
-            it.write(
+            fixture.write("src/app.py", text.replacen(&function, "", 1).as_bytes());
+            fixture.write(
                 "src/new.py",
                 format!("import os\n\n\n{function}").as_bytes(),
             );
         }),
-        ("whitespace only", |it, text, n| {
+        ("whitespace only", |fixture, text, n| {
             let function = function(text, n);
             let wide = function.replace("    ", "        ");
-            it.write("src/app.py", text.replacen(&function, &wide, 1).as_bytes());
+            fixture.write("src/app.py", text.replacen(&function, &wide, 1).as_bytes());
         }),
     ];
     let broken: &[(&str, Made, State)] = &[
         (
             "value changed",
-            |it, text, n| {
+            |fixture, text, n| {
                 let text = text.replace(&format!("retries = {}\n", n * 7), "retries = 1000\n");
-                it.write("src/app.py", text.as_bytes());
+                fixture.write("src/app.py", text.as_bytes());
             },
             State::Edited(Edit::Text),
         ),
         (
             "span deleted",
-            |it, text, n| {
+            |fixture, text, n| {
                 let text = text.replacen(&function(text, n), "", 1);
-                it.write("src/app.py", text.as_bytes());
+                fixture.write("src/app.py", text.as_bytes());
             },
             State::Deleted,
         ),
         (
             "file deleted",
-            |it, _, _| {
-                it.git(&["rm", "-q", "src/app.py"]);
+            |fixture, _, _| {
+                fixture.git(&["rm", "-q", "src/app.py"]);
             },
             State::Deleted,
         ),

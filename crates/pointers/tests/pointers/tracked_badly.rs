@@ -203,9 +203,9 @@ fn line_ends_of_the_checkout_are_no_edit() {
 /// A checkout of Git LFS holds the file where git holds a few lines that stand for it.
 #[test]
 fn a_file_of_lfs_is_compared_as_it_is_stored() {
-    let stands_for = |it: &[u8]| {
-        let oid = crate::fixture::sha256(it);
-        let size = it.len();
+    let stands_for = |bytes: &[u8]| {
+        let oid = crate::fixture::sha256(bytes);
+        let size = bytes.len();
         format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n")
     };
     let content = b"\0\x01 a picture".as_slice();

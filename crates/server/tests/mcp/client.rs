@@ -297,8 +297,8 @@ fn untold(schema: &Value, value: &Value) -> Vec<String> {
 fn told<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     let grouped = || {
         let patterns = schema["patternProperties"].as_object()?;
-        let of_name = |it: &(&String, &Value)| {
-            let names = it.0.trim_start_matches("^(").trim_end_matches(")$");
+        let of_name = |pattern: &(&String, &Value)| {
+            let names = pattern.0.trim_start_matches("^(").trim_end_matches(")$");
             names.split('|').any(|it| it == name)
         };
         patterns.iter().find(of_name).map(|it| it.1)

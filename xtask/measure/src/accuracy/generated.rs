@@ -365,7 +365,7 @@ impl History {
             Ending => {
                 for line in self.files.get_mut(&path)? {
                     line.text = match line.text.strip_suffix("\r\n") {
-                        Some(it) => format!("{it}\n"),
+                        Some(rest) => format!("{rest}\n"),
                         None => format!("{}\r\n", line.text.trim_end_matches('\n')),
                     };
                 }
@@ -485,7 +485,7 @@ fn edited(text: &str, word: usize) -> String {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     let longest = text.split(|it| !is_word(it)).max_by_key(|it| it.len());
     match longest.filter(|it| !it.is_empty()) {
-        Some(it) => text.replacen(it, &format!("changed{word}"), 1),
+        Some(longest) => text.replacen(longest, &format!("changed{word}"), 1),
         None => text.replacen('\n', &format!(" changed{word}\n"), 1),
     }
 }

@@ -36,10 +36,10 @@ impl Row {
     }
 
     fn add(&mut self, other: &Row) {
-        for (class, it) in &other.classes {
+        for (class, others) in &other.classes {
             let count = self.classes.entry(class).or_default();
-            count.all += it.all;
-            count.lines += it.lines;
+            count.all += others.all;
+            count.lines += others.lines;
         }
         self.intact += other.intact;
         self.elsewhere += other.elsewhere;
@@ -51,7 +51,7 @@ impl Row {
         let classes = self.classes.values();
         let (all, lines) = classes.fold((0, 0), |sum, it| (sum.0 + it.all, sum.1 + it.lines));
         let class = |name: &str| match self.classes.get(name) {
-            Some(it) => format!("{} / {}", it.lines, it.all),
+            Some(counts) => format!("{} / {}", counts.lines, counts.all),
             None => String::new(),
         };
         let apart = if references {

@@ -170,11 +170,11 @@ fn contradiction(client: &mut Client, n: usize, count: u64) -> Result<Value> {
         query(&format!("{name} retry backoff limit")),
     )?;
     let engrams = found.result["structuredContent"]["engrams"].as_array();
-    let is_it = |it: &&Value| {
-        let claim = it["claim"].as_str();
+    let is_other = |engram: &&Value| {
+        let claim = engram["claim"].as_str();
         claim.is_some_and(|it| it.starts_with(&format!("The {name} ")))
     };
-    let engram = engrams.into_iter().flatten().find(is_it);
+    let engram = engrams.into_iter().flatten().find(is_other);
     let engram = engram.with_context(|| format!("{name} was not found"))?;
     let mut said = commit(n);
     said["content"] = json!(contradicting(&engram["claim"]));

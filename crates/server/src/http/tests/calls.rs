@@ -117,7 +117,7 @@ async fn a_call_of_the_window_alone_is_nowhere_on_http() {
         };
         let wanted = match call {
             Call::ConnectHint => 200, // asks nothing
-            it if it.is_over_http() => 400,
+            call if call.is_over_http() => 400,
             _ => 404,
         };
         assert_eq!(status, wanted, "{path}");

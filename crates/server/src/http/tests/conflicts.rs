@@ -63,20 +63,24 @@ impl Quarrel {
 /// Lists, shows and settles, as an agent and as the user; what one settled the other takes back.
 #[tokio::test]
 async fn conflicts_are_listed_settled_and_opened_again() {
-    let it = Quarrel::new().await;
-    let bus = &it.bus;
-    for who in ["TOKEN", &it.ada, &it.bob] {
+    let quarrel = Quarrel::new().await;
+    let bus = &quarrel.bus;
+    for who in ["TOKEN", &quarrel.ada, &quarrel.bob] {
         let listed = bus
             .ok(who, "GET /conflicts?topic=wallet&status=open", Value::Null)
             .await;
         assert_eq!(listed["open"], 1);
         let one = bus
-            .ok(who, &format!("GET /conflicts/{}", it.conflict), Value::Null)
+            .ok(
+                who,
+                &format!("GET /conflicts/{}", quarrel.conflict),
+                Value::Null,
+            )
             .await;
         assert_eq!(one, listed["conflicts"][0]);
         assert_eq!(
             (&one["a"]["id"], &one["b"]["id"]),
-            (&json!(it.claims[0]), &json!(it.claims[1]))
+            (&json!(quarrel.claims[0]), &json!(quarrel.claims[1]))
         );
         assert_eq!(
             (&one["settled"], &one["allowed"]),
@@ -89,20 +93,20 @@ async fn conflicts_are_listed_settled_and_opened_again() {
     assert_eq!(none, json!({ "open": 1, "due": 0, "conflicts": [] }));
 
     let winner = json!({
-        "resolution_type": "winner", "resolution": "Read in code.", "winning_claim_id": it.claims[1],
+        "resolution_type": "winner", "resolution": "Read in code.", "winning_claim_id": quarrel.claims[1],
     });
-    let settled = bus.ok(&it.bob, &it.at(), winner.clone()).await;
-    assert_eq!(settled["conflict"], json!(it.conflict));
+    let settled = bus.ok(&quarrel.bob, &quarrel.at(), winner.clone()).await;
+    assert_eq!(settled["conflict"], json!(quarrel.conflict));
     assert_eq!(settled["status"], "resolved");
-    assert_eq!(settled["closed"], json!([it.claims[0]]));
+    assert_eq!(settled["closed"], json!([quarrel.claims[0]]));
     assert_eq!(settled["stored"], json!([]));
     assert!(settled["seq"].is_u64());
     // The same again is the same; another is told that one stands.
-    assert_eq!(bus.ok(&it.ada, &it.at(), winner).await, settled);
+    assert_eq!(bus.ok(&quarrel.ada, &quarrel.at(), winner).await, settled);
     let other = bus
         .call(
-            &it.ada,
-            &it.at(),
+            &quarrel.ada,
+            &quarrel.at(),
             json!({ "resolution_type": "dismissed", "resolution": "No." }),
         )
         .await;
@@ -114,32 +118,32 @@ async fn conflicts_are_listed_settled_and_opened_again() {
     assert_eq!(done["conflicts"][0]["settled"]["why"], "Read in code.");
 
     let undone = bus
-        .ok("TOKEN", &it.at(), json!({ "resolution_type": "undo" }))
+        .ok("TOKEN", &quarrel.at(), json!({ "resolution_type": "undo" }))
         .await;
     assert_eq!(undone["status"], "open");
-    assert_eq!(it.open().await, 1);
+    assert_eq!(quarrel.open().await, 1);
     let merge =
         json!({ "resolution_type": "merge", "content": "The wallet lock lasts 3 to 30 minutes." });
-    let merged = bus.ok("TOKEN", &it.at(), merge).await;
+    let merged = bus.ok("TOKEN", &quarrel.at(), merge).await;
     assert_eq!(merged["stored"].as_array().unwrap().len(), 1);
-    assert_eq!(it.open().await, 0);
+    assert_eq!(quarrel.open().await, 0);
 }
 
 /// An agent does not touch what a person decided.
 #[tokio::test]
 async fn an_agent_does_not_undo_a_persons_verdict() {
-    let it = Quarrel::new().await;
+    let quarrel = Quarrel::new().await;
     let dismissed = json!({ "resolution_type": "dismissed", "resolution": "Both hold." });
-    it.bus.ok("TOKEN", &it.at(), dismissed).await;
+    quarrel.bus.ok("TOKEN", &quarrel.at(), dismissed).await;
     for (verdict, status, code) in [
         ("undo", 403, "SCOPE_DENIED"),
         ("last_writer", 409, "ALREADY_SETTLED"),
     ] {
         let asked = json!({ "resolution_type": verdict, "resolution": "No." });
-        let answer = it.bus.call(&it.ada, &it.at(), asked).await;
+        let answer = quarrel.bus.call(&quarrel.ada, &quarrel.at(), asked).await;
         assert_eq!(Bus::code(&answer), (status, code), "{verdict}");
     }
-    let kept = it
+    let kept = quarrel
         .bus
         .ok("TOKEN", "GET /conflicts?status=dismissed", Value::Null)
         .await;
@@ -149,19 +153,23 @@ async fn an_agent_does_not_undo_a_persons_verdict() {
 /// Of two verdicts at once one stands, and the other is told.
 #[tokio::test]
 async fn of_two_verdicts_at_once_one_stands() {
-    let it = Quarrel::new().await;
+    let quarrel = Quarrel::new().await;
     let wins = |claim: &str| json!({ "resolution_type": "winner", "resolution": "Mine.", "winning_claim_id": claim });
-    let at = it.at();
+    let at = quarrel.at();
     let (one, two) = tokio::join!(
-        it.bus.call(&it.ada, &at, wins(&it.claims[0])),
-        it.bus.call(&it.bob, &at, wins(&it.claims[1])),
+        quarrel
+            .bus
+            .call(&quarrel.ada, &at, wins(&quarrel.claims[0])),
+        quarrel
+            .bus
+            .call(&quarrel.bob, &at, wins(&quarrel.claims[1])),
     );
     let mut statuses = [one.0, two.0];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409], "{one:?} {two:?}");
     let told = if one.0 == 409 { &one } else { &two };
     assert_eq!(Bus::code(told), (409, "ALREADY_SETTLED"));
-    let done = it
+    let done = quarrel
         .bus
         .ok("TOKEN", "GET /conflicts?status=resolved", Value::Null)
         .await;
@@ -172,48 +180,48 @@ async fn of_two_verdicts_at_once_one_stands() {
 /// Nonsense is refused with a code and a hint, and settles nothing.
 #[tokio::test]
 async fn what_is_no_verdict_is_refused() {
-    let it = Quarrel::new().await;
+    let quarrel = Quarrel::new().await;
     let verdict = |kind: &str| json!({ "resolution_type": kind, "resolution": "Why." });
-    let other = it.claims[0].replace(|c: char| c.is_ascii_digit(), "7");
+    let other = quarrel.claims[0].replace(|c: char| c.is_ascii_digit(), "7");
     for (to, body, status, code) in [
-        (it.at(), Value::Null, 400, "SCHEMA_INVALID"),
-        (it.at(), json!([]), 400, "SCHEMA_INVALID"),
-        (it.at(), json!("winner"), 400, "SCHEMA_INVALID"),
-        (it.at(), verdict("best"), 400, "SCHEMA_INVALID"),
-        (it.at(), verdict("winner"), 400, "SCHEMA_INVALID"),
-        (it.at(), verdict("merge"), 400, "SCHEMA_INVALID"),
+        (quarrel.at(), Value::Null, 400, "SCHEMA_INVALID"),
+        (quarrel.at(), json!([]), 400, "SCHEMA_INVALID"),
+        (quarrel.at(), json!("winner"), 400, "SCHEMA_INVALID"),
+        (quarrel.at(), verdict("best"), 400, "SCHEMA_INVALID"),
+        (quarrel.at(), verdict("winner"), 400, "SCHEMA_INVALID"),
+        (quarrel.at(), verdict("merge"), 400, "SCHEMA_INVALID"),
         (
-            it.at(),
+            quarrel.at(),
             json!({ "resolution_type": 3 }),
             400,
             "SCHEMA_INVALID",
         ),
         (
-            it.at(),
+            quarrel.at(),
             json!({ "resolution_type": "undo" }),
             404,
             "NOT_FOUND",
         ),
         (
-            it.at(),
+            quarrel.at(),
             json!({ "resolution_type": "dismissed", "by": "user" }),
             400,
             "SCHEMA_INVALID",
         ),
         (
-            it.at(),
+            quarrel.at(),
             json!({ "resolution_type": "winner", "winning_claim_id": other }),
             400,
             "SCHEMA_INVALID",
         ),
         (
-            it.at(),
+            quarrel.at(),
             json!({ "resolution_type": "dismissed", "resolution": "a\u{0}b" }),
             400,
             "SCHEMA_INVALID",
         ),
         (
-            it.at(),
+            quarrel.at(),
             json!({ "resolution_type": "dismissed", "resolution": "x".repeat(2_000) }),
             400,
             "SCHEMA_INVALID",
@@ -225,7 +233,7 @@ async fn what_is_no_verdict_is_refused() {
             "NOT_FOUND",
         ),
         (
-            format!("POST /conflicts/{}", it.claims[0]),
+            format!("POST /conflicts/{}", quarrel.claims[0]),
             verdict("dismissed"),
             404,
             "NOT_FOUND",
@@ -249,7 +257,7 @@ async fn what_is_no_verdict_is_refused() {
             "SCHEMA_INVALID",
         ),
     ] {
-        let answer = it.bus.call(&it.ada, &to, body.clone()).await;
+        let answer = quarrel.bus.call(&quarrel.ada, &to, body.clone()).await;
         assert_eq!(
             Bus::code(&answer),
             (status, code),
@@ -258,20 +266,20 @@ async fn what_is_no_verdict_is_refused() {
         );
     }
     let huge = json!({ "resolution_type": "dismissed", "resolution": "x".repeat(50 << 20) });
-    let answer = it.bus.call(&it.ada, &it.at(), huge).await;
+    let answer = quarrel.bus.call(&quarrel.ada, &quarrel.at(), huge).await;
     assert_eq!(Bus::code(&answer), (400, "SCHEMA_INVALID"));
-    assert_eq!(it.open().await, 1);
+    assert_eq!(quarrel.open().await, 1);
 }
 
 /// Whoever has no token is nobody; an agent of another project finds nothing here.
 #[tokio::test]
 async fn strangers_and_other_projects_see_no_conflict() {
-    let it = Quarrel::new().await;
-    let show = format!("GET /conflicts/{}", it.conflict);
+    let quarrel = Quarrel::new().await;
+    let show = format!("GET /conflicts/{}", quarrel.conflict);
     let dismissed = json!({ "resolution_type": "dismissed", "resolution": "Gone." });
     for token in ["", "forged", &"0".repeat(64)] {
-        for to in ["GET /conflicts", &show, &it.at()] {
-            let answer = it.bus.call(token, to, dismissed.clone()).await;
+        for to in ["GET /conflicts", &show, &quarrel.at()] {
+            let answer = quarrel.bus.call(token, to, dismissed.clone()).await;
             assert_eq!(Bus::code(&answer), (401, "SCOPE_DENIED"), "{to} {token:?}");
         }
     }
