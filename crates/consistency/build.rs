@@ -9,14 +9,14 @@ const KEPT: &str = "rules/betterleaks.toml";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct KeptRules {
     unless: Vec<String>,
-    rules: Vec<Rule>,
+    rules: Vec<KeptRule>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rule {
+struct KeptRule {
     name: String,
     pattern: String,
     keywords: Vec<String>,
@@ -35,12 +35,12 @@ struct Rule {
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={KEPT}");
-    let kept: Kept = toml::from_str(&fs::read_to_string(KEPT)?)?;
+    let kept: KeptRules = toml::from_str(&fs::read_to_string(KEPT)?)?;
     let mut code = String::new();
     writeln!(code, "const UNLESS: &[&str] = &{:?};", kept.unless)?;
     writeln!(code, "const KEPT: &[Rule] = &[")?;
     for rule in kept.rules {
-        let Rule {
+        let KeptRule {
             name,
             pattern,
             keywords,

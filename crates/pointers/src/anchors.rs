@@ -89,7 +89,7 @@ impl Anchors {
     ) -> Result<Stands, Refusal> {
         let head = repo.head().1;
         let Some(head) = head else {
-            let kept = Kept::new(repo, shelf, None);
+            let kept = KeptFiles::new(repo, shelf, None);
             let stands = follow(repo, &kept, pinned.iter(), &Side::Worktree);
             return Ok(Stands {
                 head: None,
@@ -126,7 +126,7 @@ impl Anchors {
         head: &str,
         pinned: &[Pinned],
     ) -> Result<Vec<Stand>, Refusal> {
-        let kept = Kept::new(repo, shelf, Some(head));
+        let kept = KeptFiles::new(repo, shelf, Some(head));
         let at_head = self.at_head(repo, &kept, head, pinned)?;
         let stands = match repo.workdir() {
             Some(_) => on_disk(repo, &kept, head, pinned, at_head),
@@ -141,7 +141,7 @@ impl Anchors {
     fn at_head(
         &mut self,
         repo: &Repo,
-        kept: &Kept<'_>,
+        kept: &KeptFiles<'_>,
         head: &str,
         pinned: &[Pinned],
     ) -> Result<Vec<Found>, Refusal> {
@@ -191,7 +191,7 @@ impl Anchors {
         known
     }
 
-    fn origin(&mut self, repo: &Repo, kept: &Kept<'_>, pinned: &Pinned) -> Option<Oid> {
+    fn origin(&mut self, repo: &Repo, kept: &KeptFiles<'_>, pinned: &Pinned) -> Option<Oid> {
         let key = (pinned.origin.clone(), pinned.span.path.clone());
         if let Some(blob) = self.origins.get(&key) {
             return *blob;
@@ -215,7 +215,7 @@ impl Anchors {
 /// looked at.
 fn by_bytes(
     repo: &Repo,
-    kept: &Kept<'_>,
+    kept: &KeptFiles<'_>,
     head: &str,
     pinned: &Pinned,
     stand: &Stand,
@@ -285,7 +285,7 @@ fn blob_at(repo: &Repo, tree: Oid, path: &str) -> Option<Oid> {
 /// One pass for each origin.
 fn follow<'p>(
     repo: &Repo,
-    kept: &Kept<'_>,
+    kept: &KeptFiles<'_>,
     pinned: impl Iterator<Item = &'p Pinned>,
     to: &Side,
 ) -> Vec<Found> {
@@ -315,7 +315,7 @@ fn follow<'p>(
 /// From the commit that is checked out to the files on disk.
 fn on_disk(
     repo: &Repo,
-    kept: &Kept<'_>,
+    kept: &KeptFiles<'_>,
     head: &str,
     pinned: &[Pinned],
     at_head: Vec<Found>,
@@ -367,7 +367,7 @@ fn on_disk(
 /// What is not in the commit may be on disk again.
 fn lost(
     repo: &Repo,
-    kept: &Kept<'_>,
+    kept: &KeptFiles<'_>,
     pin: &Pinned,
     at_head: Found,
     dirty: &HashSet<String>,
@@ -406,7 +406,7 @@ fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<Strin
 /// One step after the other; the bytes at both ends decide what the two come to.
 fn composed(
     repo: &Repo,
-    kept: &Kept<'_>,
+    kept: &KeptFiles<'_>,
     pinned: &Pinned,
     at_head: &Found,
     since: &Found,
@@ -432,14 +432,14 @@ fn composed(
 }
 
 /// Files that were kept, as commits that exist in memory alone.
-struct Kept<'a> {
+struct KeptFiles<'a> {
     repo: &'a Repo,
     shelf: &'a dyn Shelf,
     head: Option<&'a str>,
     made: std::cell::RefCell<HashMap<(Origin, String), String>>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> KeptFiles<'a> {
     fn new(repo: &'a Repo, shelf: &'a dyn Shelf, head: Option<&'a str>) -> Self {
         Self {
             repo,

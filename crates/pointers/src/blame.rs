@@ -61,7 +61,7 @@ pub fn blame(repo: Option<&Repo>, shelf: &dyn Shelf, pointer: &Pointer) -> Resul
         end: u32::try_from(total).unwrap_or(u32::MAX),
     });
     let end = span.end.min(span.start.saturating_add(MAX_LINES - 1));
-    let mut search = Search::new(repo, span.start - 1..end);
+    let mut search = BlameSearch::new(repo, span.start - 1..end);
     search.from(&repo.commit(rev)?, path);
     search.run();
     let parts: Result<Vec<_>, _> = search
@@ -93,7 +93,7 @@ struct Stretch {
 }
 
 /// Follows lines back, the newest commits first.
-struct Search<'r> {
+struct BlameSearch<'r> {
     repo: &'r Repo,
     stop: Stop,
     asked: Range<u32>,
@@ -105,7 +105,7 @@ struct Search<'r> {
     names: usize,
 }
 
-impl<'r> Search<'r> {
+impl<'r> BlameSearch<'r> {
     fn new(repo: &'r Repo, asked: Range<u32>) -> Self {
         Self {
             repo,

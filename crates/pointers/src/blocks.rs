@@ -4,7 +4,7 @@ use crate::languages::{Extent, Lexis};
 
 /// Strings that never close would swallow the rest of a file; ordinary ones end with their line.
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+enum ScanState {
     Code,
     /// A string that ends at this character, on this line (or a template, on any).
     Quoted(char),
@@ -27,7 +27,7 @@ pub(crate) struct LineEnd {
 }
 
 /// What a scan saw, in order.
-enum Token {
+enum ScanToken {
     Open(char),
     Close(char),
     Semicolon,
@@ -35,19 +35,19 @@ enum Token {
 }
 
 /// Walks `text`, calling `on` for every token of code with its offset.
-fn scan(text: &str, lexis: Lexis, mut on: impl FnMut(usize, Token) -> bool) {
+fn scan(text: &str, lexis: Lexis, mut on: impl FnMut(usize, ScanToken) -> bool) {
     let mut scanner = Scanner {
         text,
         lexis,
-        state: State::Code,
+        state: ScanState::Code,
         at: 0,
     };
     while let Some((at, c)) = scanner.next_char() {
         let token = match c {
-            '(' | '[' | '{' => Token::Open(c),
-            ')' | ']' | '}' => Token::Close(c),
-            ';' => Token::Semicolon,
-            _ => Token::Other,
+            '(' | '[' | '{' => ScanToken::Open(c),
+            ')' | ']' | '}' => ScanToken::Close(c),
+            ';' => ScanToken::Semicolon,
+            _ => ScanToken::Other,
         };
         if !on(at, token) {
             return;
@@ -58,7 +58,7 @@ fn scan(text: &str, lexis: Lexis, mut on: impl FnMut(usize, Token) -> bool) {
 struct Scanner<'t> {
     text: &'t str,
     lexis: Lexis,
-    state: State,
+    state: ScanState,
     at: usize,
 }
 
@@ -70,7 +70,7 @@ impl Scanner<'_> {
             let rest = &self.text[at..];
             let c = rest.chars().next()?;
             self.at += c.len_utf8();
-            if self.state != State::Code {
+            if self.state != ScanState::Code {
                 self.leaves(rest, c);
             } else if !self.enters(rest, c) {
                 return Some((at, c));
@@ -95,7 +95,7 @@ impl Scanner<'_> {
         }
         if lexis.block_comments && rest.starts_with("/*") {
             self.at += 1;
-            self.state = State::Comment(1);
+            self.state = ScanState::Comment(1);
             return true;
         }
         if lexis.rust && self.enters_rust(rest, c) {
@@ -108,9 +108,9 @@ impl Scanner<'_> {
             lexis.triple_quotes && rest.chars().take(3).all(|q| q == c) && rest.len() >= 3;
         if tripled {
             self.at += 2;
-            self.state = State::Triple(c);
+            self.state = ScanState::Triple(c);
         } else {
-            self.state = State::Quoted(c);
+            self.state = ScanState::Quoted(c);
         }
         true
     }
@@ -128,7 +128,7 @@ impl Scanner<'_> {
             let hashes = rest[1..].bytes().take_while(|b| *b == b'#').count();
             if rest.as_bytes().get(1 + hashes) == Some(&b'"') {
                 self.at += hashes + 1;
-                self.state = State::Raw(hashes);
+                self.state = ScanState::Raw(hashes);
                 return true;
             }
         }
@@ -162,41 +162,41 @@ impl Scanner<'_> {
 
     fn leaves(&mut self, rest: &str, c: char) {
         match self.state {
-            State::Code => {}
-            State::Quoted(quote) if c == quote => self.state = State::Code,
-            State::Quoted(quote) => {
+            ScanState::Code => {}
+            ScanState::Quoted(quote) if c == quote => self.state = ScanState::Code,
+            ScanState::Quoted(quote) => {
                 if c == '\\' {
                     self.skip_escaped(rest);
                 } else if c == '\n' && quote != '`' && !self.lexis.rust {
-                    self.state = State::Code;
+                    self.state = ScanState::Code;
                 }
             }
-            State::Triple(quote) => {
+            ScanState::Triple(quote) => {
                 if c == '\\' {
                     self.skip_escaped(rest);
                 } else if rest.len() >= 3 && rest.chars().take(3).all(|q| q == quote) {
                     self.at += 2;
-                    self.state = State::Code;
+                    self.state = ScanState::Code;
                 }
             }
-            State::Raw(hashes) => {
+            ScanState::Raw(hashes) => {
                 let closes =
                     c == '"' && rest[1..].bytes().take_while(|b| *b == b'#').count() >= hashes;
                 if closes {
                     self.at += hashes;
-                    self.state = State::Code;
+                    self.state = ScanState::Code;
                 }
             }
-            State::Comment(depth) => {
+            ScanState::Comment(depth) => {
                 if rest.starts_with("*/") {
                     self.at += 1;
                     self.state = match depth {
-                        1 => State::Code,
-                        n => State::Comment(n - 1),
+                        1 => ScanState::Code,
+                        n => ScanState::Comment(n - 1),
                     };
                 } else if self.lexis.rust && rest.starts_with("/*") {
                     self.at += 1;
-                    self.state = State::Comment(depth + 1);
+                    self.state = ScanState::Comment(depth + 1);
                 }
             }
         }
@@ -239,11 +239,11 @@ fn brace_end(text: &str, named: usize, lexis: Lexis, newline_ends: bool) -> Opti
     let mut body = false;
     scan(text, lexis, |at, token| {
         match token {
-            Token::Open(c) => {
+            ScanToken::Open(c) => {
                 body |= c == '{' && depth == 0 && at >= named;
                 depth += 1;
             }
-            Token::Close(c) => {
+            ScanToken::Close(c) => {
                 depth -= 1;
                 let closes = body && depth == 0 && c == '}' && !is_type(&text[at + 1..]);
                 if depth < 0 || closes {
@@ -251,7 +251,7 @@ fn brace_end(text: &str, named: usize, lexis: Lexis, newline_ends: bool) -> Opti
                     return false;
                 }
             }
-            Token::Semicolon if depth == 0 && at >= named => {
+            ScanToken::Semicolon if depth == 0 && at >= named => {
                 end = Some(at);
                 return false;
             }
@@ -290,8 +290,8 @@ fn call_end(text: &str, named: usize, lexis: Lexis) -> Option<usize> {
     let mut end = None;
     scan(text, lexis, |at, token| {
         match token {
-            Token::Open(_) => depth += 1,
-            Token::Close(_) => depth -= 1,
+            ScanToken::Open(_) => depth += 1,
+            ScanToken::Close(_) => depth -= 1,
             _ => return true,
         }
         if at >= named && depth <= 0 {
@@ -309,7 +309,7 @@ pub(crate) fn line_ends(text: &str, lexis: Lexis) -> Vec<LineEnd> {
     let mut scanner = Scanner {
         text,
         lexis,
-        state: State::Code,
+        state: ScanState::Code,
         at: 0,
     };
     let (mut depth, mut code) = (0i32, false);
@@ -321,7 +321,7 @@ pub(crate) fn line_ends(text: &str, lexis: Lexis) -> Vec<LineEnd> {
             _ => {}
         }
         if c == '\n' {
-            let inside = scanner.state != State::Code;
+            let inside = scanner.state != ScanState::Code;
             states.push(LineEnd {
                 inside,
                 depth,
@@ -334,7 +334,7 @@ pub(crate) fn line_ends(text: &str, lexis: Lexis) -> Vec<LineEnd> {
         }
     }
     states.push(LineEnd {
-        inside: scanner.state != State::Code,
+        inside: scanner.state != ScanState::Code,
         depth,
         code: code || began_inside,
     });

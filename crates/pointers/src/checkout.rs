@@ -16,7 +16,7 @@ use crate::{
     disk::{self, Links, Miss},
     refuse,
     rules::Ignored,
-    trees::Entry,
+    trees::TreeEntry,
     worktree,
 };
 
@@ -83,7 +83,7 @@ impl<'r> Checkout<'r> {
 
     /// Every file that git tracks or would, with the blob that it is; zero where nobody knows without
     /// reading it.
-    pub(crate) fn files(&mut self) -> Result<Vec<Entry>, Refusal> {
+    pub(crate) fn files(&mut self) -> Result<Vec<TreeEntry>, Refusal> {
         let stop = self.repo.stop();
         let mut left = MOST_READ;
         let mut files = Vec::new();
@@ -106,7 +106,7 @@ impl<'r> Checkout<'r> {
                     self.read_on(&path, metadata.len(), &mut left)
                 };
                 let path = path.clone();
-                files.push(Entry { path, blob });
+                files.push(TreeEntry { path, blob });
             }
             tracked.insert(path);
         }
@@ -143,7 +143,11 @@ impl<'r> Checkout<'r> {
     }
 
     /// The files that git does not know and does not ignore.
-    fn untracked(&self, tracked: &HashSet<String>, files: &mut Vec<Entry>) -> Result<(), Refusal> {
+    fn untracked(
+        &self,
+        tracked: &HashSet<String>,
+        files: &mut Vec<TreeEntry>,
+    ) -> Result<(), Refusal> {
         let stop = self.repo.stop();
         let mut ignored = Ignored::new(self.repo, self.root.clone())?;
         let mut ahead = vec![String::new()];
@@ -174,7 +178,7 @@ impl<'r> Checkout<'r> {
                     }
                 } else if kind.is_file() && !ignored.has_itself(&path, false)? {
                     let blob = Oid::ZERO_SHA1;
-                    files.push(Entry { path, blob });
+                    files.push(TreeEntry { path, blob });
                 }
             }
         }

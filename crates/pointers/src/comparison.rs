@@ -2,7 +2,7 @@
 
 use engram_model::{Pointer, Side, SourceLine, Target};
 
-use crate::{paint::Language, view::paint_one};
+use crate::{paint::Grammar, view::paint_one};
 
 /// Whether a pointer addresses one.
 pub(crate) fn is_one(pointer: &Pointer) -> bool {
@@ -18,14 +18,10 @@ pub(crate) fn is_one(pointer: &Pointer) -> bool {
 
 /// A unified diff as lines of two texts: the signs become sides, the headers of hunks numbers. What
 /// stands around the hunks is told apart from them by their lengths, which their headers say.
-pub(crate) fn sides(
-    lines: &mut Vec<SourceLine>,
-    language: Option<&Language>,
-    is_of_one_file: bool,
-) {
+pub(crate) fn sides(lines: &mut Vec<SourceLine>, language: Option<&Grammar>, is_of_one_file: bool) {
     let mut hunk = Hunk::default();
     let mut painter = None;
-    let mut named: Option<Language> = None;
+    let mut named: Option<Grammar> = None;
     for line in lines.iter_mut() {
         line.marked = false;
         (line.number, line.before) = (0, 0);
@@ -34,11 +30,11 @@ pub(crate) fn sides(
             line.side = Side::Hunk;
             if let Some(next) = Hunk::read(&line.text) {
                 hunk = next;
-                painter = named.as_ref().or(language).map(Language::painter);
+                painter = named.as_ref().or(language).map(Grammar::painter);
             } else if let Some(path) = line.text.strip_prefix("+++ ")
                 && !is_of_one_file
             {
-                named = Language::of(path.strip_prefix("b/").unwrap_or(path).trim_end(), "");
+                named = Grammar::of(path.strip_prefix("b/").unwrap_or(path).trim_end(), "");
             }
             // Without any text it would be a gap.
             if line.text.is_empty() {

@@ -21,7 +21,7 @@ const MAX_PARTS: usize = 16;
 pub(crate) fn find(text: &str, path: &str, name: &str) -> Result<Lines, Refusal> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let found = Language::of(path)
-        .and_then(|language| Source::new(text, &lines, language).defined(name))
+        .and_then(|language| KnownSource::new(text, &lines, language).defined(name))
         .or_else(|| named(&lines, name));
     let (first, last) = found.ok_or_else(|| {
         refuse::not_found(
@@ -64,13 +64,13 @@ fn parts(name: &str) -> Vec<Vec<&str>> {
 }
 
 /// A source in a language that is known.
-struct Source<'t> {
+struct KnownSource<'t> {
     lines: &'t [&'t str],
     language: &'static Language,
     ends: Vec<LineEnd>,
 }
 
-impl<'t> Source<'t> {
+impl<'t> KnownSource<'t> {
     fn new(text: &str, lines: &'t [&'t str], language: &'static Language) -> Self {
         let ends = blocks::line_ends(text, language.lexis);
         Self {

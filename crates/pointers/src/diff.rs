@@ -12,7 +12,7 @@ const MAX_LINES: u64 = 400_000;
 const CONTEXT: u32 = 3;
 
 /// A change, with both ends pinned.
-pub(crate) struct Change {
+pub(crate) struct PinnedChange {
     pub(crate) base: String,
     pub(crate) head: String,
     pub(crate) text: Vec<u8>,
@@ -23,7 +23,7 @@ pub(crate) struct Change {
 }
 
 /// A file at one end.
-struct Side {
+struct DiffEnd {
     path: String,
     mode: i32,
     id: Oid,
@@ -37,18 +37,20 @@ pub(crate) fn between(
     head: &str,
     path: &str,
     lines: Option<Lines>,
-) -> Result<Change, Refusal> {
+) -> Result<PinnedChange, Refusal> {
     let (base, head) = (repo.commit_on_disk(base)?, repo.commit_on_disk(head)?);
     let (old, new) = sides(repo, &base, &head, path)?;
-    let same =
-        |old: &Side, new: &Side| (old.id, old.mode, &old.path) == (new.id, new.mode, &new.path);
+    let same = |old: &DiffEnd, new: &DiffEnd| {
+        (old.id, old.mode, &old.path) == (new.id, new.mode, &new.path)
+    };
     if matches!((&old, &new), (Some(old), Some(new)) if same(old, new)) {
         return Err(unchanged(path));
     }
     if let Some(lines) = lines {
         check_lines(new.as_ref(), path, lines)?;
     }
-    let side_bytes = |side: &Option<Side>| side.as_ref().map_or_else(Vec::new, |s| s.bytes.clone());
+    let side_bytes =
+        |side: &Option<DiffEnd>| side.as_ref().map_or_else(Vec::new, |s| s.bytes.clone());
     let (old_text, new_text) = (side_bytes(&old), side_bytes(&new));
     let patch = patch(&old_text, &new_text).map_err(|e| refuse::broken("the diff", &e))?;
     let mut text = header(old.as_ref(), new.as_ref());
@@ -64,7 +66,7 @@ pub(crate) fn between(
     }
     text.extend(hunks);
     drop(patch);
-    Ok(Change {
+    Ok(PinnedChange {
         base: base.id().to_string(),
         head: head.id().to_string(),
         text,
@@ -80,7 +82,7 @@ fn unchanged(path: &str) -> Refusal {
     )
 }
 
-fn check_lines(new: Option<&Side>, path: &str, lines: Lines) -> Result<(), Refusal> {
+fn check_lines(new: Option<&DiffEnd>, path: &str, lines: Lines) -> Result<(), Refusal> {
     let Some(new) = new else {
         return Err(refuse::not_found(
             format!("{} was deleted and has no lines", refuse::quoted(path)),
@@ -100,7 +102,7 @@ fn sides(
     base: &Commit<'_>,
     head: &Commit<'_>,
     path: &str,
-) -> Result<(Option<Side>, Option<Side>), Refusal> {
+) -> Result<(Option<DiffEnd>, Option<DiffEnd>), Refusal> {
     let (old_tree, new_tree) = (base.tree_id(), head.tree_id());
     let old = side(repo, old_tree, path)?;
     let new = side(repo, new_tree, path)?;
@@ -121,7 +123,7 @@ fn sides(
     }
 }
 
-fn side(repo: &Repo, tree: Oid, path: &str) -> Result<Option<Side>, Refusal> {
+fn side(repo: &Repo, tree: Oid, path: &str) -> Result<Option<DiffEnd>, Refusal> {
     let broken = |e: git2::Error| {
         if repo.is_there() {
             refuse::broken("the tree of a commit", &e)
@@ -153,7 +155,7 @@ fn side(repo: &Repo, tree: Oid, path: &str) -> Result<Option<Side>, Refusal> {
     if lines > MAX_LINES {
         return Err(too_large(path, format!("{lines} lines")));
     }
-    Ok(Some(Side {
+    Ok(Some(DiffEnd {
         path: path.to_owned(),
         mode,
         id,
@@ -179,8 +181,8 @@ fn patch<'b>(old: &'b [u8], new: &'b [u8]) -> Result<Patch<'b>, git2::Error> {
     Patch::from_buffers(old, None, new, None, Some(&mut options))
 }
 
-fn header(old: Option<&Side>, new: Option<&Side>) -> Vec<u8> {
-    let name = |side: Option<&Side>, other: Option<&Side>| {
+fn header(old: Option<&DiffEnd>, new: Option<&DiffEnd>) -> Vec<u8> {
+    let name = |side: Option<&DiffEnd>, other: Option<&DiffEnd>| {
         let path = side.or(other).map_or("", |side| side.path.as_str());
         shorten(path, 4096)
     };

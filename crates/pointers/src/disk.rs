@@ -113,7 +113,7 @@ pub(crate) fn is_special(path: &Path) -> bool {
 /// Opens a file below a folder. Repositories within it are not entered, and nothing that could be
 /// git's own folder is.
 pub(crate) fn reach(root: &Path, path: &Path, links: Links) -> Result<Reached, Miss> {
-    let mut way = Way {
+    let mut way = Walk {
         root,
         at: system::Folder::root(root)?,
         names: Vec::new(),
@@ -143,18 +143,18 @@ pub(crate) fn reach(root: &Path, path: &Path, links: Links) -> Result<Reached, M
             });
         }
         match way.at.kind(&name)? {
-            Kind::Folder => way.enter(name)?,
-            Kind::File if way.ahead.is_empty() => return way.open(&name),
-            Kind::File => return Err(Miss::NotThere),
-            Kind::Link if links == Links::Refused => return Err(Miss::NotThere),
-            Kind::Link => {
+            EntryKind::Folder => way.enter(name)?,
+            EntryKind::File if way.ahead.is_empty() => return way.open(&name),
+            EntryKind::File => return Err(Miss::NotThere),
+            EntryKind::Link if links == Links::Refused => return Err(Miss::NotThere),
+            EntryKind::Link => {
                 followed += 1;
                 if followed > MOST_LINKS {
                     return Err(Miss::Loop);
                 }
                 way.follow(&name)?;
             }
-            Kind::Other => return Err(Miss::Special),
+            EntryKind::Other => return Err(Miss::Special),
         }
     }
     Err(Miss::Folder)
@@ -162,14 +162,14 @@ pub(crate) fn reach(root: &Path, path: &Path, links: Links) -> Result<Reached, M
 
 /// The entries of an opened folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum EntryKind {
     Folder,
     File,
     Link,
     Other,
 }
 
-struct Way<'r> {
+struct Walk<'r> {
     root: &'r Path,
     at: system::Folder,
     /// The folders that were entered; none of them is a link.
@@ -179,7 +179,7 @@ struct Way<'r> {
     steps: usize,
 }
 
-impl Way<'_> {
+impl Walk<'_> {
     fn step(&mut self) -> Result<(), Miss> {
         self.steps += 1;
         if self.steps > MOST_STEPS {
@@ -281,7 +281,7 @@ mod system {
         AtFlags, FileType, Mode, OFlags, open as open_at_path, openat, readlinkat, statat,
     };
 
-    use super::{Kind, Links};
+    use super::{EntryKind, Links};
 
     /// Only to descend from: a folder need not be readable for that.
     #[cfg(target_os = "linux")]
@@ -303,13 +303,13 @@ mod system {
             Ok(Self(open_at_path(path, flags, Mode::empty())?))
         }
 
-        pub(super) fn kind(&self, name: &OsStr) -> io::Result<Kind> {
+        pub(super) fn kind(&self, name: &OsStr) -> io::Result<EntryKind> {
             let stat = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
             Ok(match FileType::from_raw_mode(stat.st_mode as _) {
-                FileType::Directory => Kind::Folder,
-                FileType::RegularFile => Kind::File,
-                FileType::Symlink => Kind::Link,
-                _ => Kind::Other,
+                FileType::Directory => EntryKind::Folder,
+                FileType::RegularFile => EntryKind::File,
+                FileType::Symlink => EntryKind::Link,
+                _ => EntryKind::Other,
             })
         }
 
@@ -340,7 +340,7 @@ mod system {
         path::{Path, PathBuf},
     };
 
-    use super::{Kind, Links};
+    use super::{EntryKind, Links};
 
     pub(super) struct Folder(PathBuf);
 
@@ -354,19 +354,19 @@ mod system {
             Ok(Self(path.to_owned()))
         }
 
-        pub(super) fn kind(&self, name: &OsStr) -> io::Result<Kind> {
+        pub(super) fn kind(&self, name: &OsStr) -> io::Result<EntryKind> {
             let kind = fs::symlink_metadata(self.0.join(name))?.file_type();
             Ok(match () {
-                () if kind.is_dir() => Kind::Folder,
-                () if kind.is_file() => Kind::File,
-                () if kind.is_symlink() => Kind::Link,
-                () => Kind::Other,
+                () if kind.is_dir() => EntryKind::Folder,
+                () if kind.is_file() => EntryKind::File,
+                () if kind.is_symlink() => EntryKind::Link,
+                () => EntryKind::Other,
             })
         }
 
         pub(super) fn folder(&self, name: &OsStr) -> io::Result<Self> {
             match self.kind(name)? {
-                Kind::Folder => Ok(Self(self.0.join(name))),
+                EntryKind::Folder => Ok(Self(self.0.join(name))),
                 _ => Err(io::ErrorKind::NotADirectory.into()),
             }
         }

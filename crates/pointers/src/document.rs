@@ -3,7 +3,7 @@
 use engram_model::{Block, Inline, SourceLine};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use crate::paint::Language;
+use crate::paint::Grammar;
 
 /// How much of a section is rendered.
 pub(crate) const MAX_CHARS: usize = 100_000;
@@ -61,13 +61,13 @@ fn parse(text: &str, keeps_lines: bool) -> Parts {
 }
 
 /// What is open and not yet whole.
-enum Open {
-    Blocks(Vec<Block>, Kind),
-    Words(Vec<Inline>, Span),
+enum OpenPart {
+    Blocks(Vec<Block>, BlockKind),
+    Words(Vec<Inline>, SpanKind),
     Code(String, String),
 }
 
-enum Kind {
+enum BlockKind {
     Root,
     Quote,
     List(Option<u64>, Vec<Vec<Block>>),
@@ -76,7 +76,7 @@ enum Kind {
     Flat,
 }
 
-enum Span {
+enum SpanKind {
     Paragraph,
     /// Words of an item that is not spaced: they have no paragraph of their own.
     Loose,
@@ -91,11 +91,11 @@ enum Span {
     Flat,
 }
 
-struct Reader(Vec<Open>);
+struct Reader(Vec<OpenPart>);
 
 impl Default for Reader {
     fn default() -> Self {
-        Self(vec![Open::Blocks(Vec::new(), Kind::Root)])
+        Self(vec![OpenPart::Blocks(Vec::new(), BlockKind::Root)])
     }
 }
 
@@ -129,28 +129,30 @@ impl Reader {
 
     fn start(&mut self, tag: Tag<'_>) {
         let span = match tag {
-            Tag::Paragraph | Tag::DefinitionListTitle => Span::Paragraph,
-            Tag::Heading { level, .. } => Span::Heading(level_of(level)),
-            Tag::Strong => Span::Strong,
-            Tag::Emphasis => Span::Emphasis,
-            Tag::Strikethrough => Span::Struck,
-            Tag::Link { dest_url, .. } => Span::Link(cut(&dest_url)),
-            Tag::Image { dest_url, .. } => Span::Picture(cut(&dest_url)),
-            Tag::TableCell => Span::Cell,
+            Tag::Paragraph | Tag::DefinitionListTitle => SpanKind::Paragraph,
+            Tag::Heading { level, .. } => SpanKind::Heading(level_of(level)),
+            Tag::Strong => SpanKind::Strong,
+            Tag::Emphasis => SpanKind::Emphasis,
+            Tag::Strikethrough => SpanKind::Struck,
+            Tag::Link { dest_url, .. } => SpanKind::Link(cut(&dest_url)),
+            Tag::Image { dest_url, .. } => SpanKind::Picture(cut(&dest_url)),
+            Tag::TableCell => SpanKind::Cell,
             Tag::CodeBlock(kind) => {
                 let word = match kind {
                     CodeBlockKind::Fenced(word) => word.into_string(),
                     CodeBlockKind::Indented => String::new(),
                 };
-                return self.0.push(Open::Code(word, String::new()));
+                return self.0.push(OpenPart::Code(word, String::new()));
             }
-            Tag::MetadataBlock(_) => return self.0.push(Open::Code("yaml".into(), String::new())),
-            Tag::HtmlBlock => return self.0.push(Open::Code("html".into(), String::new())),
-            Tag::BlockQuote(_) => return self.open(Kind::Quote),
-            Tag::List(first) => return self.open(Kind::List(first, Vec::new())),
-            Tag::Table(_) => return self.open(Kind::Table(Vec::new())),
+            Tag::MetadataBlock(_) => {
+                return self.0.push(OpenPart::Code("yaml".into(), String::new()));
+            }
+            Tag::HtmlBlock => return self.0.push(OpenPart::Code("html".into(), String::new())),
+            Tag::BlockQuote(_) => return self.open(BlockKind::Quote),
+            Tag::List(first) => return self.open(BlockKind::List(first, Vec::new())),
+            Tag::Table(_) => return self.open(BlockKind::Table(Vec::new())),
             Tag::TableHead | Tag::TableRow => {
-                if let Some(Open::Blocks(_, Kind::Table(rows))) = self.0.last_mut() {
+                if let Some(OpenPart::Blocks(_, BlockKind::Table(rows))) = self.0.last_mut() {
                     rows.push(Vec::new());
                 }
                 return;
@@ -158,29 +160,33 @@ impl Reader {
             Tag::Item
             | Tag::FootnoteDefinition(_)
             | Tag::DefinitionList
-            | Tag::DefinitionListDefinition => return self.open(Kind::Flat),
-            Tag::Superscript | Tag::Subscript => Span::Emphasis,
+            | Tag::DefinitionListDefinition => return self.open(BlockKind::Flat),
+            Tag::Superscript | Tag::Subscript => SpanKind::Emphasis,
         };
         let deep = self.0.len() > MAX_DEPTH;
         let span = match span {
-            Span::Strong | Span::Emphasis | Span::Struck | Span::Link(_) | Span::Picture(_)
+            SpanKind::Strong
+            | SpanKind::Emphasis
+            | SpanKind::Struck
+            | SpanKind::Link(_)
+            | SpanKind::Picture(_)
                 if deep =>
             {
-                Span::Flat
+                SpanKind::Flat
             }
             span => span,
         };
-        self.0.push(Open::Words(Vec::new(), span));
+        self.0.push(OpenPart::Words(Vec::new(), span));
     }
 
-    fn open(&mut self, kind: Kind) {
+    fn open(&mut self, kind: BlockKind) {
         self.close_loose();
         let deep = self.0.len() > MAX_DEPTH;
         let kind = match kind {
-            Kind::Quote | Kind::List(..) if deep => Kind::Flat,
+            BlockKind::Quote | BlockKind::List(..) if deep => BlockKind::Flat,
             kind => kind,
         };
-        self.0.push(Open::Blocks(Vec::new(), kind));
+        self.0.push(OpenPart::Blocks(Vec::new(), kind));
     }
 
     fn end(&mut self, tag: TagEnd) {
@@ -198,15 +204,17 @@ impl Reader {
             return;
         }
         match self.0.pop() {
-            Some(Open::Code(word, text)) => self.block(code(&word, &text)),
-            Some(Open::Words(text, span)) => self.close(text, span),
-            Some(Open::Blocks(blocks, kind)) => match kind {
-                Kind::Root => {}
-                Kind::Quote => self.block(Block::Quote { blocks }),
-                Kind::List(first, items) => self.block(Block::List { first, items }),
-                Kind::Table(rows) => self.block(Block::Table { rows }),
-                Kind::Flat => match self.0.last_mut() {
-                    Some(Open::Blocks(_, Kind::List(_, items))) if is_item => items.push(blocks),
+            Some(OpenPart::Code(word, text)) => self.block(code(&word, &text)),
+            Some(OpenPart::Words(text, span)) => self.close(text, span),
+            Some(OpenPart::Blocks(blocks, kind)) => match kind {
+                BlockKind::Root => {}
+                BlockKind::Quote => self.block(Block::Quote { blocks }),
+                BlockKind::List(first, items) => self.block(Block::List { first, items }),
+                BlockKind::Table(rows) => self.block(Block::Table { rows }),
+                BlockKind::Flat => match self.0.last_mut() {
+                    Some(OpenPart::Blocks(_, BlockKind::List(_, items))) if is_item => {
+                        items.push(blocks)
+                    }
                     _ => blocks.into_iter().for_each(|it| self.block(it)),
                 },
             },
@@ -214,18 +222,18 @@ impl Reader {
         }
     }
 
-    fn close(&mut self, text: Vec<Inline>, span: Span) {
+    fn close(&mut self, text: Vec<Inline>, span: SpanKind) {
         match span {
-            Span::Paragraph | Span::Loose => self.block(Block::Paragraph { text }),
-            Span::Heading(level) => self.block(Block::Heading { level, text }),
-            Span::Strong => self.word(Inline::Strong { text }),
-            Span::Emphasis => self.word(Inline::Emphasis { text }),
-            Span::Struck => self.word(Inline::Struck { text }),
-            Span::Link(to) => self.word(Inline::Link { text, to }),
-            Span::Picture(to) => self.word(Inline::Picture { text, to }),
-            Span::Flat => text.into_iter().for_each(|it| self.word(it)),
-            Span::Cell => {
-                if let Some(Open::Blocks(_, Kind::Table(rows))) = self.0.last_mut()
+            SpanKind::Paragraph | SpanKind::Loose => self.block(Block::Paragraph { text }),
+            SpanKind::Heading(level) => self.block(Block::Heading { level, text }),
+            SpanKind::Strong => self.word(Inline::Strong { text }),
+            SpanKind::Emphasis => self.word(Inline::Emphasis { text }),
+            SpanKind::Struck => self.word(Inline::Struck { text }),
+            SpanKind::Link(to) => self.word(Inline::Link { text, to }),
+            SpanKind::Picture(to) => self.word(Inline::Picture { text, to }),
+            SpanKind::Flat => text.into_iter().for_each(|it| self.word(it)),
+            SpanKind::Cell => {
+                if let Some(OpenPart::Blocks(_, BlockKind::Table(rows))) = self.0.last_mut()
                     && let Some(row) = rows.last_mut()
                 {
                     row.push(text);
@@ -235,19 +243,19 @@ impl Reader {
     }
 
     fn close_loose(&mut self) {
-        if matches!(self.0.last(), Some(Open::Words(_, Span::Loose)))
-            && let Some(Open::Words(text, _)) = self.0.pop()
+        if matches!(self.0.last(), Some(OpenPart::Words(_, SpanKind::Loose)))
+            && let Some(OpenPart::Words(text, _)) = self.0.pop()
         {
             self.block(Block::Paragraph { text });
         }
     }
 
     fn text(&mut self, text: &str) {
-        if let Some(Open::Code(_, code)) = self.0.last_mut() {
+        if let Some(OpenPart::Code(_, code)) = self.0.last_mut() {
             code.push_str(text);
             return;
         }
-        if let Some(Open::Words(words, _)) = self.0.last_mut()
+        if let Some(OpenPart::Words(words, _)) = self.0.last_mut()
             && let Some(Inline::Text { text: last }) = words.last_mut()
         {
             last.push_str(text);
@@ -260,13 +268,15 @@ impl Reader {
 
     fn word(&mut self, word: Inline) {
         match (self.0.last_mut(), word) {
-            (Some(Open::Words(words, _)), word) => words.push(word),
-            (Some(Open::Code(_, code)), Inline::Code { text }) => {
+            (Some(OpenPart::Words(words, _)), word) => words.push(word),
+            (Some(OpenPart::Code(_, code)), Inline::Code { text }) => {
                 code.push_str(&text);
                 code.push('\n');
             }
-            (Some(Open::Code(..)), _) | (None, _) => {}
-            (Some(Open::Blocks(..)), word) => self.0.push(Open::Words(vec![word], Span::Loose)),
+            (Some(OpenPart::Code(..)), _) | (None, _) => {}
+            (Some(OpenPart::Blocks(..)), word) => {
+                self.0.push(OpenPart::Words(vec![word], SpanKind::Loose))
+            }
         }
     }
 
@@ -274,7 +284,7 @@ impl Reader {
         self.close_loose();
         // Words hold no parts: a part inside them goes to what is around.
         let around = self.0.iter_mut().rev().find_map(|it| match it {
-            Open::Blocks(blocks, _) => Some(blocks),
+            OpenPart::Blocks(blocks, _) => Some(blocks),
             _ => None,
         });
         if let Some(blocks) = around {
@@ -288,14 +298,14 @@ impl Reader {
             self.end(TagEnd::Paragraph);
         }
         match self.0.pop() {
-            Some(Open::Blocks(blocks, _)) => blocks,
+            Some(OpenPart::Blocks(blocks, _)) => blocks,
             _ => Vec::new(),
         }
     }
 }
 
 fn code(word: &str, text: &str) -> Block {
-    let mut painter = Language::named(word).map(|it| it.painter());
+    let mut painter = Grammar::named(word).map(|it| it.painter());
     let lines = text.lines().zip(1..).map(|(text, number)| {
         let end = text.char_indices().nth(MAX_LINE).map(|it| it.0);
         let mut line = SourceLine {

@@ -29,7 +29,7 @@ impl Content<'_> {
 }
 
 /// A pointed file, and the span in it.
-pub(crate) struct Found<'r> {
+pub(crate) struct PointedFile<'r> {
     /// Pinned, with the digest of the span.
     pub(crate) pointer: Pointer,
     pub(crate) file: Content<'r>,
@@ -47,7 +47,7 @@ pub(crate) struct Found<'r> {
     pub(crate) compared: Vec<Vec<u8>>,
 }
 
-impl Found<'_> {
+impl PointedFile<'_> {
     /// The surroundings of the span in its file.
     pub(crate) fn around(&self) -> [Vec<u8>; 2] {
         let file = self.file.bytes();
@@ -67,7 +67,7 @@ impl Found<'_> {
 }
 
 /// A file as pinned.
-struct File<'r> {
+struct PinnedFile<'r> {
     content: Content<'r>,
     pin: Pin,
     snapshot: Option<Snapshot>,
@@ -79,7 +79,7 @@ pub(crate) fn locate<'r>(
     repo: Option<&'r Repo>,
     shelf: &dyn Shelf,
     pointer: &Pointer,
-) -> Result<Found<'r>, Refusal> {
+) -> Result<PointedFile<'r>, Refusal> {
     match &pointer.target {
         Target::Repo { path, lines, pin } => {
             let file = file(repo, shelf, path, pin)?;
@@ -137,7 +137,7 @@ pub(crate) fn locate<'r>(
                 lines: *lines,
             };
             let found = whole(target, change.text, Some(Encoding::Utf8), change.first_line);
-            Ok(Found {
+            Ok(PointedFile {
                 compared: change.files.into(),
                 ..found
             })
@@ -175,10 +175,10 @@ fn digest_of(pointer: &Pointer) -> Option<&str> {
 
 fn found<'r>(
     target: Target,
-    file: File<'r>,
+    file: PinnedFile<'r>,
     name: &str,
     lines: Option<Lines>,
-) -> Result<Found<'r>, Refusal> {
+) -> Result<PointedFile<'r>, Refusal> {
     let bytes = file.content.bytes();
     let range = match lines {
         None => 0..bytes.len(),
@@ -188,7 +188,7 @@ fn found<'r>(
             .span(bytes, lines)
             .map_err(|total| refuse::past_end(name, lines.end, total))?,
     };
-    Ok(Found {
+    Ok(PointedFile {
         pointer: digested(target, &bytes[range.clone()]),
         range,
         lines,
@@ -207,8 +207,8 @@ fn whole<'r>(
     bytes: Vec<u8>,
     encoding: Option<Encoding>,
     open_line: u32,
-) -> Found<'r> {
-    Found {
+) -> PointedFile<'r> {
+    PointedFile {
         pointer: digested(target, &bytes),
         range: 0..bytes.len(),
         lines: None,
@@ -234,7 +234,7 @@ fn file<'r>(
     shelf: &dyn Shelf,
     path: &str,
     pin: &Pin,
-) -> Result<File<'r>, Refusal> {
+) -> Result<PinnedFile<'r>, Refusal> {
     let (content, pin, snapshot) = match pin {
         Pin::Digest(hex) => (Content::Bytes(stored(shelf, path, hex)?), pin.clone(), None),
         Pin::Rev(rev) => {
@@ -250,7 +250,7 @@ fn file<'r>(
             (Content::Bytes(snapshot.bytes.clone()), pin, Some(snapshot))
         }
     };
-    Ok(File {
+    Ok(PinnedFile {
         encoding: Encoding::of_file(content.bytes()),
         content,
         pin,
@@ -276,7 +276,7 @@ fn stored(shelf: &dyn Shelf, name: &str, hex: &str) -> Result<Vec<u8>, Refusal> 
     Ok(bytes)
 }
 
-fn text(file: &File<'_>, name: &str, most: usize) -> Result<String, Refusal> {
+fn text(file: &PinnedFile<'_>, name: &str, most: usize) -> Result<String, Refusal> {
     let bytes = file.content.bytes();
     if bytes.len() > most {
         return Err(refuse::invalid(

@@ -97,10 +97,12 @@ impl Repo {
 
     /// Why a file cannot be read.
     fn unread(&self, id: Oid, name: &str, e: &git2::Error) -> Refusal {
-        match self.is_there() {
-            false => self.gone().because(e),
-            true if e.class() == ErrorClass::NoMemory => too_large(name, self.size(id).ok()),
-            true => refuse::broken(&refuse::quoted(name), e),
+        if !self.is_there() {
+            self.gone().because(e)
+        } else if e.class() == ErrorClass::NoMemory {
+            too_large(name, self.size(id).ok())
+        } else {
+            refuse::broken(&refuse::quoted(name), e)
         }
     }
 }

@@ -59,9 +59,9 @@ const MOST: usize = 384 << 10;
 const MAX_PIECES: usize = 80;
 
 /// The grammar for a file.
-pub(crate) struct Language(&'static SyntaxReference);
+pub(crate) struct Grammar(&'static SyntaxReference);
 
-impl Language {
+impl Grammar {
     /// By the name of the file, else by its first line.
     pub(crate) fn of(path: &str, first_line: &str) -> Option<Self> {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn painted(path: &str, text: &str) -> Vec<(Class, String)> {
-        let mut painter = Language::of(path, text.lines().next().unwrap_or(""))
+        let mut painter = Grammar::of(path, text.lines().next().unwrap_or(""))
             .unwrap()
             .painter();
         let mut all = Vec::new();
@@ -257,8 +257,8 @@ mod tests {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        assert!(Language::of("notes.unknown", "x").is_none());
-        assert!(Language::of("a.txt", "x").is_none());
+        assert!(Grammar::of("notes.unknown", "x").is_none());
+        assert!(Grammar::of("a.txt", "x").is_none());
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn only_so_much_is_painted() {
-        let mut painter = Language::of("a.rs", "").unwrap().painter();
+        let mut painter = Grammar::of("a.rs", "").unwrap().painter();
         let line = "let a = 1; ".repeat(100);
         let painted = (0..1_000)
             .filter(|_| !painter.line(&line).is_empty())

@@ -5,7 +5,7 @@ use engram_model::{FoundIn, Lines, Pin, Pointer, Refusal, Target};
 
 use crate::{
     Encoding, Repo, Shelf, definition,
-    locate::{self, Content, Found},
+    locate::{self, Content, PointedFile},
     section, sha256_hex, tree, worktree,
 };
 
@@ -19,7 +19,7 @@ pub(crate) fn locate<'r>(
     repo: Option<&'r Repo>,
     shelf: &dyn Shelf,
     pointer: &Pointer,
-) -> Result<(Found<'r>, Option<FoundIn>), Refusal> {
+) -> Result<(PointedFile<'r>, Option<FoundIn>), Refusal> {
     let refusal = match locate::locate(repo, shelf, pointer) {
         Ok(found) => return Ok((found, None)),
         Err(refusal) => refusal,
@@ -32,7 +32,7 @@ pub(crate) fn locate<'r>(
 }
 
 /// The same bytes on disk, else in the commit that is checked out.
-fn by_digest<'r>(repo: &'r Repo, pointer: &Pointer) -> Option<(Found<'r>, Option<String>)> {
+fn by_digest<'r>(repo: &'r Repo, pointer: &Pointer) -> Option<(PointedFile<'r>, Option<String>)> {
     let digest = pointer.digest.as_deref()?.strip_prefix("sha256:")?;
     let (Target::Repo { path, pin, .. }
     | Target::Test { path, pin, .. }
@@ -57,7 +57,7 @@ fn by_digest<'r>(repo: &'r Repo, pointer: &Pointer) -> Option<(Found<'r>, Option
 }
 
 /// The span in this file, if the bytes there have the digest.
-fn matching<'r>(pointer: &Pointer, file: Content<'r>, digest: &str) -> Option<Found<'r>> {
+fn matching<'r>(pointer: &Pointer, file: Content<'r>, digest: &str) -> Option<PointedFile<'r>> {
     let bytes = file.bytes();
     let encoding = Encoding::of_file(bytes);
     let text = || encoding.filter(|_| bytes.len() <= MAX_SEARCHED);
@@ -79,7 +79,7 @@ fn matching<'r>(pointer: &Pointer, file: Content<'r>, digest: &str) -> Option<Fo
         Some(lines) => encoding?.span(bytes, lines).ok()?,
         None => 0..bytes.len(),
     };
-    (sha256_hex(&bytes[range.clone()]) == digest).then(|| Found {
+    (sha256_hex(&bytes[range.clone()]) == digest).then(|| PointedFile {
         compared: Vec::new(),
         pointer: pointer.clone(),
         encoding: encoding.unwrap_or(Encoding::Utf8),

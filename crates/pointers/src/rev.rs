@@ -27,7 +27,7 @@ const PLACES: [(&str, &str); 6] = [
 ];
 
 /// What a step back from an object is.
-enum Step {
+enum RevStep {
     /// `~N`
     Back(usize),
     /// `^N`
@@ -110,14 +110,19 @@ impl Repo {
         })
     }
 
-    fn back<'r>(&'r self, rev: &str, from: Commit<'r>, step: &Step) -> Result<Commit<'r>, Refusal> {
+    fn back<'r>(
+        &'r self,
+        rev: &str,
+        from: Commit<'r>,
+        step: &RevStep,
+    ) -> Result<Commit<'r>, Refusal> {
         let refused = |e: git2::Error| self.rev_refused(rev, &e);
         let parent =
             |of: &Commit<'_>, nth| self.commit_of_id(of.parent_id(nth).map_err(|_| nowhere())?);
         match step {
-            Step::Peel => Ok(from),
-            Step::Parent(nth) => parent(&from, nth - 1).map_err(refused),
-            Step::Back(count) => {
+            RevStep::Peel => Ok(from),
+            RevStep::Parent(nth) => parent(&from, nth - 1).map_err(refused),
+            RevStep::Back(count) => {
                 let mut at = from;
                 for step in 0..*count {
                     if step == MOST_STEPS {
@@ -360,7 +365,7 @@ fn nowhere() -> git2::Error {
 }
 
 /// What stands before the steps back, and those.
-fn steps(rev: &str) -> Result<(&str, Vec<Step>), Refusal> {
+fn steps(rev: &str) -> Result<(&str, Vec<RevStep>), Refusal> {
     let invalid = || {
         refuse::invalid(
             format!("{} is not a git revision", refuse::quoted(rev)),
@@ -380,7 +385,7 @@ fn steps(rev: &str) -> Result<(&str, Vec<Step>), Refusal> {
         if sign == '^' && rest.starts_with('{') {
             let (kind, after) = rest[1..].split_once('}').ok_or_else(invalid)?;
             match kind {
-                "" | "commit" => steps.push(Step::Peel),
+                "" | "commit" => steps.push(RevStep::Peel),
                 "tree" | "blob" | "tag" | "object" => {
                     return Err(refuse::invalid(
                         format!("{} is not a commit but a {kind}", refuse::quoted(rev)),
@@ -403,9 +408,9 @@ fn steps(rev: &str) -> Result<(&str, Vec<Step>), Refusal> {
             digits => digits.parse().unwrap_or(usize::MAX),
         };
         steps.push(match (sign, count) {
-            ('~', count) => Step::Back(count),
-            ('^', 0) => Step::Peel,
-            ('^', nth) => Step::Parent(nth),
+            ('~', count) => RevStep::Back(count),
+            ('^', 0) => RevStep::Peel,
+            ('^', nth) => RevStep::Parent(nth),
             _ => return Err(invalid()),
         });
     }

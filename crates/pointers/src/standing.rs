@@ -7,9 +7,9 @@ use git2::{DiffLineType, DiffOptions, Patch};
 
 use crate::{
     Anchors, Encoding, Origin, Pinned, Repo, Shelf,
-    locate::Found,
+    locate::PointedFile,
     media,
-    paint::{Language, Painter},
+    paint::{Grammar, Painter},
     recover, refuse,
     track::{Anchor, Span, State},
     view, worktree,
@@ -57,7 +57,7 @@ pub fn standing(
 }
 
 /// Where the span is by its lines; none where they cannot be followed.
-fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &Found<'_>) -> Option<Anchor> {
+fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &PointedFile<'_>) -> Option<Anchor> {
     repo.workdir()?;
     let origin = match &found.pointer.target {
         Target::Repo { pin, .. } | Target::Test { pin, .. } | Target::Artifact { pin, .. } => {
@@ -96,7 +96,7 @@ fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &Found<'_>) -> Op
 fn by_anchor(
     repo: &Repo,
     path: &str,
-    found: &Found<'_>,
+    found: &PointedFile<'_>,
     anchor: Anchor,
 ) -> Result<Standing, Refusal> {
     let place = anchor.place.as_ref();
@@ -146,7 +146,7 @@ fn plain(reading: Reading, lines: Option<Lines>) -> Standing {
     }
 }
 
-fn compare(found: &Found<'_>, path: &str, now: &[u8]) -> Standing {
+fn compare(found: &PointedFile<'_>, path: &str, now: &[u8]) -> Standing {
     let then = found.file.bytes();
     let Some(lines) = found.lines else {
         return if then == now {
@@ -170,7 +170,7 @@ fn compare(found: &Found<'_>, path: &str, now: &[u8]) -> Standing {
 }
 
 /// Where the same lines are now: the place nearest to where they were.
-fn elsewhere(found: &Found<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option<Lines> {
+fn elsewhere(found: &PointedFile<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option<Lines> {
     // A span of white space is everywhere.
     if span.iter().all(u8::is_ascii_whitespace) {
         return None;
@@ -197,14 +197,14 @@ fn elsewhere(found: &Found<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option
 }
 
 /// One line of a comparison, with its number on either side.
-struct Compared {
+struct ComparedLine {
     then: Option<u32>,
     now: Option<u32>,
     side: Side,
     bytes: Vec<u8>,
 }
 
-fn edited(found: &Found<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> Standing {
+fn edited(found: &PointedFile<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> Standing {
     let then = found.file.bytes();
     let lines_of = |it: &[u8]| Encoding::Utf8.count_lines(it);
     let too_large =
@@ -233,7 +233,7 @@ fn edited(found: &Found<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> St
         Some(_) => Reading::Edited,
         None => Reading::Gone,
     };
-    let language = Language::of(path, "");
+    let language = Grammar::of(path, "");
     let (changes, hidden) = shown(part, span, language.as_ref());
     Standing {
         lines: there,
@@ -244,7 +244,7 @@ fn edited(found: &Found<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> St
 }
 
 /// Every line of both texts, in order.
-fn whole(then: &[u8], now: &[u8]) -> Result<Vec<Compared>, git2::Error> {
+fn whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Error> {
     let mut options = DiffOptions::new();
     options.context_lines(WHOLE).interhunk_lines(0);
     let patch = Patch::from_buffers(then, None, now, None, Some(&mut options))?;
@@ -258,7 +258,7 @@ fn whole(then: &[u8], now: &[u8]) -> Result<Vec<Compared>, git2::Error> {
                 DiffLineType::Context => Side::Both,
                 _ => continue, // what git says of a missing line feed
             };
-            all.push(Compared {
+            all.push(ComparedLine {
                 then: line.old_lineno(),
                 now: line.new_lineno(),
                 side,
@@ -271,8 +271,8 @@ fn whole(then: &[u8], now: &[u8]) -> Result<Vec<Compared>, git2::Error> {
 
 /// The lines of the span with what was put among them and some surroundings, and where what is
 /// left of it is now.
-fn around(all: &[Compared], span: Lines) -> (&[Compared], Option<Lines>) {
-    let inside = |it: &Compared| {
+fn around(all: &[ComparedLine], span: Lines) -> (&[ComparedLine], Option<Lines>) {
+    let inside = |it: &ComparedLine| {
         it.then
             .is_some_and(|n| (span.start..=span.end).contains(&n))
     };
@@ -303,7 +303,7 @@ fn around(all: &[Compared], span: Lines) -> (&[Compared], Option<Lines>) {
 }
 
 /// The first change that is too long to be sent whole: of it, the beginning of either side is.
-fn long_change(part: &[Compared]) -> Option<std::ops::Range<usize>> {
+fn long_change(part: &[ComparedLine]) -> Option<std::ops::Range<usize>> {
     let mut from = 0;
     for run in part.chunk_by(|a, b| (a.side == Side::Both) == (b.side == Side::Both)) {
         let range = from..from + run.len();
@@ -318,7 +318,7 @@ fn long_change(part: &[Compared]) -> Option<std::ops::Range<usize>> {
 
 /// The changes with their surroundings, and how many lines are left out: in a long comparison, runs of
 /// unchanged lines.
-fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<SourceLine>, u32) {
+fn shown(part: &[ComparedLine], span: Lines, language: Option<&Grammar>) -> (Vec<SourceLine>, u32) {
     let is_short = part.len() <= MAX_UNFOLDED;
     let near = |at: usize| {
         if is_short {
@@ -328,8 +328,8 @@ fn shown(part: &[Compared], span: Lines, language: Option<&Language>) -> (Vec<So
         let to = (at + 1 + CONTEXT as usize).min(part.len());
         part[from..to].iter().any(|it| it.side != Side::Both)
     };
-    let mut then: Option<Painter> = language.map(Language::painter);
-    let mut now: Option<Painter> = language.map(Language::painter);
+    let mut then: Option<Painter> = language.map(Grammar::painter);
+    let mut now: Option<Painter> = language.map(Grammar::painter);
     let mut lines = Vec::new();
     let (mut gap, mut hidden) = (false, 0);
     let long = long_change(part);

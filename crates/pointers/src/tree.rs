@@ -28,10 +28,14 @@ pub(crate) fn blob<'r>(
 
 fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
     let open = |id: Oid| {
-        repo.tree(id).map_err(|e| match repo.is_there() {
-            true if id == commit.tree_id() => refuse::broken("the tree of the commit", &e),
-            true => refuse::broken(&refuse::quoted(asked), &e),
-            false => repo.gone(),
+        repo.tree(id).map_err(|e| {
+            if !repo.is_there() {
+                repo.gone()
+            } else if id == commit.tree_id() {
+                refuse::broken("the tree of the commit", &e)
+            } else {
+                refuse::broken(&refuse::quoted(asked), &e)
+            }
         })
     };
     // What is still to be walked, the next component last.

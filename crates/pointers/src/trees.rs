@@ -20,7 +20,7 @@ const MOST_DIFFERENT: usize = 200_000;
 
 /// A regular file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct TreeEntry {
     pub(crate) path: String,
     pub(crate) blob: Oid,
 }
@@ -95,7 +95,7 @@ pub(crate) fn each_file(
 }
 
 /// A file before and after; one that is only on one side has no other.
-pub(crate) type Difference = (Option<Entry>, Option<Entry>);
+pub(crate) type Difference = (Option<TreeEntry>, Option<TreeEntry>);
 
 /// The files that are not the same in two trees.
 pub(crate) fn differences(repo: &Repo, old: Oid, new: Oid) -> Result<Vec<Difference>, Refusal> {
@@ -121,13 +121,13 @@ pub(crate) fn differences(repo: &Repo, old: Oid, new: Oid) -> Result<Vec<Differe
                     return Ok(());
                 }
                 let path = format!("{folder}{name}");
-                let folder = |it: Stands| it.filter(|it| it.1 == FOLDER).map(|it| it.0);
+                let folder = |it: NamedObject| it.filter(|it| it.1 == FOLDER).map(|it| it.0);
                 let (a, b) = (folder(before), folder(after));
                 if a.is_some() || b.is_some() {
                     folders.push((format!("{path}/"), a, b));
                 }
-                let file = |it: Stands| {
-                    it.filter(|it| is_file(it.1)).map(|it| Entry {
+                let file = |it: NamedObject| {
+                    it.filter(|it| is_file(it.1)).map(|it| TreeEntry {
                         path: path.clone(),
                         blob: it.0,
                     })
@@ -153,14 +153,14 @@ fn too_many() -> Refusal {
 }
 
 /// What stands at a name of a tree: its id and its mode.
-type Stands = Option<(Oid, i32)>;
+type NamedObject = Option<(Oid, i32)>;
 
 /// Calls for each name of two trees. A folder has another name than a file: trees are sorted as if
 /// it ended in a slash.
 fn side_by_side(
     old: Option<&Tree<'_>>,
     new: Option<&Tree<'_>>,
-    mut each: impl FnMut(&[u8], Stands, Stands) -> Result<(), Refusal>,
+    mut each: impl FnMut(&[u8], NamedObject, NamedObject) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
     let (mut i, mut j) = (0, 0);
     loop {

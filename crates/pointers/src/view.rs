@@ -4,9 +4,9 @@ use engram_model::{LineReply, Lines, Media, Pointer, Refusal, SourceLine, Source
 
 use crate::{
     Encoding, Repo, Shelf, comparison, document,
-    locate::Found,
+    locate::PointedFile,
     media,
-    paint::{BEFORE, Language, Painter},
+    paint::{BEFORE, Grammar, Painter},
     recover, refuse, worktree,
 };
 
@@ -50,7 +50,7 @@ pub fn source(
         found.encoding.count_lines(found.file.bytes())
     };
     let total_lines = u32::try_from(total_lines).unwrap_or(u32::MAX);
-    let language = file_path(pointer).and_then(|path| Language::of(path, &first_line(&found)));
+    let language = file_path(pointer).and_then(|path| Grammar::of(path, &first_line(&found)));
     let mut lines = window(&found, view.context, total_lines);
     let hidden = hidden(&found, &lines, total_lines);
     let mut unpainted = false;
@@ -89,7 +89,7 @@ pub fn source(
 }
 
 /// How many lines of the span are not among these.
-fn hidden(found: &Found<'_>, lines: &[SourceLine], total: u32) -> u32 {
+fn hidden(found: &PointedFile<'_>, lines: &[SourceLine], total: u32) -> u32 {
     match found.lines {
         Some(span) => span
             .end
@@ -98,14 +98,14 @@ fn hidden(found: &Found<'_>, lines: &[SourceLine], total: u32) -> u32 {
     }
 }
 
-fn media(found: &Found<'_>, pointer: &Pointer) -> Option<Media> {
+fn media(found: &PointedFile<'_>, pointer: &Pointer) -> Option<Media> {
     match &pointer.target {
         Target::Diff { .. } | Target::Sam { .. } => None,
         _ => media::of(pointer.name(), found.file.bytes()),
     }
 }
 
-fn document(found: &Found<'_>, pointer: &Pointer) -> document::Parts {
+fn document(found: &PointedFile<'_>, pointer: &Pointer) -> document::Parts {
     match &pointer.target {
         Target::Artifact { name, .. } if !found.is_binary => {
             document::read(name, &span_text(found))
@@ -154,7 +154,7 @@ fn file_path(pointer: &Pointer) -> Option<&str> {
     }
 }
 
-fn window(found: &Found<'_>, context: u32, total: u32) -> Vec<SourceLine> {
+fn window(found: &PointedFile<'_>, context: u32, total: u32) -> Vec<SourceLine> {
     if total == 0 {
         return Vec::new();
     }
@@ -209,7 +209,7 @@ pub(crate) fn shown_line(encoding: Encoding, line: &[u8]) -> SourceLine {
     }
 }
 
-fn first_line(found: &Found<'_>) -> String {
+fn first_line(found: &PointedFile<'_>) -> String {
     if found.is_binary {
         return String::new();
     }
@@ -218,7 +218,7 @@ fn first_line(found: &Found<'_>) -> String {
 }
 
 /// How much text is read to paint these lines: what stands before them tells what they are.
-fn to_paint(found: &Found<'_>, lines: &[SourceLine]) -> usize {
+fn to_paint(found: &PointedFile<'_>, lines: &[SourceLine]) -> usize {
     let first = lines.first().map_or(1, |it| it.number);
     let before = Lines {
         start: 1,
@@ -234,7 +234,7 @@ fn to_paint(found: &Found<'_>, lines: &[SourceLine]) -> usize {
     before + lines.iter().map(|it| it.text.len()).sum::<usize>()
 }
 
-fn paint(found: &Found<'_>, lines: &mut [SourceLine], language: &Language) {
+fn paint(found: &PointedFile<'_>, lines: &mut [SourceLine], language: &Grammar) {
     let first = lines.first().map_or(1, |it| it.number);
     let mut painter = language.painter();
     let before = Lines {
@@ -265,7 +265,7 @@ pub(crate) fn paint_one(painter: Option<&mut Painter>, line: &mut SourceLine) {
     }
 }
 
-fn span_text(found: &Found<'_>) -> String {
+fn span_text(found: &PointedFile<'_>) -> String {
     found.encoding.decode_up_to(
         &found.file.bytes()[found.range.clone()],
         document::MAX_CHARS + 1,

@@ -69,7 +69,7 @@ type Tell = Arc<dyn Fn(Stir) + Send + Sync>;
 pub struct Watch {
     watcher: Box<dyn Watcher + Send>,
     coverage: Coverage,
-    tree: Tree,
+    tree: WatchedTree,
     most: usize,
     tell: Tell,
     told: Arc<AtomicBool>,
@@ -80,7 +80,7 @@ pub struct Watch {
 
 /// Where things are.
 #[derive(Clone)]
-struct Tree {
+struct WatchedTree {
     /// None where there is only a git folder.
     root: Option<PathBuf>,
     git_dir: PathBuf,
@@ -95,7 +95,7 @@ impl Watch {
         tell: impl Fn(Stir) + Send + Sync + 'static,
     ) -> Result<Self, Refusal> {
         let real = |path: &Path| path.canonicalize().map_err(|e| repo.gone().because(&e));
-        let tree = Tree {
+        let tree = WatchedTree {
             root: repo.workdir().map(real).transpose()?,
             git_dir: real(repo.git.path())?,
             common_dir: real(repo.common_dir())?,
@@ -186,7 +186,7 @@ impl Watch {
     }
 
     fn watch_git(&mut self) -> Result<(), notify::Error> {
-        let Tree {
+        let WatchedTree {
             git_dir,
             common_dir,
             ..
@@ -317,7 +317,7 @@ fn nearest(root: &Path, path: &str) -> PathBuf {
 }
 
 fn system(
-    tree: &Tree,
+    tree: &WatchedTree,
     tell: &Tell,
     told: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Watcher + Send>, notify::Error> {
@@ -326,7 +326,7 @@ fn system(
 }
 
 fn polling(
-    tree: &Tree,
+    tree: &WatchedTree,
     tell: &Tell,
     told: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Watcher + Send>, Refusal> {
@@ -341,7 +341,7 @@ fn polling(
 }
 
 /// Asks for watches until there are some, and tells to renew then; ends when what is returned is dropped.
-fn ask_again(tree: &Tree, tell: &Tell, told: &Arc<AtomicBool>) -> Option<Sender<()>> {
+fn ask_again(tree: &WatchedTree, tell: &Tell, told: &Arc<AtomicBool>) -> Option<Sender<()>> {
     let (asks, ended) = channel();
     let (tree, tell, told) = (tree.clone(), Arc::clone(tell), Arc::clone(told));
     let ask = move || {
@@ -359,7 +359,7 @@ fn ask_again(tree: &Tree, tell: &Tell, told: &Arc<AtomicBool>) -> Option<Sender<
 
 /// What an event says of the tree. Git is asked only for the first since the last look.
 fn hear(
-    tree: &Tree,
+    tree: &WatchedTree,
     tell: &Tell,
     told: &Arc<AtomicBool>,
 ) -> impl FnMut(notify::Result<Event>) + Send + 'static {
@@ -397,7 +397,7 @@ fn hear(
     }
 }
 
-impl Tree {
+impl WatchedTree {
     /// Whether something at this path can change how evidence reads.
     fn counts(&self, path: &Path, repo: &mut Option<Repo>) -> bool {
         for git in [&self.git_dir, &self.common_dir] {

@@ -20,7 +20,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::ground;
-use references::{Blame, Fate, LineHistory, Place, Range};
+use references::{Fate, FileSpan, GitBlame, LineHistory, Range};
 use table::Table;
 use xtask::shell;
 
@@ -69,7 +69,7 @@ impl Accuracy {
             Some(binary) => binary.clone(),
             None => shell::built(root, &["--release", "--package", "engram-cli"], "engram")?,
         };
-        let mut bench = Bench {
+        let mut bench = Measurement {
             binary,
             spans: self.spans,
             seed: self.seed,
@@ -119,7 +119,7 @@ impl Accuracy {
 }
 
 /// What is measured, and what was found so far.
-pub(crate) struct Bench {
+pub(crate) struct Measurement {
     binary: PathBuf,
     spans: usize,
     seed: u64,
@@ -131,15 +131,15 @@ pub(crate) struct Bench {
     speed: Speed,
 }
 
-impl Bench {
+impl Measurement {
     /// Follows spans of `from` to `to` and notes where both of git's ways agree.
     fn compare(&mut self, name: &str, repo: &Path, from: &str, to: &str) -> Result<()> {
         let range = Range::new(repo, from, to)?;
         let spans = sample(repo, &range.from, self.spans, self.seed)?;
         let (answers, took) = self.track(repo, &range.from, &range.to, &spans)?;
         let history = LineHistory::new(repo, &range)?;
-        let mut blame = Blame::new(repo, &range);
-        let mut files = Files::new(repo, &range);
+        let mut blame = GitBlame::new(repo, &range);
+        let mut files = SameFiles::new(repo, &range);
         self.speed.note(spans.len(), took, &blame, &spans)?;
         for (span, answer) in spans.iter().zip(answers) {
             let ours = fate_of(&answer)?;
@@ -147,7 +147,7 @@ impl Bench {
             let (mut a, mut b) = (blame.fate(span)?, history.fate(span));
             // Gone on the way and back again: the file is the same, whatever was between.
             if files.is_same(span)? {
-                let unchanged = Fate::Intact(Place {
+                let unchanged = Fate::Intact(FileSpan {
                     path: span.path.clone(),
                     start: span.start,
                     end: span.end,
@@ -214,8 +214,8 @@ impl Bench {
         let mut track = shell::command(&self.binary);
         track.arg("--json").arg("--repo").arg(repo);
         track.args(["pointers", "track", "--from", from, "--to", to]);
-        let span = |(id, it): (usize, &Span)| {
-            let span = json!({ "id": id, "path": it.path, "start": it.start, "end": it.end });
+        let span = |(id, at): (usize, &Span)| {
+            let span = json!({ "id": id, "path": at.path, "start": at.start, "end": at.end });
             format!("{span}\n")
         };
         let spans_text: String = spans.iter().enumerate().map(span).collect();
@@ -232,13 +232,13 @@ impl Bench {
 }
 
 /// Which files are the same at both ends.
-struct Files<'a> {
+struct SameFiles<'a> {
     repo: &'a Path,
     range: &'a Range,
     same: HashMap<String, bool>,
 }
 
-impl<'a> Files<'a> {
+impl<'a> SameFiles<'a> {
     fn new(repo: &'a Path, range: &'a Range) -> Self {
         Self {
             repo,
@@ -261,8 +261,8 @@ impl<'a> Files<'a> {
 
 /// Our answer in the words of the references.
 pub(crate) fn fate_of(answer: &Value) -> Result<Fate> {
-    let place = || -> Option<Place> {
-        Some(Place {
+    let place = || -> Option<FileSpan> {
+        Some(FileSpan {
             path: answer["path"].as_str()?.to_owned(),
             start: usize::try_from(answer["start"].as_u64()?).ok()?,
             end: usize::try_from(answer["end"].as_u64()?).ok()?,
@@ -291,7 +291,7 @@ impl Speed {
         &mut self,
         spans: usize,
         ours: Duration,
-        blame: &Blame<'_>,
+        blame: &GitBlame<'_>,
         sample: &[Span],
     ) -> Result<()> {
         const BLAMED: usize = 8;

@@ -27,7 +27,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::ground::Ground;
-use client::{Client, Party, in_turn};
+use client::{LineClient, Party, in_turn};
 use place::{claim, commit, common_topic, is_full, is_near, query, topic};
 use table::{Bar, figure, met, ms, plain, row};
 use xtask::shell;
@@ -122,7 +122,7 @@ impl Bench {
         let bare = shell::example(root, "engram-store", "bare")?;
         let place = place::place()?;
         table::head();
-        let run = Run {
+        let run = ServerRun {
             place: &place,
             bare: &bare,
             engrams: self.engrams,
@@ -138,21 +138,21 @@ impl Bench {
 }
 
 /// One server from its start to its end, in turn with what it is held against.
-struct Run<'a> {
+struct ServerRun<'a> {
     place: &'a Ground,
     bare: &'a Path,
     engrams: usize,
 }
 
-impl Run<'_> {
+impl ServerRun<'_> {
     fn server(&self, binary: &Path, peer: Option<&Path>) -> Result<()> {
         let start = Instant::now();
-        let mut ours = Client::greet(self.place.engram(binary).arg("mcp"))?;
+        let mut ours = LineClient::greet(self.place.engram(binary).arg("mcp"))?;
         figure("start to first answer", &ms(start.elapsed()), "");
         let mut peer = match peer {
             Some(program) => {
                 let folder = self.place.folder.join("peer");
-                Some(Client::greet(&mut peer::server(program, &folder)?)?)
+                Some(LineClient::greet(&mut peer::server(program, &folder)?)?)
             }
             None => None,
         };
@@ -161,7 +161,7 @@ impl Run<'_> {
         self.read(&mut ours)?;
         let tools = ours.ask("tools/list", json!({}))?.result.to_string();
         figure("tools/list", &format!("{} bytes", tools.len()), "");
-        let memory = |it: &Client| Ok::<_, anyhow::Error>(rest::resident(it.id())? / 1024);
+        let memory = |it: &LineClient| Ok::<_, anyhow::Error>(rest::resident(it.id())? / 1024);
         figure("resident memory", &format!("{} MB", memory(&ours)?), "");
         if let Some(peer) = peer {
             figure(
@@ -174,12 +174,12 @@ impl Run<'_> {
         ours.finish()
     }
 
-    fn write(&self, ours: &mut Client, peer: Option<&mut Client>) -> Result<()> {
+    fn write(&self, ours: &mut LineClient, peer: Option<&mut LineClient>) -> Result<()> {
         // The first write tells how long an answer is; it pays for what is opened once, too.
         let bytes = ours.call("engram_commit", commit(0))?.bytes;
         let mut bare = Command::new(self.bare);
         bare.arg("store").arg(self.place.room("bare-store")?);
-        let mut bare = Client::start(bare.arg(bytes.to_string()))?;
+        let mut bare = LineClient::start(bare.arg(bytes.to_string()))?;
         bare.call("engram_commit", commit(0))?;
         let mut parties = vec![
             Party::new(ours, "engram_commit", commit),
@@ -195,12 +195,12 @@ impl Run<'_> {
         bare.finish()
     }
 
-    fn ask(&self, ours: &mut Client, peer: Option<&mut Client>) -> Result<()> {
+    fn ask(&self, ours: &mut LineClient, peer: Option<&mut LineClient>) -> Result<()> {
         let engrams = self.engrams;
         // The first question opens the index, and its answer is what records look like.
         let first = ours.call("engram_query", query(&common_topic(0)))?.result;
         let mut bare = self.searcher(&first)?;
-        let mut asked = Asked {
+        let mut asked = Parties {
             ours,
             bare: &mut bare,
             peer,
@@ -238,7 +238,7 @@ impl Run<'_> {
     }
 
     /// A bare index of all records, each as long as those of an answer.
-    fn searcher(&self, answer: &Value) -> Result<Client> {
+    fn searcher(&self, answer: &Value) -> Result<LineClient> {
         let found = answer["structuredContent"]["engrams"]
             .as_array()
             .context("no engrams in an answer")?;
@@ -253,10 +253,10 @@ impl Run<'_> {
         let file = self.place.folder.join("records.jsonl");
         fs::write(&file, records)?;
         let mut bare = Command::new(self.bare);
-        Client::start(bare.arg("search").args([room, file]))
+        LineClient::start(bare.arg("search").args([room, file]))
     }
 
-    fn read(&self, ours: &mut Client) -> Result<()> {
+    fn read(&self, ours: &mut LineClient) -> Result<()> {
         let mut ours = [Party::new(ours, "engram_deref", place::deref)];
         in_turn(0..READ, &mut ours)?;
         let show: Vec<Duration> = (0..50)
@@ -274,13 +274,13 @@ impl Run<'_> {
 }
 
 /// All that answer the same questions.
-struct Asked<'a> {
-    ours: &'a mut Client,
-    bare: &'a mut Client,
-    peer: Option<&'a mut Client>,
+struct Parties<'a> {
+    ours: &'a mut LineClient,
+    bare: &'a mut LineClient,
+    peer: Option<&'a mut LineClient>,
 }
 
-impl Asked<'_> {
+impl Parties<'_> {
     /// Rows of one kind of question, and how often each gave what was wanted.
     fn rows(
         &mut self,

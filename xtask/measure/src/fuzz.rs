@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     ground::{Ground, NO_RATE, commit_all},
-    http::Served,
+    http::RunningServer,
 };
 use xtask::{
     shell::{self, command, output, run},
@@ -47,7 +47,7 @@ impl Fuzz {
             engram
         };
         for (name, open) in [("the user", None), ("an agent", Some("lead"))] {
-            let served = Served::start(engram().arg("serve"))?;
+            let served = RunningServer::start(engram().arg("serve"))?;
             let token = match open {
                 None => served.token.clone(),
                 Some(name) => family(&engram, name)?,

@@ -14,14 +14,14 @@ use ureq::{Agent, Body, http::Response};
 const FRESH: Duration = Duration::from_secs(10);
 
 /// A server that ends with this.
-pub(crate) struct Served {
+pub(crate) struct RunningServer {
     server: Child,
     pub(crate) address: String,
     /// The user's.
     pub(crate) token: String,
 }
 
-impl Served {
+impl RunningServer {
     /// Starts `engram .. serve`.
     pub(crate) fn start(serve: &mut Command) -> Result<Self> {
         let mut server = serve.stdout(Stdio::piped()).spawn()?;
@@ -45,12 +45,12 @@ impl Served {
     }
 
     /// A connection by this token.
-    pub(crate) fn by(&self, token: &str) -> Connection {
-        Connection::to(&self.address, token)
+    pub(crate) fn by(&self, token: &str) -> HttpConnection {
+        HttpConnection::to(&self.address, token)
     }
 }
 
-impl Drop for Served {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         let _ = self.server.kill();
         let _ = self.server.wait();
@@ -58,7 +58,7 @@ impl Drop for Served {
 }
 
 /// Calls one after the other, over one connection.
-pub(crate) struct Connection {
+pub(crate) struct HttpConnection {
     agent: Agent,
     address: String,
     /// The header that shows the token.
@@ -85,7 +85,7 @@ impl Answer {
     }
 }
 
-impl Connection {
+impl HttpConnection {
     fn to(address: &str, token: &str) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
@@ -147,7 +147,7 @@ mod tests {
                 assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
                 stream.write_all(said.as_bytes()).unwrap();
             });
-            let answer = Connection::to(&address, "token").get("/");
+            let answer = HttpConnection::to(&address, "token").get("/");
             server.join().unwrap();
             answer
         };

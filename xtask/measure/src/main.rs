@@ -18,7 +18,7 @@ use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
-struct Cli {
+struct Arguments {
     #[command(subcommand)]
     what: What,
 }
@@ -36,7 +36,7 @@ enum What {
 }
 
 fn main() -> ExitCode {
-    match perform(Cli::parse().what) {
+    match perform(Arguments::parse().what) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -62,6 +62,6 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         use clap::CommandFactory;
-        Cli::command().debug_assert();
+        Arguments::command().debug_assert();
     }
 }

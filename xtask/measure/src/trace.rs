@@ -20,10 +20,10 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
-use check::{Figures, check};
-use ground::Ground;
+use check::{TraceFigures, check};
+use ground::CloneAndHome;
 use play::Play;
-use record::{Did, File, Record, Run, file_of};
+use record::{CallMade, File, Record, TraceRun, file_of};
 use team::Team;
 use xtask::shell;
 
@@ -61,11 +61,11 @@ impl Trace {
             Some(binary) => binary.clone(),
             None => shell::built(root, &["--package", "engram-cli"], "engram")?,
         };
-        let ground = Ground::new(root, &self.commit, engram)?;
+        let ground = CloneAndHome::new(root, &self.commit, engram)?;
         let sources = ground.sources()?;
         let team = Team::open(&ground)?;
         let mut record = Record {
-            run: Run {
+            run: TraceRun {
                 commit: ground.commit.clone(),
                 seed: self.seed,
                 agents: team.members(),
@@ -96,7 +96,7 @@ impl Trace {
 }
 
 /// The figures of a trace; an error where a bound does not hold.
-fn print(record: &Record) -> Result<Figures> {
+fn print(record: &Record) -> Result<TraceFigures> {
     match check(record) {
         Ok(figures) => {
             figures.rows().iter().for_each(|it| println!("{it}"));
@@ -110,15 +110,15 @@ fn print(record: &Record) -> Result<Figures> {
 fn pointed_at(record: &Record) -> BTreeSet<usize> {
     let calls = record.turns.iter().flat_map(|it| &it.calls);
     let pointers = calls.flat_map(|it| match it {
-        Did::Sent(sent) => sent.claims.iter().flatten().chain(&sent.pack).collect(),
-        Did::Read(at, _) | Did::Granted(at, _) => vec![at],
+        CallMade::Sent(sent) => sent.claims.iter().flatten().chain(&sent.pack).collect(),
+        CallMade::Read(at, _) | CallMade::Granted(at, _) => vec![at],
         _ => Vec::new(),
     });
     pointers.map(file_of).collect()
 }
 
 /// What was seen outside is what the product says of itself.
-fn agree(figures: &Figures, said: &Value) -> Result<()> {
+fn agree(figures: &TraceFigures, said: &Value) -> Result<()> {
     let is_same = said["tokens"] == figures.inline
         && said["full_tokens"] == figures.full
         && (said["resend_rate"].as_f64().unwrap_or_default() - figures.resend_rate()).abs() < 1e-3;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{
     lexicon, name,
-    sketch::{Place, Sketch},
+    sketch::{PlacedWord, Sketch},
     statement::Statement,
     token::Token,
     value::{Reading, Value},
@@ -54,10 +54,10 @@ pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]
 
 /// One word, or several in quotation marks, and nothing else.
 fn after(sketch: &Sketch, at: usize, tokens: &[Token]) -> Option<Assigned> {
-    let after: Vec<&Place> = sketch.places.iter().filter(|it| it.at > at).collect();
+    let after: Vec<&PlacedWord> = sketch.places.iter().filter(|it| it.at > at).collect();
     let (first, last) = (after.first()?.at, after.last()?.at);
     let terms: Option<BTreeSet<usize>> = after.iter().map(|it| it.term).collect();
-    let quoted = |it: &&Place| tokens.get(it.at).is_some_and(|it| it.quoted);
+    let quoted = |it: &&PlacedWord| tokens.get(it.at).is_some_and(|it| it.quoted);
     let literal = after.iter().all(quoted);
     let assigned = Assigned {
         first,

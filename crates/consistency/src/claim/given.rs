@@ -4,9 +4,9 @@ use super::{
     clause,
     lexicon::{self, Form},
     name,
-    quantity::{self, Found},
+    quantity::{self, FoundValue},
     read::Reader,
-    sketch::Place,
+    sketch::PlacedWord,
     statement::{Aspect, Traits},
     token::Token,
     unit::{self, Dimension},
@@ -147,7 +147,7 @@ impl Reader<'_> {
     }
 
     /// A bare number directly after a name is its version: Node 20, Python 3.11.
-    fn make_version(&self, token: &Token, found: &mut Found) {
+    fn make_version(&self, token: &Token, found: &mut FoundValue) {
         let next = self.words.get(self.at + found.words);
         let noun = next.is_some_and(|it| !it.mark && lexicon::exact(&it.lower).is_none());
         let named = self.sketch.last_name_at.is_some_and(|it| {
@@ -170,7 +170,7 @@ impl Reader<'_> {
     }
 
     /// `^18.2.0` and `~18.2.0` are ranges of versions.
-    fn make_range(&self, token: &Token, found: &mut Found) {
+    fn make_range(&self, token: &Token, found: &mut FoundValue) {
         let before = self.at.checked_sub(1).and_then(|it| self.words.get(it));
         let Some(sign) = before.filter(|it| it.to == token.from) else {
             return;
@@ -222,7 +222,7 @@ impl Reader<'_> {
             value.label = true;
             self.sketch.numbered.insert(self.said.values.len());
         }
-        self.sketch.places.push(Place {
+        self.sketch.places.push(PlacedWord {
             at: self.at,
             term: None,
             value: Some(self.said.values.len()),

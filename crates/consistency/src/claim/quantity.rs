@@ -11,7 +11,7 @@ use super::{
 };
 
 /// A value that starts at a word, and the words it uses.
-pub(crate) struct Found {
+pub(crate) struct FoundValue {
     pub(crate) value: Value,
     /// How many words it takes.
     pub(crate) words: usize,
@@ -39,7 +39,7 @@ impl<'a> Words<'a> {
 }
 
 /// The value that starts at this word, if any.
-pub(crate) fn value_at(words: &Words<'_>, at: usize) -> Option<Found> {
+pub(crate) fn value_at(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     days(words, at)
         .or_else(|| clock(words, at))
         .or_else(|| version(words, at))
@@ -47,9 +47,14 @@ pub(crate) fn value_at(words: &Words<'_>, at: usize) -> Option<Found> {
         .or_else(|| measured(words, at))
 }
 
-pub(crate) fn found(words: &Words<'_>, at: usize, taken: usize, reading: Reading) -> Option<Found> {
+pub(crate) fn found(
+    words: &Words<'_>,
+    at: usize,
+    taken: usize,
+    reading: Reading,
+) -> Option<FoundValue> {
     let last = words.get(at + taken.checked_sub(1)?)?;
-    Some(Found {
+    Some(FoundValue {
         value: Value::exact(reading, words.get(at)?.from, last.to),
         words: taken,
         apart: Vec::new(),
@@ -60,7 +65,7 @@ pub(crate) fn found(words: &Words<'_>, at: usize, taken: usize, reading: Reading
 }
 
 /// `2026-03-01`, `12 December 2025`, `December 12, 2025`, `March 2025`, `Q1 2024`, `in 2023`.
-fn days(words: &Words<'_>, at: usize) -> Option<Found> {
+fn days(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let text = words.get(at).filter(|it| !it.mark)?.text.as_str();
     if let Some(days) = date::iso(text) {
         return found(words, at, 1, Reading::Days(days));
@@ -100,7 +105,7 @@ fn days(words: &Words<'_>, at: usize) -> Option<Found> {
 }
 
 /// `02:00`.
-fn clock(words: &Words<'_>, at: usize) -> Option<Found> {
+fn clock(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let (hour, minute) = words.get(at)?.text.split_once(':')?;
     let part = |it: &str, below: u16| it.parse::<u16>().ok().filter(|n| *n < below);
     let digits = |it: &str| it.len() <= 2 && it.bytes().all(|it| it.is_ascii_digit());
@@ -112,7 +117,7 @@ fn clock(words: &Words<'_>, at: usize) -> Option<Found> {
 }
 
 /// `1.2.3`, `v2`, `v1.4`, `1.x`; the clause reader handles a number after a technology.
-fn version(words: &Words<'_>, at: usize) -> Option<Found> {
+fn version(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let text = words.get(at)?.text.as_str();
     let (plain, form) = match text.strip_suffix('+') {
         Some(plain) => (plain, Form::AtLeast),
@@ -222,7 +227,7 @@ fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)>
 
 /// A number with its unit and denominator; of a time, also the rest in smaller units: "1 hour and
 /// 30 minutes", "an hour and a half".
-fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
+fn measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     if let Some(time) = words
         .get(at)
         .and_then(|it| unit::spelled_together(&it.text))
@@ -243,7 +248,7 @@ fn measured(words: &Words<'_>, at: usize) -> Option<Found> {
 }
 
 /// What is added to a time in the words after it, and how many words that takes.
-fn rest_of(words: &Words<'_>, at: usize, whole: &Found) -> Option<(Ratio, usize)> {
+fn rest_of(words: &Words<'_>, at: usize, whole: &FoundValue) -> Option<(Ratio, usize)> {
     let last = words.get(at + whole.words.checked_sub(1)?)?;
     let unit = unit::unit(&last.lower).or_else(|| unit_at_end(&last.text))?;
     if unit.dimension != Dimension::Time
@@ -274,7 +279,7 @@ fn unit_at_end(text: &str) -> Option<Unit> {
     unit::unit(text.get(length..)?)
 }
 
-fn one_measured(words: &Words<'_>, at: usize) -> Option<Found> {
+fn one_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     if let Some((part, unit, taken)) = part_of(words, at) {
         let (worth, dimension) = unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
             (it.worth, it.dimension)

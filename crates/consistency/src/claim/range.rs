@@ -2,13 +2,13 @@
 
 use super::{
     number::{self, Ratio},
-    quantity::{Found, Words, found, plain},
+    quantity::{FoundValue, Words, found, plain},
     unit::{self, Dimension, Unit},
     value::Reading,
 };
 
 /// `10-20 ms`, `8 to 12 minutes`, `between 1 and 5`.
-pub(crate) fn range(words: &Words<'_>, at: usize) -> Option<Found> {
+pub(crate) fn range(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let text = words.get(at)?.text.as_str();
     for sign in ["–", "..", "-"] {
         if let Some((low, high)) = text.split_once(sign)
@@ -76,7 +76,7 @@ fn end_of(words: &Words<'_>, at: usize, text: &str, taken: usize) -> Option<End>
     })
 }
 
-fn spanned(words: &Words<'_>, at: usize, low: Ratio, high: End) -> Option<Found> {
+fn spanned(words: &Words<'_>, at: usize, low: Ratio, high: End) -> Option<FoundValue> {
     let worth = high.unit.map_or(Ratio::whole(1), |it| it.worth);
     let dimension = high.unit.map_or(Dimension::Count, |it| it.dimension);
     let (low, high_end) = (low.times(worth)?, high.number.times(worth)?);

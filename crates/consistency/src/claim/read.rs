@@ -260,17 +260,17 @@ impl Reader<'_> {
                 self.said.poles.push(span);
                 self.sketch.verb_seen |= lower.ends_with("n't") || lower == "cannot";
             }
-            Meaning::Opposite(key, side) => match words == 1 && self.is_set_to(key, at) {
-                true => {
+            Meaning::Opposite(key, side) => {
+                if words == 1 && self.is_set_to(key, at) {
                     self.at = at;
                     self.word(token);
                     self.at += 1;
-                }
-                false if words == 1 && self.is_attribute(token, at) => {
+                } else if words == 1 && self.is_attribute(token, at) {
                     self.add(name::key(&lower), span, Traits::default(), None);
+                } else {
+                    self.opposite(key, side, span);
                 }
-                false => self.opposite(key, side, span),
-            },
+            }
             Meaning::Concept(key) => self.concept(key, span),
             Meaning::Form(form) => self.sketch.forms.push((at, form)),
             Meaning::About => self.sketch.about.push(at),

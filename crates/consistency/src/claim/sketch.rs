@@ -15,7 +15,7 @@ use super::{
 };
 
 /// What a word of the clause became.
-pub(crate) struct Place {
+pub(crate) struct PlacedWord {
     pub(crate) at: usize,
     pub(crate) term: Option<usize>,
     pub(crate) value: Option<usize>,
@@ -24,7 +24,7 @@ pub(crate) struct Place {
 /// What is noticed while a clause is parsed.
 #[derive(Default)]
 pub(crate) struct Sketch {
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<PlacedWord>,
     /// For each value: whether it was a bare number, and whether it followed "after".
     pub(crate) bare: Vec<bool>,
     pub(crate) after: Vec<bool>,

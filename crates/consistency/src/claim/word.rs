@@ -6,7 +6,7 @@ use super::{
     lexicon::{self, Meaning},
     name,
     read::Reader,
-    sketch::Place,
+    sketch::PlacedWord,
     statement::{Reach, Term, Traits},
     technology,
     token::Token,
@@ -270,17 +270,14 @@ impl Reader<'_> {
         let participle = lower.ends_with("ed") || lexicon::irregular(lower).is_some();
         let noun_before =
             meaning.is_none() || before.quoted || matches!(meaning, Some(Meaning::Concept(_)));
-        match participle {
-            true => helped || light || adverb || !noun_next || noun_before,
-            false if helped => true,
-            false => {
-                let third =
-                    lower.ends_with('s') && !lower.ends_with("ss") && !before.lower.ends_with('s');
-                let acronym = before.text.chars().filter(|it| it.is_uppercase()).count() > 1;
-                let many = before.lower.ends_with('s') && !acronym && !lower.ends_with('s');
-                noun_before && !self.sketch.verb_seen && (third || many) && !lower.ends_with("ions")
-            }
+        if participle {
+            return helped || light || adverb || !noun_next || noun_before;
         }
+        let third = lower.ends_with('s') && !lower.ends_with("ss") && !before.lower.ends_with('s');
+        let acronym = before.text.chars().filter(|it| it.is_uppercase()).count() > 1;
+        let many = before.lower.ends_with('s') && !acronym && !lower.ends_with('s');
+        let agrees = third || many;
+        helped || noun_before && !self.sketch.verb_seen && agrees && !lower.ends_with("ions")
     }
 
     /// Adds a term, once.
@@ -302,7 +299,7 @@ impl Reader<'_> {
         let text = self.written(&key, span.0);
         let there = self.said.terms.iter().position(|it| it.key == key);
         let place = there.unwrap_or(self.said.terms.len());
-        self.sketch.places.push(Place {
+        self.sketch.places.push(PlacedWord {
             at: self.at,
             term: Some(place),
             value: None,

@@ -3,7 +3,7 @@
 
 use crate::claim::{Reach, Statement, Term, is_everywhere, key, parts};
 
-use super::ground::{Ground, Lie};
+use super::topics::{Lie, TopicPair};
 
 /// What two statements have in common, and what only one of them has.
 pub(crate) struct Fit<'a> {
@@ -19,7 +19,7 @@ pub(crate) struct Fit<'a> {
 }
 
 impl<'a> Fit<'a> {
-    pub(crate) fn new(left: &'a Statement, right: &'a Statement, ground: &Ground) -> Self {
+    pub(crate) fn new(left: &'a Statement, right: &'a Statement, topics: &TopicPair) -> Self {
         let mut fit = Fit {
             shared: Vec::new(),
             left: Vec::new(),
@@ -47,7 +47,7 @@ impl<'a> Fit<'a> {
             (
                 left,
                 right,
-                &ground.right,
+                &topics.right,
                 &mut fit.left,
                 &mut fit.left_verbs,
                 &mut left_told,
@@ -55,7 +55,7 @@ impl<'a> Fit<'a> {
             (
                 right,
                 left,
-                &ground.left,
+                &topics.left,
                 &mut fit.right,
                 &mut fit.right_verbs,
                 &mut right_told,
@@ -105,13 +105,13 @@ impl<'a> Fit<'a> {
     }
 
     /// Whether what they share is enough to identify the subject, given their topics.
-    pub(crate) fn is_known(&self, ground: &Ground) -> bool {
+    pub(crate) fn is_known(&self, topics: &TopicPair) -> bool {
         let nouns = || self.shared.iter().filter(|it| !it.traits.verb);
         let named = nouns().any(|it| it.traits.name);
         let count = nouns().count();
-        let rooted = nouns().any(|it| ground.own.contains(&it.key));
-        match ground.lie {
-            Lie::Same if ground.bare => count >= 2 || named,
+        let rooted = nouns().any(|it| topics.own.contains(&it.key));
+        match topics.lie {
+            Lie::Same if topics.bare => count >= 2 || named,
             Lie::Same => count >= 1,
             // A statement about the whole is not about a part, unless both name it.
             Lie::Above | Lie::Below => {
@@ -158,12 +158,12 @@ pub(crate) fn reaches(
     all: &Statement,
     one: &Statement,
     all_is_left: bool,
-    ground: &Ground,
+    topics: &TopicPair,
 ) -> bool {
     let Reach::All { class, narrowed } = &all.reach else {
         return false;
     };
-    let above = match ground.lie {
+    let above = match topics.lie {
         Lie::Same => true,
         Lie::Above => all_is_left,
         Lie::Below => !all_is_left,

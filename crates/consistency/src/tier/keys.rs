@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::claim::{Claim, Reach, Statement, Term};
 
-use super::{fit::ENDPOINTS, ground::topic_words, pair::STORES};
+use super::{fit::ENDPOINTS, pair::STORES, topics::topic_words};
 
 /// The keys a claim is stored under, and those it looks up; they differ only for statements about
 /// all. Each list is sorted, without repeats.

@@ -6,9 +6,9 @@
 
 mod difference;
 mod fit;
-mod ground;
 mod keys;
 mod pair;
+mod topics;
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -17,8 +17,8 @@ use jiff::Timestamp;
 
 use crate::claim::{Claim, Statement};
 use difference::Difference;
-use ground::Ground;
-use pair::{Outcome, Weighed};
+use pair::{Comparison, Weighed};
+use topics::TopicPair;
 
 pub use engram_model::{Severity, Tier};
 pub use keys::{Keys, keys};
@@ -85,17 +85,17 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
     if !at_one_time(a, b) || a.claim.folded == b.claim.folded {
         return None;
     }
-    let ground = Ground::new(a.topic, b.topic);
+    let topics = TopicPair::new(a.topic, b.topic);
     let mut apart: Vec<(usize, usize, f64, Difference)> = Vec::new();
     let mut agreed = (BTreeSet::new(), BTreeSet::new());
-    for (left, right, weighed) in all_pairs(a, b, &ground) {
+    for (left, right, weighed) in all_pairs(a, b, &topics) {
         match weighed.outcome {
-            Outcome::Apart(difference) => apart.push((left, right, weighed.score, difference)),
-            Outcome::Same => {
+            Comparison::Apart(difference) => apart.push((left, right, weighed.score, difference)),
+            Comparison::Same => {
                 agreed.0.insert(left);
                 agreed.1.insert(right);
             }
-            Outcome::Open => {}
+            Comparison::Open => {}
         }
     }
     // Who says several values of one thing, and one of them as the other does, agrees with it.
@@ -128,7 +128,7 @@ pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     if same_topic && a.claim.folded == b.claim.folded {
         return Some(1.0);
     }
-    let ground = Ground::new(a.topic, b.topic);
+    let topics = TopicPair::new(a.topic, b.topic);
     let (left, right) = (&a.claim.statements, &b.claim.statements);
     if left.is_empty() || left.len() != right.len() {
         return None;
@@ -137,8 +137,8 @@ pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     let mut free: Vec<_> = right.iter().collect();
     for one in left {
         let said_so = |other: &&Statement| {
-            let weighed = pair::weigh(one, other, &ground)?;
-            matches!(weighed.outcome, Outcome::Same).then_some(weighed.score)
+            let weighed = pair::weigh(one, other, &topics)?;
+            matches!(weighed.outcome, Comparison::Same).then_some(weighed.score)
         };
         let at = free.iter().position(|it| said_so(it).is_some())?;
         least = least.min(said_so(&free.swap_remove(at))?);
@@ -149,11 +149,11 @@ pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
 /// Confidence that two claims are about the same attribute of the same subject, whatever they say
 /// about it: finds what an update without a lineage replaces (docs/design.md#what-a-version-may-replace).
 pub fn same_matter(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
-    let ground = Ground::new(a.topic, b.topic);
+    let topics = TopicPair::new(a.topic, b.topic);
     if a.claim.folded == b.claim.folded && a.topic == b.topic {
         return Some(1.0);
     }
-    let scores = all_pairs(a, b, &ground).map(|it| it.2.score);
+    let scores = all_pairs(a, b, &topics).map(|it| it.2.score);
     scores.max_by(f64::total_cmp)
 }
 
@@ -161,12 +161,12 @@ pub fn same_matter(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
 fn all_pairs<'a>(
     a: &'a Said<'_>,
     b: &'a Said<'_>,
-    ground: &'a Ground,
+    topics: &'a TopicPair,
 ) -> impl Iterator<Item = (usize, usize, Weighed)> + 'a {
     a.claim.statements.iter().enumerate().flat_map(move |left| {
         let right = b.claim.statements.iter().enumerate();
         right.filter_map(move |right| {
-            let weighed = pair::weigh(left.1, right.1, ground)?;
+            let weighed = pair::weigh(left.1, right.1, topics)?;
             Some((left.0, right.0, weighed))
         })
     })

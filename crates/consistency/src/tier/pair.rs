@@ -10,11 +10,11 @@ use super::{
     Tier,
     difference::Difference,
     fit::{self, Fit},
-    ground::{Ground, Lie},
+    topics::{Lie, TopicPair},
 };
 
 /// The result of a comparison.
-pub(crate) enum Outcome {
+pub(crate) enum Comparison {
     /// They say the same.
     Same,
     /// They are about the same thing, and both can hold.
@@ -24,12 +24,12 @@ pub(crate) enum Outcome {
 }
 
 pub(crate) struct Weighed {
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: Comparison,
     pub(crate) score: f64,
 }
 
 /// Compares two statements; none if they are not known to be about the same thing.
-pub(crate) fn weigh(left: &Statement, right: &Statement, ground: &Ground) -> Option<Weighed> {
+pub(crate) fn weigh(left: &Statement, right: &Statement, topics: &TopicPair) -> Option<Weighed> {
     if left.environment != right.environment || left.conditions != right.conditions {
         return None;
     }
@@ -39,30 +39,30 @@ pub(crate) fn weigh(left: &Statement, right: &Statement, ground: &Ground) -> Opt
         return None;
     }
     match (all(left), all(right)) {
-        (true, false) if fit::reaches(left, right, true, ground) => {
-            weigh_under(left, &fit::as_all(left, right), ground)
+        (true, false) if fit::reaches(left, right, true, topics) => {
+            weigh_under(left, &fit::as_all(left, right), topics)
         }
-        (false, true) if fit::reaches(right, left, false, ground) => {
-            weigh_under(&fit::as_all(right, left), right, ground)
+        (false, true) if fit::reaches(right, left, false, topics) => {
+            weigh_under(&fit::as_all(right, left), right, topics)
         }
         // A statement about all is not compared with one that may not be among them.
-        (true, false) | (false, true) if ground.lie != Lie::Same => None,
+        (true, false) | (false, true) if topics.lie != Lie::Same => None,
         (true, true) if left.except != right.except => None,
-        _ => weigh_same(left, right, ground, true),
+        _ => weigh_same(left, right, topics, true),
     }
 }
 
 /// The same, where one is about all and the other about one of them.
-fn weigh_under(left: &Statement, right: &Statement, ground: &Ground) -> Option<Weighed> {
-    let mut weighed = weigh_same(left, right, ground, false)?;
-    if let Outcome::Apart(difference) = &mut weighed.outcome
-        && ground.lie != Lie::Same
+fn weigh_under(left: &Statement, right: &Statement, topics: &TopicPair) -> Option<Weighed> {
+    let mut weighed = weigh_same(left, right, topics, false)?;
+    if let Comparison::Apart(difference) = &mut weighed.outcome
+        && topics.lie != Lie::Same
     {
         difference.tier = Tier::CrossScope;
     }
     // One of many that agrees with all is nothing new, and no corroboration.
-    if matches!(weighed.outcome, Outcome::Same) {
-        weighed.outcome = Outcome::Open;
+    if matches!(weighed.outcome, Comparison::Same) {
+        weighed.outcome = Comparison::Open;
     }
     Some(weighed)
 }
@@ -70,17 +70,17 @@ fn weigh_under(left: &Statement, right: &Statement, ground: &Ground) -> Option<W
 fn weigh_same(
     left: &Statement,
     right: &Statement,
-    ground: &Ground,
+    topics: &TopicPair,
     placed: bool,
 ) -> Option<Weighed> {
-    let fit = Fit::new(left, right, ground);
+    let fit = Fit::new(left, right, topics);
     let keyed = !left.settings.is_empty() && !right.settings.is_empty();
     if keyed && left.settings != right.settings {
         return None;
     }
     // The same setting name within one topic is one setting, whatever the other words.
-    let named = keyed && ground.lie == Lie::Same;
-    let known = !placed || named || fit.is_known(ground);
+    let named = keyed && topics.lie == Lie::Same;
+    let known = !placed || named || fit.is_known(topics);
     let outcome = alive(left, right, &fit)
         .or_else(|| substituted(left, right, &fit, placed))
         .or_else(|| values(left, right, &fit, keyed))
@@ -88,9 +88,9 @@ fn weigh_same(
         .or_else(|| poles(left, right, &fit, placed))
         .filter(|_| known)?;
     let outcome = match outcome {
-        Outcome::Apart(mut difference) if placed && ground.lie != Lie::Same => {
+        Comparison::Apart(mut difference) if placed && topics.lie != Lie::Same => {
             difference.tier = Tier::CrossScope;
-            Outcome::Apart(difference)
+            Comparison::Apart(difference)
         }
         outcome => outcome,
     };
@@ -101,7 +101,7 @@ fn weigh_same(
 }
 
 /// Tier 2, temporal: gone against still there.
-fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Outcome> {
+fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparison> {
     let (one, other) = (left.alive?, right.alive?);
     if !(fit.left.is_empty() && fit.right.is_empty()) || fit.shared.is_empty() {
         return None;
@@ -123,7 +123,7 @@ fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Outcome> 
     if one == other {
         None
     } else {
-        Some(Outcome::Apart(Difference::of_life(
+        Some(Comparison::Apart(Difference::of_life(
             left,
             right,
             &fit.shared,
@@ -137,7 +137,7 @@ fn substituted(
     right: &Statement,
     fit: &Fit<'_>,
     placed: bool,
-) -> Option<Outcome> {
+) -> Option<Comparison> {
     let ([one], [other]) = (fit.left.as_slice(), fit.right.as_slice()) else {
         return None;
     };
@@ -153,7 +153,7 @@ fn substituted(
     }
     // The subject of a statement about all is what they are.
     let subject = !placed || fit.shared.iter().any(|it| !it.traits.verb);
-    subject.then(|| Outcome::Apart(Difference::of_terms(one, other, &fit.shared)))
+    subject.then(|| Comparison::Apart(Difference::of_terms(one, other, &fit.shared)))
 }
 
 /// Whether what two statements say is done is the same, as far as a technology tells: what is written
@@ -203,7 +203,7 @@ fn has_filled_verb(said: &Statement) -> bool {
 }
 
 /// Tiers 0 and 2: other values for the same attribute.
-fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Option<Outcome> {
+fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Option<Comparison> {
     let about_one = fit.is_about_one() && are_done_alike(left, right, fit);
     if left.values.is_empty() || !about_one || !are_of_one_kind(left.aspect, right.aspect) {
         return None;
@@ -230,10 +230,12 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
     if apart.is_empty() {
         // The same values: whether they are affirmed or denied decides.
         let same = stands.iter().all(|it| *it == Stand::Same);
-        return match same && left.negative != right.negative {
-            true => poles_of_exact(left, right, fit, true),
-            false if same => Some(Outcome::Same),
-            false => Some(Outcome::Open),
+        return if same && left.negative != right.negative {
+            poles_of_exact(left, right, fit, true)
+        } else if same {
+            Some(Comparison::Same)
+        } else {
+            Some(Comparison::Open)
         };
     }
     // Where several are possible, another version or name is just one more.
@@ -244,10 +246,10 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
     // If several values differ at once, each set may be right: 99% in 100 ms, 50% in 20 ms.
     let several = apart.len() > 1;
     if left.negative || right.negative || one_more || several {
-        return Some(Outcome::Open);
+        return Some(Comparison::Open);
     }
     let tier = tier_of(&apart, keyed);
-    Some(Outcome::Apart(Difference::of_values(
+    Some(Comparison::Apart(Difference::of_values(
         tier,
         &apart,
         &fit.shared,
@@ -298,7 +300,7 @@ fn paired<'a>(left: &'a [Value], right: &'a [Value]) -> Option<Vec<(&'a Value, &
 
 /// Tier 0: how much, how often or until when, and not at all: "expires after 5 minutes", "never
 /// expires".
-fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Outcome> {
+fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparison> {
     let denies = |it: &Statement| it.negative && it.values.is_empty();
     let (no, said, verbs, own) = match (denies(left), denies(right)) {
         (true, false) => (left, right, &fit.left_verbs, &fit.right_verbs),
@@ -325,11 +327,11 @@ fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Outcome>
     let denied = limited || !verbs.is_empty() || no.terms.iter().any(told);
     let sure = denied && !(said.negative || left.open || right.open || value.label);
     (some && verb && sure && fit.is_about_one() && !fit.shared.is_empty())
-        .then(|| Outcome::Apart(Difference::of_poles(left, right, &fit.shared)))
+        .then(|| Comparison::Apart(Difference::of_poles(left, right, &fit.shared)))
 }
 
 /// Tier 0: the same, affirmed and denied.
-fn poles(left: &Statement, right: &Statement, fit: &Fit<'_>, placed: bool) -> Option<Outcome> {
+fn poles(left: &Statement, right: &Statement, fit: &Fit<'_>, placed: bool) -> Option<Comparison> {
     if !(left.values.is_empty() && right.values.is_empty()) {
         return None;
     }
@@ -341,7 +343,7 @@ fn poles_of_exact(
     right: &Statement,
     fit: &Fit<'_>,
     placed: bool,
-) -> Option<Outcome> {
+) -> Option<Comparison> {
     if !fit.is_exact() || left.alive.is_some() != right.alive.is_some() {
         return None;
     }
@@ -355,12 +357,12 @@ fn poles_of_exact(
     let swapped = left.first != right.first;
     let apart = (left.negative != right.negative) != swapped;
     if apart {
-        Some(Outcome::Apart(Difference::of_poles(
+        Some(Comparison::Apart(Difference::of_poles(
             left,
             right,
             &fit.shared,
         )))
     } else {
-        Some(Outcome::Same)
+        Some(Comparison::Same)
     }
 }

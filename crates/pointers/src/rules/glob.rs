@@ -2,7 +2,7 @@
 //! pattern that the path so far leads to is kept at once.
 
 /// A part of a pattern.
-enum Token {
+enum PatternPart {
     Byte(u8),
     /// `?`, and what stands in brackets: a byte other than `/`.
     OneOf(Box<[bool; 256]>),
@@ -15,7 +15,7 @@ enum Token {
 }
 
 pub(super) struct Glob {
-    tokens: Vec<Token>,
+    tokens: Vec<PatternPart>,
     /// What every path begins and ends with that fits.
     head: Vec<u8>,
     tail: Vec<u8>,
@@ -35,8 +35,8 @@ impl Glob {
         let tokens = tokens(&folded, folds);
         let is_broken = tokens.is_none();
         let tokens = tokens.unwrap_or_default();
-        let byte = |it: &Token| match it {
-            Token::Byte(byte) => Some(*byte),
+        let byte = |it: &PatternPart| match it {
+            PatternPart::Byte(byte) => Some(*byte),
             _ => None,
         };
         let mut tail: Vec<u8> = tokens.iter().rev().map_while(byte).collect();
@@ -89,13 +89,15 @@ impl Glob {
                     continue;
                 }
                 match token {
-                    Token::Byte(literal) if literal == byte => self.enter(&mut next, place + 1),
-                    Token::OneOf(set) if set[usize::from(*byte)] => {
+                    PatternPart::Byte(literal) if literal == byte => {
+                        self.enter(&mut next, place + 1)
+                    }
+                    PatternPart::OneOf(set) if set[usize::from(*byte)] => {
                         self.enter(&mut next, place + 1);
                     }
-                    Token::Star if *byte != b'/' => self.enter(&mut next, place),
-                    Token::Rest => self.enter(&mut next, place),
-                    Token::Folders => {
+                    PatternPart::Star if *byte != b'/' => self.enter(&mut next, place),
+                    PatternPart::Rest => self.enter(&mut next, place),
+                    PatternPart::Folders => {
                         // Within a name: it cannot end here.
                         next[place] = true;
                         if *byte == b'/' {
@@ -114,7 +116,9 @@ impl Glob {
     fn enter(&self, at: &mut [bool], place: usize) {
         let mut place = place;
         at[place] = true;
-        while let Some(Token::Star | Token::Folders | Token::Rest) = self.tokens.get(place) {
+        while let Some(PatternPart::Star | PatternPart::Folders | PatternPart::Rest) =
+            self.tokens.get(place)
+        {
             place += 1;
             at[place] = true;
         }
@@ -122,7 +126,7 @@ impl Glob {
 }
 
 /// None where brackets do not close.
-fn tokens(pattern: &[u8], folds: bool) -> Option<Vec<Token>> {
+fn tokens(pattern: &[u8], folds: bool) -> Option<Vec<PatternPart>> {
     let mut tokens = Vec::new();
     let mut rest = pattern;
     let mut before = b'/';
@@ -131,17 +135,17 @@ fn tokens(pattern: &[u8], folds: bool) -> Option<Vec<Token>> {
         match byte {
             b'\\' => {
                 let (&literal, after) = rest.split_first()?;
-                tokens.push(Token::Byte(literal));
+                tokens.push(PatternPart::Byte(literal));
                 rest = after;
             }
             b'?' => {
                 let mut any = Box::new([true; 256]);
                 any[usize::from(b'/')] = false;
-                tokens.push(Token::OneOf(any));
+                tokens.push(PatternPart::OneOf(any));
             }
             b'[' => {
                 let (set, after) = brackets(rest, folds)?;
-                tokens.push(Token::OneOf(set));
+                tokens.push(PatternPart::OneOf(set));
                 rest = after;
             }
             b'*' => {
@@ -149,17 +153,17 @@ fn tokens(pattern: &[u8], folds: bool) -> Option<Vec<Token>> {
                 rest = &rest[stars..];
                 let is_whole = stars > 0 && before == b'/';
                 match rest.first() {
-                    None if is_whole => tokens.push(Token::Rest),
+                    None if is_whole => tokens.push(PatternPart::Rest),
                     Some(b'/') if is_whole => {
                         rest = &rest[1..];
-                        tokens.push(Token::Folders);
+                        tokens.push(PatternPart::Folders);
                         before = b'/';
                         continue;
                     }
-                    _ => tokens.push(Token::Star),
+                    _ => tokens.push(PatternPart::Star),
                 }
             }
-            byte => tokens.push(Token::Byte(byte)),
+            byte => tokens.push(PatternPart::Byte(byte)),
         }
         before = byte;
     }

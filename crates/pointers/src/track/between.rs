@@ -4,7 +4,7 @@ use engram_model::Refusal;
 
 use crate::Repo;
 
-use super::{Edit, Side, Span, State, cache::Cache, origin, text::same_but_for_blanks};
+use super::{Side, Span, State, cache::Cache, origin, verdict};
 
 /// The state of a span that is known to be at `to` now.
 ///
@@ -19,11 +19,5 @@ pub fn between(repo: &Repo, from: (&Side, &Span), to: (&Side, &Span)) -> Result<
     let (old, new) = (read(from)?, read(to)?);
     let then = old.read.text.span(old.spot.lines.clone());
     let now = new.read.text.span(new.spot.lines.clone());
-    Ok(match then == now {
-        true if from.1.path != to.1.path => State::Renamed,
-        true if (from.1.start, from.1.end) != (to.1.start, to.1.end) => State::Moved,
-        true => State::Unchanged,
-        false if same_but_for_blanks(then, now) => State::Edited(Edit::Whitespace),
-        false => State::Edited(Edit::Text),
-    })
+    Ok(verdict::state(&old.spot, then, &new.spot, now))
 }

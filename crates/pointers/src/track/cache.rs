@@ -9,7 +9,7 @@ use crate::{Repo, refuse};
 
 use super::{
     linemap::LineMap,
-    side::{self, File, Snapshot},
+    side::{self, FoundSide, SideFile},
     text::Text,
 };
 
@@ -18,7 +18,7 @@ const MOST_HELD: usize = 64 << 20;
 
 /// A text and the blob that it is.
 #[derive(Clone)]
-pub(super) struct Read {
+pub(super) struct ReadText {
     pub(super) blob: Oid,
     pub(super) text: Rc<Text>,
 }
@@ -43,30 +43,30 @@ impl<'r> Cache<'r> {
         }
     }
 
-    pub(super) fn read(&mut self, side: Snapshot, file: &File) -> Result<Read, Refusal> {
+    pub(super) fn read(&mut self, side: FoundSide, file: &SideFile) -> Result<ReadText, Refusal> {
         let known = match side {
-            Snapshot::Worktree => self.disk.get(&file.path).copied(),
+            FoundSide::Worktree => self.disk.get(&file.path).copied(),
             _ => Some(file.blob),
         };
         if let Some(blob) = known
             && let Some(text) = self.texts.get(&blob)
         {
             let text = text.clone().ok_or_else(|| refuse::binary(&file.path))?;
-            return Ok(Read { blob, text });
+            return Ok(ReadText { blob, text });
         }
         self.repo.stop().check()?;
         let (blob, bytes) = side::read(self.repo, side, file)?;
-        if side == Snapshot::Worktree {
+        if side == FoundSide::Worktree {
             self.disk.insert(file.path.clone(), blob);
         }
         let text = Text::of(bytes).map(Rc::new);
         self.hold(text.as_ref().map_or(0, |it| it.size()));
         self.texts.insert(blob, text.clone());
         let text = text.ok_or_else(|| refuse::binary(&file.path))?;
-        Ok(Read { blob, text })
+        Ok(ReadText { blob, text })
     }
 
-    pub(super) fn map(&mut self, old: &Read, new: &Read) -> Rc<LineMap> {
+    pub(super) fn map(&mut self, old: &ReadText, new: &ReadText) -> Rc<LineMap> {
         let key = (old.blob, new.blob);
         if let Some(map) = self.maps.get(&key) {
             return map.clone();

@@ -28,8 +28,8 @@ use engram_model::Refusal;
 
 use crate::{Repo, refuse, tree};
 
-use cache::{Cache, Read};
-use side::Snapshot;
+use cache::{Cache, ReadText};
+use side::FoundSide;
 use step::{Fate, Spot, Step};
 
 pub use between::between;
@@ -52,9 +52,9 @@ pub struct Span {
 }
 
 /// A span whose lines were found at the side that it comes from.
-struct Origin {
+struct FoundSpan {
     spot: Spot,
-    read: Read,
+    read: ReadText,
 }
 
 /// Where each span of `from` is at `to`, in their order. A span that cannot be answered has its own
@@ -69,11 +69,11 @@ pub fn track(repo: &Repo, from: &Side, to: &Side, spans: &[Span]) -> Vec<Result<
         Err(refusal) => return vec![Err(refusal); spans.len()],
     };
     let mut cache = Cache::new(repo);
-    let origins: Vec<Result<Origin, Refusal>> = spans
+    let origins: Vec<Result<FoundSpan, Refusal>> = spans
         .iter()
         .map(|span| origin(&mut cache, from, old, span))
         .collect();
-    let known: Vec<&Origin> = origins.iter().flatten().collect();
+    let known: Vec<&FoundSpan> = origins.iter().flatten().collect();
     let direct = at_once(&mut cache, old, new, &known);
     let doubtful: Vec<usize> = (0..known.len())
         .filter(|it| verdict::is_doubtful(&known[*it].read.text, &known[*it].spot, &direct[*it]))
@@ -113,9 +113,9 @@ pub fn track(repo: &Repo, from: &Side, to: &Side, spans: &[Span]) -> Vec<Result<
 fn origin(
     cache: &mut Cache<'_>,
     from: &Side,
-    side: Snapshot,
+    side: FoundSide,
     span: &Span,
-) -> Result<Origin, Refusal> {
+) -> Result<FoundSpan, Refusal> {
     let Some(file) = side::find(cache.repo, side, &span.path)? else {
         return Err(not_a_file(cache.repo, from, &span.path));
     };
@@ -131,13 +131,13 @@ fn origin(
         return Err(refuse::past_end(&span.path, span.end, total as u64));
     }
     let spot = Spot {
-        file: side::File {
+        file: side::SideFile {
             path: file.path,
             blob: read.blob,
         },
         lines: span.start as usize - 1..span.end as usize,
     };
-    Ok(Origin { spot, read })
+    Ok(FoundSpan { spot, read })
 }
 
 /// Why there are no lines at a path.
@@ -165,7 +165,12 @@ fn not_a_file(repo: &Repo, from: &Side, path: &str) -> Refusal {
 }
 
 /// The two sides compared in one step.
-fn at_once(cache: &mut Cache<'_>, old: Snapshot, new: Snapshot, origins: &[&Origin]) -> Vec<Fate> {
+fn at_once(
+    cache: &mut Cache<'_>,
+    old: FoundSide,
+    new: FoundSide,
+    origins: &[&FoundSpan],
+) -> Vec<Fate> {
     let paths: HashSet<&str> = origins
         .iter()
         .map(|it| it.spot.file.path.as_str())
@@ -187,7 +192,7 @@ fn at_once(cache: &mut Cache<'_>, old: Snapshot, new: Snapshot, origins: &[&Orig
 }
 
 /// A damaged repository cannot be compared as a whole: the file at the same path still can be.
-fn by_itself(cache: &mut Cache<'_>, old: Snapshot, new: Snapshot, spot: &Spot) -> Fate {
+fn by_itself(cache: &mut Cache<'_>, old: FoundSide, new: FoundSide, spot: &Spot) -> Fate {
     let found = match side::find(cache.repo, new, &spot.file.path) {
         Ok(Some(file)) => file,
         Ok(None) => {
@@ -201,7 +206,7 @@ fn by_itself(cache: &mut Cache<'_>, old: Snapshot, new: Snapshot, spot: &Spot) -
         }
         Err(refusal) => return Fate::Unknown(refusal),
     };
-    let change = [side::Change {
+    let change = [side::ChangedFile {
         old: Some(spot.file.clone()),
         new: Some(found),
     }];

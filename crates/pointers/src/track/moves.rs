@@ -6,10 +6,10 @@
 use std::{collections::HashMap, ops::Range, rc::Rc};
 
 use super::{
-    cache::{Cache, Read},
+    cache::{Cache, ReadText},
     linemap::LineMap,
-    place::{Place, judged, mapped},
-    side::{Change, File, Snapshot},
+    place::{SpanPlace, judged, mapped},
+    side::{ChangedFile, FoundSide, SideFile},
     text::Text,
 };
 
@@ -39,8 +39,8 @@ const TELLING_ELSEWHERE: f32 = 40.0;
 const TELLING_EXACT: f32 = 8.0;
 
 struct Added {
-    file: File,
-    read: Read,
+    file: SideFile,
+    read: ReadText,
     /// Maps from the old version of the file; `None` for a new file.
     map: Option<Rc<LineMap>>,
 }
@@ -53,7 +53,7 @@ impl Added {
 
 /// Where a line of a moved block went.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Carried {
+struct MovedLine {
     file: usize,
     line: usize,
     /// Whether another block matched equally well.
@@ -62,7 +62,7 @@ struct Carried {
 
 /// For each line of a file, where its block moved to.
 pub(super) struct Blocks {
-    to: Vec<Option<Carried>>,
+    to: Vec<Option<MovedLine>>,
 }
 
 /// The lines that a change added.
@@ -72,9 +72,9 @@ pub(super) struct Additions {
 }
 
 /// Where a moved span is now.
-pub(super) struct Moved {
-    pub(super) file: File,
-    pub(super) place: Place,
+pub(super) struct MovedSpan {
+    pub(super) file: SideFile,
+    pub(super) place: SpanPlace,
     /// Whether another place matched equally well.
     pub(super) ambiguous: bool,
     /// Share of it and its surrounding lines that went there together.
@@ -92,9 +92,9 @@ impl Additions {
     /// Files that cannot be read are skipped.
     pub(super) fn of(
         cache: &mut Cache<'_>,
-        old: Snapshot,
-        new: Snapshot,
-        changes: &[Change],
+        old: FoundSide,
+        new: FoundSide,
+        changes: &[ChangedFile],
     ) -> Self {
         let mut files = Vec::new();
         let mut at: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
@@ -110,7 +110,7 @@ impl Additions {
             let before = change.old.as_ref().and_then(|it| cache.read(old, it).ok());
             let map = before.map(|it| cache.map(&it, &read));
             let added = Added {
-                file: File {
+                file: SideFile {
                     path: file.path.clone(),
                     blob: read.blob,
                 },
@@ -165,7 +165,7 @@ impl Additions {
                 continue;
             };
             for moved in run {
-                to[moved] = to[moved].or(Some(Carried {
+                to[moved] = to[moved].or(Some(MovedLine {
                     file,
                     line: at + moved - line,
                     ambiguous,
@@ -178,7 +178,7 @@ impl Additions {
     }
 
     /// Extends a moved block past a few changed lines at its end.
-    fn lengthen(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<Carried>]) {
+    fn lengthen(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<MovedLine>]) {
         for down in [true, false] {
             let order: Vec<usize> = if down {
                 (0..to.len()).collect()
@@ -194,7 +194,7 @@ impl Additions {
                     let beyond = if down { moved > line } else { moved < line };
                     if beyond && to[moved].is_none() {
                         let line = at + moved - next;
-                        to[moved] = Some(Carried { line, ..end });
+                        to[moved] = Some(MovedLine { line, ..end });
                     }
                 }
             }
@@ -206,8 +206,8 @@ impl Additions {
         &self,
         old: &Text,
         free: &dyn Fn(usize) -> bool,
-        to: &[Option<Carried>],
-        (line, end): (usize, Carried),
+        to: &[Option<MovedLine>],
+        (line, end): (usize, MovedLine),
         down: bool,
     ) -> Option<(usize, usize)> {
         let added = &self.files[end.file];
@@ -244,8 +244,8 @@ impl Additions {
     }
 
     /// Aligns the changed lines within a moved block.
-    fn bridge(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<Carried>]) {
-        let known: Vec<(usize, Carried)> = to
+    fn bridge(&self, old: &Text, free: &dyn Fn(usize) -> bool, to: &mut [Option<MovedLine>]) {
+        let known: Vec<(usize, MovedLine)> = to
             .iter()
             .enumerate()
             .filter_map(|(line, it)| Some((line, (*it)?)))
@@ -272,7 +272,7 @@ impl Additions {
             };
             let map = LineMap::between(&was, &is);
             for line in lines.clone() {
-                to[line] = map.get(line - lines.start).map(|it| Carried {
+                to[line] = map.get(line - lines.start).map(|it| MovedLine {
                     line: there.start + it.first,
                     ..above
                 });
@@ -313,7 +313,7 @@ impl Additions {
         old: &Text,
         span: &Range<usize>,
         blocks: &Blocks,
-    ) -> Option<Moved> {
+    ) -> Option<MovedSpan> {
         let lines = blocks.to.get(span.clone())?;
         let mut weights: HashMap<usize, f32> = HashMap::new();
         for (line, to) in span.clone().zip(lines) {
@@ -344,7 +344,7 @@ impl Additions {
             };
             close_up(&alone, added, &candidate)?
         };
-        Some(Moved {
+        Some(MovedSpan {
             file: added.file.clone(),
             place,
             ambiguous: there().any(|it| it.ambiguous),
@@ -353,10 +353,10 @@ impl Additions {
     }
 
     /// Where the lines of a span of `old` went, if they are found.
-    pub(super) fn find(&self, old: &Text, span: &Range<usize>, own: &str) -> Option<Moved> {
+    pub(super) fn find(&self, old: &Text, span: &Range<usize>, own: &str) -> Option<MovedSpan> {
         let says = old.all_telling(span.clone()) as f32;
         let alone = Text::of(old.span(span.clone()).to_vec())?;
-        let mut found: Vec<(f32, usize, Place)> = Vec::new();
+        let mut found: Vec<(f32, usize, SpanPlace)> = Vec::new();
         for candidate in self.candidates(old, span) {
             let added = &self.files[candidate.file];
             let Some(place) = close_up(&alone, added, &candidate) else {
@@ -381,7 +381,7 @@ impl Additions {
         if ambiguous && says < TELLING_ELSEWHERE {
             return None;
         }
-        Some(Moved {
+        Some(MovedSpan {
             file: self.files[file].file.clone(),
             together: place.kept,
             place,
@@ -425,7 +425,7 @@ impl Additions {
 }
 
 /// Aligns a span with the lines around a candidate.
-fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<Place> {
+fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<SpanPlace> {
     let text = &added.read.text;
     let slack = span.len() / 2 + 2;
     let from = candidate.lines.start.saturating_sub(slack);
@@ -449,7 +449,7 @@ fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<Place> 
         if found.same {
             judged(span, &around, &whole, found.lines, 1.0).at(lines)
         } else {
-            Place {
+            SpanPlace {
                 lines,
                 kept: kept.clamp(0.0, 0.999),
                 ..found

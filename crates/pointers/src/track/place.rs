@@ -13,7 +13,7 @@ const ALIKE_AS_A_WHOLE: f32 = 0.4;
 
 /// Where a span is.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct SpanPlace {
     /// Its lines, from 0.
     pub(super) lines: Range<usize>,
     /// How much of what it says is still there, from 0 to 1; 1 also where every byte is.
@@ -26,7 +26,7 @@ pub(super) struct Place {
     pub(super) anchored: bool,
 }
 
-impl Place {
+impl SpanPlace {
     /// The same, in the file that its text was cut from.
     pub(super) fn at(self, lines: Range<usize>) -> Self {
         Self { lines, ..self }
@@ -40,7 +40,12 @@ struct Edge {
 }
 
 /// `None` where nothing stands in its place.
-pub(super) fn place(old: &Text, new: &Text, map: &LineMap, span: &Range<usize>) -> Option<Place> {
+pub(super) fn place(
+    old: &Text,
+    new: &Text,
+    map: &LineMap,
+    span: &Range<usize>,
+) -> Option<SpanPlace> {
     match mapped(old, new, map, span, true) {
         Some(place) => Some(place),
         None => in_its_gap(old, new, map, span),
@@ -55,7 +60,7 @@ pub(super) fn mapped(
     map: &LineMap,
     span: &Range<usize>,
     edges: bool,
-) -> Option<Place> {
+) -> Option<SpanPlace> {
     let mapped = |it: &usize| map.get(*it).is_some();
     let first = span.clone().find(mapped)?;
     let last = span.clone().rev().find(mapped).unwrap_or(first);
@@ -84,7 +89,7 @@ pub(super) fn mapped(
     let telling = span
         .clone()
         .any(|it| old.is_telling(it) && map.get(it).is_some_and(|to| to.likeness >= 0.99));
-    Some(Place {
+    Some(SpanPlace {
         telling,
         anchored: is_anchored(map, span, &(start..end), (old.len(), new.len())),
         ..judged(old, new, span, start..end, kept)
@@ -116,9 +121,9 @@ pub(super) fn judged(
     span: &Range<usize>,
     lines: Range<usize>,
     kept: f32,
-) -> Place {
+) -> SpanPlace {
     let same = old.span(span.clone()) == new.span(lines.clone());
-    Place {
+    SpanPlace {
         lines,
         kept: if same { 1.0 } else { kept.clamp(0.0, 0.999) },
         same,
@@ -162,7 +167,7 @@ fn edge_below(map: &LineMap, line: usize, old: usize, new: usize) -> Edge {
 
 /// None of its lines has a counterpart: what stands between those of its neighbours may still be
 /// the span, rewritten.
-fn in_its_gap(old: &Text, new: &Text, map: &LineMap, span: &Range<usize>) -> Option<Place> {
+fn in_its_gap(old: &Text, new: &Text, map: &LineMap, span: &Range<usize>) -> Option<SpanPlace> {
     let before = edge_above(map, span.start);
     let after = edge_below(map, span.end, old.len(), new.len());
     let gap = before.new..after.new.max(before.new);
@@ -191,7 +196,7 @@ pub(super) fn exact_nearby(
     map: &LineMap,
     span: &Range<usize>,
     found: &Range<usize>,
-) -> Option<Place> {
+) -> Option<SpanPlace> {
     let bytes = old.span(span.clone());
     let from = found.start.saturating_sub(span.len());
     let to = (found.end + span.len()).min(new.len());

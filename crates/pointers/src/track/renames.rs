@@ -8,7 +8,7 @@ use git2::Oid;
 
 use crate::Repo;
 
-use super::side::{self, Change, Snapshot};
+use super::side::{self, ChangedFile, FoundSide};
 
 /// Two files are one where this share of the larger one is in both.
 const ALIKE: f32 = 0.5;
@@ -20,7 +20,7 @@ const MOST_COMPARED: usize = 50_000_000;
 
 /// The lines of a file without their indents, sorted: the hash of each, and how many bytes it has
 /// wherever it stands.
-struct Lines {
+struct SortedLines {
     sums: Vec<(u64, usize)>,
     all: usize,
 }
@@ -28,16 +28,16 @@ struct Lines {
 /// The changes, with what was renamed made one where `wanted` names a file that went.
 pub(super) fn found(
     repo: &Repo,
-    sides: (Snapshot, Snapshot),
-    mut changes: Vec<Change>,
+    sides: (FoundSide, FoundSide),
+    mut changes: Vec<ChangedFile>,
     wanted: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Change>, Refusal> {
-    let went = |it: &&Change| it.new.is_none();
-    let is_wanted = |it: &Change| it.old.as_ref().is_some_and(|it| wanted(&it.path));
+) -> Result<Vec<ChangedFile>, Refusal> {
+    let went = |it: &&ChangedFile| it.new.is_none();
+    let is_wanted = |it: &ChangedFile| it.old.as_ref().is_some_and(|it| wanted(&it.path));
     if !changes.iter().filter(went).any(is_wanted) {
         return Ok(changes);
     }
-    let at = |wanted: fn(&Change) -> bool| -> Vec<usize> {
+    let at = |wanted: fn(&ChangedFile) -> bool| -> Vec<usize> {
         (0..changes.len())
             .filter(|it| wanted(&changes[*it]))
             .collect()
@@ -77,7 +77,7 @@ pub(crate) fn renamed(
     (old, new): (Oid, Oid),
     path: &str,
 ) -> Result<Option<String>, Refusal> {
-    let sides = (Snapshot::Tree(old), Snapshot::Tree(new));
+    let sides = (FoundSide::Tree(old), FoundSide::Tree(new));
     let changes = side::changes(repo, sides.0, sides.1, &|it| it == path)?;
     let mut changes = changes.into_iter();
     let found = changes.find(|it| it.old.as_ref().is_some_and(|it| it.path == path));
@@ -85,10 +85,10 @@ pub(crate) fn renamed(
 }
 
 /// Reads files on disk whose blob id is not known yet.
-fn name_blobs(repo: &Repo, side: Snapshot, changes: &mut [Change], came: &[usize]) {
+fn name_blobs(repo: &Repo, side: FoundSide, changes: &mut [ChangedFile], came: &[usize]) {
     let mut left = MOST_READ;
     for at in came.iter().take(MOST_FILES) {
-        let unknown = |it: &&mut side::File| it.blob == Oid::ZERO_SHA1;
+        let unknown = |it: &&mut side::SideFile| it.blob == Oid::ZERO_SHA1;
         let Some(file) = changes[*at].new.as_mut().filter(unknown) else {
             continue;
         };
@@ -103,7 +103,7 @@ fn name_blobs(repo: &Repo, side: Snapshot, changes: &mut [Change], came: &[usize
 }
 
 /// Pairs of the same bytes; of several, those of the same name.
-fn equal(changes: &[Change], went: &[usize], came: &[usize]) -> Vec<(usize, usize)> {
+fn equal(changes: &[ChangedFile], went: &[usize], came: &[usize]) -> Vec<(usize, usize)> {
     let mut by_blob: HashMap<Oid, Vec<usize>> = HashMap::new();
     for at in came {
         if let Some(file) = &changes[*at].new {
@@ -127,24 +127,25 @@ fn equal(changes: &[Change], went: &[usize], came: &[usize]) -> Vec<(usize, usiz
 /// Pairs of files that have much in common, the most alike first.
 fn alike(
     repo: &Repo,
-    sides: (Snapshot, Snapshot),
-    changes: &[Change],
+    sides: (FoundSide, FoundSide),
+    changes: &[ChangedFile],
     went: &[usize],
     came: &[usize],
 ) -> Result<Vec<(usize, usize)>, Refusal> {
     let stop = repo.stop();
-    let read = |side: Snapshot, at: &[usize], file: fn(&Change) -> Option<&side::File>| {
-        let (mut left, mut found) = (MOST_READ, Vec::new());
-        for at in at {
-            stop.check()?;
-            let file = file(&changes[*at]).filter(|_| left > 0);
-            if let Some((_, bytes)) = file.and_then(|it| side::read(repo, side, it).ok()) {
-                left = left.saturating_sub(bytes.len());
-                found.push((*at, Lines::of(&bytes)));
+    let read =
+        |side: FoundSide, at: &[usize], file: fn(&ChangedFile) -> Option<&side::SideFile>| {
+            let (mut left, mut found) = (MOST_READ, Vec::new());
+            for at in at {
+                stop.check()?;
+                let file = file(&changes[*at]).filter(|_| left > 0);
+                if let Some((_, bytes)) = file.and_then(|it| side::read(repo, side, it).ok()) {
+                    left = left.saturating_sub(bytes.len());
+                    found.push((*at, SortedLines::of(&bytes)));
+                }
             }
-        }
-        Ok::<_, Refusal>(found)
-    };
+            Ok::<_, Refusal>(found)
+        };
     let old = read(sides.0, went, |it| it.old.as_ref())?;
     let new = read(sides.1, came, |it| it.new.as_ref())?;
     let mut compared = 0;
@@ -172,16 +173,16 @@ fn alike(
     Ok(pairs)
 }
 
-fn same_name(changes: &[Change], old: usize, new: usize) -> bool {
+fn same_name(changes: &[ChangedFile], old: usize, new: usize) -> bool {
     name_of(&changes[old].old) == name_of(&changes[new].new)
 }
 
-fn name_of(file: &Option<side::File>) -> Option<String> {
+fn name_of(file: &Option<side::SideFile>) -> Option<String> {
     let path = &file.as_ref()?.path;
     path.rsplit('/').next().map(str::to_owned)
 }
 
-impl Lines {
+impl SortedLines {
     fn of(bytes: &[u8]) -> Self {
         let mut sums: Vec<(u64, usize)> = bytes
             .split_inclusive(|it| *it == b'\n')

@@ -14,7 +14,7 @@ use crate::{
     clean,
     disk::{Links, Miss},
     refuse, tree,
-    trees::{self, Entry},
+    trees::{self, TreeEntry},
     worktree,
 };
 
@@ -39,7 +39,7 @@ pub enum Side {
 
 /// A side that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Snapshot {
+pub(super) enum FoundSide {
     /// The tree of a commit.
     Tree(Oid),
     Index,
@@ -47,23 +47,23 @@ pub(super) enum Snapshot {
 }
 
 /// One file of a side; its blob is zero where it is on disk and was not read yet.
-pub(super) type File = Entry;
+pub(super) type SideFile = TreeEntry;
 
 /// One file that is not the same on both sides. A file that is only on one has no other.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
-    pub(super) old: Option<File>,
-    pub(super) new: Option<File>,
+pub(super) struct ChangedFile {
+    pub(super) old: Option<SideFile>,
+    pub(super) new: Option<SideFile>,
 }
 
 impl Side {
     /// The state, and the commit that it stands on.
-    pub(super) fn find(&self, repo: &Repo) -> Result<(Snapshot, Option<Oid>), Refusal> {
+    pub(super) fn find(&self, repo: &Repo) -> Result<(FoundSide, Option<Oid>), Refusal> {
         match self {
             Self::Commit(rev) => {
                 let commit = repo.commit(rev)?;
                 let tree = commit.tree_id();
-                Ok((Snapshot::Tree(tree), Some(commit.id())))
+                Ok((FoundSide::Tree(tree), Some(commit.id())))
             }
             Self::Index | Self::Worktree => {
                 if repo.workdir().is_none() {
@@ -74,8 +74,8 @@ impl Side {
                 }
                 let head = repo.head().1.and_then(|it| Oid::from_str(&it).ok());
                 let snapshot = match self {
-                    Self::Index => Snapshot::Index,
-                    _ => Snapshot::Worktree,
+                    Self::Index => FoundSide::Index,
+                    _ => FoundSide::Worktree,
                 };
                 Ok((snapshot, head))
             }
@@ -86,47 +86,47 @@ impl Side {
 /// What differs between two sides. Renames are looked for where `wanted` names a file that is gone.
 pub(super) fn changes(
     repo: &Repo,
-    old: Snapshot,
-    new: Snapshot,
+    old: FoundSide,
+    new: FoundSide,
     wanted: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<ChangedFile>, Refusal> {
     if old == new {
         return Ok(Vec::new());
     }
     let changes = match (old, new) {
-        (Snapshot::Tree(a), Snapshot::Tree(b)) => trees::differences(repo, a, b)?,
+        (FoundSide::Tree(a), FoundSide::Tree(b)) => trees::differences(repo, a, b)?,
         _ => merged(files(repo, old)?, files(repo, new)?),
     };
     let changes = changes
         .into_iter()
-        .map(|(old, new)| Change { old, new })
+        .map(|(old, new)| ChangedFile { old, new })
         .collect();
     renames::found(repo, (old, new), changes, wanted)
 }
 
 /// All files of a side, in the order of their paths.
-fn files(repo: &Repo, side: Snapshot) -> Result<Vec<File>, Refusal> {
+fn files(repo: &Repo, side: FoundSide) -> Result<Vec<SideFile>, Refusal> {
     let mut files = Vec::new();
     match side {
-        Snapshot::Tree(id) => {
+        FoundSide::Tree(id) => {
             trees::each_file(repo, id, MOST_FILES, |path, blob| {
                 let path = path.to_owned();
-                files.push(File { path, blob });
+                files.push(SideFile { path, blob });
                 true
             })?;
         }
-        Snapshot::Index => {
+        FoundSide::Index => {
             let index = repo.index().map_err(|e| refuse::broken("the index", &e))?;
             for entry in index.iter().filter(|it| is_file(it.mode)) {
                 if let Ok(path) = String::from_utf8(entry.path) {
-                    files.push(File {
+                    files.push(SideFile {
                         path,
                         blob: entry.id,
                     });
                 }
             }
         }
-        Snapshot::Worktree => return Checkout::open(repo)?.files(),
+        FoundSide::Worktree => return Checkout::open(repo)?.files(),
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
@@ -137,7 +137,7 @@ fn is_file(mode: u32) -> bool {
 }
 
 /// Those that are not the same on both sides. What was not read is the same as nothing.
-fn merged(old: Vec<File>, new: Vec<File>) -> Vec<(Option<File>, Option<File>)> {
+fn merged(old: Vec<SideFile>, new: Vec<SideFile>) -> Vec<(Option<SideFile>, Option<SideFile>)> {
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     let mut changes = Vec::new();
     loop {
@@ -156,27 +156,27 @@ fn merged(old: Vec<File>, new: Vec<File>) -> Vec<(Option<File>, Option<File>)> {
 }
 
 /// A file by its path; `None` where there is none. Links are not followed.
-pub(super) fn find(repo: &Repo, side: Snapshot, path: &str) -> Result<Option<File>, Refusal> {
+pub(super) fn find(repo: &Repo, side: FoundSide, path: &str) -> Result<Option<SideFile>, Refusal> {
     let plain = |it: Component<'_>| matches!(it, Component::Normal(_));
     if path.contains('\0') || path.is_empty() || !Path::new(path).components().all(plain) {
         return Ok(None);
     }
     let broken = |e: &git2::Error| refuse::broken(&refuse::quoted(path), e);
     let found = match side {
-        Snapshot::Tree(id) => trees::find(repo, id, path).map_err(|e| broken(&e))?,
-        Snapshot::Index => {
+        FoundSide::Tree(id) => trees::find(repo, id, path).map_err(|e| broken(&e))?,
+        FoundSide::Index => {
             let index = repo.index().map_err(|e| broken(&e))?;
             let entry = index.get_path(Path::new(path), 0);
             entry.map(|it| (it.id, i32::try_from(it.mode).unwrap_or_default()))
         }
-        Snapshot::Worktree => {
+        FoundSide::Worktree => {
             let there = worktree::below(repo, path, Links::Refused)?;
             there.ok().map(|_| (Oid::ZERO_SHA1, 0o100_644))
         }
     };
     Ok(match found {
         Some((_, tree::LINK | tree::SUBMODULE | tree::FOLDER)) | None => None,
-        Some((blob, _)) => Some(File {
+        Some((blob, _)) => Some(SideFile {
             path: path.to_owned(),
             blob,
         }),
@@ -184,9 +184,13 @@ pub(super) fn find(repo: &Repo, side: Snapshot, path: &str) -> Result<Option<Fil
 }
 
 /// The bytes of a file, with the id of the blob that they are.
-pub(super) fn read(repo: &Repo, side: Snapshot, file: &File) -> Result<(Oid, Vec<u8>), Refusal> {
+pub(super) fn read(
+    repo: &Repo,
+    side: FoundSide,
+    file: &SideFile,
+) -> Result<(Oid, Vec<u8>), Refusal> {
     let name = refuse::quoted(&file.path);
-    if side == Snapshot::Worktree {
+    if side == FoundSide::Worktree {
         return read_disk(repo, file);
     }
     let size = repo
@@ -200,7 +204,7 @@ pub(super) fn read(repo: &Repo, side: Snapshot, file: &File) -> Result<(Oid, Vec
     Ok((file.blob, bytes))
 }
 
-fn read_disk(repo: &Repo, file: &File) -> Result<(Oid, Vec<u8>), Refusal> {
+fn read_disk(repo: &Repo, file: &SideFile) -> Result<(Oid, Vec<u8>), Refusal> {
     let name = refuse::quoted(&file.path);
     let unreadable = |e: &dyn std::fmt::Display| {
         refuse::unavailable(

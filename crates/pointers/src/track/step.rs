@@ -6,9 +6,9 @@ use engram_model::Refusal;
 
 use super::{
     cache::Cache,
-    moves::{Additions, Blocks, Moved},
-    place::{Place, exact_nearby, place},
-    side::{Change, File, Snapshot},
+    moves::{Additions, Blocks, MovedSpan},
+    place::{SpanPlace, exact_nearby, place},
+    side::{ChangedFile, FoundSide, SideFile},
 };
 
 /// Below this share a span that stands in its place is first looked for elsewhere.
@@ -24,7 +24,7 @@ const FEW_WORDS: u32 = 20;
 /// Lines of a file, from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Spot {
-    pub(super) file: File,
+    pub(super) file: SideFile,
     pub(super) lines: Range<usize>,
 }
 
@@ -54,18 +54,18 @@ pub(super) enum Fate {
 
 /// From `old` to `new`, which differ by `changes`.
 pub(super) struct Step<'s> {
-    pub(super) old: Snapshot,
-    pub(super) new: Snapshot,
-    pub(super) changes: &'s [Change],
-    by_path: HashMap<&'s str, &'s Change>,
+    pub(super) old: FoundSide,
+    pub(super) new: FoundSide,
+    pub(super) changes: &'s [ChangedFile],
+    by_path: HashMap<&'s str, &'s ChangedFile>,
     additions: Option<Additions>,
     /// What was moved out of a file, by its path.
     blocks: HashMap<String, Blocks>,
 }
 
 impl<'s> Step<'s> {
-    pub(super) fn new(old: Snapshot, new: Snapshot, changes: &'s [Change]) -> Self {
-        let named = |it: &'s Change| Some((it.old.as_ref()?.path.as_str(), it));
+    pub(super) fn new(old: FoundSide, new: FoundSide, changes: &'s [ChangedFile]) -> Self {
+        let named = |it: &'s ChangedFile| Some((it.old.as_ref()?.path.as_str(), it));
         Self {
             old,
             new,
@@ -101,8 +101,8 @@ impl<'s> Step<'s> {
         &self,
         cache: &mut Cache<'_>,
         spot: &Spot,
-        new: &File,
-    ) -> Result<(File, Option<Place>), Refusal> {
+        new: &SideFile,
+    ) -> Result<(SideFile, Option<SpanPlace>), Refusal> {
         let before = cache.read(self.old, &spot.file)?;
         let after = match cache.read(self.new, new) {
             Ok(read) => read,
@@ -112,7 +112,7 @@ impl<'s> Step<'s> {
             }
             Err(refusal) => return Err(refusal),
         };
-        let file = File {
+        let file = SideFile {
             path: new.path.clone(),
             blob: after.blob,
         };
@@ -133,8 +133,8 @@ impl<'s> Step<'s> {
         &mut self,
         cache: &mut Cache<'_>,
         spot: &Spot,
-        file: File,
-        found: Option<Place>,
+        file: SideFile,
+        found: Option<SpanPlace>,
     ) -> Fate {
         match found {
             Some(place) if place.same || place.kept >= DOUBTFUL => at(file, place, false, None),
@@ -148,7 +148,7 @@ impl<'s> Step<'s> {
         &mut self,
         cache: &mut Cache<'_>,
         spot: &Spot,
-        here: Option<(File, Place)>,
+        here: Option<(SideFile, SpanPlace)>,
     ) -> Fate {
         let before = match cache.read(self.old, &spot.file) {
             Ok(read) => read,
@@ -175,7 +175,7 @@ impl<'s> Step<'s> {
         let moved = carried.or_else(|| additions.find(&before.text, &spot.lines, own));
         match (moved, here) {
             (
-                Some(Moved {
+                Some(MovedSpan {
                     file,
                     place,
                     ambiguous,
@@ -210,7 +210,7 @@ impl<'s> Step<'s> {
     }
 }
 
-fn stays(spot: Spot, file: File) -> Fate {
+fn stays(spot: Spot, file: SideFile) -> Fate {
     Fate::At {
         spot: Spot { file, ..spot },
         kept: 1.0,
@@ -222,7 +222,7 @@ fn stays(spot: Spot, file: File) -> Fate {
     }
 }
 
-fn at(file: File, place: Place, ambiguous: bool, away: Option<f32>) -> Fate {
+fn at(file: SideFile, place: SpanPlace, ambiguous: bool, away: Option<f32>) -> Fate {
     Fate::At {
         spot: Spot {
             file,

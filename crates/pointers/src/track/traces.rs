@@ -9,12 +9,12 @@ use imara_diff::InternedInput;
 
 use crate::{
     Encoding, Repo, landmarks,
-    trees::{self, Difference, Entry},
+    trees::{self, Difference, TreeEntry},
 };
 
 use super::{
     Side, Span, compared, renames,
-    side::{Change, Snapshot},
+    side::{ChangedFile, FoundSide},
     track,
     verdict::{Edit, State},
 };
@@ -81,7 +81,7 @@ pub fn lately(repo: &Repo) -> Vec<Trace> {
     let Some(head) = repo.head().1 else {
         return Vec::new();
     };
-    let mut search = Search {
+    let mut search = TraceSearch {
         repo,
         head: &head,
         found: Vec::new(),
@@ -93,7 +93,7 @@ pub fn lately(repo: &Repo) -> Vec<Trace> {
     search.found
 }
 
-struct Search<'r> {
+struct TraceSearch<'r> {
     repo: &'r Repo,
     head: &'r str,
     found: Vec<Trace>,
@@ -106,12 +106,12 @@ struct Search<'r> {
 }
 
 /// A commit and its only parent.
-struct Step<'c> {
+struct CommitStep<'c> {
     commit: &'c Commit<'c>,
     parent: &'c Commit<'c>,
 }
 
-impl Step<'_> {
+impl CommitStep<'_> {
     fn trace(&self, path: &str, lines: Lines, became: Became) -> Trace {
         Trace {
             commit: self.commit.id().to_string(),
@@ -123,7 +123,7 @@ impl Step<'_> {
     }
 }
 
-impl<'r> Search<'r> {
+impl<'r> TraceSearch<'r> {
     /// Back along first parents, to the end of the history or of the limits.
     fn walk(&mut self) -> Option<()> {
         let mut commit = self.repo.commit(self.head).ok()?;
@@ -140,7 +140,7 @@ impl<'r> Search<'r> {
                 return None;
             }
             if commit.parent_count() == 1 {
-                let step = Step {
+                let step = CommitStep {
                     commit: &commit,
                     parent: &parent,
                 };
@@ -152,7 +152,7 @@ impl<'r> Search<'r> {
     }
 
     /// What one commit did; nothing if it cannot be read.
-    fn look(&mut self, step: &Step<'_>) -> Option<()> {
+    fn look(&mut self, step: &CommitStep<'_>) -> Option<()> {
         let trees = (step.parent.tree_id(), step.commit.tree_id());
         let changed = trees::differences(self.repo, trees.0, trees.1).ok()?;
         if changed.len() > MAX_FILES {
@@ -172,7 +172,7 @@ impl<'r> Search<'r> {
 
     fn look_for_renames(
         &mut self,
-        step: &Step<'_>,
+        step: &CommitStep<'_>,
         (old, new): (Oid, Oid),
         changed: &[Difference],
     ) -> Option<()> {
@@ -194,8 +194,8 @@ impl<'r> Search<'r> {
             return None;
         }
         let changes = changed.iter().cloned();
-        let changes = changes.map(|(old, new)| Change { old, new }).collect();
-        let sides = (Snapshot::Tree(old), Snapshot::Tree(new));
+        let changes = changes.map(|(old, new)| ChangedFile { old, new }).collect();
+        let sides = (FoundSide::Tree(old), FoundSide::Tree(new));
         let changes = renames::found(self.repo, sides, changes, &|_| true).ok()?;
         for change in changes {
             if self.repo.stop().is_due() {
@@ -225,7 +225,12 @@ impl<'r> Search<'r> {
     }
 
     /// What was edited in a file, and what moved because of it.
-    fn compare(&mut self, step: &Step<'_>, before: &Entry, after: &Entry) -> Option<()> {
+    fn compare(
+        &mut self,
+        step: &CommitStep<'_>,
+        before: &TreeEntry,
+        after: &TreeEntry,
+    ) -> Option<()> {
         let others = [
             Became::Edited,
             Became::Ends(0),
@@ -263,8 +268,8 @@ impl<'r> Search<'r> {
     /// Lines that are the same before and after, in other places.
     fn offer_moved(
         &mut self,
-        step: &Step<'_>,
-        file: &Entry,
+        step: &CommitStep<'_>,
+        file: &TreeEntry,
         lines: &[&[u8]],
         (equal, there): (Range<usize>, usize),
     ) -> Option<()> {
@@ -277,13 +282,13 @@ impl<'r> Search<'r> {
         self.offer(step.trace(&file.path, numbers(span)?, Became::Moved(now)))
     }
 
-    fn offer_end(&mut self, step: &Step<'_>, file: &Entry, lines: usize) -> Option<()> {
+    fn offer_end(&mut self, step: &CommitStep<'_>, file: &TreeEntry, lines: usize) -> Option<()> {
         let tree = self.repo.commit(self.head).ok()?.tree_id();
         let (blob, mode) = trees::find(self.repo, tree, &file.path).ok()??;
         if !trees::is_file(mode) {
             return None;
         }
-        let now = self.bytes(&Entry {
+        let now = self.bytes(&TreeEntry {
             path: file.path.clone(),
             blob,
         })?;
@@ -339,7 +344,7 @@ impl<'r> Search<'r> {
     }
 
     /// A text within the limits; none if it cannot be read or the limits are spent.
-    fn bytes(&mut self, file: &Entry) -> Option<Vec<u8>> {
+    fn bytes(&mut self, file: &TreeEntry) -> Option<Vec<u8>> {
         let size = self.repo.size(file.blob).ok()?;
         if size > MAX_BYTES || self.read + size > MAX_READ {
             return None;

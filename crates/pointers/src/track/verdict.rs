@@ -3,9 +3,9 @@
 use engram_model::Refusal;
 
 use super::{
-    cache::{Cache, Read},
+    cache::{Cache, ReadText},
     likeness::likeness,
-    side::Snapshot,
+    side::FoundSide,
     step::{Fate, Spot},
     text::{Text, same_but_for_blanks},
 };
@@ -111,8 +111,8 @@ pub(super) fn is_doubtful(text: &Text, spot: &Spot, fate: &Fate) -> bool {
 /// Weighs the direct answer and the one through the commits, then looks at the bytes.
 pub(super) fn of(
     cache: &mut Cache<'_>,
-    side: Snapshot,
-    origin: &Read,
+    side: FoundSide,
+    origin: &ReadText,
     spot: &Spot,
     direct: Fate,
     stepwise: Option<Fate>,
@@ -205,13 +205,20 @@ fn line_number(line: usize) -> u32 {
 }
 
 /// By the bytes alone.
-fn state(old: &Spot, bytes: &[u8], new: &Spot, now: &[u8]) -> State {
-    match bytes == now {
-        true if old.file.path != new.file.path => State::Renamed,
-        true if old.lines != new.lines => State::Moved,
-        true => State::Unchanged,
-        false if same_but_for_blanks(bytes, now) => State::Edited(Edit::Whitespace),
-        false => State::Edited(Edit::Text),
+pub(super) fn state(old: &Spot, bytes: &[u8], new: &Spot, now: &[u8]) -> State {
+    if bytes != now {
+        let blanks_alone = same_but_for_blanks(bytes, now);
+        State::Edited(if blanks_alone {
+            Edit::Whitespace
+        } else {
+            Edit::Text
+        })
+    } else if old.file.path != new.file.path {
+        State::Renamed
+    } else if old.lines != new.lines {
+        State::Moved
+    } else {
+        State::Unchanged
     }
 }
 

@@ -9,26 +9,26 @@ use crate::Repo;
 use super::{
     cache::Cache,
     history,
-    side::{self, Snapshot},
+    side::{self, FoundSide},
     step::{Fate, Spot, Step},
 };
 
 /// The states between two sides, both included; `None` where there is no way of more than one step.
 pub(super) fn route(
     repo: &Repo,
-    from: (Snapshot, Option<Oid>),
-    to: (Snapshot, Option<Oid>),
-) -> Option<Vec<Snapshot>> {
+    from: (FoundSide, Option<Oid>),
+    to: (FoundSide, Option<Oid>),
+) -> Option<Vec<FoundSide>> {
     let commits = history::route(repo, from.1?, to.1?)?;
     let mut route = Vec::with_capacity(commits.len() + 2);
-    if !matches!(from.0, Snapshot::Tree(_)) {
+    if !matches!(from.0, FoundSide::Tree(_)) {
         route.push(from.0);
     }
     for commit in commits {
         let tree = repo.commit_of_id(commit).ok()?.tree_id();
-        route.push(Snapshot::Tree(tree));
+        route.push(FoundSide::Tree(tree));
     }
-    if !matches!(to.0, Snapshot::Tree(_)) {
+    if !matches!(to.0, FoundSide::Tree(_)) {
         route.push(to.0);
     }
     route.dedup();
@@ -38,7 +38,7 @@ pub(super) fn route(
 /// Where each spot ends up along a route. `None` for all if a step fails.
 pub(super) fn along(
     cache: &mut Cache<'_>,
-    route: &[Snapshot],
+    route: &[FoundSide],
     spots: Vec<Spot>,
 ) -> Vec<Option<Fate>> {
     let mut fates: Vec<Fate> = spots.into_iter().map(beginning).collect();

@@ -6,7 +6,7 @@ use crate::Repo;
 
 use super::{
     Anchor, Edit, Side, Span, State, not_a_file,
-    side::{self, Change},
+    side::{self, ChangedFile},
 };
 
 /// How many new files are read to find a renamed one.
@@ -39,7 +39,7 @@ pub fn whole(repo: &Repo, from: &Side, to: &Side, span: &Span) -> Result<Anchor,
         });
     }
     let changes = side::changes(repo, old, new, &|path| path == span.path)?;
-    let is_new = |it: &Change| it.old.as_ref().is_none_or(|old| old.path == span.path);
+    let is_new = |it: &ChangedFile| it.old.as_ref().is_none_or(|old| old.path == span.path);
     let mut there = changes
         .into_iter()
         .filter(is_new)

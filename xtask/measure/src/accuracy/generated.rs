@@ -10,9 +10,9 @@ use std::{
 use anyhow::{Context, Result};
 
 use super::{
-    Bench, Chance, Span, fate_of, git,
+    Chance, Measurement, Span, fate_of, git,
     published::empty,
-    references::{Blame, Fate, Place, Range},
+    references::{Fate, FileSpan, GitBlame, Range},
 };
 use xtask::clear;
 
@@ -24,18 +24,18 @@ const LONGEST: usize = 400;
 
 /// A line and its number.
 #[derive(Clone, PartialEq)]
-struct Line {
+struct NumberedLine {
     number: usize,
     text: String,
 }
 
-use Change::*;
+use Mutation::*;
 
-type Files = BTreeMap<String, Vec<Line>>;
+type FilesByPath = BTreeMap<String, Vec<NumberedLine>>;
 
 /// What may happen in a commit.
 #[rustfmt::skip]
-const KINDS: &[(&str, &[Change])] = &[
+const KINDS: &[(&str, &[Mutation])] = &[
     ("insert", &[Insert]),
     ("delete", &[Delete]),
     ("edit", &[Edit]),
@@ -55,7 +55,7 @@ const KINDS: &[(&str, &[Change])] = &[
 ];
 
 #[derive(Clone, Copy)]
-enum Change {
+enum Mutation {
     Insert,
     Delete,
     Edit,
@@ -74,7 +74,7 @@ enum Change {
 
 /// Makes a history of each kind, follows spans through it in both directions, and counts what we
 /// and blame got right.
-pub(crate) fn measure(bench: &mut Bench, cache: &Path, sources: &[PathBuf]) -> Result<()> {
+pub(crate) fn measure(bench: &mut Measurement, cache: &Path, sources: &[PathBuf]) -> Result<()> {
     for (kind, changes) in KINDS {
         for (at, source) in sources.iter().enumerate() {
             let seed = bench.seed.wrapping_mul(1000) + at as u64;
@@ -95,11 +95,11 @@ pub(crate) fn measure(bench: &mut Bench, cache: &Path, sources: &[PathBuf]) -> R
 }
 
 fn follow(
-    bench: &mut Bench,
+    bench: &mut Measurement,
     repo: &Path,
     name: &str,
-    from: (&str, &Files),
-    to: (&str, &Files),
+    from: (&str, &FilesByPath),
+    to: (&str, &FilesByPath),
 ) -> Result<()> {
     let range = Range::new(repo, from.0, to.0)?;
     let known = known(to.1);
@@ -112,7 +112,7 @@ fn follow(
         .collect();
     let asked: Vec<Span> = spans.iter().map(|it| it.0.clone()).collect();
     let (answers, _) = bench.track(repo, from.0, to.0, &asked)?;
-    let mut blame = Blame::new(repo, &range);
+    let mut blame = GitBlame::new(repo, &range);
     for ((span, truth), answer) in spans.iter().zip(answers) {
         let ours = fate_of(&answer)?;
         bench.check_bytes(repo, &range, span, &ours)?;
@@ -130,8 +130,8 @@ fn follow(
 }
 
 /// Blame knows lines by their text without what `-w` leaves out; its spans are judged by bytes.
-fn checked(fate: Fate, span: &Span, from: &Files, to: &Files) -> Fate {
-    let text = |files: &Files, path: &str, start: usize, end: usize| {
+fn checked(fate: Fate, span: &Span, from: &FilesByPath, to: &FilesByPath) -> Fate {
+    let text = |files: &FilesByPath, path: &str, start: usize, end: usize| {
         let lines = files.get(path)?.get(start - 1..end)?;
         Some(lines.iter().map(|it| it.text.clone()).collect::<Vec<_>>())
     };
@@ -147,7 +147,7 @@ fn checked(fate: Fate, span: &Span, from: &Files, to: &Files) -> Fate {
 }
 
 /// Where each numbered line is.
-fn known(files: &Files) -> HashMap<usize, (&str, usize)> {
+fn known(files: &FilesByPath) -> HashMap<usize, (&str, usize)> {
     let mut known = HashMap::new();
     for (path, lines) in files {
         for (at, line) in lines.iter().enumerate() {
@@ -160,8 +160,8 @@ fn known(files: &Files) -> HashMap<usize, (&str, usize)> {
 /// `None` where it cannot be said in one span: its lines were taken apart.
 fn truth(
     span: &Span,
-    from: &Files,
-    to: &Files,
+    from: &FilesByPath,
+    to: &FilesByPath,
     known: &HashMap<usize, (&str, usize)>,
 ) -> Option<Fate> {
     let lines = from.get(&span.path)?.get(span.start - 1..span.end)?;
@@ -178,7 +178,7 @@ fn truth(
     if !together || last - first > lines.len() * 3 / 2 + 6 || places.len() * 2 < lines.len() {
         return None;
     }
-    let place = Place {
+    let place = FileSpan {
         path: (*path).to_owned(),
         start: first + 1,
         end: last + 1,
@@ -192,7 +192,7 @@ fn truth(
     })
 }
 
-fn sample(files: &Files, count: usize, seed: u64) -> Vec<Span> {
+fn sample(files: &FilesByPath, count: usize, seed: u64) -> Vec<Span> {
     const LENGTHS: &[usize] = &[1, 1, 2, 3, 4, 5, 8, 12, 20];
     let mut chance = Chance(seed ^ 0x5eed);
     let paths: Vec<&String> = files
@@ -217,11 +217,11 @@ fn sample(files: &Files, count: usize, seed: u64) -> Vec<Span> {
 
 struct History {
     repo: PathBuf,
-    files: Files,
-    before: Files,
+    files: FilesByPath,
+    before: FilesByPath,
     first: String,
     /// Files that were deleted and may come back.
-    hidden: Files,
+    hidden: FilesByPath,
     /// Lines of other files, to insert.
     foreign: Vec<String>,
     next: usize,
@@ -248,7 +248,7 @@ impl History {
             }
         }
         let mut next = 0;
-        let mut files = Files::new();
+        let mut files = FilesByPath::new();
         let mut foreign = Vec::new();
         while !texts.is_empty() {
             let (path, text) = texts.swap_remove(chance.below(texts.len()));
@@ -259,7 +259,7 @@ impl History {
             }
             let numbered = lines.map(|text| {
                 next += 1;
-                Line {
+                NumberedLine {
                     number: next,
                     text: text.to_owned(),
                 }
@@ -274,7 +274,7 @@ impl History {
             before: files.clone(),
             files,
             first: String::new(),
-            hidden: Files::new(),
+            hidden: FilesByPath::new(),
             foreign,
             next,
             chance,
@@ -284,7 +284,7 @@ impl History {
         Ok(history)
     }
 
-    fn commit(&mut self, changes: &[Change]) -> Result<()> {
+    fn commit(&mut self, changes: &[Mutation]) -> Result<()> {
         for _ in 0..1 + self.chance.below(3) {
             let change = changes[self.chance.below(changes.len())];
             self.apply(change);
@@ -326,7 +326,7 @@ impl History {
         paths.get(at).map(|it| (*it).clone())
     }
 
-    fn apply(&mut self, change: Change) -> Option<()> {
+    fn apply(&mut self, change: Mutation) -> Option<()> {
         let path = self.any_path()?;
         match change {
             Insert => self.insert(&path),
@@ -409,9 +409,9 @@ impl History {
 
     /// Lines that occur nowhere else.
     fn put(&mut self, path: &str, at: usize, texts: Vec<String>) {
-        let lines: Vec<Line> = texts
+        let lines: Vec<NumberedLine> = texts
             .into_iter()
-            .map(|text| Line {
+            .map(|text| NumberedLine {
                 number: self.number(),
                 text,
             })
@@ -432,7 +432,7 @@ impl History {
         let Some(file) = self.files.get_mut(path) else {
             return;
         };
-        let lines: Vec<Line> = file.drain(block).collect();
+        let lines: Vec<NumberedLine> = file.drain(block).collect();
         let limit = self.files.get(to).map_or(0, Vec::len);
         let at = self.chance.below(limit);
         if let Some(file) = self.files.get_mut(to) {

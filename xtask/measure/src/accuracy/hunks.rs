@@ -30,7 +30,7 @@ struct Changing {
 }
 
 /// One thing that a commit may do.
-enum Piece {
+enum CommitPart {
     Add(String),
     Remove(String),
     Rename(String, String),
@@ -89,16 +89,16 @@ fn between(
         let words: Vec<&str> = line.split('\t').collect();
         let (was, is) = match words.as_slice() {
             ["A", path] => {
-                pieces.push(Piece::Add((*path).to_owned()));
+                pieces.push(CommitPart::Add((*path).to_owned()));
                 continue;
             }
             ["D", path] => {
-                pieces.push(Piece::Remove((*path).to_owned()));
+                pieces.push(CommitPart::Remove((*path).to_owned()));
                 continue;
             }
             [_, path] => (*path, *path),
             [_, was, is] => {
-                pieces.push(Piece::Rename((*was).to_owned(), (*is).to_owned()));
+                pieces.push(CommitPart::Rename((*was).to_owned(), (*is).to_owned()));
                 (*was, *is)
             }
             _ => continue,
@@ -106,7 +106,7 @@ fn between(
         let hunks = patches.remove(was).map(|it| it.hunks).unwrap_or_default();
         // In any other order a hunk of a renamed file would name a path that is not there yet.
         if was == is {
-            pieces.extend((0..hunks.len()).map(|it| Piece::Hunk(is.to_owned(), it)));
+            pieces.extend((0..hunks.len()).map(|it| CommitPart::Hunk(is.to_owned(), it)));
         }
         let changing = Changing {
             old: show(repo, old, was)?,
@@ -124,10 +124,10 @@ fn between(
         import.commit()?;
         for piece in some {
             match piece {
-                Piece::Add(path) => import.file(path, &show(repo, new, path)?)?,
-                Piece::Remove(path) => import.line(&format!("D {path}"))?,
-                Piece::Rename(was, is) => import.line(&format!("R {was} {is}"))?,
-                Piece::Hunk(path, at) => {
+                CommitPart::Add(path) => import.file(path, &show(repo, new, path)?)?,
+                CommitPart::Remove(path) => import.line(&format!("D {path}"))?,
+                CommitPart::Rename(was, is) => import.line(&format!("R {was} {is}"))?,
+                CommitPart::Hunk(path, at) => {
                     let file = files.get_mut(path).context("no such file")?;
                     file.done[*at] = true;
                     import.file(path, &file.text())?;

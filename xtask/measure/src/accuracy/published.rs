@@ -13,30 +13,30 @@ use xtask::{clear, shell};
 
 /// Where versions come from.
 #[derive(Clone, Copy)]
-enum Client {
+enum Registry {
     Cargo,
     Npm,
     Pip,
 }
 
 /// Name and versions, the oldest first.
-type Package = (Client, &'static str, &'static str);
+type Package = (Registry, &'static str, &'static str);
 
 #[rustfmt::skip]
 const PACKAGES: &[Package] = &[
-    (Client::Cargo, "anyhow", "1.0.20 1.0.32 1.0.40 1.0.55 1.0.66 1.0.75 1.0.86 1.0.95"),
-    (Client::Cargo, "clap", "2.30.0 2.31.0 2.32.0 2.33.0 2.33.3 2.34.0"),
-    (Client::Cargo, "libc", "0.2.100 0.2.103 0.2.108 0.2.112 0.2.117 0.2.121 0.2.126"),
-    (Client::Cargo, "libz-sys", "1.1.0 1.1.2 1.1.3 1.1.5 1.1.8 1.1.9"),
-    (Client::Cargo, "memchr", "2.2.0 2.3.0 2.3.4 2.4.0 2.4.1 2.5.0 2.6.0 2.6.4 2.7.0 2.7.4"),
-    (Client::Cargo, "semver", "1.0.0 1.0.4 1.0.9 1.0.14 1.0.17 1.0.20 1.0.23 1.0.26"),
-    (Client::Cargo, "serde_json", "1.0.40 1.0.48 1.0.57 1.0.64 1.0.72 1.0.85 1.0.96 1.0.108 1.0.120 1.0.133"),
-    (Client::Npm, "commander", "2.20.0 3.0.0 4.0.0 4.1.1 5.0.0 5.1.0 6.0.0 6.2.0 7.0.0 7.2.0 8.0.0 8.3.0 9.0.0 10.0.0"),
-    (Client::Npm, "express", "4.16.0 4.16.4 4.17.1 4.17.3 4.18.1 4.18.2 4.19.2 4.20.0 4.21.2 5.0.0 5.1.0"),
-    (Client::Npm, "marked", "0.7.0 0.8.0 1.0.0 1.1.0 1.2.0 2.0.0"),
-    (Client::Pip, "attrs", "17.4.0 18.1.0 18.2.0 19.1.0 19.3.0 20.1.0 20.3.0 21.1.0 21.4.0"),
-    (Client::Pip, "click", "6.6 6.7 7.0 7.1 8.0.0 8.0.4 8.1.0 8.1.3"),
-    (Client::Pip, "requests", "2.18.0 2.19.0 2.20.0 2.21.0 2.22.0 2.23.0 2.24.0 2.25.0 2.26.0 2.27.0 2.28.0"),
+    (Registry::Cargo, "anyhow", "1.0.20 1.0.32 1.0.40 1.0.55 1.0.66 1.0.75 1.0.86 1.0.95"),
+    (Registry::Cargo, "clap", "2.30.0 2.31.0 2.32.0 2.33.0 2.33.3 2.34.0"),
+    (Registry::Cargo, "libc", "0.2.100 0.2.103 0.2.108 0.2.112 0.2.117 0.2.121 0.2.126"),
+    (Registry::Cargo, "libz-sys", "1.1.0 1.1.2 1.1.3 1.1.5 1.1.8 1.1.9"),
+    (Registry::Cargo, "memchr", "2.2.0 2.3.0 2.3.4 2.4.0 2.4.1 2.5.0 2.6.0 2.6.4 2.7.0 2.7.4"),
+    (Registry::Cargo, "semver", "1.0.0 1.0.4 1.0.9 1.0.14 1.0.17 1.0.20 1.0.23 1.0.26"),
+    (Registry::Cargo, "serde_json", "1.0.40 1.0.48 1.0.57 1.0.64 1.0.72 1.0.85 1.0.96 1.0.108 1.0.120 1.0.133"),
+    (Registry::Npm, "commander", "2.20.0 3.0.0 4.0.0 4.1.1 5.0.0 5.1.0 6.0.0 6.2.0 7.0.0 7.2.0 8.0.0 8.3.0 9.0.0 10.0.0"),
+    (Registry::Npm, "express", "4.16.0 4.16.4 4.17.1 4.17.3 4.18.1 4.18.2 4.19.2 4.20.0 4.21.2 5.0.0 5.1.0"),
+    (Registry::Npm, "marked", "0.7.0 0.8.0 1.0.0 1.1.0 1.2.0 2.0.0"),
+    (Registry::Pip, "attrs", "17.4.0 18.1.0 18.2.0 19.1.0 19.3.0 20.1.0 20.3.0 21.1.0 21.4.0"),
+    (Registry::Pip, "click", "6.6 6.7 7.0 7.1 8.0.0 8.0.4 8.1.0 8.1.3"),
+    (Registry::Pip, "requests", "2.18.0 2.19.0 2.20.0 2.21.0 2.22.0 2.23.0 2.24.0 2.25.0 2.26.0 2.27.0 2.28.0"),
 ];
 
 /// A repository for each package whose client is installed, made once and kept in `cache`.
@@ -44,9 +44,9 @@ pub(crate) fn histories(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     for (client, name, versions) in PACKAGES {
         let program = match client {
-            Client::Cargo => "cargo",
-            Client::Npm => "npm",
-            Client::Pip => "pip",
+            Registry::Cargo => "cargo",
+            Registry::Npm => "npm",
+            Registry::Pip => "pip",
         };
         if which::which(program).is_err() {
             eprintln!("{program} is not installed: without the history of {name}");
@@ -67,7 +67,7 @@ pub(crate) fn histories(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
     Ok(found)
 }
 
-fn make(repo: &Path, client: Client, name: &str, versions: &str) -> Result<()> {
+fn make(repo: &Path, client: Registry, name: &str, versions: &str) -> Result<()> {
     fs::create_dir_all(repo)?;
     git(repo, &["init", "-q"])?;
     for version in versions.split(' ') {
@@ -75,9 +75,9 @@ fn make(repo: &Path, client: Client, name: &str, versions: &str) -> Result<()> {
         clear(&fetched)?;
         fs::create_dir_all(&fetched)?;
         let source = match client {
-            Client::Cargo => crate_source(&fetched, name, version)?,
-            Client::Npm => npm_source(&fetched, name, version)?,
-            Client::Pip => wheel_source(&fetched, name, version)?,
+            Registry::Cargo => crate_source(&fetched, name, version)?,
+            Registry::Npm => npm_source(&fetched, name, version)?,
+            Registry::Pip => wheel_source(&fetched, name, version)?,
         };
         empty(repo)?;
         copy(&source, repo)?;
@@ -145,10 +145,10 @@ fn wheel_source(at: &Path, name: &str, version: &str) -> Result<PathBuf> {
 pub(super) fn empty(repo: &Path) -> Result<()> {
     for entry in fs::read_dir(repo)? {
         let path = entry?.path();
-        match path.is_dir() {
-            true if path.file_name().is_some_and(|it| it == ".git") => {}
-            true => fs::remove_dir_all(path)?,
-            false => fs::remove_file(path)?,
+        if !path.is_dir() {
+            fs::remove_file(path)?;
+        } else if path.file_name().is_none_or(|it| it != ".git") {
+            fs::remove_dir_all(path)?;
         }
     }
     Ok(())

@@ -13,22 +13,22 @@ use super::{Span, git};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// All lines, in order and together.
-    Intact(Place),
+    Intact(FileSpan),
     /// It lives on with other lines among its own, or without some of them.
-    Edited(Place),
+    Edited(FileSpan),
     Deleted,
 }
 
 /// Lines from 1, inclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FileSpan {
     pub(crate) path: String,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
 impl Fate {
-    pub(crate) fn place(&self) -> Option<&Place> {
+    pub(crate) fn place(&self) -> Option<&FileSpan> {
         match self {
             Self::Intact(place) | Self::Edited(place) => Some(place),
             Self::Deleted => None,
@@ -62,13 +62,13 @@ impl Range {
 }
 
 /// `git blame -C -M`, backward in time or forward, of whole files.
-pub(crate) struct Blame<'a> {
+pub(crate) struct GitBlame<'a> {
     pub(crate) repo: &'a Path,
     pub(crate) range: &'a Range,
     files: HashMap<String, Vec<Option<(String, usize)>>>,
 }
 
-impl<'a> Blame<'a> {
+impl<'a> GitBlame<'a> {
     pub(crate) fn new(repo: &'a Path, range: &'a Range) -> Self {
         Self {
             repo,
@@ -139,7 +139,7 @@ fn hull(lines: &[Option<(String, usize)>]) -> Fate {
     let Some((path, there)) = files.iter().max_by_key(|it| it.1.len()) else {
         return Fate::Deleted;
     };
-    let place = Place {
+    let place = FileSpan {
         path: (*path).to_owned(),
         start: there.iter().copied().min().unwrap_or(0),
         end: there.iter().copied().max().unwrap_or(0),
@@ -222,7 +222,7 @@ impl LineHistory {
     }
 
     pub(crate) fn fate(&self, span: &Span) -> Fate {
-        let mut place = Place {
+        let mut place = FileSpan {
             path: span.path.clone(),
             start: span.start,
             end: span.end,
@@ -238,7 +238,7 @@ impl LineHistory {
             match shift(&patch.hunks, place.start, place.end) {
                 Some((start, end, edited)) => {
                     touched |= edited;
-                    place = Place {
+                    place = FileSpan {
                         path: to.clone(),
                         start,
                         end,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::{
-    client::{Client, Party, in_turn},
+    client::{LineClient, Party, in_turn},
     place::{commit, deref, place, query, server, topic},
     table::{self, Bar, row},
 };
@@ -20,8 +20,8 @@ const MOST: f64 = 1.1;
 pub(super) fn perform(binary: &Path, before: &Path) -> Result<()> {
     let place = place()?;
     let (now_home, before_home) = (place.another_home("now")?, place.another_home("before")?);
-    let mut now = Client::greet(&mut server(binary, &now_home, &place.repo()))?;
-    let mut then = Client::greet(&mut server(before, &before_home, &place.repo()))?;
+    let mut now = LineClient::greet(&mut server(binary, &now_home, &place.repo()))?;
+    let mut then = LineClient::greet(&mut server(before, &before_home, &place.repo()))?;
     table::head();
     for (tool, arguments) in [
         ("engram_commit", commit as fn(usize) -> Value),

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    client::Client,
+    client::LineClient,
     peer,
     place::{place, server},
     rest,
@@ -65,7 +65,7 @@ pub(super) fn perform(root: &Path, binary: &Path, peers: bool) -> Result<()> {
     }
     println!("| class | conflict | {} |", titles.join(" | "));
     println!("|---|---|{}", "---|".repeat(titles.len()));
-    let mut tallies = vec![Tally::default(); titles.len()];
+    let mut tallies = vec![ClassTally::default(); titles.len()];
     for (class, wanted) in CLASSES {
         let pairs = pairs(root, class)?;
         let room = |who: &str| place.room(&format!("{class}-{who}"));
@@ -82,21 +82,21 @@ pub(super) fn perform(root: &Path, binary: &Path, peers: bool) -> Result<()> {
         let wanted = if *wanted { "yes" } else { "no" };
         println!("| {class} | {wanted} | {} |", cells.join(" | "));
     }
-    let all: Vec<String> = tallies.iter().map(Tally::line).collect();
+    let all: Vec<String> = tallies.iter().map(ClassTally::line).collect();
     println!("| recall, precision, false flags | | {} |", all.join(" | "));
     Ok(())
 }
 
 /// Pairs called conflicts, of those that are and of those that are none.
 #[derive(Clone, Default)]
-struct Tally {
+struct ClassTally {
     right: usize,
     conflicts: usize,
     wrong: usize,
     harmless: usize,
 }
 
-impl Tally {
+impl ClassTally {
     fn add(&mut self, wanted: bool, flagged: usize) {
         let (found, all) = if wanted {
             (&mut self.right, &mut self.conflicts)
@@ -145,8 +145,8 @@ fn pairs(root: &Path, class: &str) -> Result<Vec<Pair>> {
 
 /// Two agents of two connections; who contradicts is told in the reply.
 fn ours(binary: &Path, home: &Path, repo: &Path, pairs: &[Pair]) -> Result<usize> {
-    let mut one = Client::greet(&mut server(binary, home, repo))?;
-    let mut two = Client::greet(&mut server(binary, home, repo))?;
+    let mut one = LineClient::greet(&mut server(binary, home, repo))?;
+    let mut two = LineClient::greet(&mut server(binary, home, repo))?;
     let mut flagged = 0;
     for pair in pairs {
         let said = |claim: &str| json!({"content": claim, "scope": pair.topic, "confidence": 0.9});
@@ -165,7 +165,7 @@ fn ours(binary: &Path, home: &Path, repo: &Path, pairs: &[Pair]) -> Result<usize
 }
 
 fn by_keywords(program: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
-    let mut client = Client::greet(&mut peer::server(program, room)?)?;
+    let mut client = LineClient::greet(&mut peer::server(program, room)?)?;
     let mut flagged = 0;
     for (at, pair) in pairs.iter().enumerate() {
         let said = |claim: &str, who: &str| {
@@ -192,7 +192,7 @@ fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
         .env("HOME", room)
         .env("PYTHONPATH", folder.join("stub"))
         .stderr(fs::File::create(room.join("stderr"))?);
-    let mut client = Client::greet(&mut command)?;
+    let mut client = LineClient::greet(&mut command)?;
     for pair in pairs {
         for (claim, who) in [(&pair.a, "one"), (&pair.b, "two")] {
             let said =

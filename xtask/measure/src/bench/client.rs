@@ -15,7 +15,7 @@ use super::rest;
 /// Calls of one party before it is the next one's turn: what else the machine does hits all of them.
 const ROUND: usize = 100;
 
-pub(crate) struct Client {
+pub(crate) struct LineClient {
     process: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -25,14 +25,14 @@ pub(crate) struct Client {
 }
 
 /// What came back, and how long it took.
-pub(crate) struct Answer {
+pub(crate) struct TimedAnswer {
     pub(crate) result: Value,
     pub(crate) took: Duration,
     /// Of the line.
     pub(crate) bytes: usize,
 }
 
-impl Client {
+impl LineClient {
     /// Starts a program that answers lines.
     pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let mut process = command
@@ -74,7 +74,7 @@ impl Client {
         Ok(self.input.flush()?)
     }
 
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Result<Answer> {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Result<TimedAnswer> {
         self.next += 1;
         let id = self.next;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -90,7 +90,7 @@ impl Client {
             if answer["id"] == json!(id) {
                 ensure!(answer["error"].is_null(), "{method}: {}", answer["error"]);
                 let result = answer["result"].take();
-                return Ok(Answer {
+                return Ok(TimedAnswer {
                     result,
                     took,
                     bytes,
@@ -99,7 +99,7 @@ impl Client {
         }
     }
 
-    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<TimedAnswer> {
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = self.ask("tools/call", params)?;
         let result = &answer.result;
@@ -128,7 +128,7 @@ type Hit<'a> = Box<dyn Fn(usize, &Value) -> bool + 'a>;
 
 /// One of those that are timed in turn.
 pub(super) struct Party<'a> {
-    pub(super) client: &'a mut Client,
+    pub(super) client: &'a mut LineClient,
     tool: &'static str,
     arguments: Box<dyn Fn(usize) -> Value + 'a>,
     hit: Hit<'a>,
@@ -139,7 +139,7 @@ pub(super) struct Party<'a> {
 impl<'a> Party<'a> {
     /// Whose nth call of `tool` says `arguments(n)`.
     pub(super) fn new(
-        client: &'a mut Client,
+        client: &'a mut LineClient,
         tool: &'static str,
         arguments: impl Fn(usize) -> Value + 'a,
     ) -> Self {

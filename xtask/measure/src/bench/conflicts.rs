@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    client::{Client, Party, in_turn},
+    client::{LineClient, Party, in_turn},
     filled,
     place::{commit, place, query, server},
     rest,
@@ -90,9 +90,9 @@ impl Timed {
         said: fn(usize) -> Value,
         count: usize,
     ) -> Result<Self> {
-        let client = |kind: &str| -> Result<Client> {
+        let client = |kind: &str| -> Result<LineClient> {
             let home = place.another_home(&format!("{name}-{kind}"))?;
-            Client::greet(&mut server(binary, &home, &place.repo()))
+            LineClient::greet(&mut server(binary, &home, &place.repo()))
         };
         let (mut with, mut without) = (client("with")?, client("without")?);
         let mut parties = [
@@ -128,10 +128,10 @@ impl Timed {
 /// New claims among few and among many, each of which contradicts one that is there.
 fn among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
     let writer = filled::writer(root)?;
-    let start = |name: &str, count: u64| -> Result<(Client, Vec<Value>)> {
+    let start = |name: &str, count: u64| -> Result<(LineClient, Vec<Value>)> {
         let home = place.another_home(name)?;
         run(filled::fill(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
-        let mut client = Client::greet(&mut server(binary, &home, &place.repo()))?;
+        let mut client = LineClient::greet(&mut server(binary, &home, &place.repo()))?;
         let said = (0..NEW).map(|n| contradiction(&mut client, n, count));
         let said = said.collect::<Result<_>>()?;
         rest::settle(&[client.id()], rest::LULL)?;
@@ -163,7 +163,7 @@ fn among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
 }
 
 /// A claim that contradicts one of those that a home is filled with.
-fn contradiction(client: &mut Client, n: usize, count: u64) -> Result<Value> {
+fn contradiction(client: &mut LineClient, n: usize, count: u64) -> Result<Value> {
     let name = filled::name(n, count);
     let found = client.call(
         "engram_query",

@@ -10,7 +10,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::{
-    client::{Client, Party, in_turn},
+    client::{LineClient, Party, in_turn},
     place::{asked, common_topic, is_near, query, server},
     rest,
     table::{Bar, figure, met, row},
@@ -57,10 +57,10 @@ pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Re
     let writer = writer(root)?;
     let repo = place.join("repo");
     repository(&repo)?;
-    let start = |home: &str, count: u64| -> Result<Client> {
+    let start = |home: &str, count: u64| -> Result<LineClient> {
         let home = place.join(home);
         run(fill(&writer, &home, &repo, count).stdout(Stdio::null()))?;
-        let mut client = Client::greet(&mut server(binary, &home, &repo))?;
+        let mut client = LineClient::greet(&mut server(binary, &home, &repo))?;
         // The first question opens the index.
         client.call("engram_query", question(0, count))?;
         rest::settle(&[client.id()], rest::LULL)?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    client::Client,
+    client::LineClient,
     filled,
     place::{deref, place},
     rest,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     ground::{Ground, commit_all, engram},
-    http::{Connection, Served},
+    http::{HttpConnection, RunningServer},
 };
 use xtask::shell::{command, example, output, run};
 
@@ -44,13 +44,13 @@ pub(super) fn perform(root: &Path, binary: &Path, many: u64) -> Result<()> {
     let cost = example(root, "engram-gateway", "cost")?;
     table::head();
     check(&cost)?;
-    let mut team = Team::new(&place, binary)?;
+    let mut team = ParentAndChild::new(&place, binary)?;
     team.reads()?;
     team.messages()?;
     team.packs(&place)?;
     drop(team);
     briefs(root, &place, binary, many)?;
-    let mut client = Client::greet(place.engram(binary).arg("mcp"))?;
+    let mut client = LineClient::greet(place.engram(binary).arg("mcp"))?;
     let tools = client.ask("tools/list", json!({}))?.result.to_string();
     let bar = met(tools.len() <= TOOLS, &format!("at most {TOOLS}"));
     figure("tools/list", &format!("{} bytes", tools.len()), &bar);
@@ -79,20 +79,20 @@ fn check(cost: &Path) -> Result<()> {
 }
 
 /// A parent with a child, and the user, over HTTP.
-struct Team {
-    served: Served,
-    user: Connection,
-    lead: Connection,
-    child: Connection,
+struct ParentAndChild {
+    served: RunningServer,
+    user: HttpConnection,
+    lead: HttpConnection,
+    child: HttpConnection,
     /// Claims so far: each says something else.
     said: usize,
 }
 
-impl Team {
+impl ParentAndChild {
     fn new(place: &Ground, binary: &Path) -> Result<Self> {
         let served = serve(binary, &place.home(), &place.repo())?;
         let mut user = served.by(&served.token);
-        let open = |by: &mut Connection, agent: Value| -> Result<String> {
+        let open = |by: &mut HttpConnection, agent: Value| -> Result<String> {
             let opened = by.post("/agent", &agent.to_string())?.good()?;
             Ok(opened["token"].as_str().context("no token")?.to_owned())
         };
@@ -255,7 +255,7 @@ impl Team {
 /// The user's brief over many claims and over few.
 fn briefs(root: &Path, place: &Ground, binary: &Path, many: u64) -> Result<()> {
     let writer = filled::writer(root)?;
-    let start = |name: &str, count: u64| -> Result<(Served, Vec<Duration>)> {
+    let start = |name: &str, count: u64| -> Result<(RunningServer, Vec<Duration>)> {
         let home = place.room(name)?;
         run(filled::fill(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
         let served = serve(binary, &home, &place.repo())?;
@@ -287,6 +287,6 @@ fn briefs(root: &Path, place: &Ground, binary: &Path, many: u64) -> Result<()> {
     Ok(())
 }
 
-fn serve(binary: &Path, home: &Path, repo: &Path) -> Result<Served> {
-    Served::start(engram(binary, home, repo).args(["--json", "serve"]))
+fn serve(binary: &Path, home: &Path, repo: &Path) -> Result<RunningServer> {
+    RunningServer::start(engram(binary, home, repo).args(["--json", "serve"]))
 }

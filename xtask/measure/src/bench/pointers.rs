@@ -68,7 +68,7 @@ fn row(what: &str, figure: Duration, baseline: Option<(Duration, &str)>) {
 
 /// Spans over a thousand commits: ours in one process for all, blame in one for each.
 fn long_history(binary: &Path, blamed: usize) -> Result<()> {
-    let place = Place::new("history")?;
+    let place = BenchRepo::new("history")?;
     let shape = Shape {
         files: 50,
         lines: 400,
@@ -111,7 +111,7 @@ fn long_history(binary: &Path, blamed: usize) -> Result<()> {
 
 /// Two branches and claims that point into what differs and what does not.
 fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
-    let place = Place::new(&format!("{}-files", shape.files))?;
+    let place = BenchRepo::new(&format!("{}-files", shape.files))?;
     let mut stream = Stream::default();
     stream.first(shape);
     stream.other_branch(shape);
@@ -271,9 +271,9 @@ impl Stream {
     }
 }
 
-struct Place(Ground);
+struct BenchRepo(Ground);
 
-impl Place {
+impl BenchRepo {
     fn new(name: &str) -> Result<Self> {
         let place = Self(Ground::new(&format!("bench-{name}"), NO_RATE)?);
         place.git(&["init", "--quiet", "--initial-branch=main"])?;

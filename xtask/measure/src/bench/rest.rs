@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    client::Client,
+    client::LineClient,
     table::{figure, met},
 };
 use crate::ground::Ground;
@@ -25,10 +25,10 @@ const MOST_MEMORY: u64 = 80 * 1024;
 /// Servers that were greeted and are left alone: their memory, pages that several share divided
 /// among them, and their processor time.
 pub(super) fn ten_servers(binary: &Path, place: &Ground) -> Result<()> {
-    let servers: Vec<Client> = (0..SERVERS)
-        .map(|_| Client::greet(place.engram(binary).arg("mcp")))
+    let servers: Vec<LineClient> = (0..SERVERS)
+        .map(|_| LineClient::greet(place.engram(binary).arg("mcp")))
         .collect::<Result<_>>()?;
-    let ids: Vec<u32> = servers.iter().map(Client::id).collect();
+    let ids: Vec<u32> = servers.iter().map(LineClient::id).collect();
     settle(&ids, Duration::from_secs(5))?;
     let memory = ids.iter().map(|it| shared_out(*it)).sum::<Result<u64>>()?;
     let before = ticks_of(&ids)?;
@@ -47,7 +47,7 @@ pub(super) fn ten_servers(binary: &Path, place: &Ground) -> Result<()> {
         &format!("{used} clock ticks"),
         &met(used == 0, "0"),
     );
-    servers.into_iter().try_for_each(Client::finish)
+    servers.into_iter().try_for_each(LineClient::finish)
 }
 
 /// Waits until these used no processor time for so long.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::{At, Did, File, Record, Refused, Sent, Turn, file_of};
+use super::record::{At, CallMade, File, Record, RefusedMessage, SentMessage, Turn, file_of};
 
 const TURNS: usize = 1_000;
 const CHILDREN: usize = 8;
@@ -18,7 +18,7 @@ const SHARE: f64 = 5.0;
 
 /// What a trace came to.
 #[derive(Debug, Default)]
-pub(crate) struct Figures {
+pub(crate) struct TraceFigures {
     turns: usize,
     agents: usize,
     messages: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Figures {
     grants_denied: usize,
 }
 
-impl Figures {
+impl TraceFigures {
     /// In percent.
     fn share(&self) -> f64 {
         100.0 * self.inline as f64 / self.full.max(1) as f64
@@ -99,10 +99,10 @@ fn many(number: u64) -> String {
 }
 
 /// The figures of a trace, or every bound that it does not keep.
-pub(crate) fn check(record: &Record) -> Result<Figures, Vec<String>> {
-    let mut check = Check {
+pub(crate) fn check(record: &Record) -> Result<TraceFigures, Vec<String>> {
+    let mut check = TraceCheck {
         files: record.files.iter().map(|it| (it.file, it)).collect(),
-        ..Check::default()
+        ..TraceCheck::default()
     };
     check.family(record);
     for turn in &record.turns {
@@ -117,8 +117,8 @@ pub(crate) fn check(record: &Record) -> Result<Figures, Vec<String>> {
 }
 
 #[derive(Default)]
-struct Check<'a> {
-    figures: Figures,
+struct TraceCheck<'a> {
+    figures: TraceFigures,
     files: BTreeMap<usize, &'a File>,
     wrong: Vec<String>,
     /// The refused message that an agent has yet to send again.
@@ -131,7 +131,7 @@ struct Check<'a> {
     told: BTreeSet<(String, usize)>,
 }
 
-impl Check<'_> {
+impl TraceCheck<'_> {
     fn fails(&mut self, turn: usize, why: impl Into<String>) {
         self.wrong.push(format!("turn {turn}: {}", why.into()));
     }
@@ -159,29 +159,29 @@ impl Check<'_> {
         let (mut spans, mut tokens) = (0, 0);
         for did in &turn.calls {
             match did {
-                Did::Read(at, read) => {
+                CallMade::Read(at, read) => {
                     spans += u64::from(self.is_span(turn.turn, at));
                     tokens += read;
                     self.figures.reads += 1;
                     self.figures.read_tokens += read;
                 }
-                Did::Granted(at, read) => {
+                CallMade::Granted(at, read) => {
                     self.spend(turn, at);
                     self.figures.granted += 1;
                     self.figures.granted_tokens += read;
                 }
-                Did::Denied(..) => self.figures.denied += 1,
-                Did::Commit(pointers) => self.claim(turn.turn, pointers),
-                Did::Ask(_) => self.figures.asked += 1,
-                Did::Grant(grant) => {
+                CallMade::Denied(..) => self.figures.denied += 1,
+                CallMade::Commit(pointers) => self.claim(turn.turn, pointers),
+                CallMade::Ask(_) => self.figures.asked += 1,
+                CallMade::Grant(grant) => {
                     self.figures.grants += 1;
                     let key = (grant.to.clone(), grant.at.clone());
                     *self.grants.entry(key).or_default() += 1;
                 }
-                Did::Deny(..) => self.figures.grants_denied += 1,
-                Did::Sent(sent) => self.sent(turn, sent),
-                Did::Refused(refused) => self.refused(turn, refused),
-                Did::Query(_) | Did::Brief(_) => {}
+                CallMade::Deny(..) => self.figures.grants_denied += 1,
+                CallMade::Sent(sent) => self.sent(turn, sent),
+                CallMade::Refused(refused) => self.refused(turn, refused),
+                CallMade::Query(_) | CallMade::Brief(_) => {}
             }
         }
         let limit = |name: &str, most: u64| {
@@ -226,7 +226,7 @@ impl Check<'_> {
         self.figures.most_pointers = self.figures.most_pointers.max(pointers.len());
     }
 
-    fn sent(&mut self, turn: &Turn, sent: &Sent) {
+    fn sent(&mut self, turn: &Turn, sent: &SentMessage) {
         if let Some(wrong) = &sent.wrong {
             self.fails(turn.turn, format!("a message was accepted with {wrong}"));
         }
@@ -258,7 +258,7 @@ impl Check<'_> {
         figures.inline += sent.tokens * sent.to.len() as u64;
     }
 
-    fn refused(&mut self, turn: &Turn, refused: &Refused) {
+    fn refused(&mut self, turn: &Turn, refused: &RefusedMessage) {
         if self
             .open
             .insert(turn.agent.clone(), refused.refusal)
@@ -279,7 +279,7 @@ impl Check<'_> {
         let told = self.told.iter().map(|it| self.files.get(&it.1));
         let unknown = told.clone().any(|it| it.is_none());
         self.figures.full = told.flatten().map(|it| it.tokens).sum();
-        let Figures { turns, too_long, denied, granted, most_spans, .. } = self.figures;
+        let TraceFigures { turns, too_long, denied, granted, most_spans, .. } = self.figures;
         let (kinds, share) = (self.figures.refused.len(), self.figures.share());
         // A trace in which nobody tried shows nothing.
         let wrong = [

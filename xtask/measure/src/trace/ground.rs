@@ -18,13 +18,13 @@ const LINES: std::ops::RangeInclusive<usize> = 4..=40;
 const SENTENCE: usize = 220;
 
 /// A clone and a home.
-pub(crate) struct Ground {
+pub(crate) struct CloneAndHome {
     place: crate::ground::Ground,
     engram: PathBuf,
     pub(crate) commit: String,
 }
 
-impl Ground {
+impl CloneAndHome {
     /// A clone of the repository at a commit.
     pub(crate) fn new(root: &Path, commit: &str, engram: PathBuf) -> Result<Self> {
         let place = crate::ground::Ground::new("trace", NO_RATE)?;
@@ -47,7 +47,7 @@ impl Ground {
     }
 
     /// The files of which something can be said, in the order of their paths.
-    pub(crate) fn sources(&self) -> Result<Vec<Source>> {
+    pub(crate) fn sources(&self) -> Result<Vec<SourceFile>> {
         let mut sources = Vec::new();
         for path in git(&self.place.repo(), &["ls-files"])?.lines() {
             let read = match path.rsplit_once('.') {
@@ -59,7 +59,7 @@ impl Ground {
             let items = read(path, &text);
             if !items.is_empty() {
                 let path = path.to_owned();
-                sources.push(Source { path, text, items });
+                sources.push(SourceFile { path, text, items });
             }
         }
         ensure!(sources.len() > 100, "{} files say something", sources.len());
@@ -68,13 +68,13 @@ impl Ground {
 }
 
 /// A file of which something can be said.
-pub(crate) struct Source {
+pub(crate) struct SourceFile {
     pub(crate) path: String,
     pub(crate) text: String,
     pub(crate) items: Vec<Item>,
 }
 
-impl Source {
+impl SourceFile {
     /// The address of a part of it, or of all of it, at what is checked out.
     pub(crate) fn pointer(&self, part: &str) -> String {
         let kind = if self.path.ends_with(".md") {

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    ground::{Item, Source},
-    record::{At, Did, Grant, Refused, Sent, Turn, file_of},
+    ground::{Item, SourceFile},
+    record::{At, CallMade, GivenGrant, RefusedMessage, SentMessage, Turn, file_of},
     team::{LEAD, Said, Team},
     wrong::{Matter, OF_CHILD, OF_PARENT, Wrong},
 };
@@ -22,7 +22,7 @@ const SPANS: usize = 3;
 
 pub(crate) struct Play<'a> {
     team: Team,
-    sources: &'a [Source],
+    sources: &'a [SourceFile],
     /// By path.
     numbers: BTreeMap<&'a str, usize>,
     /// In which file a name stands, beside the one that declares it.
@@ -33,9 +33,9 @@ pub(crate) struct Play<'a> {
     /// By agent.
     work: Vec<Work>,
     /// Requests that wait for an answer, in their order.
-    waiting: Vec<Asked>,
+    waiting: Vec<ReadRequest>,
     refusals: usize,
-    calls: Vec<Did>,
+    calls: Vec<CallMade>,
 }
 
 /// What an agent is at.
@@ -61,14 +61,14 @@ struct Again {
 }
 
 /// A request.
-struct Asked {
+struct ReadRequest {
     id: String,
     agent: usize,
     at: At,
 }
 
 impl<'a> Play<'a> {
-    pub(crate) fn new(team: Team, sources: &'a [Source], seed: u64) -> Self {
+    pub(crate) fn new(team: Team, sources: &'a [SourceFile], seed: u64) -> Self {
         let mut chance = Chance(seed);
         let mut files: Vec<usize> = (0..sources.len()).collect();
         for at in (1..files.len()).rev() {
@@ -212,7 +212,7 @@ impl<'a> Play<'a> {
         let asked = json!({ "keys": [keys], "k": 5 });
         let found = good(self.team.agents[agent].tool("less_query_engrams", asked)?)?;
         let found = found["engrams"].as_array().map_or(0, Vec::len);
-        self.calls.push(Did::Query(found));
+        self.calls.push(CallMade::Query(found));
         Ok(())
     }
 
@@ -258,15 +258,15 @@ impl<'a> Play<'a> {
             Ok(read) => {
                 let tokens = read["tokens"].as_u64().context("a read has no tokens")?;
                 if read["grant"].is_string() {
-                    Did::Granted(at.clone(), tokens)
+                    CallMade::Granted(at.clone(), tokens)
                 } else {
-                    Did::Read(at.clone(), tokens)
+                    CallMade::Read(at.clone(), tokens)
                 }
             }
             Err(refusal) => {
                 let code = code_of(refusal);
                 ensure!(code == "DEREF_DENIED", "{at}: {refusal}");
-                Did::Denied(at.clone(), code)
+                CallMade::Denied(at.clone(), code)
             }
         };
         self.calls.push(did);
@@ -280,7 +280,7 @@ impl<'a> Play<'a> {
             "intended_use": "To confirm it.",
         });
         let said = good(self.team.agents[agent].tool("less_request_deref", asked)?)?;
-        self.calls.push(Did::Ask(at.clone()));
+        self.calls.push(CallMade::Ask(at.clone()));
         self.wait(agent, &said["request_id"], at)
     }
 
@@ -288,7 +288,7 @@ impl<'a> Play<'a> {
         let id = id.as_str().context("a request has no id")?.to_owned();
         if self.waiting.iter().all(|it| it.id != id) {
             let at = at.clone();
-            self.waiting.push(Asked { id, agent, at });
+            self.waiting.push(ReadRequest { id, agent, at });
         }
         Ok(())
     }
@@ -298,7 +298,7 @@ impl<'a> Play<'a> {
         let mut asked = claim(item);
         asked["pointers"] = pointers.iter().map(|it| self.pointer(it)).collect();
         good(self.team.agents[agent].tool("less_put_engram", asked)?)?;
-        self.calls.push(Did::Commit(pointers));
+        self.calls.push(CallMade::Commit(pointers));
         Ok(())
     }
 
@@ -354,7 +354,7 @@ impl<'a> Play<'a> {
     fn lead(&mut self) -> Result<()> {
         let brief = self.team.agents[0].get("/brief")?;
         let tokens = brief["tokens"].as_u64().context("a brief has no tokens")?;
-        self.calls.push(Did::Brief(tokens));
+        self.calls.push(CallMade::Brief(tokens));
         self.answer()?;
         if self.one_of(3) {
             let (file, items) = self.next_file(0);
@@ -367,18 +367,18 @@ impl<'a> Play<'a> {
 
     /// Answers what its children asked for; some it leaves to the user.
     fn answer(&mut self) -> Result<()> {
-        for Asked { id, agent, at } in std::mem::take(&mut self.waiting) {
+        for ReadRequest { id, agent, at } in std::mem::take(&mut self.waiting) {
             let to = self.team.agents[agent].name.clone();
             if self.one_of(4) {
                 let verdict = json!({ "verdict": "deny", "why": "The claims on it answer this." });
                 self.team.answer(&id, false, &verdict)?;
-                self.calls.push(Did::Deny(to, at.clone()));
+                self.calls.push(CallMade::Deny(to, at.clone()));
             } else {
                 let is_user = self.one_of(6);
                 let verdict = json!({ "verdict": "grant", "cap_tokens": 400, "ttl": "PT6H" });
                 self.team.answer(&id, is_user, &verdict)?;
                 let (at, by) = (at.clone(), is_user.then(|| "user".to_owned()));
-                self.calls.push(Did::Grant(Grant { to, at, by }));
+                self.calls.push(CallMade::Grant(GivenGrant { to, at, by }));
             }
             self.work[agent].again.push(Again { at, token: None });
         }
@@ -413,12 +413,12 @@ impl<'a> Play<'a> {
             let given = delivery["message"]["grants"].as_array();
             for (at, given) in given.into_iter().flatten().enumerate() {
                 let at = self.at(&message["grants"][at]["pointer"])?;
-                let grant = Grant {
+                let grant = GivenGrant {
                     to: name.to_owned(),
                     at: at.clone(),
                     by: None,
                 };
-                self.calls.push(Did::Grant(grant));
+                self.calls.push(CallMade::Grant(grant));
                 let token = given["budget_token"].as_str().map(str::to_owned);
                 self.work[child].again.push(Again { at, token });
             }
@@ -484,13 +484,13 @@ impl<'a> Play<'a> {
         };
         let said = self.team.agents[agent].post("/message", &body)?;
         let did = match &said {
-            Ok(said) => Did::Sent(Box::new(self.sent(agent, message, said, wrong)?)),
+            Ok(said) => CallMade::Sent(Box::new(self.sent(agent, message, said, wrong)?)),
             Err(refusal) => {
                 let id = refusal["refusal"].as_str();
                 let id = id.with_context(|| format!("a refusal has no id: {refusal}"))?;
                 self.refusals += 1;
                 self.work[agent].refused = Some((id.to_owned(), self.refusals));
-                Did::Refused(Refused {
+                CallMade::Refused(RefusedMessage {
                     refusal: self.refusals,
                     wrong: wrong.unwrap_or("nothing").to_owned(),
                     code: code_of(refusal),
@@ -508,7 +508,7 @@ impl<'a> Play<'a> {
         message: &Value,
         said: &Value,
         wrong: Option<&str>,
-    ) -> Result<Sent> {
+    ) -> Result<SentMessage> {
         let ats = |list: &Value, key: &str| -> Result<Vec<At>> {
             let list = list.as_array().into_iter().flatten();
             list.map(|it| self.at(it.get(key).unwrap_or(it))).collect()
@@ -535,7 +535,7 @@ impl<'a> Play<'a> {
             (None, None) => None,
             (id, refused) => bail!("a message answers {id:?}, and {refused:?} was refused"),
         };
-        Ok(Sent {
+        Ok(SentMessage {
             tokens: said["tokens"].as_u64().context("a message has no tokens")?,
             to: match agent {
                 0 => to.collect(),
@@ -598,7 +598,7 @@ fn as_text(message: &Value) -> String {
 }
 
 /// In which files of code each name stands.
-fn uses(sources: &[Source]) -> BTreeMap<&str, Vec<usize>> {
+fn uses(sources: &[SourceFile]) -> BTreeMap<&str, Vec<usize>> {
     let names = sources.iter().flat_map(|it| &it.items);
     let mut uses: BTreeMap<&str, Vec<usize>> =
         names.map(|it| (it.name.as_str(), Vec::new())).collect();
@@ -621,6 +621,6 @@ fn has(line: &str, name: &str) -> bool {
     line.split(is_between).any(|it| it == name)
 }
 
-fn is_between(it: char) -> bool {
-    !it.is_alphanumeric() && it != '_'
+fn is_between(letter: char) -> bool {
+    !letter.is_alphanumeric() && letter != '_'
 }

@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 /// One line. The first is the run; the files follow, then the turns.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Line {
+pub(crate) enum TraceLine {
     Turn(Turn),
     File(File),
-    Run(Run),
+    Run(TraceRun),
 }
 
 /// What was run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Run {
+pub(crate) struct TraceRun {
     /// Of the repository that they worked on.
     pub(crate) commit: String,
     pub(crate) seed: u64,
@@ -50,7 +50,7 @@ pub(crate) struct File {
 pub(crate) struct Turn {
     pub(crate) turn: usize,
     pub(crate) agent: String,
-    pub(crate) calls: Vec<Did>,
+    pub(crate) calls: Vec<CallMade>,
 }
 
 /// A pointer: the number of its file, and its lines or its section; as in `12#L3-L40`.
@@ -59,7 +59,7 @@ pub(crate) type At = String;
 /// What an agent did, and what came of it. What was refused was tried on purpose.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Did {
+pub(crate) enum CallMade {
     /// Claims that a query found.
     Query(usize),
     /// A claim that was stored by itself, by its pointers.
@@ -75,16 +75,16 @@ pub(crate) enum Did {
     /// Asked its parent to read what its budget refused.
     Ask(At),
     /// A grant to an agent.
-    Grant(Grant),
+    Grant(GivenGrant),
     /// A request of an agent that was denied.
     Deny(String, At),
-    Sent(Box<Sent>),
-    Refused(Refused),
+    Sent(Box<SentMessage>),
+    Refused(RefusedMessage),
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Grant {
+pub(crate) struct GivenGrant {
     pub(crate) to: String,
     pub(crate) at: At,
     /// `user`, or nobody for the agent whose turn it is.
@@ -95,7 +95,7 @@ pub(crate) struct Grant {
 /// A message that was accepted.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Sent {
+pub(crate) struct SentMessage {
     pub(crate) tokens: u64,
     pub(crate) to: Vec<String>,
     /// The pointers of each of its claims.
@@ -118,7 +118,7 @@ pub(crate) struct Sent {
 /// A message that was refused.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Refused {
+pub(crate) struct RefusedMessage {
     /// By which a resend names it.
     pub(crate) refusal: usize,
     /// What was wrong with it.
@@ -132,7 +132,7 @@ pub(crate) struct Refused {
 /// All of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
-    pub(crate) run: Run,
+    pub(crate) run: TraceRun,
     pub(crate) files: Vec<File>,
     pub(crate) turns: Vec<Turn>,
 }
@@ -143,18 +143,18 @@ impl Record {
         for (at, line) in text.lines().enumerate() {
             let line = serde_json::from_str(line).with_context(|| format!("line {}", at + 1))?;
             match line {
-                Line::Run(run) => record.run = run,
-                Line::File(file) => record.files.push(file),
-                Line::Turn(turn) => record.turns.push(turn),
+                TraceLine::Run(run) => record.run = run,
+                TraceLine::File(file) => record.files.push(file),
+                TraceLine::Turn(turn) => record.turns.push(turn),
             }
         }
         Ok(record)
     }
 
     pub(crate) fn text(&self) -> Result<String> {
-        let run = std::iter::once(Line::Run(self.run.clone()));
-        let files = self.files.iter().cloned().map(Line::File);
-        let turns = self.turns.iter().cloned().map(Line::Turn);
+        let run = std::iter::once(TraceLine::Run(self.run.clone()));
+        let files = self.files.iter().cloned().map(TraceLine::File);
+        let turns = self.turns.iter().cloned().map(TraceLine::Turn);
         let mut text = String::new();
         for line in run.chain(files).chain(turns) {
             text.push_str(&serde_json::to_string(&line)?);

@@ -3,10 +3,10 @@
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{ground::Ground, record::Member};
+use super::{ground::CloneAndHome, record::Member};
 use crate::{
-    bench::client::Client,
-    http::{Connection, Served},
+    bench::client::LineClient,
+    http::{HttpConnection, RunningServer},
 };
 use xtask::shell::output;
 
@@ -27,37 +27,38 @@ const CHILDREN: [(&str, &str); 8] = [
 pub(crate) type Said = Result<Value, Value>;
 
 pub(crate) struct Team {
-    served: Served,
-    user: Connection,
+    served: RunningServer,
+    user: HttpConnection,
     /// The parent first.
-    pub(crate) agents: Vec<Agent>,
+    pub(crate) agents: Vec<ConnectedAgent>,
 }
 
-pub(crate) struct Agent {
+pub(crate) struct ConnectedAgent {
     pub(crate) name: String,
     pub(crate) role: &'static str,
-    tools: Client,
-    bus: Connection,
+    tools: LineClient,
+    bus: HttpConnection,
 }
 
 impl Team {
-    pub(crate) fn open(ground: &Ground) -> Result<Self> {
-        let served = Served::start(ground.engram().arg("serve"))?;
-        let open = |name: &str, role: &'static str, parent: Option<&str>| -> Result<Agent> {
-            let mut open = ground.engram();
-            open.args(["agents", "open", name, "--role", role]);
-            open.args(parent.into_iter().flat_map(|it| ["--parent", it]));
-            let opened: Value = serde_json::from_str(&output(&mut open)?)?;
-            let token = opened["token"].as_str().context("an agent has no token")?;
-            let mut tools = ground.engram();
-            tools.args(["mcp", "--toolsets", "core,less"]);
-            Ok(Agent {
-                name: name.to_owned(),
-                role,
-                tools: Client::greet(tools.env("ENGRAM_AGENT", token))?,
-                bus: served.by(token),
-            })
-        };
+    pub(crate) fn open(ground: &CloneAndHome) -> Result<Self> {
+        let served = RunningServer::start(ground.engram().arg("serve"))?;
+        let open =
+            |name: &str, role: &'static str, parent: Option<&str>| -> Result<ConnectedAgent> {
+                let mut open = ground.engram();
+                open.args(["agents", "open", name, "--role", role]);
+                open.args(parent.into_iter().flat_map(|it| ["--parent", it]));
+                let opened: Value = serde_json::from_str(&output(&mut open)?)?;
+                let token = opened["token"].as_str().context("an agent has no token")?;
+                let mut tools = ground.engram();
+                tools.args(["mcp", "--toolsets", "core,less"]);
+                Ok(ConnectedAgent {
+                    name: name.to_owned(),
+                    role,
+                    tools: LineClient::greet(tools.env("ENGRAM_AGENT", token))?,
+                    bus: served.by(token),
+                })
+            };
         let mut agents = vec![open(LEAD, "architect", None)?];
         for (name, role) in CHILDREN {
             agents.push(open(name, role, Some(LEAD))?);
@@ -122,7 +123,7 @@ impl Team {
     }
 }
 
-impl Agent {
+impl ConnectedAgent {
     /// Calls a tool.
     pub(crate) fn tool(&mut self, name: &str, arguments: Value) -> Result<Said> {
         let call = json!({ "name": name, "arguments": arguments });

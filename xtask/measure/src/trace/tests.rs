@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{
     KEPT,
     check::check,
-    record::{Did, Record, Refused, Sent},
+    record::{CallMade, Record, RefusedMessage, SentMessage},
 };
 
 /// Of the repository, so that it stays pleasant to clone.
@@ -38,13 +38,13 @@ fn the_kept_trace_keeps_every_bound_and_the_documents_say_so() {
 }
 
 /// The calls of all turns.
-fn calls(record: &mut Record) -> impl Iterator<Item = &mut Did> {
+fn calls(record: &mut Record) -> impl Iterator<Item = &mut CallMade> {
     record.turns.iter_mut().flat_map(|it| &mut it.calls)
 }
 
-fn sent(record: &mut Record, is_it: impl Fn(&Sent) -> bool) -> &mut Sent {
+fn sent(record: &mut Record, is_it: impl Fn(&SentMessage) -> bool) -> &mut SentMessage {
     let mut sent = calls(record).filter_map(|it| match it {
-        Did::Sent(sent) => Some(sent),
+        CallMade::Sent(sent) => Some(sent),
         _ => None,
     });
     sent.find(|it| is_it(it)).unwrap()
@@ -53,7 +53,7 @@ fn sent(record: &mut Record, is_it: impl Fn(&Sent) -> bool) -> &mut Sent {
 /// What a message of the last turn's agent was refused for.
 fn refuse(record: &mut Record, times: usize) {
     let refused = (0..times).map(|at| {
-        Did::Refused(Refused {
+        CallMade::Refused(RefusedMessage {
             refusal: 9_000 + at,
             wrong: "something".to_owned(),
             code: "SCHEMA_INVALID".to_owned(),
@@ -67,74 +67,84 @@ fn refuse(record: &mut Record, times: usize) {
 type Broken = (&'static str, fn(&mut Record));
 
 const BROKEN: &[Broken] = &[
-    ("a message of 801 tokens was accepted", |it| {
-        sent(it, |_| true).tokens = 801;
+    ("a message of 801 tokens was accepted", |record| {
+        sent(record, |_| true).tokens = 801;
     }),
-    ("a message was accepted with code in a fence", |it| {
-        sent(it, |_| true).wrong = Some("code in a fence".to_owned());
+    ("a message was accepted with code in a fence", |record| {
+        sent(record, |_| true).wrong = Some("code in a fence".to_owned());
     }),
-    ("answers refusal None, not Some", |it| {
-        sent(it, |it| it.resend_of.is_some()).resend_of = None;
+    ("answers refusal None, not Some", |record| {
+        sent(record, |it| it.resend_of.is_some()).resend_of = None;
     }),
-    ("answers refusal Some(7000), not None", |it| {
-        sent(it, |it| it.resend_of.is_none()).resend_of = Some(7_000);
+    ("answers refusal Some(7000), not None", |record| {
+        sent(record, |it| it.resend_of.is_none()).resend_of = Some(7_000);
     }),
-    ("a message was refused twice", |it| refuse(it, 2)),
-    ("a refused message was not sent again", |it| refuse(it, 1)),
-    ("a claim has 3 pointers", |it| {
-        let sent = sent(it, |it| !it.claims.is_empty());
+    ("a message was refused twice", |record| refuse(record, 2)),
+    ("a refused message was not sent again", |record| {
+        refuse(record, 1)
+    }),
+    ("a claim has 3 pointers", |record| {
+        let sent = sent(record, |it| !it.claims.is_empty());
         sent.claims[0] = vec!["1#L1".to_owned(); 3];
     }),
-    ("a claim has 0 pointers", |it| {
-        sent(it, |it| !it.claims.is_empty()).claims[0].clear();
+    ("a claim has 0 pointers", |record| {
+        sent(record, |it| !it.claims.is_empty()).claims[0].clear();
     }),
-    ("4 spans without a grant", |it| {
-        let read = |at: usize| Did::Read(format!("2#L{at}"), 1);
-        it.turns[5].calls = (1..=4).map(read).collect();
+    ("4 spans without a grant", |record| {
+        let read = |at: usize| CallMade::Read(format!("2#L{at}"), 1);
+        record.turns[5].calls = (1..=4).map(read).collect();
     }),
-    ("1201 tokens read without a grant", |it| {
-        it.turns[5].calls = vec![Did::Read("1#L1".to_owned(), 1_201)];
+    ("1201 tokens read without a grant", |record| {
+        record.turns[5].calls = vec![CallMade::Read("1#L1".to_owned(), 1_201)];
     }),
-    ("spans without a grant", |it| {
-        let sent = sent(it, |it| it.claims.is_empty());
+    ("spans without a grant", |record| {
+        let sent = sent(record, |it| it.claims.is_empty());
         sent.budgets.insert("max_repo_spans".to_owned(), 0);
     }),
-    ("was read by a grant that nobody gave", |it| {
-        let did = calls(it).find(|it| matches!(it, Did::Grant(_))).unwrap();
-        *did = Did::Query(0);
+    ("was read by a grant that nobody gave", |record| {
+        let did = calls(record)
+            .find(|it| matches!(it, CallMade::Grant(_)))
+            .unwrap();
+        *did = CallMade::Query(0);
     }),
-    ("was read by a grant that nobody gave", |it| {
-        let turn = it.turns.iter_mut().find_map(|it| {
-            let spent = it.calls.iter().find(|it| matches!(it, Did::Granted(..)));
-            spent.cloned().map(|spent| (it, spent))
+    ("was read by a grant that nobody gave", |record| {
+        let turn = record.turns.iter_mut().find_map(|turn| {
+            let spent = turn
+                .calls
+                .iter()
+                .find(|it| matches!(it, CallMade::Granted(..)));
+            spent.cloned().map(|spent| (turn, spent))
         });
         let (turn, spent) = turn.unwrap();
         turn.calls.push(spent);
     }),
-    ("% were sent of the files behind the pointers", |it| {
-        it.files.iter_mut().for_each(|it| it.tokens /= 10);
+    ("% were sent of the files behind the pointers", |record| {
+        record.files.iter_mut().for_each(|it| it.tokens /= 10);
     }),
-    ("a message points into a file that is not listed", |it| {
-        it.files.pop();
+    (
+        "a message points into a file that is not listed",
+        |record| {
+            record.files.pop();
+        },
+    ),
+    ("there are 999 turns, not 1000", |record| {
+        record.turns.pop();
     }),
-    ("there are 999 turns, not 1000", |it| {
-        it.turns.pop();
+    ("does not follow the one before", |record| {
+        record.turns.remove(7);
     }),
-    ("does not follow the one before", |it| {
-        it.turns.remove(7);
+    ("there are not a parent and 8 children", |record| {
+        record.run.agents.pop();
     }),
-    ("there are not a parent and 8 children", |it| {
-        it.run.agents.pop();
+    ("no grant was spent", |record| {
+        calls(record)
+            .filter(|it| matches!(it, CallMade::Granted(..)))
+            .for_each(|it| *it = CallMade::Query(0));
     }),
-    ("no grant was spent", |it| {
-        calls(it)
-            .filter(|it| matches!(it, Did::Granted(..)))
-            .for_each(|it| *it = Did::Query(0));
-    }),
-    ("no read was denied", |it| {
-        calls(it)
-            .filter(|it| matches!(it, Did::Denied(..)))
-            .for_each(|it| *it = Did::Query(0));
+    ("no read was denied", |record| {
+        calls(record)
+            .filter(|it| matches!(it, CallMade::Denied(..)))
+            .for_each(|it| *it = CallMade::Query(0));
     }),
 ];
 

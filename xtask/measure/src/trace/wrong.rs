@@ -13,116 +13,121 @@ pub(crate) type Wrong = (&'static str, fn(&mut Value, &Matter<'_>));
 
 /// In a child's message.
 pub(crate) const OF_CHILD: &[Wrong] = &[
-    ("a page of a document", |it, of| {
-        it["output"]["summary"] = of.prose.into();
+    ("a page of a document", |message, of| {
+        message["output"]["summary"] = of.prose.into();
     }),
-    ("a page of a document in what comes next", |it, of| {
-        it["output"]["next"] = of.prose.into();
+    ("a page of a document in what comes next", |message, of| {
+        message["output"]["next"] = of.prose.into();
     }),
-    ("code in a fence", |it, of| {
+    ("code in a fence", |message, of| {
         summary(
-            it,
+            message,
             &format!("It reads:\n```rust\n{}\n```", of.code.join("\n")),
         );
     }),
-    ("a diff in prose", |it, of| {
-        summary(it, &format!("The change is:\n{}", each(of, "+", "")));
+    ("a diff in prose", |message, of| {
+        summary(message, &format!("The change is:\n{}", each(of, "+", "")));
     }),
-    ("code that is quoted", |it, of| {
-        summary(it, &format!("It says:\n{}", each(of, "> ", "")));
+    ("code that is quoted", |message, of| {
+        summary(message, &format!("It says:\n{}", each(of, "> ", "")));
     }),
-    ("code in a numbered list", |it, of| {
+    ("code in a numbered list", |message, of| {
         let lines = of.code.iter().zip(1..);
         let lines: Vec<String> = lines
             .map(|(line, at)| format!("{at}. {}", line.trim()))
             .collect();
-        summary(it, &lines.join("\n"));
+        summary(message, &lines.join("\n"));
     }),
-    ("code in cells of a table", |it, of| {
-        summary(it, &format!("| what |\n|---|\n{}", each(of, "| ", " |")));
+    ("code in cells of a table", |message, of| {
+        summary(
+            message,
+            &format!("| what |\n|---|\n{}", each(of, "| ", " |")),
+        );
     }),
-    ("code in hexadecimal", |it, of| {
+    ("code in hexadecimal", |message, of| {
         let hex: String = of
             .code
             .join("\n")
             .bytes()
             .map(|it| format!("{it:02x}"))
             .collect();
-        summary(it, &format!("In other words {hex}."));
+        summary(message, &format!("In other words {hex}."));
     }),
-    ("code in full-width letters", |it, of| {
+    ("code in full-width letters", |message, of| {
         let wide = |it: char| match it {
             '!'..='~' => char::from_u32(u32::from(it) + 0xfee0).unwrap_or(it),
-            it => it,
+            letter => letter,
         };
         summary(
-            it,
+            message,
             &of.code.join("\n").chars().map(wide).collect::<String>(),
         );
     }),
-    ("a statement in each claim", |it, of| {
+    ("a statement in each claim", |message, of| {
         for (at, line) in of.code.iter().enumerate() {
-            if let Some(engram) = it["engrams"].get_mut(at) {
+            if let Some(engram) = message["engrams"].get_mut(at) {
                 engram["claim"] = line.trim().into();
             }
         }
     }),
-    ("code in a claim", |it, of| {
-        it["engrams"][0]["claim"] = of.code.join("\n").into();
+    ("code in a claim", |message, of| {
+        message["engrams"][0]["claim"] = of.code.join("\n").into();
     }),
-    ("thirteen engrams", |it, _| {
-        let one = it["engrams"][0].clone();
-        it["engrams"] = (0..13).map(|_| one.clone()).collect();
+    ("thirteen engrams", |message, _| {
+        let one = message["engrams"][0].clone();
+        message["engrams"] = (0..13).map(|_| one.clone()).collect();
     }),
-    ("a summary of six sentences", |it, _| {
+    ("a summary of six sentences", |message, _| {
         summary(
-            it,
+            message,
             "One is done. Two is done. Three is done. Four is done. Five is done. Six is open.",
         );
     }),
-    ("a claim without pointers", |it, _| {
-        it["engrams"][0]["pointers"] = json!([]);
+    ("a claim without pointers", |message, _| {
+        message["engrams"][0]["pointers"] = json!([]);
     }),
-    ("a pointer without a pin", |it, _| {
-        let pointer = it["engrams"][0]["pointers"][0].as_str().unwrap_or_default();
-        it["engrams"][0]["pointers"][0] = pointer.replace("@HEAD", "").into();
+    ("a pointer without a pin", |message, _| {
+        let pointer = message["engrams"][0]["pointers"][0]
+            .as_str()
+            .unwrap_or_default();
+        message["engrams"][0]["pointers"][0] = pointer.replace("@HEAD", "").into();
     }),
-    ("a pointer to nothing", |it, _| {
-        it["engrams"][0]["pointers"][0] = "repo:src/nothing.rs#L1-L9@HEAD".into();
+    ("a pointer to nothing", |message, _| {
+        message["engrams"][0]["pointers"][0] = "repo:src/nothing.rs#L1-L9@HEAD".into();
     }),
-    ("a claim of a paragraph", |it, of| {
+    ("a claim of a paragraph", |message, of| {
         let end = of.prose.floor_char_boundary(900);
-        it["engrams"][0]["claim"] = of.prose[..end].into();
+        message["engrams"][0]["claim"] = of.prose[..end].into();
     }),
 ];
 
 /// In a parent's message.
 pub(crate) const OF_PARENT: &[Wrong] = &[
-    ("a page of a document", |it, of| {
-        it["instructions"] = json!([of.prose]);
+    ("a page of a document", |message, of| {
+        message["instructions"] = json!([of.prose]);
     }),
-    ("thirty-one lines of brief", |it, _| {
+    ("thirty-one lines of brief", |message, _| {
         let lines = (1..=31).map(|at| format!("Goal {at}."));
-        it["shared_brief_micro"] = lines.collect();
+        message["shared_brief_micro"] = lines.collect();
     }),
-    ("lines of brief in one string", |it, _| {
+    ("lines of brief in one string", |message, _| {
         let lines: Vec<String> = (1..=31).map(|at| format!("Goal {at}.")).collect();
-        it["shared_brief_micro"] = json!([lines.join("\u{2028}")]);
+        message["shared_brief_micro"] = json!([lines.join("\u{2028}")]);
     }),
-    ("code in an instruction", |it, of| {
-        it["instructions"] = json!([of.code.join("\n")]);
+    ("code in an instruction", |message, of| {
+        message["instructions"] = json!([of.code.join("\n")]);
     }),
-    ("code in the brief", |it, of| {
-        it["shared_brief_micro"] = of.code.iter().map(|it| it.trim()).collect();
+    ("code in the brief", |message, of| {
+        message["shared_brief_micro"] = of.code.iter().map(|it| it.trim()).collect();
     }),
-    ("a budget wider than the home's", |it, _| {
-        it["budgets"] = json!({ "max_repo_spans": 30 });
+    ("a budget wider than the home's", |message, _| {
+        message["budgets"] = json!({ "max_repo_spans": 30 });
     }),
-    ("a budget that does not exist", |it, _| {
-        it["budgets"] = json!({ "max_everything": 1 });
+    ("a budget that does not exist", |message, _| {
+        message["budgets"] = json!({ "max_everything": 1 });
     }),
-    ("a pointer to nothing", |it, _| {
-        it["target_pointer_pack"] = json!(["repo:src/nothing.rs#L1-L9@HEAD"]);
+    ("a pointer to nothing", |message, _| {
+        message["target_pointer_pack"] = json!(["repo:src/nothing.rs#L1-L9@HEAD"]);
     }),
 ];
 

@@ -15,7 +15,7 @@ pub(crate) enum Lie {
     Apart,
 }
 
-pub(crate) struct Ground {
+pub(crate) struct TopicPair {
     pub(crate) lie: Lie,
     /// Whether there is no topic: both claims are about the whole project.
     pub(crate) bare: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Ground {
     pub(crate) own: BTreeSet<String>,
 }
 
-impl Ground {
+impl TopicPair {
     pub(crate) fn new(left: &str, right: &str) -> Self {
         let (a, b) = (segments(left), segments(right));
         let common = a.iter().zip(&b).take_while(|it| it.0 == it.1).count();
