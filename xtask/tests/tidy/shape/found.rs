@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span, TokenTree};
 use syn::{
-    Arm, Block, ExprClosure, ExprMatch, ImplItem, ImplItemFn, ItemFn, ItemImpl, ItemMacro, ItemMod,
-    ItemTrait, Lit, Macro, Pat, PatIdent, Signature, TraitItem, Type, Visibility, visit,
-    visit::Visit,
+    Arm, Attribute, Block, ExprClosure, ExprMatch, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl,
+    ItemMacro, ItemMod, ItemTrait, Lit, Macro, Pat, PatIdent, Signature, TraitItem, Type,
+    Visibility, visit, visit::Visit,
 };
 
 use super::{macros, sources::File};
@@ -77,7 +77,6 @@ impl Reader<'_> {
         }
         let within = self.within.join("::");
         let place = self.place(name.span(), &within);
-        // One type for each platform is one type.
         if self.defined.insert((within, name.to_string())) {
             self.found.definitions.push(Definition {
                 of: self.file.of,
@@ -118,28 +117,25 @@ impl Reader<'_> {
 }
 
 impl<'a> Visit<'a> for Reader<'_> {
-    fn visit_item_enum(&mut self, item: &'a syn::ItemEnum) {
-        self.defines(&item.ident, &item.vis);
-        visit::visit_item_enum(self, item);
-    }
-
-    fn visit_item_struct(&mut self, item: &'a syn::ItemStruct) {
-        self.defines(&item.ident, &item.vis);
-        visit::visit_item_struct(self, item);
-    }
-
-    fn visit_item_type(&mut self, item: &'a syn::ItemType) {
-        self.defines(&item.ident, &item.vis);
-        visit::visit_item_type(self, item);
-    }
-
-    fn visit_item_union(&mut self, item: &'a syn::ItemUnion) {
-        self.defines(&item.ident, &item.vis);
-        visit::visit_item_union(self, item);
+    fn visit_item(&mut self, item: &'a Item) {
+        let defined = match item {
+            Item::Enum(item) => Some((&item.ident, &item.vis, &item.attrs)),
+            Item::Struct(item) => Some((&item.ident, &item.vis, &item.attrs)),
+            Item::Trait(item) => Some((&item.ident, &item.vis, &item.attrs)),
+            Item::Type(item) => Some((&item.ident, &item.vis, &item.attrs)),
+            Item::Union(item) => Some((&item.ident, &item.vis, &item.attrs)),
+            _ => None,
+        };
+        // One type for each platform is one type.
+        if let Some((name, visibility, attributes)) = defined
+            && !attributes.iter().any(is_for_others)
+        {
+            self.defines(name, visibility);
+        }
+        visit::visit_item(self, item);
     }
 
     fn visit_item_trait(&mut self, item: &'a ItemTrait) {
-        self.defines(&item.ident, &item.vis);
         for function in &item.items {
             if let TraitItem::Fn(function) = function {
                 self.method(&item.ident, &function.sig);
@@ -243,6 +239,13 @@ fn owner(of: &Type) -> Option<&Ident> {
         Type::Reference(inner) => owner(&inner.elem),
         _ => None,
     }
+}
+
+/// `#[cfg(not(...))]`
+fn is_for_others(attribute: &Attribute) -> bool {
+    let condition = attribute.meta.require_list();
+    let is_not = condition.is_ok_and(|it| it.tokens.to_string().starts_with("not"));
+    attribute.path().is_ident("cfg") && is_not
 }
 
 fn is_bool(arm: &Arm) -> bool {
