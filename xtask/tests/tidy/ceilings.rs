@@ -8,15 +8,15 @@ use crate::{
 /// Each figure by name, with its ceiling and its goal. Lower a ceiling when its figure has fallen.
 const CEILINGS: &[(&str, usize, usize)] = &[
     ("methods of the engine's Context", 60, 60),
-    ("methods of the front end's App", 280, 60),
-    ("types and traits with over 100 methods", 2, 0),
-    ("names of several types", 95, 20),
-    ("names of several types, not all private", 87, 0),
-    ("bindings called it", 763, 0),
+    ("methods of the front end's App", 60, 60),
+    ("types and traits with over 100 methods", 1, 0),
+    ("names of several types", 89, 20),
+    ("names of several types, not all private", 81, 0),
+    ("bindings called it", 632, 0),
     ("matches on a bool", 12, 0),
-    ("functions over 80 lines", 20, 3),
+    ("functions over 80 lines", 16, 3),
     ("files over 600 lines", 13, 13),
-    ("files over 600 lines, tests too", 23, 13),
+    ("files over 600 lines, tests too", 22, 13),
     ("folders with over 20 files", 5, 0),
 ];
 
