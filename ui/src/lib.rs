@@ -1,7 +1,7 @@
 //! The window's front end: it shows what the engine answers and sends what the person asks.
 //!
-//! What needs no browser (rows, geometry, words) is plain code that is tested on the
-//! host; `app` is the part that is compiled for wasm only.
+//! All of it is compiled for the host too, where it is tested: a page is reached through `app/dom.rs`, and
+//! what acts on one does nothing there.
 //!
 //! **Never:** decides nothing that the engine decides, knows no crate but the model, reads no file,
 //! and reaches the engine through one [`app::Backend`](crate) alone.

@@ -72,6 +72,9 @@ impl Agents {
 
 /// Reads them, and again after each action of one: they go stale with the status.
 pub(super) fn follow(app: App) {
+    // Who comes back sees the latest first.
+    app.views.agents.known.set(None);
+    app.views.agents.heard_of.set(Vec::new());
     Effect::new(move |_| {
         app.stale.track(Tag::Status);
         read(app);
