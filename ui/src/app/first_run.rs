@@ -64,10 +64,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
     view! {
         <main class="whole" data-testid="first-run">
             <div class="welcome" id=WELCOME tabindex="-1">
-                <h1>{move || match is_nowhere.get() {
-                    true => say::first::NO_REPOSITORY.to_owned(),
-                    false => say::first::nothing(name().as_deref()),
-                }}</h1>
+                <h1>{move || if is_nowhere.get() { say::first::NO_REPOSITORY.to_owned() } else { say::first::nothing(name().as_deref()) }}</h1>
                 <p class="lead">
                     {say::first::LEAD}
                 </p>

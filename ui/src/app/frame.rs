@@ -45,13 +45,13 @@ pub(crate) struct Way {
     /// What it is done to.
     pub(crate) of: Noun,
     /// Takes it back; returns the version that holds again, if any.
-    pub(crate) take_back: fn(App, EngramId) -> Answered<Result<Option<EngramId>, Refusal>>,
+    pub(crate) take_back: fn(App, EngramId) -> TakenBack,
     /// What follows where it was the only one: with its id, and what was said of it.
     pub(crate) then: fn(App, EngramId, &str),
 }
 
-/// An answer that is on its way.
-pub(crate) type Answered<T> = Pin<Box<dyn Future<Output = T>>>;
+/// Something that is being taken back: the version that holds again, if any.
+pub(crate) type TakenBack = Pin<Box<dyn Future<Output = Result<Option<EngramId>, Refusal>>>>;
 
 /// Says that it was undone, and what it was done to.
 fn say_undone(app: App, _: EngramId, of: &str) {

@@ -242,10 +242,7 @@ fn Links(is_here: bool) -> impl IntoView {
         <div class="choice">
             <span class="name">{say::settings::LINKS}</span>
             <div class="entry log">
-                <p class="hint" role="status" data-testid="links"><span>{move || prose(match is_here.get() {
-                    true => say::settings::LINKS_HERE,
-                    false => say::settings::LINKS_ELSEWHERE,
-                })}</span></p>
+                <p class="hint" role="status" data-testid="links"><span>{move || prose(if is_here.get() { say::settings::LINKS_HERE } else { say::settings::LINKS_ELSEWHERE })}</span></p>
                 <button data-testid="bring-links" hidden=is_here on:click=bring>{say::settings::LINKS_BRING}</button>
             </div>
         </div>

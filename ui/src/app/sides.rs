@@ -15,6 +15,9 @@ use crate::{
 /// Rows that are drawn before one asks for more: each is as high as its longest line wraps.
 const ROWS: usize = 150;
 
+/// Rows, each with its place.
+type Placed<'a> = Vec<(usize, Row<'a>)>;
+
 #[component]
 pub(crate) fn Sides(
     lines: Arc<[SourceLine]>,
@@ -41,7 +44,7 @@ pub(crate) fn Sides(
         }
     };
     let kept = StoredValue::new(lines);
-    let laid = move |lay: &dyn Fn(Vec<(usize, Row<'_>)>) -> AnyView| {
+    let laid = move |lay: &dyn Fn(Placed<'_>) -> AnyView| {
         kept.with_value(|lines| {
             lay(unfolded_rows(lines, |it| {
                 unfolded.with(|all| all.contains(&it))

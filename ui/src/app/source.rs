@@ -309,7 +309,7 @@ fn Shown(
             view! { <p class="remark" data-testid="recorded"><span>{say::source::RECORDED_BY}<b>{words::visible(by)}</b>", "{at}</span></p> }
         })}
         // The comparison shows the pinned text too: one below the other would say it twice.
-        {move || (!(opens(Panel::Changes) && has_changes())).then(|| text())}
+        {move || (!(opens(Panel::Changes) && has_changes())).then(&text)}
         {marks.map(|marks| view! { <MarkedLines marks /> })}
         {(hidden > 0).then(|| view! {
             <p class="wait" data-testid="more-lines">{more(&words::count(hidden, say::LINES))}</p>

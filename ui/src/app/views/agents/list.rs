@@ -111,10 +111,7 @@ fn content(it: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + use<
         <span class="what">
             <span class="did">{it.did.map(say::agents::did)}</span>
             <span class="space"></span>
-            {match it.until > clock.now {
-                true => gauges(&it.budget).into_any(),
-                false => view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any(),
-            }}
+            {if it.until > clock.now { gauges(&it.budget).into_any() } else { view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any() }}
         </span>
         {more(it)}
     }

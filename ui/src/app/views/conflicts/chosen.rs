@@ -201,10 +201,7 @@ pub(crate) fn ChosenBar() -> impl IntoView {
         is_shown.get().then(|| {
             view! {
                 <div class="bar chosen verdicts" role="group" aria-label=say::conflicts::SELECTED data-testid="chosen-bar">
-                    {move || match is_long.get() {
-                        true => feed::doing(app, progress).into_any(),
-                        false => actions(app, count).into_any(),
-                    }}
+                    {move || if is_long.get() { feed::doing(app, progress).into_any() } else { actions(app, count).into_any() }}
                 </div>
             }
         })

@@ -100,6 +100,7 @@ pub struct Queue {
 
 impl Queue {
     /// As they were read.
+    #[cfg(any(test, feature = "gallery"))]
     pub fn of(reply: ConflictsReply) -> Self {
         let mut queue = Self::default();
         queue.load(reply, false);

@@ -86,10 +86,7 @@ pub(crate) fn When() -> impl IntoView {
             <label>{say::knowledge::AT}
                 <input id=FIELD type="datetime-local" step="1" data-testid="held-at" class:empty=move || !is_past.get()
                     max=latest prop:value=move || value().unwrap_or_default() on:change=choose on:keydown=leave /></label>
-            {move || match is_past.get() {
-                true => view! { <button class="primary" data-testid="to-now" on:click=move |_| show_now(app)>{say::knowledge::BACK}" "<kbd>"⇧ T"</kbd></button> }.into_any(),
-                false => view! { <kbd>"T"</kbd> }.into_any(),
-            }}
+            {move || if is_past.get() { view! { <button class="primary" data-testid="to-now" on:click=move |_| show_now(app)>{say::knowledge::BACK}" "<kbd>"⇧ T"</kbd></button> }.into_any() } else { view! { <kbd>"T"</kbd> }.into_any() }}
         </div>
     }
 }
