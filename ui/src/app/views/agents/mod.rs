@@ -5,8 +5,9 @@ mod detail;
 pub(crate) mod family;
 mod list;
 mod state;
+#[cfg(all(test, feature = "gallery"))]
+mod tests;
 
-use engram_model::AgentId;
 use leptos::prelude::*;
 
 pub(crate) use self::state::Agents;
@@ -37,10 +38,7 @@ pub(crate) static VIEW: View = View {
             let open = app.views.agents.inbox.open.get_untracked();
             open.map(|handle| handle.0)
         },
-        open: |app, handle| {
-            let handle = handle.map(|handle| AgentId(handle.to_owned()));
-            app.views.agents.inbox.open.set(handle);
-        },
+        open: state::open,
     },
     ..View::LIST
 };

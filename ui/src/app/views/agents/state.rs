@@ -89,12 +89,26 @@ pub(super) fn read(app: App) {
 
 fn list(app: App, reply: AgentsReply) {
     let all = app.views.agents;
-    let open = all.inbox.open.get_untracked();
-    let is_gone = open.is_some_and(|open| reply.agents.iter().all(|it| it.handle != open));
     all.heard_of
         .update(|before| *before = in_order(before, &reply.agents));
     all.known.set(Some(reply));
-    if is_gone && untrack(|| VIEW.is_on(app)) {
+    leave_one_that_is_gone(app);
+}
+
+/// Opens the one that an address names; without one, the first.
+pub(super) fn open(app: App, handle: Option<&str>) {
+    let handle = handle.map(|handle| AgentId(handle.to_owned()));
+    app.views.agents.inbox.open.set(handle);
+    leave_one_that_is_gone(app);
+}
+
+/// Says that the one that should be open is none of those that were read.
+fn leave_one_that_is_gone(app: App) {
+    let all = app.views.agents;
+    let open = all.inbox.open.get_untracked();
+    let is_known = all.known.with_untracked(Option::is_some);
+    let is_gone = open.is_some_and(|open| untrack(|| all.of(&open)).is_none());
+    if is_known && is_gone && untrack(|| VIEW.is_on(app)) {
         all.inbox.open.set(None);
         app.write_address(false);
         app.frame.say(say::agents::GONE, "", true);
