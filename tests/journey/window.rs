@@ -518,11 +518,10 @@ impl Display {
             let ids = String::from_utf8(output.stdout).unwrap();
             let id = ids.lines().next().map(str::to_owned);
             let said = String::from_utf8_lossy(&output.stderr);
-            match said.contains("BadWindow") {
-                true => continue,
-                false if said.is_empty() => return id,
-                false => panic!("xdotool: {said}"),
+            if said.is_empty() {
+                return id;
             }
+            assert!(said.contains("BadWindow"), "xdotool: {said}");
         }
     }
 

@@ -188,20 +188,37 @@ pub(crate) struct Own {
 }
 
 impl Command {
-    /// A command of one view.
+    /// A command of one view: what it does, and whether there is something to do it to.
     pub(crate) const fn own(
         id: &'static str,
         title: &'static str,
         keys: &'static [&'static str],
-        own: Own,
+        does: fn(App),
+        may: fn(App) -> bool,
     ) -> Self {
         Self {
             id,
             title,
-            does: Does::Own(own),
+            does: Does::Own(Own {
+                does,
+                may,
+                judges: false,
+            }),
             holds: Holds::List,
             keys,
         }
+    }
+
+    /// One that says something of what is open, so that a person must see that first.
+    pub(crate) const fn that_judges(self) -> Self {
+        let does = match self.does {
+            Does::Own(own) => Does::Own(Own {
+                judges: true,
+                ..own
+            }),
+            shared => shared,
+        };
+        Self { does, ..self }
     }
 
     /// What it does in every view, if it is not of one alone.

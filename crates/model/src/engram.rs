@@ -182,14 +182,14 @@ macro_rules! versions {
 
         /// Nothing is told of it yet.
         impl From<Record> for Engram {
-            fn from(it: Record) -> Self {
-                Self { $($($own: it.$own,)+ $($name: Default::default(),)+)+ }
+            fn from(record: Record) -> Self {
+                Self { $($($own: record.$own,)+ $($name: Default::default(),)+)+ }
             }
         }
 
         impl From<Engram> for Record {
-            fn from(it: Engram) -> Self {
-                Self { $($($own: it.$own,)+)+ }
+            fn from(told: Engram) -> Self {
+                Self { $($($own: told.$own,)+)+ }
             }
         }
     };

@@ -100,66 +100,66 @@ macro_rules! operations {
 // `beside` the body alone, or that it `is` all there is. Where a body is no object, `key` makes it one.
 operations! {
     /// A version of a claim holds from now on; the one that it supersedes no longer does.
-    Stored(it: Box<Record>) = "stored", All News Rated, of it.id;
+    Stored(body: Box<Record>) = "stored", All News Rated, of body.id;
     /// Another voice said the same as this version.
-    Corroborated(it: EngramId) = "corroborated", All News Rated, is it;
+    Corroborated(body: EngramId) = "corroborated", All News Rated, is body;
     /// The window of a version was closed.
-    Forgotten(it: EngramId) = "forgotten", All News Rated, is it;
+    Forgotten(body: EngramId) = "forgotten", All News Rated, is body;
     /// Lineages left the list with all their versions: those of a sample that was removed.
-    Unlisted(it: Vec<LineageId>) = "unlisted", All News;
+    Unlisted(body: Vec<LineageId>) = "unlisted", All News;
     /// Text was erased for good, and the windows of its versions closed.
-    Redacted(it: Redaction) = "redacted", All News, beside it.id;
+    Redacted(body: Redaction) = "redacted", All News, beside body.id;
     /// An ephemeral version became durable.
-    Promoted(it: Promotion) = "promoted", All News Rated, beside it.id;
+    Promoted(body: Promotion) = "promoted", All News Rated, beside body.id;
     /// Something was fetched.
-    Dereferenced(it: Read) = "dereferenced", All;
+    Dereferenced(body: Read) = "dereferenced", All;
     /// An event was noted.
-    Noted(it: Event) = "noted", All Rated, beside it.id;
+    Noted(body: Event) = "noted", All Rated, beside body.id;
     /// The evidence of claims stands otherwise than it did. Its tables are a follower's.
-    Anchored(it: Anchoring) = "anchored", All;
+    Anchored(body: Anchoring) = "anchored", All;
     /// The project's repository was seen at a place for the first time.
-    Located(it: Located) = "located", Nobody;
+    Located(body: Located) = "located", Nobody;
     /// The user let the repository at another place use the project's memory too.
-    Admitted(it: Admitted) = "admitted", Nobody;
+    Admitted(body: Admitted) = "admitted", Nobody;
     /// An agent called for the first time, or in a new turn.
-    Joined(it: Box<Agent>) = "joined", User Rated;
+    Joined(body: Box<Agent>) = "joined", User Rated;
     /// The user or a parent opened an agent, or gave one of theirs a new token.
-    Opened(it: Box<Opened>) = "opened", User Rated, of it.agent.handle.0;
+    Opened(body: Box<Opened>) = "opened", User Rated, of body.agent.handle.0;
     /// An agent asked to read beyond its budget.
-    Requested(it: Box<Requested>) = "requested", User Rated, beside it.id;
+    Requested(body: Box<Requested>) = "requested", User Rated, beside body.id;
     /// Its parent or the user said no.
-    Denied(it: Denied) = "denied", User Rated, beside it.id;
+    Denied(body: Denied) = "denied", User Rated, beside body.id;
     /// Something beyond the budget was permitted.
-    Granted(it: Box<NewGrant>) = "granted", User Rated, of it.grant.id;
+    Granted(body: Box<NewGrant>) = "granted", User Rated, of body.grant.id;
     /// A grant was taken back.
-    Revoked(it: String) = "revoked", User, is it;
+    Revoked(body: String) = "revoked", User, is body;
     /// A budget refused an agent something.
-    Refused(it: Refused) = "refused", User;
+    Refused(body: Refused) = "refused", User;
     /// A file of a working tree was kept as evidence.
-    Kept(it: Snapshot) = "kept", Nobody;
+    Kept(body: Snapshot) = "kept", Nobody;
     /// Queries returned these versions, so often; as builds before [`Operation::Served`] said it.
-    Counted(it: Vec<(EngramId, u64)>) = "counted", Nobody, key "hits";
+    Counted(body: Vec<(EngramId, u64)>) = "counted", Nobody, key "hits";
     /// An agent was shown something.
-    Served(it: Served) = "served", Nobody;
+    Served(body: Served) = "served", Nobody;
     /// A parent or the user pinned something to the brief.
-    Pinned(it: Pin) = "pinned", User Rated;
+    Pinned(body: Pin) = "pinned", User Rated;
     /// What the entry at this place pinned is pinned no longer.
-    Unpinned(it: u64) = "unpinned", User Rated, key "pin";
+    Unpinned(body: u64) = "unpinned", User Rated, key "pin";
     /// A message was sent.
-    Sent(it: Box<Sent>) = "sent", User Rated, beside it.id;
+    Sent(body: Box<Sent>) = "sent", User Rated, beside body.id;
     /// A message was refused.
-    Unsent(it: Unsent) = "unsent", Nobody Rated, beside it.id;
+    Unsent(body: Unsent) = "unsent", Nobody Rated, beside body.id;
     /// What tables held that the journal of an earlier schema does not say; by a migration.
-    Carried(it: Box<Carried>) = "carried", Nobody;
+    Carried(body: Box<Carried>) = "carried", Nobody;
     /// What could be read of a damaged database was saved.
-    Recovered(it: Lost) = "recovered", Nobody;
+    Recovered(body: Lost) = "recovered", Nobody;
     /// Two sides were found that cannot both hold: for the first time, again after a verdict, or worse
     /// than before.
-    Conflicted(it: Box<Contradiction>) = "conflict", All News, beside it.id;
+    Conflicted(body: Box<Contradiction>) = "conflict", All News, beside body.id;
     /// A conflict was settled, or its verdict was undone.
-    Resolved(it: Box<Ruling>) = "resolved", All News Rated, beside it.id;
+    Resolved(body: Box<Ruling>) = "resolved", All News Rated, beside body.id;
     /// The user let an open conflict pass the gate, or took that back.
-    Allowed(it: Permit) = "allowed", All News, beside it.id;
+    Allowed(body: Permit) = "allowed", All News, beside body.id;
 }
 
 /// Who may read of an operation.

@@ -122,13 +122,15 @@ fn open_damaged(database: &Path) -> Result<Connection> {
     }
     let version = stamp("user_version")?;
     ours::refuse_newer(database, version)?;
-    match version < REPLAYED {
-        true => Err(not(
+    if version < REPLAYED {
+        Err(not(
             "an earlier build made it, and its journal is incomplete",
-        )),
+        ))
+    } else if !is_table(&old, "journal") {
         // What computes rows has no end that could be known.
-        false if !is_table(&old, "journal") => Err(not("its journal is not a table")),
-        false => Ok(old),
+        Err(not("its journal is not a table"))
+    } else {
+        Ok(old)
     }
 }
 

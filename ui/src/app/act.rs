@@ -141,7 +141,7 @@ pub(crate) fn perform(app: App, act: Act) {
     }
 }
 
-/// Brings what is open in front. Whether that is all for now: a person first sees what they judge.
+/// Brings what is open in front. Whether the command ends with that: a person first sees what they judge.
 fn must_come_forward(app: App, only_shows: bool) -> bool {
     let view = app.view.get_untracked();
     !untrack(|| (view.is_any_chosen)(app)) && room::bring_forward(app) && !only_shows

@@ -252,11 +252,11 @@ pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str)
         return (say::state::ASKED, "word quiet");
     }
     let Some(health) = engram.health.as_ref().filter(|_| !is_blind) else {
-        return match engram.verified {
-            true if is_blind => (say::state::UNKNOWN, "word quiet"),
+        return match (engram.verified, is_blind) {
+            (true, true) => (say::state::UNKNOWN, "word quiet"),
             // It resolved when it was stored, and nothing else was seen since.
-            true => (say::state::UNCHANGED, "word well"),
-            false => (say::state::UNVERIFIED, "word warn"),
+            (true, false) => (say::state::UNCHANGED, "word well"),
+            (false, _) => (say::state::UNVERIFIED, "word warn"),
         };
     };
     if engram.asked.is_some() && is_drifted(engram) {

@@ -228,13 +228,13 @@ impl Follower for AnchorFollower {
                 }
             }
         }
-        match is_tree {
-            true => {
-                self.tell_checkout(engine, repo)?;
-                self.look(engine, repo, None)
-            }
-            false if new.is_empty() => Ok(()),
-            false => self.look(engine, repo, Some(new)),
+        if is_tree {
+            self.tell_checkout(engine, repo)?;
+            self.look(engine, repo, None)
+        } else if new.is_empty() {
+            Ok(())
+        } else {
+            self.look(engine, repo, Some(new))
         }
     }
 }

@@ -46,10 +46,12 @@ fn kept(file: &Path) -> io::Result<String> {
 }
 
 fn is_ours(about: &fs::Metadata) -> io::Result<()> {
-    let why = match about.is_file() {
-        false => "it is not a file",
-        true if about.len() > LONGEST => "it does not contain an Engram token",
-        true => return is_private(about),
+    let why = if !about.is_file() {
+        "it is not a file"
+    } else if about.len() > LONGEST {
+        "it does not contain an Engram token"
+    } else {
+        return is_private(about);
     };
     Err(io::Error::other(why))
 }
@@ -57,10 +59,12 @@ fn is_ours(about: &fs::Metadata) -> io::Result<()> {
 #[cfg(unix)]
 fn is_private(about: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
-    let why = match about.uid() == rustix::process::geteuid().as_raw() {
-        false => "it belongs to another user",
-        true if about.mode() & 0o077 != 0 => "other users can read it",
-        true => return Ok(()),
+    let why = if about.uid() != rustix::process::geteuid().as_raw() {
+        "it belongs to another user"
+    } else if about.mode() & 0o077 != 0 {
+        "other users can read it"
+    } else {
+        return Ok(());
     };
     Err(io::Error::other(why))
 }

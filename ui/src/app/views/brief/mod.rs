@@ -16,7 +16,7 @@ pub(crate) use self::{detail::Detail, list::List, pins::write_line, state::line}
 use super::View;
 use crate::{
     app::{icons::Icon, room, state::App},
-    commands::{Act, Command, Own},
+    commands::{Act, Command},
     words::say,
 };
 
@@ -45,31 +45,22 @@ static COMMANDS: &[Command] = &[
         "pin",
         say::brief::PIN_OR_UNPIN,
         &["p"],
-        Own {
-            does: pins::pin_or_unpin,
-            may: |app| untrack(|| state::line(app)).is_some_and(|line| pins::can_pin(&line)),
-            judges: false,
-        },
+        pins::pin_or_unpin,
+        |app| untrack(|| state::line(app)).is_some_and(|line| pins::can_pin(&line)),
     ),
     Command::own(
         "line",
         say::brief::ADD,
         &["n"],
-        Own {
-            does: |app| room::in_list(app, move || pins::write_line(app, None)),
-            may: |_| true,
-            judges: false,
-        },
+        |app| room::in_list(app, move || pins::write_line(app, None)),
+        |_| true,
     ),
     Command::own(
         "edit-line",
         say::brief::EDIT_MEANS,
         &["e"],
-        Own {
-            does: pins::edit_line,
-            may: |app| untrack(|| state::line(app)).is_some_and(|line| pins::can_edit(&line)),
-            judges: false,
-        },
+        pins::edit_line,
+        |app| untrack(|| state::line(app)).is_some_and(|line| pins::can_edit(&line)),
     ),
 ];
 

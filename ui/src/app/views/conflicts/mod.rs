@@ -22,7 +22,7 @@ pub(crate) use self::{
 use super::{Address, View};
 use crate::{
     app::{icons::Icon, room, state::App, views::conflicts::queue::Verdict},
-    commands::{Act, Command, Own},
+    commands::{Act, Command},
     words::say,
 };
 
@@ -73,118 +73,62 @@ pub(crate) static VIEW: View = View {
     ..View::LIST
 };
 
+/// The command that gives a verdict.
+macro_rules! gives {
+    ($verdict:ident, $title:ident, $key:literal) => {
+        Command::own(
+            Verdict::$verdict.id(),
+            say::conflicts::$title,
+            &[$key],
+            |app| verdict::judge_conflict(app, Verdict::$verdict),
+            |app| state::may_judge(app, Verdict::$verdict),
+        )
+        .that_judges()
+    };
+}
+
 static COMMANDS: &[Command] = &[
-    Command::own(
-        Verdict::First.id(),
-        say::conflicts::FIRST_HOLDS,
-        &["a"],
-        Own {
-            does: |app| verdict::judge_conflict(app, Verdict::First),
-            may: |app| state::may_judge(app, Verdict::First),
-            judges: true,
-        },
-    ),
-    Command::own(
-        Verdict::Second.id(),
-        say::conflicts::SECOND_HOLDS,
-        &["b"],
-        Own {
-            does: |app| verdict::judge_conflict(app, Verdict::Second),
-            may: |app| state::may_judge(app, Verdict::Second),
-            judges: true,
-        },
-    ),
-    Command::own(
-        Verdict::Newer.id(),
-        say::conflicts::NEWER_HOLDS,
-        &["n"],
-        Own {
-            does: |app| verdict::judge_conflict(app, Verdict::Newer),
-            may: |app| state::may_judge(app, Verdict::Newer),
-            judges: true,
-        },
-    ),
-    Command::own(
-        Verdict::Surer.id(),
-        say::conflicts::SURER_HOLDS,
-        &["s"],
-        Own {
-            does: |app| verdict::judge_conflict(app, Verdict::Surer),
-            may: |app| state::may_judge(app, Verdict::Surer),
-            judges: true,
-        },
-    ),
-    Command::own(
-        Verdict::Merge.id(),
-        say::conflicts::MERGE,
-        &["m"],
-        Own {
-            does: |app| verdict::judge_conflict(app, Verdict::Merge),
-            may: |app| state::may_judge(app, Verdict::Merge),
-            judges: true,
-        },
-    ),
-    Command::own(
-        Verdict::Dismiss.id(),
-        say::conflicts::DISMISS,
-        &["x"],
-        Own {
-            does: |app| verdict::judge_conflict(app, Verdict::Dismiss),
-            may: |app| state::may_judge(app, Verdict::Dismiss),
-            judges: true,
-        },
-    ),
-    Command::own(
-        Verdict::Allow.id(),
-        say::conflicts::ALLOW_MEANS,
-        &["p"],
-        Own {
-            does: |app| verdict::judge_conflict(app, Verdict::Allow),
-            may: |app| state::may_judge(app, Verdict::Allow),
-            judges: true,
-        },
-    ),
+    gives!(First, FIRST_HOLDS, "a"),
+    gives!(Second, SECOND_HOLDS, "b"),
+    gives!(Newer, NEWER_HOLDS, "n"),
+    gives!(Surer, SURER_HOLDS, "s"),
+    gives!(Merge, MERGE, "m"),
+    gives!(Dismiss, DISMISS, "x"),
+    gives!(Allow, ALLOW_MEANS, "p"),
     Command::own(
         "reason",
         say::conflicts::WRITE_REASON,
         &["r"],
-        Own {
-            does: verdict::write_reason,
-            may: |app| untrack(|| state::conflict(app)).is_some(),
-            judges: false,
-        },
+        verdict::write_reason,
+        is_any_read,
     ),
     Command::own(
         "reopen",
         say::conflicts::REOPEN,
         &["u"],
-        Own {
-            does: verdict::reopen_conflict,
-            may: |app| untrack(|| state::conflict(app)).is_some_and(|it| state::can_reopen(&it)),
-            judges: true,
-        },
-    ),
+        verdict::reopen_conflict,
+        |app| untrack(|| state::conflict(app)).is_some_and(|it| state::can_reopen(&it)),
+    )
+    .that_judges(),
     Command::own(
         "first-claim",
         say::conflicts::SHOW_FIRST,
         &["Shift+a"],
-        Own {
-            does: |app| state::show_claim(app, 0),
-            may: |app| untrack(|| state::conflict(app)).is_some(),
-            judges: false,
-        },
+        |app| state::show_claim(app, 0),
+        is_any_read,
     ),
     Command::own(
         "second-claim",
         say::conflicts::SHOW_SECOND,
         &["Shift+b"],
-        Own {
-            does: |app| state::show_claim(app, 1),
-            may: |app| untrack(|| state::conflict(app)).is_some(),
-            judges: false,
-        },
+        |app| state::show_claim(app, 1),
+        is_any_read,
     ),
 ];
+
+fn is_any_read(app: App) -> bool {
+    untrack(|| state::conflict(app)).is_some()
+}
 
 fn panes() -> AnyView {
     state::follow(App::here());

@@ -79,10 +79,10 @@ fn no_match(app: App) -> impl IntoView {
             ..Filter::default()
         }
     });
-    let why = match words && others {
-        true => say::list::NO_WORDS_AND_FILTER,
-        false if words => say::list::NO_WORDS,
-        false => say::list::NO_FILTER,
+    let why = match (words, others) {
+        (true, true) => say::list::NO_WORDS_AND_FILTER,
+        (true, false) => say::list::NO_WORDS,
+        (false, _) => say::list::NO_FILTER,
     };
     let less = (words && others).then(|| {
         let without = move |_| {

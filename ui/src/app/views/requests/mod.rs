@@ -18,7 +18,7 @@ pub(crate) use self::{detail::Detail, list::List};
 use super::{Address, View};
 use crate::{
     app::{dom, icons::Icon, room, state::App, views::requests::asked::Answer},
-    commands::{Act, Command, Own},
+    commands::{Act, Command},
     words::say,
 };
 
@@ -63,51 +63,39 @@ static COMMANDS: &[Command] = &[
         Answer::Grant.id(),
         say::requests::GRANT_MEANS,
         &["g"],
-        Own {
-            does: |app| answer::give(app, Answer::Grant),
-            may: |app| state::fits(app, Answer::Grant),
-            judges: true,
-        },
-    ),
+        |app| answer::give(app, Answer::Grant),
+        |app| state::fits(app, Answer::Grant),
+    )
+    .that_judges(),
     Command::own(
         Answer::Deny.id(),
         say::requests::DENY_MEANS,
         &["x"],
-        Own {
-            does: |app| answer::give(app, Answer::Deny),
-            may: |app| state::fits(app, Answer::Deny),
-            judges: true,
-        },
-    ),
+        |app| answer::give(app, Answer::Deny),
+        |app| state::fits(app, Answer::Deny),
+    )
+    .that_judges(),
     Command::own(
         Answer::Revoke.id(),
         say::requests::REVOKE_MEANS,
         &["u"],
-        Own {
-            does: |app| answer::give(app, Answer::Revoke),
-            may: |app| state::fits(app, Answer::Revoke),
-            judges: true,
-        },
-    ),
+        |app| answer::give(app, Answer::Revoke),
+        |app| state::fits(app, Answer::Revoke),
+    )
+    .that_judges(),
     Command::own(
         "cap",
         say::requests::EDIT_CAP,
         &["e"],
-        Own {
-            does: |app| room::in_detail(app, || dom::select(answer::CAP)),
-            may: |app| state::fits(app, Answer::Grant),
-            judges: false,
-        },
+        |app| room::in_detail(app, || dom::select(answer::CAP)),
+        |app| state::fits(app, Answer::Grant),
     ),
     Command::own(
         "why",
         say::conflicts::WRITE_REASON,
         &["r"],
-        Own {
-            does: |app| room::in_detail(app, || dom::focus(answer::REASON)),
-            may: |app| state::fits(app, Answer::Grant),
-            judges: false,
-        },
+        |app| room::in_detail(app, || dom::focus(answer::REASON)),
+        |app| state::fits(app, Answer::Grant),
     ),
 ];
 
