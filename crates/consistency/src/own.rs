@@ -170,8 +170,9 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     shape(
         "a PyPI upload token",
-        &["pypi-"],
-        r"\b(pypi-[A-Za-z0-9_-]{50,})",
+        &["pypi-age"],
+        // A macaroon of the second version, in base64; words may stand between hyphens too.
+        r"\b(pypi-AgE[A-Za-z0-9_-]{50,})",
     ),
     shape(
         "a Rust registry API key",

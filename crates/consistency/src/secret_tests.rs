@@ -78,7 +78,7 @@ fn secrets() -> Vec<(&'static str, String)> {
         ("an OpenAI API key", ["sk-", "proj-", &mixed(48)].concat()),
         ("an OpenAI API key", ["sk", "-", &mixed(48)].concat()),
         ("an npm access token", ["np", "m_", &mixed(36)].concat()),
-        ("a PyPI upload token", ["py", "pi-", &mixed(80)].concat()),
+        ("a PyPI upload token", ["py", "pi-", "AgE", &mixed(80)].concat()),
         (
             "a Hugging Face access token",
             ["h", "f_", &mixed(34)].concat(),
@@ -252,6 +252,7 @@ fn what_is_no_secret_passes() {
         format!("repo:src/token.rs#L1-L9@{}", noise(40, HEX)),
         format!("artifact:secret.md@sha256:{}", noise(64, HEX)),
         "token: 01J9Z3N8M6W0X4V5Y7K2QHPRTA".to_owned(),
+        "the upload is pypi-from-every-branch-that-passed-all-of-its-checks-once-more".to_owned(),
         "secret_id = 123e4567-e89b-42d3-a456-426614174000".to_owned(),
         "api_key = 123E4567-E89B-42D3-A456-426614174000".to_owned(),
         format!("AK{}IOSFODNN7EXAMPLE", "IA"),
