@@ -56,7 +56,7 @@ pub use engram_store::{Links, make_private_folder, open_file, read_file, read_te
 pub use follow::Subscription;
 pub use home::files::{Moved, default_home, is_home_there, keep_file, look_at_home, move_home};
 pub use status::doctor::{Checkup, Diagnosis, Treatment};
-pub use world::World;
+pub use world::{Judge, World};
 
 use context::caller::Agents;
 use home::config::Config;

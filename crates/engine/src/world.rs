@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use engram_consistency::tier::{Finding, Said};
 use engram_pointers::Stop;
 use jiff::Timestamp;
 use rand::{RngCore, SeedableRng};
@@ -16,12 +17,16 @@ type Watch = Arc<dyn Fn() -> Duration + Send + Sync>;
 /// Whether whoever asked has gone: says so at any time, from any thread.
 pub(crate) type Gone = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// What the engine takes from outside besides requests: the time, and new ids.
+/// Decides whether two claims contradict each other, and how, in as much time as it takes.
+pub type Judge = Arc<dyn Fn(&Said<'_>, &Said<'_>) -> Option<Finding> + Send + Sync>;
+
+/// What the engine takes from outside besides requests: the time, new ids, and judges of its own.
 pub struct World {
     now: Now,
     /// Time that passes also while the clock is set.
     watch: Watch,
     chance: Mutex<Box<dyn RngCore + Send>>,
+    judges: Vec<Judge>,
 }
 
 impl World {
@@ -33,6 +38,7 @@ impl World {
             now: Arc::new(Timestamp::now),
             watch: Arc::new(move || begin.elapsed()),
             chance: Mutex::new(Box::new(rand::rngs::StdRng::from_os_rng())),
+            judges: Vec::new(),
         }
     }
 
@@ -44,7 +50,20 @@ impl World {
             now,
             watch: Arc::new(move || Timestamp::UNIX_EPOCH.duration_until(clock()).unsigned_abs()),
             chance: Mutex::new(Box::new(rand::rngs::StdRng::seed_from_u64(seed))),
+            judges: Vec::new(),
         }
+    }
+
+    /// Asks this judge, too, about pairs of claims of which the rules say nothing. A call may take its time: it is
+    /// made behind the answers, outside of any transaction, and once for each pair in a process.
+    #[must_use]
+    pub fn judged_by(mut self, judge: Judge) -> Self {
+        self.judges.push(judge);
+        self
+    }
+
+    pub(crate) fn judges(&self) -> &[Judge] {
+        &self.judges
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -13,7 +13,7 @@ use engram_store::{Due, Reader, audience, side};
 
 use crate::{
     conflicts::{
-        judging::{is_comparable, meet},
+        judging::{Judged, Met, is_comparable, meet},
         raising::{is_news, raised_by, told_of},
         risks,
         sides::contradicted,
@@ -63,6 +63,8 @@ pub(crate) struct Telling<'a> {
     pub(crate) is_due: bool,
     /// Whether that is only what runs say.
     pub(crate) of_runs: bool,
+    /// What the judges that take longer said of the next pair.
+    pub(crate) judged: Option<&'a Judged>,
 }
 
 impl<'a> Telling<'a> {
@@ -77,7 +79,13 @@ impl<'a> Telling<'a> {
             below: Due::ALL.below,
             is_due: false,
             of_runs: false,
+            judged: None,
         }
+    }
+
+    /// What was said of the version at this place.
+    pub(super) fn judged_at(&self, seq: u64) -> Option<&'a Judged> {
+        self.judged.filter(|judged| judged.seq == seq)
     }
 }
 
@@ -133,7 +141,14 @@ fn compare_with_all(
     };
     // A write raises so many, whatever it records.
     let mut raised = telling.before.iter().filter_map(raised_by).count();
-    let (sides, is_cut) = contradicted(cx, tx, engram, &here, met.against, telling)?;
+    let (sides, is_cut) = contradicted(
+        cx,
+        tx,
+        engram,
+        &here,
+        std::mem::take(&mut met.against),
+        telling,
+    )?;
     for one in sides {
         let Some(voice) = one.voices.first() else {
             continue;
@@ -158,20 +173,32 @@ fn compare_with_all(
             ));
         }
     }
-    // How many there are that somebody may not see is not told by what is left to compare, nor what the engine
-    // sees where it acts by itself.
-    let floor_told = u64::from(matches!(eyes, Eyes::All) && telling.by != ENGINE);
-    if telling.by == ENGINE {
-        left.told = 0;
-    }
+    compared.due = left_to_compare(&met, left, is_cut, &eyes, telling);
+    told.sort_by_key(|it| (it.0, it.1));
+    compared.conflicts = told.len() as u64;
+    let worst = told.into_iter().take(TOLD).map(|it| it.2);
+    compared.findings.extend(worst);
+    corroborated(cx, tx, &eyes, engram, met.same, telling, &mut compared)?;
+    Ok(compared)
+}
+
+/// What is left to compare: the sides that were not raised, and what was not looked at.
+fn left_to_compare(
+    met: &Met,
+    raised_later: Due,
+    is_cut: bool,
+    eyes: &Eyes,
+    telling: &Telling<'_>,
+) -> Option<Due> {
     // What was not looked at may be for everybody.
     let is_whole = met.floor == 0 && !met.has_failed;
-    left.of_runs = telling.of_runs || (left.of_runs && is_whole);
-    compared.due = match (left.pairs, met.has_failed, met.floor) {
+    let mut due = match (raised_later.pairs, met.has_failed, met.floor) {
         (0, false, 0) => None,
+        // How many there are that somebody may not see is not told by what is left to compare, nor what the
+        // engine sees where it acts by itself.
         (0, false, below) => Some(Due {
             below,
-            told: floor_told,
+            told: u64::from(matches!(eyes, Eyes::All) && telling.by != ENGINE),
             of_runs: telling.of_runs,
             ..Due::ALL
         }),
@@ -180,33 +207,36 @@ fn compare_with_all(
             of_runs: telling.of_runs,
             ..Due::ALL
         }),
-        _ => Some(left),
+        _ => Some(Due {
+            told: if telling.by == ENGINE {
+                0
+            } else {
+                raised_later.told
+            },
+            of_runs: telling.of_runs || (raised_later.of_runs && is_whole),
+            ..raised_later
+        }),
     };
     if met.has_hidden {
         // What the author may not see is compared behind the answer.
-        let due = compared.due.unwrap_or(Due {
+        let known = due.unwrap_or(Due {
             told: 0,
             of_runs: true,
             ..Due::ALL
         });
-        compared.due = Some(Due {
+        due = Some(Due {
             below: telling.below,
-            of_runs: due.of_runs && !met.hides_shared,
-            ..due
+            of_runs: known.of_runs && !met.hides_shared,
+            ..known
         });
     }
     if is_cut {
-        compared.due = Some(Due {
+        due = Some(Due {
             is_cut,
-            ..compared.due.unwrap_or(Due::NONE)
+            ..due.unwrap_or(Due::NONE)
         });
     }
-    told.sort_by_key(|it| (it.0, it.1));
-    compared.conflicts = told.len() as u64;
-    let worst = told.into_iter().take(TOLD).map(|it| it.2);
-    compared.findings.extend(worst);
-    corroborated(cx, tx, &eyes, engram, met.same, telling, &mut compared)?;
-    Ok(compared)
+    due
 }
 
 /// Counts a corroboration on each claim that says the same in other words, and tells the author of it.

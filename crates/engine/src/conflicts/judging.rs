@@ -1,10 +1,14 @@
 //! Judging: which of the candidates cannot hold together with a version, and which say the same in other words.
+//!
+//! The rules judge in the transaction that stores a version. Judges that take longer are asked behind the answer, a
+//! pair at a time and outside of any transaction, about pairs of which the rules say nothing; until then, the version
+//! is due (`follow/due.rs`).
 
 use std::{cell::LazyCell, collections::BTreeMap};
 
 use engram_consistency::tier::{self, Finding, Said};
 use engram_model::{Durability, Engram, EngramId, Refusal, RunId};
-use engram_store::{Reader, audience, side};
+use engram_store::{Due, Reader, audience, side};
 
 use crate::{
     conflicts::{
@@ -13,11 +17,11 @@ use crate::{
     context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
 };
 
-/// Decides whether two claims contradict each other, and how.
-type Judge = fn(&Said<'_>, &Said<'_>) -> Option<Finding>;
-
-/// Whoever finds something first is told.
-const JUDGES: &[Judge] = &[tier::compare];
+/// What the judges that take longer said of a version and of the one stored at this place.
+pub(crate) struct Judged {
+    pub(super) seq: u64,
+    found: Option<Finding>,
+}
 
 /// Most versions that are compared by their words at once.
 const COMPARED: usize = 256;
@@ -38,6 +42,8 @@ pub(super) struct Met {
     /// Everything stored here and later was compared; 0 where all was.
     pub(super) floor: u64,
     pub(super) has_failed: bool,
+    /// The first that the judges that take longer have still to be asked about.
+    pub(super) unjudged: Option<Engram>,
     /// Whether something is left that the author may not see, and whether some of that is not of a run.
     pub(super) has_hidden: bool,
     pub(super) hides_shared: bool,
@@ -63,23 +69,29 @@ pub(super) fn meet(
         own.claim.statements.len() == 1 && known.is_ok_and(|known| known.is_empty())
     });
     let mut met = Met::default();
-    let judge = |met: &mut Met, other: Engram, parsed: &Parsed| {
-        let (one, two) = (own.said(engram), parsed.said(&other));
+    // All stored at `before` and later was looked at before this pair.
+    let judge = |met: &mut Met, other: Engram, parsed: &Parsed, before: u64| {
         let there = side(&other.topic, &other.claim);
-        if let Some(found) = JUDGES.iter().find_map(|judge| judge(&one, &two)) {
-            let run = run_of([engram, &other]);
-            let found = Against {
-                engram: other,
-                found,
-            };
-            met.against.entry((run, there)).or_default().push(found);
-        } else if is_another_voice(engram, &other, telling.by)
-            && there != here
-            && tier::corroborates(&one, &two).is_some()
-        {
-            met.same.push(other);
+        let is_voice = there != here && is_another_voice(engram, &other, telling.by);
+        let claims = [&own.said(engram), &parsed.said(&other)];
+        match ruled(cx, claims, is_voice, telling.judged_at(other.seq)) {
+            Ruled::Against(found) => {
+                let run = run_of([engram, &other]);
+                let found = Against {
+                    engram: other,
+                    found,
+                };
+                met.against.entry((run, there)).or_default().push(found);
+            }
+            Ruled::Same if is_voice => met.same.push(other),
+            Ruled::Same | Ruled::Nothing => {}
+            Ruled::Unjudged => {
+                met.floor = met.floor.max(before.min(telling.below));
+                met.unjudged.get_or_insert(other);
+            }
         }
-        met.against.len() <= 2 * SERIES || !*may_stop
+        let is_waited_for = telling.is_due && met.unjudged.is_some();
+        !is_waited_for && (met.against.len() <= 2 * SERIES || !*may_stop)
     };
     let mut ended: Vec<EngramId> = telling.ending.to_vec();
     // No reader sees them yet.
@@ -87,11 +99,11 @@ pub(super) fn meet(
         ended.extend(other.supersedes);
         if other.lineage_id != engram.lineage_id && is_comparable(&other) {
             let parsed = cx.engine.claims.of(&other);
-            judge(&mut met, other, &parsed);
+            judge(&mut met, other, &parsed, Due::ALL.below);
         }
     }
     let found = candidates(cx.engine, eyes, tx, engram, &own, telling)?;
-    (met.floor, met.has_failed) = (found.floor, found.has_failed);
+    (met.floor, met.has_failed) = (met.floor.max(found.floor), found.has_failed);
     (met.has_hidden, met.hides_shared) = (found.has_hidden, found.hides_shared);
     for (count, seq) in found.places.iter().enumerate() {
         if count == COMPARED {
@@ -113,12 +125,67 @@ pub(super) fn meet(
             continue;
         }
         let parsed = cx.engine.claims.of(&other);
-        if !judge(&mut met, other, &parsed) {
+        if !judge(&mut met, other, &parsed, found.places_before(count)) {
             met.floor = met.floor.max(found.places_before(count + 1));
             break;
         }
     }
     Ok(met)
+}
+
+/// What a pair comes to.
+enum Ruled {
+    Against(Finding),
+    Same,
+    Nothing,
+    /// The judges that take longer have still to be asked.
+    Unjudged,
+}
+
+fn ruled(
+    cx: &Context<'_>,
+    [one, two]: [&Said<'_>; 2],
+    is_voice: bool,
+    judged: Option<&Judged>,
+) -> Ruled {
+    if let Some(found) = tier::compare(one, two) {
+        return Ruled::Against(found);
+    }
+    let has_judges = !cx.engine.world.judges().is_empty();
+    if (is_voice || has_judges) && tier::corroborates(one, two).is_some() {
+        return Ruled::Same;
+    }
+    match judged {
+        Some(judged) => judged.found.clone().map_or(Ruled::Nothing, Ruled::Against),
+        None if has_judges => Ruled::Unjudged,
+        None => Ruled::Nothing,
+    }
+}
+
+/// Asks the judges that take longer about the next pair of a version that is due.
+pub(crate) fn judge_next(
+    cx: &Context<'_>,
+    engram: &Engram,
+    telling: &Telling<'_>,
+) -> Result<Option<Judged>, Refusal> {
+    let judges = cx.engine.world.judges();
+    if judges.is_empty() || !is_comparable(engram) {
+        return Ok(None);
+    }
+    let here = side(&engram.topic, &engram.claim);
+    let eyes = cx.eyes_in(engram.project)?;
+    let met = cx
+        .engine
+        .store
+        .read(|tx| meet(cx, tx, engram, &here, &eyes, telling))?;
+    Ok(met.unjudged.map(|other| {
+        let (own, parsed) = (cx.engine.claims.of(engram), cx.engine.claims.of(&other));
+        let (one, two) = (own.said(engram), parsed.said(&other));
+        Judged {
+            seq: other.seq,
+            found: judges.iter().find_map(|judge| judge(&one, &two)),
+        }
+    }))
 }
 
 /// The claim that an entry stores; not what Engram itself reports.

@@ -15,13 +15,14 @@ use crate::{
     Engine,
     conflicts::{
         findings::{self, Telling},
+        judging::judge_next,
         risks::is_told,
     },
     context::{Context, Ground, names::ENGINE, plan::Plan},
     decide,
     follow::{BATCH, Follower, Woken, gather},
 };
-use engram_model::{Operation, Refusal};
+use engram_model::{JournalTime, Operation, Refusal};
 use engram_store::{Due, Reader};
 
 /// Steps of one waking: each compares one version with a few hundred others.
@@ -62,7 +63,13 @@ impl Follower for DueFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        if !compare_due(&Context::own(engine), &mut self.failed, AT_ONCE, &|| false)? {
+        // A judge may take seconds: what woke the follower meanwhile is heard after each pair.
+        let steps = if engine.world.judges().is_empty() {
+            AT_ONCE
+        } else {
+            1
+        };
+        if !compare_due(&Context::own(engine), &mut self.failed, steps, &|| false)? {
             let _ = self.own.send(Woken::Bell);
         }
         Ok(())
@@ -178,17 +185,19 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
         return Ok(Step::Done);
     };
     let clock = cx.engine.world.now();
+    let telling = |now, judged| Telling {
+        below: due.below,
+        is_due: true,
+        of_runs: due.of_runs,
+        judged,
+        ..Telling::of(now, ENGINE, &[])
+    };
+    let judged = judge_next(cx, &known, &telling(JournalTime(clock), None))?;
     let (left, raised) = decide::decide(cx, &Ground::of(known.project), |tx, now| {
         let mut entries = Vec::new();
         let mut left = None;
         if let Some(engram) = tx.engram_at(seq)?.filter(|engram| engram.holds_now(clock)) {
-            let telling = Telling {
-                below: due.below,
-                is_due: true,
-                of_runs: due.of_runs,
-                ..Telling::of(now, ENGINE, &[])
-            };
-            let compared = findings::compare(cx, tx, &engram, &telling);
+            let compared = findings::compare(cx, tx, &engram, &telling(now, judged.as_ref()));
             left = compared.due;
             entries = compared.entries;
             entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));

@@ -114,6 +114,9 @@ fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver
             return;
         }
         let heard = F::gather(follower.as_ref(), engine, first, woken, &mut patience);
+        if heard.iter().any(|woken| matches!(woken, Woken::Gone)) {
+            return;
+        }
         let Some(engine) = engine.upgrade() else {
             return;
         };

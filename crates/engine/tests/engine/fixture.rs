@@ -55,13 +55,21 @@ impl Ground {
     }
 
     pub(crate) fn open_at(&self, repo: &str, seed: u64) -> Asked {
+        self.open_in(repo, self.world(seed))
+    }
+
+    /// The clock of this ground, and chance from a seed.
+    pub(crate) fn world(&self, seed: u64) -> World {
         let clock = self.clock.clone();
+        World::seeded(seed, move || clock.now())
+    }
+
+    pub(crate) fn open_in(&self, repo: &str, world: World) -> Asked {
         let options = Options {
             home: self.home(),
             repo: Some(self.path(repo)),
             from: self.path("repo"),
         };
-        let world = World::seeded(seed, move || clock.now());
         Asked(Arc::new(Engine::open_in(options, world).unwrap()), None)
     }
 }

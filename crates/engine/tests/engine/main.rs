@@ -35,6 +35,7 @@ mod scopes;
 mod series;
 mod settling;
 mod simulation;
+mod slow_judge;
 mod undoing;
 mod updates;
 mod verdicts;

@@ -1,0 +1,101 @@
+//! A judge that takes its time: whoever writes never waits for it, and what it says is a conflict as any other.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, channel},
+    },
+    time::Duration,
+};
+
+use engram_consistency::tier::{Finding, Said};
+use engram_engine::Judge;
+use engram_model::{Gate, Severity, Tier};
+
+use crate::{
+    conflicts::{USER, due, on, open},
+    fixture::{Asked, Ground},
+};
+
+const LASTS: &str = "The wallet lock lasts 3 minutes.";
+const RUNS_OUT: &str = "The wallet lock is kept in table 7.";
+
+/// Finds a contradiction between a table and a duration, where the rules find none. Each call waits for a go.
+struct Slow {
+    go: Mutex<Receiver<()>>,
+    calls: AtomicUsize,
+}
+
+impl Slow {
+    fn judge(&self, one: &Said<'_>, two: &Said<'_>) -> Option<Finding> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let go = self.go.lock().unwrap();
+        go.recv_timeout(Duration::from_secs(60)).expect("a go");
+        let says = |said: &Said<'_>, word| said.claim.folded.contains(word);
+        let is_both = |one, two| says(one, "lasts") && says(two, "table");
+        (is_both(one, two) || is_both(two, one)).then(|| Finding {
+            tier: Tier::Nli,
+            severity: Severity::High,
+            score: 0.9,
+            why: "One says how long, the other where.".to_owned(),
+            differs_a: Vec::new(),
+            differs_b: Vec::new(),
+        })
+    }
+}
+
+fn opened(ground: &Ground, seed: u64, slow: &Arc<Slow>) -> Asked {
+    let slow = Arc::clone(slow);
+    let judge: Judge = Arc::new(move |one, two| slow.judge(one, two));
+    ground.open_in("repo", ground.world(seed).judged_by(judge))
+}
+
+#[test]
+fn nobody_waits_for_a_judge_that_takes_its_time() {
+    let ground = Ground::new();
+    let (sender, go) = channel();
+    let slow = Arc::new(Slow {
+        go: Mutex::new(go),
+        calls: AtomicUsize::new(0),
+    });
+    let at = opened(&ground, 1, &slow);
+    let old = at.put(&at.agent("ada"), on("wallet", LASTS)).unwrap();
+    let new = at.put(&USER, on("wallet", RUNS_OUT)).unwrap();
+    assert_eq!((new.conflicts, new.due), (0, 1), "not judged yet");
+    assert_eq!(
+        at.gate(Severity::High).gate,
+        Gate::Shut,
+        "until it is judged"
+    );
+    // The process ends before anything is judged, and another one goes on.
+    drop(at);
+    let at = opened(&ground, 2, &slow);
+    let behind = std::thread::spawn({
+        let engine = Arc::clone(&at.0);
+        move || engine.help_index()
+    });
+    while slow.calls.load(Ordering::SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    // While it judges, others write and are answered.
+    let eve = at.agent("eve");
+    at.put(&eve, on("gateway", "The retry limit is 3."))
+        .unwrap();
+    assert!(open(&at).is_empty());
+    for _ in 0..8 {
+        sender.send(()).unwrap();
+    }
+    behind.join().unwrap().unwrap();
+    at.0.help_index().unwrap();
+    let found = open(&at);
+    let sides: Vec<_> = found.iter().map(|it| [it.a.id, it.b.id]).collect();
+    assert_eq!(sides, [[old.id, new.id]], "{found:?}");
+    assert_eq!(found[0].tier, Tier::Nli);
+    assert_eq!(due(&at, &USER), 0);
+    // A pair is judged once: all that is left of the eight is left.
+    let judged = slow.calls.load(Ordering::SeqCst);
+    at.0.help_index().unwrap();
+    assert_eq!(slow.calls.load(Ordering::SeqCst), judged);
+    assert!(judged <= 2, "{judged} calls");
+}
