@@ -75,7 +75,7 @@ impl Desk {
 
     fn shown(&self, undo: bool, digest: Option<&str>) -> ChangeShown {
         match self.answer(undo, digest) {
-            Ok(ConnectReply::Shown(it)) => *it,
+            Ok(ConnectReply::Shown(shown)) => *shown,
             other => panic!("{:?}: {other:?}", self.client),
         }
     }
@@ -261,7 +261,7 @@ fn a_name_that_appears_twice_is_refused() {
 /// Writes a change as it is shown.
 fn write(change: impl Fn() -> Change) {
     let digest = match change().write_as_shown(None) {
-        Ok(ConnectReply::Shown(it)) => it.digest,
+        Ok(ConnectReply::Shown(shown)) => shown.digest,
         other => panic!("{other:?}"),
     };
     assert_eq!(
@@ -304,11 +304,11 @@ impl Advised {
             home: site.home(),
             repo: Some(site.repo()),
         };
-        let it = Self { site, place };
+        let advised = Self { site, place };
         if let Some(before) = before {
-            fs::write(it.path(), before).unwrap();
+            fs::write(advised.path(), before).unwrap();
         }
-        it
+        advised
     }
 
     fn path(&self) -> PathBuf {

@@ -122,10 +122,10 @@ impl Engine {
             .is_of_this_project()
             .and_then(|()| answer_in_time(&context, request))
             .map(with_names)
-            .inspect_err(|it| {
+            .inspect_err(|refusal| {
                 // A hook counts it for the agent that it is about.
                 if !is_hook {
-                    budgets::count_refusal(&context, it);
+                    budgets::count_refusal(&context, refusal);
                 }
             })
             .map_err(|it| self.name_the_file(it))

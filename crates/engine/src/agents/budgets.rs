@@ -204,11 +204,11 @@ fn costs(tx: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refu
                     tokens: sent.tokens,
                 },
             ),
-            Some(Operation::Refused(it)) => (
-                Some(it.turn),
+            Some(Operation::Refused(refused)) => (
+                Some(refused.turn),
                 CostOf::Refused {
-                    code: it.code,
-                    figures: it.figures,
+                    code: refused.code,
+                    figures: refused.figures,
                 },
             ),
             _ => continue,

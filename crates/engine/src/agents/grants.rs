@@ -115,8 +115,8 @@ pub(crate) fn grant_requested(cx: &Context<'_>, ask: &GrantAnswer) -> Result<Gra
         cap_tokens: ask.cap_tokens,
     };
     // One id for what was asked and what it became: whoever reads a request finds its grant.
-    issue(cx, &ground, Some(ask.id.clone()), |it| {
-        waiting(it, ground.project, &ask.id)?;
+    issue(cx, &ground, Some(ask.id.clone()), |tx| {
+        waiting(tx, ground.project, &ask.id)?;
         Ok(Wanted {
             to: &asked.agent,
             wish: &wish,

@@ -160,25 +160,25 @@ pub(crate) fn who_called(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
 fn told(
     cx: &Context<'_>,
     reader: &Reader<'_>,
-    it: Seen,
+    seen: Seen,
     taken: &Taken,
 ) -> Result<AgentStatus, Refusal> {
     let limits = &cx.engine.config.limits.deref;
     let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
-    let last_call = it.agent.last_call;
-    let spent = budgets::spent_by(cx, reader, it.agent.clone(), taken)?;
+    let last_call = seen.agent.last_call;
+    let spent = budgets::spent_by(cx, reader, seen.agent.clone(), taken)?;
     Ok(AgentStatus {
         name: spent.label,
-        role: it.agent.role,
-        parent: it.agent.parent,
-        started_by: it.parent.as_deref().map(named),
-        run: it.agent.run,
-        turn: it.agent.turn.clone(),
-        topics: it.agent.topics,
-        first_seen: it.first,
+        role: seen.agent.role,
+        parent: seen.agent.parent,
+        started_by: seen.parent.as_deref().map(named),
+        run: seen.agent.run,
+        turn: seen.agent.turn.clone(),
+        topics: seen.agent.topics,
+        first_seen: seen.first,
         last_call,
-        did: it.did,
-        stored: it.stored,
+        did: seen.did,
+        stored: seen.stored,
         budget: Budget {
             turn: spent.turn,
             repo_spans: spent.repo_spans,
@@ -191,7 +191,7 @@ fn told(
         refusals: spent.refusals,
         // A turn may be configured never to end.
         until: last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
-        handle: it.agent.handle,
+        handle: seen.agent.handle,
     })
 }
 

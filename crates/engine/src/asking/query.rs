@@ -223,8 +223,8 @@ fn count_signs(
     tail: &[(Traits, Arc<Keys>)],
 ) -> Vec<u64> {
     let mut signs = Terms::default();
-    for it in spellings {
-        match &it.sign {
+    for spelling in spellings {
+        match &spelling.sign {
             Sign::Word(word) => signs.words.push(word.clone()),
             Sign::Gram(gram) => signs.grams.push(gram.clone()),
         }
@@ -232,7 +232,7 @@ fn count_signs(
     let look = look(cx, project, &signs);
     let found = look.map(|it| it.frequencies()).unwrap_or_default();
     let (mut words, mut grams) = (found.words.into_iter(), found.grams.into_iter());
-    let count = |it: &&Spelling| match &it.sign {
+    let count = |spelling: &&Spelling| match &spelling.sign {
         Sign::Word(word) => {
             let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_word(number(word));
             words.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
@@ -385,26 +385,26 @@ impl Filter<'_> {
         }
     }
 
-    fn passes(&self, it: &Traits) -> bool {
+    fn passes(&self, traits: &Traits) -> bool {
         let query = self.query;
         let topic = query.topic.as_deref();
-        !it.redacted
+        !traits.redacted
             && self
                 .eyes
-                .may_see_of(it.project, it.scope, it.run, &it.topic)
+                .may_see_of(traits.project, traits.scope, traits.run, &traits.topic)
             && match query.as_of {
-                Some(at) => it.holds_at(at),
-                None => it.holds_now(self.now),
+                Some(at) => traits.holds_at(at),
+                None => traits.holds_now(self.now),
             }
-            && query.scope.is_none_or(|scope| it.scope == scope)
-            && query.kind.is_none_or(|kind| it.kind == kind)
-            && query.fact_type.is_none_or(|known| it.fact_type == known)
-            && (query.include_ephemeral || it.durability == Durability::Durable)
+            && query.scope.is_none_or(|scope| traits.scope == scope)
+            && query.kind.is_none_or(|kind| traits.kind == kind)
+            && query.fact_type.is_none_or(|known| traits.fact_type == known)
+            && (query.include_ephemeral || traits.durability == Durability::Durable)
             && topic.is_none_or(|topic| {
                 if self.with_below {
-                    is_on_topic(&it.topic, topic)
+                    is_on_topic(&traits.topic, topic)
                 } else {
-                    it.topic == topic
+                    traits.topic == topic
                 }
             })
     }
@@ -414,10 +414,10 @@ impl Filter<'_> {
 /// of the words, so a score is held down to the one before it.
 fn scored(ranked: impl Iterator<Item = Ranked>) -> Vec<Engram> {
     let mut least = 1.0_f64;
-    let scored = ranked.filter_map(|it| {
-        least = least.min(it.score());
+    let scored = ranked.filter_map(|answer| {
+        least = least.min(answer.score());
         let score = Some(least);
-        it.engram.map(|it| Engram { score, ..it })
+        answer.engram.map(|it| Engram { score, ..it })
     });
     scored.collect()
 }

@@ -134,10 +134,10 @@ pub(crate) fn due<'s>(
 /// none where nobody did.
 pub(crate) fn respelled(terms: &Terms, due: &[&Spelling], count: &[u64]) -> Option<Terms> {
     let mut words = terms.words.clone();
-    for (it, count) in due.iter().zip(count) {
-        if *count > 0 && it.asked.iter().all(|word| words.contains(word)) {
-            words.retain(|word| !it.asked.contains(word));
-            words.extend(it.other.iter().cloned());
+    for (spelling, count) in due.iter().zip(count) {
+        if *count > 0 && spelling.asked.iter().all(|word| words.contains(word)) {
+            words.retain(|word| !spelling.asked.contains(word));
+            words.extend(spelling.other.iter().cloned());
         }
     }
     let mut seen = HashSet::new();
@@ -270,9 +270,9 @@ fn thousandths(share: f64) -> u32 {
 }
 
 /// The caller's own run, then its project, then wider.
-fn closeness(it: &Traits, run: Option<RunId>) -> u8 {
-    match it.scope {
-        Scope::Run if it.run.is_some() && it.run == run => 0,
+fn closeness(traits: &Traits, run: Option<RunId>) -> u8 {
+    match traits.scope {
+        Scope::Run if traits.run.is_some() && traits.run == run => 0,
         Scope::Project => 1,
         Scope::Org => 2,
         Scope::Global => 3,

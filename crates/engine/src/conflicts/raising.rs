@@ -51,7 +51,7 @@ pub(super) fn is_news(
 /// The conflict that an entry raises.
 pub(super) fn raised_by(entry: &Planned) -> Option<&Contradiction> {
     match &entry.operation {
-        Operation::Conflicted(it) => Some(it),
+        Operation::Conflicted(contradiction) => Some(contradiction),
         _ => None,
     }
 }

@@ -219,8 +219,8 @@ impl Follower for AnchorFollower {
         if let Some(watch) = &mut self.watch {
             watch.rearm();
         }
-        for it in heard {
-            match it {
+        for woken in heard {
+            match woken {
                 Woken::Bell | Woken::Gone => {}
                 Woken::Tree(stir) => {
                     is_tree = true;
@@ -366,8 +366,8 @@ impl AnchorFollower {
                     Some(Operation::Forgotten(id)) => {
                         self.held.remove(&id);
                     }
-                    Some(Operation::Redacted(it)) => {
-                        for id in it.ids {
+                    Some(Operation::Redacted(redaction)) => {
+                        for id in redaction.ids {
                             self.held.remove(&id);
                         }
                     }

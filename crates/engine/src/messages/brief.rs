@@ -325,16 +325,16 @@ fn budgets_of(
     let called = near
         .iter()
         .filter(|it| now.duration_since(it.last_call).abs() <= idle);
-    let figures = |it: Spend, limits: &DerefLimits| {
+    let figures = |spend: Spend, limits: &DerefLimits| {
         [
-            ("repo_spans", it.repo_spans, limits.repo_spans),
+            ("repo_spans", spend.repo_spans, limits.repo_spans),
             (
                 "artifact_sections",
-                it.artifact_sections,
+                spend.artifact_sections,
                 limits.artifact_sections,
             ),
-            ("sam_items", it.sam_items, limits.sam_items),
-            ("tokens", it.tokens, limits.tokens),
+            ("sam_items", spend.sam_items, limits.sam_items),
+            ("tokens", spend.tokens, limits.tokens),
         ]
         .map(|(name, used, limit)| {
             let (used, limit) = (u64::from(used), u64::from(limit));

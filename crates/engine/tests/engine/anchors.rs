@@ -222,8 +222,8 @@ impl Followed {
         let mut seen = Vec::new();
         loop {
             match self.news.recv_timeout(PATIENCE) {
-                Ok(it) if it.id == id && line(&it.health) == want => return it.health,
-                Ok(it) => seen.push(line(&it.health)),
+                Ok(news) if news.id == id && line(&news.health) == want => return news.health,
+                Ok(news) => seen.push(line(&news.health)),
                 Err(error) => panic!("{name}: {error}; wanted {want:?}, heard {seen:?}"),
             }
         }
@@ -291,8 +291,8 @@ fn who_leaves_lets_another_follow() {
     stays.0.follow().unwrap();
     // To try the lock would be to hold it for a moment.
     let is_lock = |it: &PathBuf| it.to_string_lossy().contains("/anchor-");
-    let is_held = |it: &fs::File| {
-        let held = format!(":{} ", it.metadata().unwrap().ino());
+    let is_held = |file: &fs::File| {
+        let held = format!(":{} ", file.metadata().unwrap().ino());
         fs::read_to_string("/proc/locks").unwrap().contains(&held)
     };
     let begun = Instant::now();
@@ -469,12 +469,12 @@ fn each_worktree_has_its_own_health() {
         health: vec![Evidence::NeedsReverification],
         ..Filter::default()
     };
-    for (it, want) in [(&main.at, 0), (&other.at, 1)] {
+    for (at, want) in [(&main.at, 0), (&other.at, 1)] {
         let feed = Feed {
             filter: stale.clone(),
             ..Feed::default()
         };
-        let page = it.for_feed(&Caller::User, Request::Feed(feed)).unwrap();
+        let page = at.for_feed(&Caller::User, Request::Feed(feed)).unwrap();
         assert_eq!(page.entries.len(), want);
     }
 }
@@ -530,8 +530,8 @@ fn what_was_not_committed_is_followed_from_its_snapshot() {
     let pointer = at.get(&Caller::User, id).unwrap().pointers.remove(0);
     let asked = Request::Standing(PointerInput::from(pointer));
     match at.0.handle(&Caller::User, asked).unwrap() {
-        Reply::Standing(it) => assert_eq!(
-            (it.reading, it.path.as_deref()),
+        Reply::Standing(standing) => assert_eq!(
+            (standing.reading, standing.path.as_deref()),
             (Reading::Renamed, Some("src/core.rs"))
         ),
         other => panic!("{other:?}"),
@@ -649,9 +649,9 @@ fn repinning_takes_the_tree_as_it_is() {
         ("edited on disk", STEPS[0].1, STEPS[0].2, "@sha256:"),
         (
             "moved in a commit",
-            (|it: &Tree| {
-                it.replace("src/lib.rs", "let value_1 =", "// one\nlet value_1 =");
-                it.git(&["commit", "-qam", "more"]);
+            (|tree: &Tree| {
+                tree.replace("src/lib.rs", "let value_1 =", "// one\nlet value_1 =");
+                tree.git(&["commit", "-qam", "more"]);
             }) as fn(&Tree),
             "evidence unchanged | moved, now src/lib.rs#L41-L45",
             "#L41-L45@",

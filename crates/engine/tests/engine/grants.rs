@@ -405,13 +405,13 @@ fn a_child_asks_and_its_parent_or_the_user_answers() {
     let second = request(&engine, "ada", "repo:src/lib.rs#L7@HEAD").unwrap();
     let told = asked(&USER, false);
     assert_eq!(told.len(), 2);
-    let it = &told[1];
+    let newest = &told[1];
     assert_eq!(
-        (&it.id, it.agent.0.as_str(), it.role.as_deref()),
+        (&newest.id, newest.agent.0.as_str(), newest.role.as_deref()),
         (&first, "ada", Some("programmer"))
     );
-    assert!(it.tokens > 0 && it.pointer.starts_with("repo:src/lib.rs#L2@"));
-    assert!(it.reason.contains("lock") && it.intended_use.contains("retry"));
+    assert!(newest.tokens > 0 && newest.pointer.starts_with("repo:src/lib.rs#L2@"));
+    assert!(newest.reason.contains("lock") && newest.intended_use.contains("retry"));
     for (who, count) in [("lead", 2), ("ada", 2), ("bob", 0)] {
         assert_eq!(asked(&called(who), false).len(), count, "{who}");
     }

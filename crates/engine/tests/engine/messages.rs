@@ -437,7 +437,7 @@ fn rates_hold_for_messages() {
     let mut refusals = 0;
     while refusals < 30 {
         match engine.send(&ada, json!({ "role": "programmer" })) {
-            Err(it) if it.code == Code::RateLimited => break,
+            Err(refusal) if refusal.code == Code::RateLimited => break,
             _ => refusals += 1,
         }
     }
