@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use engram_model::{Client, FileChange, Refusal};
 
 use crate::{
-    Entry, agents, claude, codex, entry,
+    EntryOwner, agents, claude, codex, entry,
     file::{Configuration, unreadable},
     program::Server,
     record::Record,
@@ -20,7 +20,7 @@ pub(crate) enum What<'a> {
 }
 
 /// A change to one file.
-pub(crate) struct Edit {
+pub(crate) struct FileEdit {
     client: Client,
     /// Whether it is the agent's configuration; else the advice that it shares with others.
     is_entry: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Edit {
     after: Option<String>,
 }
 
-impl Edit {
+impl FileEdit {
     pub(crate) fn adding(
         (client, what): (Client, What<'_>),
         home: &Path,
@@ -102,7 +102,7 @@ impl Edit {
     }
 
     fn is_foreign(&self, text: &str) -> bool {
-        self.is_entry && entry(self.client, text) == Ok(Entry::Foreign)
+        self.is_entry && entry(self.client, text) == Ok(EntryOwner::Foreign)
     }
 
     /// What the home knows of the file.

@@ -83,17 +83,17 @@ pub struct Engine {
     config: Config,
     world: World,
     agents: Agents,
-    place: Place,
+    place: RepositoryPlace,
     /// Open repositories that no request is using.
     repos: Mutex<Vec<Repo>>,
     located: context::project::Known,
     keys: asking::keys::KeptKeys,
     claims: conflicts::parsed::KeptClaims,
-    lost: asking::track_record::KeptLost,
+    track_record: asking::track_record::KeptTrackRecord,
     /// What agents were shown and is not stored yet; it rides on the next write.
     served: agents::served::Servings,
     /// What agents were answered with and may be durable by that.
-    answered: claims::promote::Answered,
+    answered: claims::promote::AnsweredClaims,
     /// What agents asked, in a file.
     calls: home::calls::Calls,
     following: Mutex<Option<follow::Followers>>,
@@ -104,7 +104,7 @@ pub struct Engine {
 }
 
 /// Where the repository is.
-enum Place {
+enum RepositoryPlace {
     /// Named by the user, or found: it must be there whenever it is needed.
     At(PathBuf),
     /// None was found; one may be made later.
@@ -121,11 +121,11 @@ impl Engine {
     pub fn open_in(options: Options, world: World) -> Result<Self, Refusal> {
         let store = home::files::open(&options.home, world.id())?;
         let place = match options.repo {
-            Some(path) => Place::At(std::path::absolute(&path).unwrap_or(path)),
+            Some(path) => RepositoryPlace::At(std::path::absolute(&path).unwrap_or(path)),
             // One that is broken is reported by the verbs that need it.
             None => match repository_around(&options.from) {
-                Some(path) => Place::At(path),
-                None => Place::Below(options.from),
+                Some(path) => RepositoryPlace::At(path),
+                None => RepositoryPlace::Below(options.from),
             },
         };
         Ok(Self {
@@ -140,9 +140,9 @@ impl Engine {
             located: context::project::Known::default(),
             keys: asking::keys::KeptKeys::default(),
             claims: conflicts::parsed::KeptClaims::default(),
-            lost: asking::track_record::KeptLost::default(),
+            track_record: asking::track_record::KeptTrackRecord::default(),
             served: agents::served::Servings::default(),
-            answered: claims::promote::Answered::default(),
+            answered: claims::promote::AnsweredClaims::default(),
             calls: home::calls::Calls::of(&options.home),
             following: Mutex::default(),
             succeeding: Arc::default(),
@@ -180,8 +180,8 @@ impl Engine {
     /// The repository: one kept open that is still valid, or opened now.
     fn repo(&self) -> Result<Option<Repo>, Refusal> {
         let path = match &self.place {
-            Place::At(path) => path,
-            Place::Below(from) => return Repo::discover(from),
+            RepositoryPlace::At(path) => path,
+            RepositoryPlace::Below(from) => return Repo::discover(from),
         };
         let kept = self.idle().pop();
         match kept.filter(Repo::is_as_opened) {
@@ -194,7 +194,7 @@ impl Engine {
     fn give_back(&self, repo: Repo) {
         const KEPT: usize = 4;
         let mut idle = self.idle();
-        if idle.len() < KEPT && matches!(self.place, Place::At(_)) {
+        if idle.len() < KEPT && matches!(self.place, RepositoryPlace::At(_)) {
             idle.push(repo);
         }
     }
@@ -311,7 +311,7 @@ impl Engine {
         self.located.forget();
         self.keys.forget();
         self.claims.forget();
-        self.lost.forget();
+        self.track_record.forget();
         self.take_served();
         self.answered.take();
         self.listen_again()?;

@@ -11,7 +11,7 @@ use rand::{RngCore, SeedableRng};
 use ulid::Ulid;
 
 type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-type Watch = Arc<dyn Fn() -> Duration + Send + Sync>;
+type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// Whether whoever asked has gone: says so at any time, from any thread.
 pub(crate) type Gone = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -20,7 +20,7 @@ pub(crate) type Gone = Arc<dyn Fn() -> bool + Send + Sync>;
 pub struct World {
     now: Now,
     /// Time that passes also while the clock is set.
-    watch: Watch,
+    watch: Stopwatch,
     chance: Mutex<Box<dyn RngCore + Send>>,
 }
 

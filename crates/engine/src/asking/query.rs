@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::{
     agents::served,
     asking::{
-        keys::{Keys, number},
-        rank::{FLOOR, Ranked, Weights, count_terms, due, respelled},
-        track_record::{self, Lost},
+        keys::{VersionKeys, number},
+        rank::{FLOOR, Ranked, TermWeights, count_terms, due, respelled},
+        track_record::{self, TrackRecord},
     },
     conflicts::{list, risks::sees_all},
     context::{Context, visibility::Eyes},
@@ -30,7 +30,7 @@ const ALIKE: f64 = 0.02;
 pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refusal> {
     let limit = most(cx, query)?;
     let project = cx.project()?;
-    let filter = Filter {
+    let filter = QueryFilter {
         eyes: cx.eyes()?,
         now: cx.engine.world.now(),
         query,
@@ -87,7 +87,7 @@ pub(crate) fn alike(
         include_ephemeral: true,
         ..Query::default()
     };
-    let filter = Filter {
+    let filter = QueryFilter {
         eyes: eyes.clone(),
         now: cx.engine.world.now(),
         query: &query,
@@ -104,7 +104,7 @@ pub(crate) fn alike(
 
 /// Claims whose evidence changed, and those of agents that lost in conflicts, rank lower than others like
 /// them: among those that would be returned, and as many behind them.
-fn weigh_down(cx: &Context<'_>, ranked: &mut [Ranked], near: usize, lost: &Lost) {
+fn weigh_down(cx: &Context<'_>, ranked: &mut [Ranked], near: usize, lost: &TrackRecord) {
     let mut fresh: Vec<&mut Ranked> = ranked
         .iter_mut()
         .take(near)
@@ -155,8 +155,8 @@ fn recall(
     found_by: &Option<Look>,
     terms: &Terms,
     spellings: &[Spelling],
-    filter: &Filter<'_>,
-) -> Result<Recalled, Refusal> {
+    filter: &QueryFilter<'_>,
+) -> Result<RankedEngrams, Refusal> {
     let indexed = found_by.as_ref().map_or(0, Look::indexed);
     let (tail, older) = tx.traits_after(project, indexed, TAIL)?;
     let tail = keys_of(cx, tx, tail)?;
@@ -172,7 +172,7 @@ fn recall(
             return recall(cx, tx, project, &again, &terms, &[], filter);
         }
     }
-    let weights = Weights::new(terms, &found, filter.floor);
+    let weights = TermWeights::new(terms, &found, filter.floor);
     let rank = |found: &Match, traits: &Traits| {
         if filter.admits(tx, traits) {
             Some(Ranked::new(found, traits, &weights, filter.eyes.run()))
@@ -206,7 +206,7 @@ fn recall(
             }
         }
         if found.len() < limit || ranked.len() + unread.len() >= wanted || limit > 100_000 {
-            return Ok(Recalled {
+            return Ok(RankedEngrams {
                 ranked: ranked.into_iter().chain(unread).flatten().collect(),
                 unread: Some(older).filter(|it| *it > 0),
             });
@@ -220,7 +220,7 @@ fn count_signs(
     cx: &Context<'_>,
     project: ProjectId,
     spellings: &[&Spelling],
-    tail: &[(Traits, Arc<Keys>)],
+    tail: &[(Traits, Arc<VersionKeys>)],
 ) -> Vec<u64> {
     let mut signs = Terms::default();
     for spelling in spellings {
@@ -234,11 +234,11 @@ fn count_signs(
     let (mut words, mut grams) = (found.words.into_iter(), found.grams.into_iter());
     let count = |spelling: &&Spelling| match &spelling.sign {
         Sign::Word(word) => {
-            let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_word(number(word));
+            let has = |(_, keys): &&(Traits, Arc<VersionKeys>)| keys.has_word(number(word));
             words.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
         }
         Sign::Gram(gram) => {
-            let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_gram(number(gram));
+            let has = |(_, keys): &&(Traits, Arc<VersionKeys>)| keys.has_gram(number(gram));
             grams.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
         }
     };
@@ -250,7 +250,7 @@ fn keys_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     tail: Vec<Traits>,
-) -> Result<Vec<(Traits, Arc<Keys>)>, Refusal> {
+) -> Result<Vec<(Traits, Arc<VersionKeys>)>, Refusal> {
     let mut found = Vec::with_capacity(tail.len());
     for traits in tail.into_iter().filter(|it| !it.redacted) {
         let keys = cx.engine.keys.of(traits.seq, || {
@@ -274,7 +274,7 @@ fn look(cx: &Context<'_>, project: ProjectId, terms: &Terms) -> Option<Look> {
 fn newest(
     cx: &Context<'_>,
     project: ProjectId,
-    filter: &Filter<'_>,
+    filter: &QueryFilter<'_>,
     limit: usize,
 ) -> Result<QueryReply, Refusal> {
     let mut engrams = cx
@@ -346,14 +346,14 @@ fn settle(
 }
 
 /// What may answer a question.
-struct Recalled {
+struct RankedEngrams {
     ranked: Vec<Ranked>,
     /// Versions that were not searched.
     unread: Option<u64>,
 }
 
 /// What a query lets through.
-struct Filter<'a> {
+struct QueryFilter<'a> {
     eyes: Eyes,
     /// The clock.
     now: Timestamp,
@@ -364,7 +364,7 @@ struct Filter<'a> {
     floor: f64,
 }
 
-impl Filter<'_> {
+impl QueryFilter<'_> {
     /// What tells of a conflict is returned to who asks for risks alone: each claim names its conflicts
     /// already. Where that cannot be read, it is returned.
     fn admits(&self, tx: &Reader<'_>, traits: &Traits) -> bool {
@@ -398,7 +398,9 @@ impl Filter<'_> {
             }
             && query.scope.is_none_or(|scope| traits.scope == scope)
             && query.kind.is_none_or(|kind| traits.kind == kind)
-            && query.fact_type.is_none_or(|known| traits.fact_type == known)
+            && query
+                .fact_type
+                .is_none_or(|known| traits.fact_type == known)
             && (query.include_ephemeral || traits.durability == Durability::Durable)
             && topic.is_none_or(|topic| {
                 if self.with_below {
@@ -430,7 +432,7 @@ fn beyond(limit: usize, matched: usize) -> Option<u64> {
         .map(|it| it as u64)
 }
 
-fn answer(recalled: Recalled, limit: usize) -> QueryReply {
+fn answer(recalled: RankedEngrams, limit: usize) -> QueryReply {
     let ranked = recalled.ranked;
     let verdict = match ranked.first() {
         None => Verdict::None,

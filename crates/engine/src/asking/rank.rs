@@ -11,7 +11,7 @@ use std::{
 use engram_model::{Durability, Engram, Evidence, HashKeys, RunId, Scope, Spelling};
 use engram_store::{Frequencies, Match, Terms, Traits, Worth};
 
-use crate::asking::keys::{Keys, number};
+use crate::asking::keys::{VersionKeys, number};
 
 /// An identifier, number or file weighs as much as three words of the same rarity.
 const EXACT: f64 = 3.0;
@@ -38,14 +38,14 @@ const YOUNG: f64 = 100.0;
 const PARTS: f64 = 1024.0;
 
 /// A question, weighed: how much each of its terms is worth, rare ones more.
-pub(crate) struct Weights {
+pub(crate) struct TermWeights {
     exact: Vec<u64>,
     words: Vec<u64>,
     grams: Vec<u64>,
     worth: Worth,
 }
 
-impl Weights {
+impl TermWeights {
     pub(crate) fn new(terms: &Terms, found: &Frequencies, floor: f64) -> Self {
         let total = found.total as f64 + YOUNG;
         let weigh = |frequencies: &[u64], factor: f64| -> Vec<u64> {
@@ -75,7 +75,7 @@ impl Weights {
     }
 
     /// What a version that the index has not read has of the question, as the index would say it.
-    pub(crate) fn of(&self, seq: u64, keys: &Keys) -> Match {
+    pub(crate) fn of(&self, seq: u64, keys: &VersionKeys) -> Match {
         let mut found = Match {
             seq,
             grams: self.grams.iter().filter(|it| keys.has_gram(**it)).count(),
@@ -100,7 +100,7 @@ impl Weights {
 }
 
 /// Adds a version that the index has not read to what it counted.
-pub(crate) fn count_terms(keys: &Keys, terms: &Terms, found: &mut Frequencies) {
+pub(crate) fn count_terms(keys: &VersionKeys, terms: &Terms, found: &mut Frequencies) {
     found.exact.resize(terms.exact.len(), 0);
     found.words.resize(terms.words.len(), 0);
     found.total += 1;
@@ -175,7 +175,7 @@ impl Ranked {
     pub(crate) fn new(
         found: &Match,
         traits: &Traits,
-        weights: &Weights,
+        weights: &TermWeights,
         run: Option<RunId>,
     ) -> Option<Self> {
         let worth = &weights.worth;

@@ -113,7 +113,9 @@ fn restorable(tx: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram,
             "was redacted",
             "Its text was erased: commit the claim again.",
         ),
-        Some(version) if version.valid_until.is_none() => not("still holds", "There is nothing to restore."),
+        Some(version) if version.valid_until.is_none() => {
+            not("still holds", "There is nothing to restore.")
+        }
         Some(version) if engram_model::is_over(version.recorded_at, version.expires_at, clock) => {
             not("has expired", "Commit the claim again, with a longer ttl.")
         }

@@ -13,7 +13,7 @@ use crate::{
     },
     conflicts::{list, risks::may_see},
     context::Context,
-    evidence::pins::{Held, checked, held, look, look_since},
+    evidence::pins::{FollowedPointer, checked, held, look, look_since},
 };
 
 /// Most claims checked for one answer, the newest.
@@ -29,7 +29,7 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
     let repo = cx.repository()?;
     let engrams = holding(cx)?;
     let shelf = cx.shelf(cx.known_project()?);
-    let held: Vec<Box<[Held]>> = engrams
+    let held: Vec<Box<[FollowedPointer]>> = engrams
         .iter()
         .map(|it| held(repo, &shelf, it, None))
         .collect();

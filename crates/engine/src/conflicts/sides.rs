@@ -73,7 +73,7 @@ struct Series {
 
 /// Sides that a claim contradicts in the same words, and which of them are kept of each author; none is the user.
 #[derive(Default)]
-struct Alike {
+struct AlikeSides {
     all: Vec<usize>,
     kept: BTreeMap<Option<AgentId>, Kept>,
 }
@@ -184,7 +184,7 @@ fn covering(
 /// Leaves out values of a series, but for two of each author: the one that was said last, and the one that holds
 /// longest, which stands for the others once that has ended. Whether any were left out.
 fn without_series(found: &mut Vec<Contradicted>) -> bool {
-    let mut alike: BTreeMap<_, Alike> = BTreeMap::new();
+    let mut alike: BTreeMap<_, AlikeSides> = BTreeMap::new();
     for (at, one) in found.iter().enumerate() {
         let alike = alike.entry(one.series()).or_default();
         alike.all.push(at);
@@ -201,7 +201,7 @@ fn without_series(found: &mut Vec<Contradicted>) -> bool {
         }
     }
     let mut left_out = BTreeSet::new();
-    for Alike { all, kept } in alike.values().filter(|alike| alike.all.len() > SERIES) {
+    for AlikeSides { all, kept } in alike.values().filter(|alike| alike.all.len() > SERIES) {
         let stands = |at: &usize| {
             kept.values()
                 .any(|it| it.last.1 == *at || it.longest.2 == *at)

@@ -32,10 +32,10 @@ use engram_store::Listener;
 use jiff::Timestamp;
 
 /// Starts a follower.
-type Start = fn(&Arc<Engine>) -> Result<Following, Refusal>;
+type StartFollower = fn(&Arc<Engine>) -> Result<Following, Refusal>;
 
 /// The followers of a process that stays.
-const FOLLOWERS: &[Start] = &[
+const FOLLOWERS: &[StartFollower] = &[
     Engine::start::<IndexFollower>,
     Engine::start::<AnchorFollower>,
     Engine::start::<DueFollower>,

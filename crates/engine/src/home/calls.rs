@@ -27,18 +27,18 @@ const LOOK: u32 = 64;
 const ARGUMENTS: usize = 1_500;
 
 /// How often, by project.
-type Counted = BTreeMap<ProjectId, u64>;
+type QueryCounts = BTreeMap<ProjectId, u64>;
 
 /// The calls of a home.
 pub(crate) struct Calls {
     home: PathBuf,
-    open: Mutex<Open>,
+    open: Mutex<LogFile>,
     /// Queries that are not in the file yet.
-    waiting: Mutex<Counted>,
+    waiting: Mutex<QueryCounts>,
 }
 
 #[derive(Default)]
-struct Open {
+struct LogFile {
     file: Option<File>,
     since: u32,
 }
@@ -145,7 +145,7 @@ impl Calls {
             if fs::metadata(&now).is_ok_and(|it| it.len() > MOST) {
                 fs::rename(&now, before)?;
             }
-            *open = Open {
+            *open = LogFile {
                 file: Some(append_private(&now)?),
                 since: 0,
             };
@@ -165,7 +165,7 @@ impl Calls {
             read_text(&file, MOST)
         };
         let text = read().unwrap_or_default();
-        let counted: Counted = serde_json::from_str(&text).unwrap_or_default();
+        let counted: QueryCounts = serde_json::from_str(&text).unwrap_or_default();
         counted.get(&project).copied().unwrap_or_default()
     }
 
@@ -179,7 +179,7 @@ impl Calls {
             return Ok(());
         }
         let text = read_text(&file, MOST).unwrap_or_default();
-        let mut counted: Counted = serde_json::from_str(&text).unwrap_or_default();
+        let mut counted: QueryCounts = serde_json::from_str(&text).unwrap_or_default();
         for (project, queries) in waiting.iter() {
             *counted.entry(*project).or_default() += queries;
         }

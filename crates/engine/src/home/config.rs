@@ -32,7 +32,8 @@ impl Config {
             }
             Err(error) => return Err(refused(&path, &error.to_string())),
         };
-        let config: Self = toml::from_str(&text).map_err(|error| refused(&path, error.message()))?;
+        let config: Self =
+            toml::from_str(&text).map_err(|error| refused(&path, error.message()))?;
         // Each query that names no limit would be refused.
         let Limits {
             query_limit,

@@ -261,7 +261,9 @@ fn a_chosen_name_is_told_from_a_given_one() {
     ];
     let chosen: [Way; 4] = [
         ("clientInfo", |at, name| put(at, &at.agent(name), None)),
-        ("agent_id", |at, name| put(at, &at.agent("other"), Some(name))),
+        ("agent_id", |at, name| {
+            put(at, &at.agent("other"), Some(name))
+        }),
         ("agent_id of an agent with a token", |at, name| {
             put(at, &called("lead"), Some(name))
         }),

@@ -94,7 +94,10 @@ fn a_sample_has_one_of_each_that_becomes_of_claims() {
     assert_eq!(standing(&sample[4]), Some(Evidence::NeedsReverification));
     for engram in &sample[..4] {
         let standing = standing(engram);
-        assert!(standing.is_none_or(|it| it == Evidence::Holds), "{engram:?}");
+        assert!(
+            standing.is_none_or(|it| it == Evidence::Holds),
+            "{engram:?}"
+        );
     }
     // Two agents, and a correction.
     assert_eq!(sample[0].figures.corroborations, 1);
@@ -242,7 +245,7 @@ fn hostile_names_and_huge_files_are_left_out() {
             !claim.contains("a`b") && !claim.contains("huge"),
             "{claim:?}"
         );
-        at.deref(&USER, &it.pointers[0].to_string()).unwrap();
+        at.deref(&USER, &engram.pointers[0].to_string()).unwrap();
     }
     let moved = sample.iter().find(|it| it.claim.contains(" moved "));
     assert_eq!(moved.map(state), Some("moved"), "{sample:?}");
