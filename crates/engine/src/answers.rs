@@ -397,11 +397,5 @@ fn with_keys(mut reply: Reply) -> Reply {
 }
 
 fn typed<A: Ask>(reply: Reply) -> Result<A::Answer, Refusal> {
-    A::answer(reply).ok_or_else(|| {
-        Refusal::new(
-            Code::Internal,
-            "the engine gave an unexpected answer",
-            "This is a bug in Engram: please report it.",
-        )
-    })
+    A::answer(reply).ok_or_else(|| crate::bug("the engine gave an unexpected answer"))
 }

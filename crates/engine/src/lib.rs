@@ -39,7 +39,7 @@ mod world;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicBool},
 };
 
 use engram_model::{Code, EngramId, Limits, OWN_EVENT, ProjectId, Recorded, Refusal};
@@ -199,12 +199,12 @@ impl Engine {
         }
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Repo>> {
-        self.repos.lock().unwrap_or_else(|it| it.into_inner())
+    fn idle(&self) -> MutexGuard<'_, Vec<Repo>> {
+        lock(&self.repos)
     }
 
     fn index(&self) -> Option<Arc<Index>> {
-        let mut index = self.index.lock().unwrap_or_else(|it| it.into_inner());
+        let mut index = lock(&self.index);
         if index.is_none() {
             match Index::open(&self.store, conflicts::parsed::related) {
                 Ok(opened) => *index = Some(Arc::new(opened)),
@@ -219,7 +219,7 @@ impl Engine {
     /// The index, if it is open. Opening or deleting it may write to the home, which nobody does within a
     /// transaction.
     fn opened_index(&self) -> Option<Arc<Index>> {
-        let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = lock(&self.index);
         index.clone()
     }
 
@@ -246,7 +246,7 @@ impl Engine {
     /// Drops an index that failed, so that it is reopened when next needed.
     fn close_index(&self, error: &engram_store::StoreError) {
         tracing::info!(%error, "the index failed; it is opened anew");
-        *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
+        *lock(&self.index) = None;
     }
 
     /// Deletes an index that failed a question: whoever opens it next begins it anew. One that another
@@ -301,12 +301,12 @@ impl Engine {
             renewed.map_err(|it| self.name_the_file(it.into()))?;
             tracing::info!(home = %self.store.home().display(), "the home was opened anew");
         }
-        let mut known = self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.renewed);
         let renewed = self.store.renewed();
         if *known == renewed {
             return Ok(());
         }
-        *self.index.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.index) = None;
         *self.bell.write().unwrap_or_else(PoisonError::into_inner) = bell(&self.store)?;
         self.located.forget();
         self.keys.forget();
@@ -519,6 +519,20 @@ fn log_cause(refusal: &Refusal) {
     if let Some(cause) = refusal.cause() {
         tracing::debug!(%refusal, cause, "refused");
     }
+}
+
+/// Locks what stays usable though a thread panicked while it held the lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What cannot happen did.
+fn bug(what: &str) -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        what,
+        "This is a bug in Engram: please report it.",
+    )
 }
 
 fn not_found(id: EngramId) -> Refusal {

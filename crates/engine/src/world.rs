@@ -61,14 +61,14 @@ impl World {
     /// What nobody guesses: 256 bits, as hex.
     pub(crate) fn secret(&self) -> String {
         let mut bytes = [0; 32];
-        let mut chance = self.chance.lock().unwrap_or_else(|it| it.into_inner());
+        let mut chance = crate::lock(&self.chance);
         chance.fill_bytes(&mut bytes);
         hex::encode(bytes)
     }
 
     /// A new id, sortable by time to the millisecond.
     pub(crate) fn id(&self) -> Ulid {
-        let mut chance = self.chance.lock().unwrap_or_else(|it| it.into_inner());
+        let mut chance = crate::lock(&self.chance);
         let random = (u128::from(chance.next_u64()) << 64) | u128::from(chance.next_u64());
         Ulid::from_parts(self.now().as_millisecond().max(0) as u64, random)
     }

@@ -35,7 +35,7 @@ struct Serving {
 
 impl Servings {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Serving>> {
-        self.0.lock().unwrap_or_else(|it| it.into_inner())
+        crate::lock(&self.0)
     }
 
     pub(crate) fn add(&self, served: Served) {

@@ -79,7 +79,7 @@ pub(crate) struct KeptKeys(Mutex<HashMap<u64, Arc<VersionKeys>>>);
 impl KeptKeys {
     /// Places in another journal are of other versions.
     pub(crate) fn forget(&self) {
-        self.0.lock().unwrap_or_else(|it| it.into_inner()).clear();
+        crate::lock(&self.0).clear();
     }
 
     /// The keys of the version at `seq`; none where `load` finds none.
@@ -88,7 +88,7 @@ impl KeptKeys {
         seq: u64,
         load: impl FnOnce() -> Result<Option<Engram>, E>,
     ) -> Result<Option<Arc<VersionKeys>>, E> {
-        let kept = || self.0.lock().unwrap_or_else(|it| it.into_inner());
+        let kept = || crate::lock(&self.0);
         if let Some(keys) = kept().get(&seq) {
             return Ok(Some(Arc::clone(keys)));
         }

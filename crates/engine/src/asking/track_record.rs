@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use crate::context::Context;
@@ -46,7 +46,7 @@ pub(crate) struct KeptTrackRecord(Mutex<Option<(ProjectId, u64, Arc<TrackRecord>
 impl KeptTrackRecord {
     /// Entries of another home are others.
     pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *crate::lock(&self.0) = None;
     }
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn lost(
     project: ProjectId,
 ) -> Result<Arc<TrackRecord>, Refusal> {
     let kept = &cx.engine.track_record.0;
-    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = crate::lock(kept);
     let head = tx.head()?;
     if let Some((of, seen, lost)) = &mut *kept
         && *of == project

@@ -4,7 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use crate::{
@@ -181,7 +181,7 @@ pub(crate) struct AnsweredClaims(Mutex<BTreeMap<ProjectId, BTreeSet<EngramId>>>)
 
 impl AnsweredClaims {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<ProjectId, BTreeSet<EngramId>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.0)
     }
 
     fn add<'a>(&self, engrams: impl Iterator<Item = &'a Engram>) {

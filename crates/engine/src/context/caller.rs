@@ -113,7 +113,7 @@ impl Agents {
     }
 
     pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AgentId, Called>> {
-        self.0.lock().unwrap_or_else(|it| it.into_inner())
+        crate::lock(&self.0)
     }
 }
 

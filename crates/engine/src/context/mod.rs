@@ -422,11 +422,6 @@ fn get_or_try<T>(
     if cell.get().is_none() {
         let _ = cell.set(find()?);
     }
-    cell.get().ok_or_else(|| {
-        Refusal::new(
-            Code::Internal,
-            "an internal lookup lost its result",
-            "This is a bug in Engram: please report it.",
-        )
-    })
+    cell.get()
+        .ok_or_else(|| crate::bug("an internal lookup lost its result"))
 }

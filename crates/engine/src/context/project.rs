@@ -220,17 +220,17 @@ impl Known {
             worktree: repo.worktree(),
             project: id,
         };
-        *self.0.lock().unwrap_or_else(|it| it.into_inner()) = Some(seat);
+        *crate::lock(&self.0) = Some(seat);
     }
 
     /// The one before, also where it cannot be opened any more.
     pub(crate) fn last(&self) -> Option<Seat> {
-        self.0.lock().unwrap_or_else(|it| it.into_inner()).clone()
+        crate::lock(&self.0).clone()
     }
 
     /// Another home has to be told.
     pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(|it| it.into_inner()) = None;
+        *crate::lock(&self.0) = None;
     }
 }
 

@@ -178,7 +178,7 @@ impl Engine {
     }
 
     fn following(&self) -> MutexGuard<'_, Option<Followers>> {
-        self.following.lock().unwrap_or_else(|it| it.into_inner())
+        crate::lock(&self.following)
     }
 
     /// Followers that the doorbell wakes, and once for what was there before.

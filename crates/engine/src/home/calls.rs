@@ -7,7 +7,7 @@ use std::{
     fs::{self, File},
     io::{Seek, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
 use engram_model::{AgentId, Caller, Code, HookEvent, ProjectId, Refusal, Request};
@@ -138,7 +138,7 @@ impl Calls {
     }
 
     fn write(&self, line: &str) -> std::io::Result<()> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = crate::lock(&self.open);
         open.since += 1;
         if open.file.is_none() || open.since >= LOOK {
             let [now, before] = FILES.map(|it| self.home.join(it));
@@ -172,7 +172,7 @@ impl Calls {
     /// Counts a query. Lines are dropped with their file, and a count must never fall. While another process
     /// counts, this one is not held up: it counts the next time, for both.
     fn count(&self, project: ProjectId) -> std::io::Result<()> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = crate::lock(&self.waiting);
         *waiting.entry(project).or_default() += 1;
         let mut file = update_private(&self.home.join(QUERIES))?;
         if file.try_lock().is_err() {
