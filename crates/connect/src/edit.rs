@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// What of ours is added to a file.
-pub(crate) enum What<'a> {
+pub(crate) enum Addition<'a> {
     /// An entry of an agent's configuration.
     Entry(&'a Server),
     /// The section of `AGENTS.md`.
@@ -34,21 +34,21 @@ pub(crate) struct FileEdit {
 
 impl FileEdit {
     pub(crate) fn adding(
-        (client, what): (Client, What<'_>),
+        (client, what): (Client, Addition<'_>),
         home: &Path,
         named: PathBuf,
         file: Configuration,
     ) -> Result<Self, Refusal> {
         let text = file.text.as_deref().unwrap_or_default();
         let after = match (&what, client) {
-            (What::Entry(server), Client::Claude) => claude::add(text, server),
-            (What::Entry(server), Client::Codex) => codex::add(text, server),
-            (What::Advice, _) => agents::add(text),
+            (Addition::Entry(server), Client::Claude) => claude::add(text, server),
+            (Addition::Entry(server), Client::Codex) => codex::add(text, server),
+            (Addition::Advice, _) => agents::add(text),
         };
         let after = after.map_err(|why| unreadable(&file.path, &why))?;
         Ok(Self {
             client,
-            is_entry: matches!(what, What::Entry(_)),
+            is_entry: matches!(what, Addition::Entry(_)),
             undoes: false,
             home: home.to_owned(),
             named,

@@ -24,7 +24,7 @@ use engram_model::{Client, Code, ConnectReply, Connected, Connection, Refusal};
 pub use program::{found, hints, short_name};
 pub use record::naming;
 
-use edit::{FileEdit, What};
+use edit::{Addition, FileEdit};
 use file::{Configuration, read_only, unreadable};
 use program::Server;
 use record::Record;
@@ -73,7 +73,7 @@ impl ConfigurationChange {
         let (named, file) = configuration(client, place)?;
         Ok(Self {
             advice: advice(place, |home, named, file| {
-                FileEdit::adding((client, What::Advice), home, named, file)
+                FileEdit::adding((client, Addition::Advice), home, named, file)
             }),
             ..Self::adding(client, &place.home, named, file, program)?
         })
@@ -92,7 +92,7 @@ impl ConfigurationChange {
         let replaces = replaces == EntryOwner::Foreign;
         Ok(Self {
             client,
-            edit: FileEdit::adding((client, What::Entry(&server)), home, named, file)?,
+            edit: FileEdit::adding((client, Addition::Entry(&server)), home, named, file)?,
             advice: Advice::None,
             replaces,
         })

@@ -10,7 +10,7 @@ use engram_model::{
 
 use crate::{
     ConfigurationChange, ConnectTarget, EntryOwner, connection,
-    edit::{FileEdit, What},
+    edit::{Addition, FileEdit},
     entry,
     file::Configuration,
 };
@@ -518,7 +518,7 @@ fn advice_stays_while_an_agent_needs_it() {
         if undo {
             FileEdit::taking_out((client, false), &at.place.home, named, file)
         } else {
-            FileEdit::adding((client, What::Advice), &at.place.home, named, file)
+            FileEdit::adding((client, Addition::Advice), &at.place.home, named, file)
         }
         .unwrap()
     };

@@ -30,7 +30,7 @@ use crate::{
     context::{Context, caller::is_token, names},
     evidence::health,
     follow::promote::PromoteFollower,
-    home::calls::Begun,
+    home::calls::BegunCall,
     log_cause,
     messages::{brief, hooks, message, send},
     status::{self, adopt},
@@ -117,7 +117,7 @@ impl Engine {
         let is_of_many = matches!(request, Request::CheckPointers(_));
         let context = Context::begun(self, caller, gone, is_of_many);
         let is_hook = matches!(request, Request::Hook(_));
-        let begun = Begun::of(caller, &request, self.world.now());
+        let begun = BegunCall::of(caller, &request, self.world.now());
         let answered = context
             .is_of_this_project()
             .and_then(|()| answer_in_time(&context, request))

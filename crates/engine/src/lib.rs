@@ -86,7 +86,7 @@ pub struct Engine {
     place: RepositoryPlace,
     /// Open repositories that no request is using.
     repos: Mutex<Vec<Repo>>,
-    located: context::project::Known,
+    located: context::project::KnownSeat,
     keys: asking::keys::KeptKeys,
     claims: conflicts::parsed::KeptClaims,
     track_record: asking::track_record::KeptTrackRecord,
@@ -137,7 +137,7 @@ impl Engine {
             agents: Agents::default(),
             place,
             repos: Mutex::default(),
-            located: context::project::Known::default(),
+            located: context::project::KnownSeat::default(),
             keys: asking::keys::KeptKeys::default(),
             claims: conflicts::parsed::KeptClaims::default(),
             track_record: asking::track_record::KeptTrackRecord::default(),

@@ -6,7 +6,7 @@ use crate::{
     agents::served,
     asking::{
         keys::{VersionKeys, number},
-        rank::{FLOOR, Ranked, TermWeights, count_terms, due, respelled},
+        rank::{FLOOR, RankedEngram, TermWeights, count_terms, due, respelled},
         track_record::{self, TrackRecord},
     },
     conflicts::{list, risks::sees_all},
@@ -55,7 +55,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         Ok(recalled)
     })?;
     // What is weighed down lets others come up, until all that is returned was weighed.
-    let is_due = |ranked: &[Ranked]| ranked.iter().take(limit).any(|it| !it.is_weighed);
+    let is_due = |ranked: &[RankedEngram]| ranked.iter().take(limit).any(|it| !it.is_weighed);
     while query.as_of.is_none() && is_due(&recalled.ranked) {
         let ranked = &mut recalled.ranked;
         let store = &cx.engine.store;
@@ -97,15 +97,15 @@ pub(crate) fn alike(
     let terms = terms_of(&hash_keys(claim, &[], "", &[]));
     let look = look(cx, project, &terms);
     let mut ranked = recall(cx, tx, project, &look, &terms, &[], &filter)?.ranked;
-    ranked.sort_by(Ranked::roughly);
+    ranked.sort_by(RankedEngram::roughly);
     ranked.truncate(cx.engine.config.limits.recall_candidates);
     Ok(tx.engrams_at(ranked.iter().map(|it| it.seq))?)
 }
 
 /// Claims whose evidence changed, and those of agents that lost in conflicts, rank lower than others like
 /// them: among those that would be returned, and as many behind them.
-fn weigh_down(cx: &Context<'_>, ranked: &mut [Ranked], near: usize, lost: &TrackRecord) {
-    let mut fresh: Vec<&mut Ranked> = ranked
+fn weigh_down(cx: &Context<'_>, ranked: &mut [RankedEngram], near: usize, lost: &TrackRecord) {
+    let mut fresh: Vec<&mut RankedEngram> = ranked
         .iter_mut()
         .take(near)
         .filter(|it| !it.is_weighed && it.engram.is_some())
@@ -175,12 +175,17 @@ fn recall(
     let weights = TermWeights::new(terms, &found, filter.floor);
     let rank = |found: &Match, traits: &Traits| {
         if filter.admits(tx, traits) {
-            Some(Ranked::new(found, traits, &weights, filter.eyes.run()))
+            Some(RankedEngram::new(
+                found,
+                traits,
+                &weights,
+                filter.eyes.run(),
+            ))
         } else {
             None
         }
     };
-    let unread: Vec<Option<Ranked>> = tail
+    let unread: Vec<Option<RankedEngram>> = tail
         .iter()
         .filter_map(|(traits, keys)| rank(&weights.of(traits.seq, keys), traits))
         .collect();
@@ -322,11 +327,11 @@ fn terms_of(keys: &HashKeys) -> Terms {
 /// what ties with the last of them.
 fn settle(
     tx: &Reader<'_>,
-    ranked: &mut Vec<Ranked>,
+    ranked: &mut Vec<RankedEngram>,
     keys: &HashKeys,
     count: usize,
 ) -> Result<(), Refusal> {
-    ranked.sort_by(Ranked::roughly);
+    ranked.sort_by(RankedEngram::roughly);
     let is_tied = |at: usize| ranked[at].roughly(&ranked[at - 1]).is_eq();
     let mut end = count.min(ranked.len());
     while (1..ranked.len()).contains(&end) && is_tied(end) {
@@ -340,14 +345,14 @@ fn settle(
     }
     // One that cannot be read does not hide the others.
     ranked.retain(|it| it.engram.is_some());
-    ranked.sort_by(Ranked::order);
+    ranked.sort_by(RankedEngram::order);
     ranked.extend(rest);
     Ok(())
 }
 
 /// What may answer a question.
 struct RankedEngrams {
-    ranked: Vec<Ranked>,
+    ranked: Vec<RankedEngram>,
     /// Versions that were not searched.
     unread: Option<u64>,
 }
@@ -414,7 +419,7 @@ impl QueryFilter<'_> {
 
 /// Each with how well it answers. What has more of the names that were asked for stands before what has more
 /// of the words, so a score is held down to the one before it.
-fn scored(ranked: impl Iterator<Item = Ranked>) -> Vec<Engram> {
+fn scored(ranked: impl Iterator<Item = RankedEngram>) -> Vec<Engram> {
     let mut least = 1.0_f64;
     let scored = ranked.filter_map(|answer| {
         least = least.min(answer.score());

@@ -149,7 +149,7 @@ pub(crate) fn respelled(terms: &Terms, due: &[&Spelling], count: &[u64]) -> Opti
 }
 
 /// A candidate with what decides its place.
-pub(crate) struct Ranked {
+pub(crate) struct RankedEngram {
     pub(crate) seq: u64,
     /// Read where its place among the first is decided.
     pub(crate) engram: Option<Engram>,
@@ -170,7 +170,7 @@ pub(crate) struct Ranked {
     overlap: usize,
 }
 
-impl Ranked {
+impl RankedEngram {
     /// A candidate's rank; none for what only shares a common word.
     pub(crate) fn new(
         found: &Match,

@@ -20,7 +20,7 @@ use crate::{
         visibility::Eyes,
     },
     decide,
-    evidence::gather::{self, Gathered, copies},
+    evidence::gather::{self, GatheredEvidence, copies},
 };
 use engram_model::{
     Caller, Code, Commit, Draft, Durability, Engram, EngramId, Finding, JournalTime, LineageId,
@@ -48,7 +48,7 @@ pub(crate) enum Occasion<'a> {
 pub(crate) struct PreparedClaim<'a> {
     occasion: Occasion<'a>,
     new: NewEngram,
-    pub(crate) found: Gathered,
+    pub(crate) found: GatheredEvidence,
     /// The event of saying so, where that is its evidence.
     own: Option<Event>,
     agent: Option<&'a Agent>,
@@ -302,7 +302,7 @@ fn entries(
 ) -> Result<Vec<Planned>, Refusal> {
     let shareable = engram.scope != Scope::Run;
     let planned = |operation| Planned::new(operation, &claim.by, shareable);
-    let Gathered {
+    let GatheredEvidence {
         pointers,
         snapshots,
         ..
@@ -443,7 +443,7 @@ fn lasts_for(held: Durability, new: Durability) -> bool {
 }
 
 /// Whether `same` already says this, of this scope and topic, on this evidence, for as long.
-fn covers(same: &Engram, new: &NewEngram, found: &Gathered) -> bool {
+fn covers(same: &Engram, new: &NewEngram, found: &GatheredEvidence) -> bool {
     lasts_for(same.durability, new.durability)
         && same.scope == new.scope
         && same.topic == new.topic

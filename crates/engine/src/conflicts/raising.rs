@@ -12,7 +12,7 @@ use crate::{
         findings::{Telling, author, named},
         judging::Against,
         risks,
-        sides::Contradicted,
+        sides::ContradictedSide,
     },
     context::{Context, names, plan::Planned},
 };
@@ -22,7 +22,7 @@ use crate::{
 pub(super) fn is_news(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    one: &Contradicted,
+    one: &ContradictedSide,
     present: [&Engram; 2],
     voice: &Against,
     telling: &Telling<'_>,

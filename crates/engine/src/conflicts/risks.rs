@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    conflicts::{findings::Telling, judging::Against, sides::Contradicted},
+    conflicts::{findings::Telling, judging::Against, sides::ContradictedSide},
     context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
 };
 use engram_model::{
@@ -27,7 +27,7 @@ pub(crate) fn raised(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
-    one: &Contradicted,
+    one: &ContradictedSide,
     against: &Against,
     telling: &Telling<'_>,
 ) -> Result<Vec<Planned>, Refusal> {

@@ -188,7 +188,7 @@ impl Engine {
 
 /// The repository last found to be recorded in the home.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<Option<Seat>>);
+pub(crate) struct KnownSeat(Mutex<Option<Seat>>);
 
 /// Where a repository is, and what is known of it once it is gone from there.
 #[derive(Clone)]
@@ -202,7 +202,7 @@ pub(crate) struct Seat {
     pub(crate) project: ProjectId,
 }
 
-impl Known {
+impl KnownSeat {
     fn is(&self, repo: &Repo, id: ProjectId) -> bool {
         self.last().is_some_and(|it| {
             it.project == id

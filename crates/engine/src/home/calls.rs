@@ -44,14 +44,14 @@ struct LogFile {
 }
 
 /// A call that began.
-pub(crate) struct Begun {
+pub(crate) struct BegunCall {
     agent: AgentId,
     name: &'static str,
     with: Value,
     at: Timestamp,
 }
 
-impl Begun {
+impl BegunCall {
     /// None for the user, whose calls are nobody's business.
     pub(crate) fn of(caller: &Caller, request: &Request, at: Timestamp) -> Option<Self> {
         let Caller::Agent(agent) = caller else {
@@ -110,7 +110,7 @@ impl Calls {
     /// Keeps how a call ended. What cannot be kept changes no answer.
     pub(crate) fn keep(
         &self,
-        begun: Begun,
+        begun: BegunCall,
         project: Option<ProjectId>,
         now: Timestamp,
         refusal: Option<&Refusal>,
@@ -225,7 +225,7 @@ mod tests {
         ] {
             let request = serde_json::from_value(json!({ "do": name, "with": with })).unwrap();
             let caller = Caller::Agent(AgentId("ada".to_owned()));
-            let begun = Begun::of(&caller, &request, Timestamp::UNIX_EPOCH).unwrap();
+            let begun = BegunCall::of(&caller, &request, Timestamp::UNIX_EPOCH).unwrap();
             for (key, value) in kept.as_object().into_iter().flatten() {
                 assert_eq!(begun.with[key], *value, "{name}");
             }
@@ -267,8 +267,8 @@ mod tests {
         assert_eq!((calls.queries(one), calls.queries(other)), (81, 1));
     }
 
-    fn begun(name: &'static str) -> Begun {
-        Begun {
+    fn begun(name: &'static str) -> BegunCall {
+        BegunCall {
             agent: AgentId("ada".to_owned()),
             name,
             with: Value::Null,

@@ -6,7 +6,7 @@ use engram_model::{
 };
 
 use crate::{
-    conflicts::{LONG, SHORT, USER, conflict, contradicted, evidence, open},
+    conflicts::{LONG, SHORT, USER, conflict, contradicted, evidence, on, open},
     fixture::{Asked, Ground, refused},
     settling::settle,
 };

@@ -15,7 +15,7 @@ pub(crate) fn claim(at: &Asked, text: &str, pointer: &str) -> PutReply {
     at.put(&Caller::User, on(text, pointer)).unwrap()
 }
 
-pub(crate) fn on(text: &str, pointer: &str) -> Draft {
+fn on(text: &str, pointer: &str) -> Draft {
     Draft {
         pointers: vec![PointerInput::Text(pointer.to_owned())],
         ..draft(text)
@@ -27,7 +27,7 @@ pub(crate) fn health(at: &Asked, id: EngramId) -> Health {
     engram.health.expect("a claim whose evidence was looked at")
 }
 
-pub(crate) fn check(at: &Asked, changed: bool) -> CheckReply {
+fn check(at: &Asked, changed: bool) -> CheckReply {
     let since = changed.then(|| "HEAD".to_owned());
     match at.0.handle(
         &Caller::User,

@@ -62,7 +62,7 @@ pub(crate) fn conflict(at: &Asked, id: ConflictId) -> Conflict {
 }
 
 /// The conflicts that a reply tells of.
-pub(crate) fn told(reply: &PutReply) -> Vec<ConflictId> {
+fn told(reply: &PutReply) -> Vec<ConflictId> {
     reply.findings.iter().filter_map(|it| it.conflict).collect()
 }
 

@@ -12,7 +12,7 @@ use engram_engine::Subscription;
 use engram_model::{Anchored, Caller, Change, EngramId, Evidence, Feed, Filter, Health, Request};
 
 use crate::{
-    anchors::{SPAN, STEPS, Tree, check, claim, health, line, on},
+    anchors::{SPAN, STEPS, Tree, claim, health, line},
     fixture::{Asked, Ground, head},
 };
 

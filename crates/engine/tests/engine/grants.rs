@@ -62,7 +62,7 @@ pub(crate) fn read(
     engine.0.ask(&called(who), ask::Deref(deref)).map(|it| *it)
 }
 
-pub(crate) fn states(engine: &Asked) -> Vec<GrantState> {
+fn states(engine: &Asked) -> Vec<GrantState> {
     let grants = engine.0.ask(&USER, ask::Grants).unwrap().grants;
     grants.into_iter().map(|it| it.state).collect()
 }

@@ -8,7 +8,7 @@ use engram_model::{
 };
 
 use crate::{
-    conflicts::{LONG, SHORT, USER, conflict, evidence, listed, on, open},
+    conflicts::{LONG, SHORT, USER, evidence, listed, on, open},
     fixture::{Asked, Ground, query, refused},
 };
 

@@ -7,7 +7,7 @@ use engram_model::{
 
 use crate::{
     fixture::{Asked, POINTER, refused},
-    grants::{USER, family, grant, read, states, wanted},
+    grants::{USER, family, grant, read, wanted},
     handles::{called, is_kept, open},
 };
 

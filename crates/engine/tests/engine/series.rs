@@ -5,7 +5,7 @@ use engram_model::{
 };
 
 use crate::{
-    conflicts::{LONG, SHORT, USER, due, evidence, on, open, told},
+    conflicts::{LONG, SHORT, USER, due, evidence, on, open},
     fixture::{Asked, Ground, elsewhere},
 };
 
