@@ -20,7 +20,8 @@ pub(crate) struct ShownConflict {
     pub(crate) voices: [Engram; 2],
 }
 
-/// What an id leads to: where the conflict is settled or closed and the same is open in a run that the caller sees, to that.
+/// What an id leads to: where the conflict is settled or closed and the same is open in a run that
+/// the caller sees, to that.
 pub(crate) fn standing(
     tx: &Reader<'_>,
     pair: Pair,
@@ -44,7 +45,8 @@ pub(crate) fn standing(
     Ok(pair)
 }
 
-/// A conflict as this caller may see it; none if it may not see one of the sides. What another covers is that one.
+/// A conflict as this caller may see it; none if it may not see one of the sides. What another
+/// covers is that one.
 pub(crate) fn shown(
     tx: &Reader<'_>,
     pair: Pair,
@@ -175,8 +177,9 @@ fn risk_of(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<Option<Engr
     Ok(risk.map(|it| it.1))
 }
 
-/// The engram that represents a side: the newest that holds, else the newest that a verdict closed or by which the
-/// conflict was found, else the newest of all. If the words were erased, the one by which it was found.
+/// The engram that represents a side: the newest that holds, else the newest that a verdict closed
+/// or by which the conflict was found, else the newest of all. If the words were erased, the one by
+/// which it was found.
 fn voice(
     tx: &Reader<'_>,
     pair: &Pair,

@@ -23,8 +23,8 @@ pub(super) fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, R
     })
 }
 
-/// One claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope no wider
-/// than either's, and the later end.
+/// One claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope
+/// no wider than either's, and the later end.
 pub(super) fn merged(
     cx: &Context<'_>,
     found: &ShownConflict,

@@ -1,5 +1,5 @@
-//! Verdicts undone. An undo is another entry: the claims that a verdict closed hold again as new versions
-//! (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
+//! Verdicts undone. An undo is another entry: the claims that a verdict closed hold again as new
+//! versions (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
 
 use crate::{
     claims::{close, lineage},
@@ -11,7 +11,8 @@ use engram_model::{Code, Engram, Refusal, is_over, operation::Ruling};
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 
-/// What an undo by this id takes back: the newest verdict on the conflicts of its sides that the caller may know of.
+/// What an undo by this id takes back: the newest verdict on the conflicts of its sides that the
+/// caller may know of.
 pub(super) fn settled_last(tx: &Reader<'_>, pair: Pair, eyes: &Eyes) -> Result<Pair, Refusal> {
     let mut all = tx.conflicts_between(pair.project, &pair.sides)?;
     all.retain(|one| eyes.may_know_of(one.run) && one.ruled.is_some());

@@ -1,5 +1,5 @@
-//! Processes that stay: what they journal of the health of evidence as the tree changes, and who follows when
-//! one of them leaves.
+//! Processes that stay: what they journal of the health of evidence as the tree changes, and who
+//! follows when one of them leaves.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! What some may not see: it is open to whoever sees it, and is told to nobody else, in conflicts and their reports,
-//! in events and in what is counted.
+//! What some may not see: it is open to whoever sees it, and is told to nobody else, in conflicts
+//! and their reports, in events and in what is counted.
 
 use engram_model::{
     Allow, Caller, Code, Commit, Conflict, ConflictFilter, ConflictId, ConflictStatus,
@@ -28,7 +28,8 @@ pub(crate) fn seen_by(at: &Asked, who: &Caller, id: ConflictId) -> Conflict {
     *at.0.ask(who, ask::Conflict(id)).unwrap()
 }
 
-/// Whoever says again what lost is told the same, and finds the conflict as open, whatever is hidden.
+/// Whoever says again what lost is told the same, and finds the conflict as open, whatever is
+/// hidden.
 #[test]
 fn what_is_said_again_is_told_alike_whatever_is_hidden() {
     for how in [Settle::Newer, Settle::Dismiss] {
@@ -69,7 +70,8 @@ fn what_is_said_again_is_told_alike_whatever_is_hidden() {
     }
 }
 
-/// A conflict is raised by the versions that most can see, so that everybody who sees both sides learns of it.
+/// A conflict is raised by the versions that most can see, so that everybody who sees both sides
+/// learns of it.
 #[test]
 fn a_conflict_is_reported_to_all_who_see_both_sides() {
     let told = |is_hidden: bool| {
@@ -109,7 +111,8 @@ fn a_report_does_not_end_before_its_conflict() {
     assert_eq!((open(&at).len(), risks(&at)), (1, 1));
 }
 
-/// A side whose visible version is deleted ends for whoever sees no other of it; the rest are told still.
+/// A side whose visible version is deleted ends for whoever sees no other of it; the rest are told
+/// still.
 #[test]
 fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
     let told = |is_hidden: bool, is_narrowed: bool| {
@@ -147,7 +150,8 @@ fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
     }
 }
 
-/// What is hidden from an author neither takes a place in the reply nor is counted in it, and counts for no page.
+/// What is hidden from an author neither takes a place in the reply nor is counted in it, and
+/// counts for no page.
 #[test]
 fn what_is_hidden_takes_no_place_from_what_is_seen() {
     let told = |is_hidden: bool| {
@@ -332,8 +336,8 @@ fn reads_event(at: &Asked, who: &Caller, slug: &str) -> Result<HookReply, Refusa
     at.0.ask(who, ask::Hook(Box::new(hook))).map(|reply| *reply)
 }
 
-/// Whoever may not see the claim that an event says is told what he is told where there is none, and his own event
-/// of the same words is his as before.
+/// Whoever may not see the claim that an event says is told what he is told where there is none,
+/// and his own event of the same words is his as before.
 #[test]
 fn an_event_that_is_hidden_is_not_told_from_none() {
     let at = Ground::opened();
@@ -390,7 +394,8 @@ fn a_status_counts_what_its_caller_may_see() {
     assert_eq!(told(true), told(false));
 }
 
-/// What covers a conflict is no less severe than it, and an id leads to the conflict that is allowed and undone by it.
+/// What covers a conflict is no less severe than it, and an id leads to the conflict that is
+/// allowed and undone by it.
 #[test]
 fn what_covers_is_as_severe_and_is_what_an_id_leads_to() {
     let at = Ground::opened();
@@ -441,7 +446,8 @@ fn who_may_read_a_topic_reads_it_in_any_case() {
     assert_eq!(listed(&at, &reader, Listed::Open).len(), 1);
 }
 
-/// The conflict of a run is as severe as the worst of the versions that it is about, of the run too.
+/// The conflict of a run is as severe as the worst of the versions that it is about, of the run
+/// too.
 #[test]
 fn the_conflict_of_a_run_is_as_severe_as_its_worst_version() {
     let at = Ground::opened();

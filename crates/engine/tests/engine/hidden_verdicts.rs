@@ -1,5 +1,5 @@
-//! Verdicts on conflicts with a side that somebody may not see: what is hidden stays as it is, and is told to
-//! nobody else.
+//! Verdicts on conflicts with a side that somebody may not see: what is hidden stays as it is, and
+//! is told to nobody else.
 
 use engram_model::{
     Code, ConflictStatus, Draft, EngramId, Gate, Listed, Resolve, Scope, Settle, Severity, ask,
@@ -82,7 +82,8 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
     }
 }
 
-/// What a verdict uncovers is found again and reported once, however many versions the verdict ends.
+/// What a verdict uncovers is found again and reported once, however many versions the verdict
+/// ends.
 #[test]
 fn what_a_verdict_uncovers_is_reported_once() {
     let at = Ground::opened();
@@ -107,7 +108,8 @@ fn what_a_verdict_uncovers_is_reported_once() {
     assert_eq!(at.journal().head - before, 6);
 }
 
-/// The user takes back what an agent decided about what it could see, though the conflict is open to the user.
+/// The user takes back what an agent decided about what it could see, though the conflict is open
+/// to the user.
 #[test]
 fn the_user_undoes_a_verdict_that_left_what_its_judge_could_not_see() {
     let at = Ground::opened();
@@ -151,7 +153,8 @@ fn a_reason_given_about_what_is_hidden_is_told_to_nobody_else() {
     }
 }
 
-/// It repeats the user's words with other evidence, and so stands for the side; the user's claim holds still.
+/// It repeats the user's words with other evidence, and so stands for the side; the user's claim
+/// holds still.
 #[test]
 fn an_agent_dismisses_no_conflict_with_the_user_by_repeating_their_words() {
     let at = Ground::opened();
@@ -189,7 +192,8 @@ fn an_agents_dismissal_ends_where_the_user_says_the_same() {
     );
 }
 
-/// On the same evidence too: it is a claim of their own, and no agent dismisses it or ends it from then on.
+/// On the same evidence too: it is a claim of their own, and no agent dismisses it or ends it from
+/// then on.
 #[test]
 fn what_the_user_repeats_is_the_users() {
     let at = Ground::opened();
@@ -216,7 +220,8 @@ fn what_the_user_repeats_is_the_users() {
     );
 }
 
-/// What the user merges from claims that everybody sees is for everybody, though one of them is said in a run too.
+/// What the user merges from claims that everybody sees is for everybody, though one of them is
+/// said in a run too.
 #[test]
 fn a_merge_is_as_visible_as_what_it_replaces() {
     let at = Ground::opened();
@@ -248,7 +253,8 @@ fn no_verdict_names_what_its_judge_may_not_see() {
     at.settle(&hid, id, Settle::Winner(hidden.id)).unwrap();
 }
 
-/// A dismissal that is taken back hides nothing any more: neither what was dismissed with it nor what came meanwhile.
+/// A dismissal that is taken back hides nothing any more: neither what was dismissed with it nor
+/// what came meanwhile.
 #[test]
 fn no_dismissal_outlasts_its_undo() {
     for is_said_before in [true, false] {

@@ -171,7 +171,8 @@ fn what_was_asked_for_and_granted_is_erased_with_it() {
     assert!(engine.0.doctor(replay).unwrap().ok);
 }
 
-/// What a window lists: who asked and when, who answered, and how the grant stands, which bears the request's id.
+/// What a window lists: who asked and when, who answered, and how the grant stands, which bears the
+/// request's id.
 #[test]
 fn a_request_tells_who_answered_it_and_what_became_of_the_grant() {
     let (ground, engine) = family();
@@ -234,7 +235,8 @@ fn only_the_user_is_told_what_happens_between_agents() {
     assert_eq!(told(&called("bob")), []);
 }
 
-/// More than are listed: those that wait come first, and the user is told how many others there are.
+/// More than are listed: those that wait come first, and the user is told how many others there
+/// are.
 #[test]
 fn what_does_not_fit_a_list_of_requests_is_counted() {
     const MANY: usize = 205;
