@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use engram_connect::{Change, Place, connection, found, hints, short_name};
+use engram_connect::{ConfigurationChange, ConnectTarget, connection, found, hints, short_name};
 use engram_model::{Client, Code, ConnectHint, ConnectReply, Connection, Refusal};
 use tauri::State;
 
@@ -43,9 +43,9 @@ pub(crate) async fn connect(
         let place = place(shell)?;
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let change = if undo {
-            Change::undo(client, &place)?
+            ConfigurationChange::undo(client, &place)?
         } else {
-            Change::connect(client, &place, &program()?)?
+            ConfigurationChange::connect(client, &place, &program()?)?
         };
         change.write_as_shown(shown.as_deref())
     };
@@ -53,9 +53,9 @@ pub(crate) async fn connect(
 }
 
 /// The home of this window, and the repository in front.
-fn place(shell: &Shell) -> Result<Place, Refusal> {
+fn place(shell: &Shell) -> Result<ConnectTarget, Refusal> {
     let project = shell.status()?.project;
-    Ok(Place {
+    Ok(ConnectTarget {
         home: shell.home().to_owned(),
         repo: project.and_then(|it| it.root).map(PathBuf::from),
     })

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use engram_connect::{Change, Place};
+use engram_connect::{ConfigurationChange, ConnectTarget};
 use engram_engine::Moved;
 use engram_model::{self as model, Code, ConnectHint, Connected, Refusal};
 use serde_json::json;
@@ -33,11 +33,11 @@ pub(crate) fn connect(
         // What it needs is not in a repository; advice is.
         model::Client::Codex => from(repo).ok(),
     };
-    let place = Place { home, repo };
+    let place = ConnectTarget { home, repo };
     let change = if ask.undo {
-        Change::undo(client, &place)?
+        ConfigurationChange::undo(client, &place)?
     } else {
-        Change::connect(client, &place, &program()?)?
+        ConfigurationChange::connect(client, &place, &program()?)?
     };
     let (path, changed) = (one_line(change.path().display()), change.is_any());
     let diff = change.diff(|path| one_line(path.display()));
@@ -79,7 +79,7 @@ pub(crate) fn connect(
 /// The agents that can be connected, each with its command, and whether it is.
 fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, Refusal> {
     let (hints, program) = (hints(&home)?, program()?);
-    let place = Place {
+    let place = ConnectTarget {
         home,
         repo: from(repo).ok(),
     };
@@ -149,7 +149,7 @@ fn agreed(as_json: bool) -> bool {
         && matches!(out::ask("Write this? [y/N]").trim(), "y" | "Y" | "yes")
 }
 
-fn object(change: &Change, written: bool, diff: &str) -> serde_json::Value {
+fn object(change: &ConfigurationChange, written: bool, diff: &str) -> serde_json::Value {
     let mut answer = json!({
         "path": change.path().display().to_string(),
         "changed": change.is_any(),

@@ -6,7 +6,7 @@ use jsonc_parser::{
     cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
 };
 
-use crate::{Entry, NAME, Server};
+use crate::{EntryOwner, NAME, Server};
 
 pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
     let text = match text.trim() {
@@ -51,19 +51,19 @@ pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String>
 }
 
 /// Whose entry is under our name.
-pub(crate) fn entry(text: &str) -> Result<Entry, String> {
+pub(crate) fn entry(text: &str) -> Result<EntryOwner, String> {
     if text.trim().is_empty() {
-        return Ok(Entry::None);
+        return Ok(EntryOwner::None);
     }
     let Some(server) = server(&parse(text)?) else {
-        return Ok(Entry::None);
+        return Ok(EntryOwner::None);
     };
     let text = |it: CstNode| it.as_string_lit()?.decoded_value().ok();
     let server = server.value().and_then(|it| it.as_object());
     let value = |name: &str| server.as_ref()?.get(name)?.value();
     let last = || text(value("args")?.as_array()?.elements().pop()?);
     let command = value("command").and_then(text);
-    Ok(Entry::of(
+    Ok(EntryOwner::of(
         command.as_deref().unwrap_or_default(),
         last().as_deref(),
     ))

@@ -8,7 +8,7 @@ use std::{
 use engram_model::{Code, Refusal};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
-use crate::{Entry, NAME, Server};
+use crate::{EntryOwner, NAME, Server};
 
 /// `$CODEX_HOME/config.toml`, or `~/.codex/config.toml`.
 pub(crate) fn path() -> Result<PathBuf, Refusal> {
@@ -46,7 +46,7 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
         .get_mut(NAME)
         .and_then(Item::as_table_like_mut)
         .ok_or("mcp_servers.engram is not a table")?;
-    if whose(entry) == Entry::Foreign {
+    if whose(entry) == EntryOwner::Foreign {
         // Our entry keeps nothing of the server that it replaces: no address, no environment.
         entry.clear();
     }
@@ -77,19 +77,19 @@ pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String>
 }
 
 /// Whose entry is under our name.
-pub(crate) fn entry(text: &str) -> Result<Entry, String> {
+pub(crate) fn entry(text: &str) -> Result<EntryOwner, String> {
     let document = parse(text)?;
     let server = server(&document);
-    Ok(server.map_or(Entry::None, |it| {
-        it.as_table_like().map_or(Entry::Foreign, whose)
+    Ok(server.map_or(EntryOwner::None, |it| {
+        it.as_table_like().map_or(EntryOwner::Foreign, whose)
     }))
 }
 
-fn whose(server: &dyn TableLike) -> Entry {
+fn whose(server: &dyn TableLike) -> EntryOwner {
     let command = server.get("command").and_then(Item::as_str);
     let args = server.get("args").and_then(Item::as_array);
     let last = args.and_then(|it| it.iter().last()?.as_str());
-    Entry::of(command.unwrap_or_default(), last)
+    EntryOwner::of(command.unwrap_or_default(), last)
 }
 
 fn server(document: &DocumentMut) -> Option<&Item> {

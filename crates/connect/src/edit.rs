@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use engram_model::{Client, FileChange, Refusal};
 
 use crate::{
-    Entry, agents, claude, codex, entry,
+    EntryOwner, agents, claude, codex, entry,
     file::{Configuration, unreadable},
     program::Server,
     record::Record,
 };
 
 /// What of ours is added to a file.
-pub(crate) enum What<'a> {
+pub(crate) enum Addition<'a> {
     /// An entry of an agent's configuration.
     Entry(&'a Server),
     /// The section of `AGENTS.md`.
@@ -20,7 +20,7 @@ pub(crate) enum What<'a> {
 }
 
 /// A change to one file.
-pub(crate) struct Edit {
+pub(crate) struct FileEdit {
     client: Client,
     /// Whether it is the agent's configuration; else the advice that it shares with others.
     is_entry: bool,
@@ -32,23 +32,23 @@ pub(crate) struct Edit {
     after: Option<String>,
 }
 
-impl Edit {
+impl FileEdit {
     pub(crate) fn adding(
-        (client, what): (Client, What<'_>),
+        (client, what): (Client, Addition<'_>),
         home: &Path,
         named: PathBuf,
         file: Configuration,
     ) -> Result<Self, Refusal> {
         let text = file.text.as_deref().unwrap_or_default();
         let after = match (&what, client) {
-            (What::Entry(server), Client::Claude) => claude::add(text, server),
-            (What::Entry(server), Client::Codex) => codex::add(text, server),
-            (What::Advice, _) => agents::add(text),
+            (Addition::Entry(server), Client::Claude) => claude::add(text, server),
+            (Addition::Entry(server), Client::Codex) => codex::add(text, server),
+            (Addition::Advice, _) => agents::add(text),
         };
         let after = after.map_err(|why| unreadable(&file.path, &why))?;
         Ok(Self {
             client,
-            is_entry: matches!(what, What::Entry(_)),
+            is_entry: matches!(what, Addition::Entry(_)),
             undoes: false,
             home: home.to_owned(),
             named,
@@ -102,7 +102,7 @@ impl Edit {
     }
 
     fn is_foreign(&self, text: &str) -> bool {
-        self.is_entry && entry(self.client, text) == Ok(Entry::Foreign)
+        self.is_entry && entry(self.client, text) == Ok(EntryOwner::Foreign)
     }
 
     /// What the home knows of the file.

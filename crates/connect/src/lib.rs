@@ -24,7 +24,7 @@ use engram_model::{Client, Code, ConnectReply, Connected, Connection, Refusal};
 pub use program::{found, hints, short_name};
 pub use record::naming;
 
-use edit::{Edit, What};
+use edit::{Addition, FileEdit};
 use file::{Configuration, read_only, unreadable};
 use program::Server;
 use record::Record;
@@ -38,7 +38,7 @@ const AGENTS: &str = "AGENTS.md";
 
 /// Where an agent is connected.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ConnectTarget {
     /// The home that it will use.
     pub home: PathBuf,
     /// A folder of the repository that it works in, if any.
@@ -47,9 +47,9 @@ pub struct Place {
 
 /// A change to an agent's configuration, and to the advice of the repository: planned, shown, and written if
 /// agreed to.
-pub struct Change {
+pub struct ConfigurationChange {
     client: Client,
-    edit: Edit,
+    edit: FileEdit,
     advice: Advice,
     replaces: bool,
 }
@@ -59,21 +59,21 @@ enum Advice {
     /// Nothing: no working tree is open.
     None,
     /// It changes, or is as it should be.
-    Edit(Edit),
+    Edit(FileEdit),
     /// It stays as it is, since it cannot be changed safely.
     Left(PathBuf, Refusal),
 }
 
-impl Change {
+impl ConfigurationChange {
     /// Adds our entry and our advice; `program` is what the agent will run.
     ///
     /// # Errors
     /// There is no file to change, it cannot be read, or the home's path is not UTF-8.
-    pub fn connect(client: Client, place: &Place, program: &str) -> Result<Self, Refusal> {
+    pub fn connect(client: Client, place: &ConnectTarget, program: &str) -> Result<Self, Refusal> {
         let (named, file) = configuration(client, place)?;
         Ok(Self {
             advice: advice(place, |home, named, file| {
-                Edit::adding((client, What::Advice), home, named, file)
+                FileEdit::adding((client, Addition::Advice), home, named, file)
             }),
             ..Self::adding(client, &place.home, named, file, program)?
         })
@@ -89,10 +89,10 @@ impl Change {
         let server = Server::new(program, home)?;
         let text = file.text.as_deref().unwrap_or_default();
         let replaces = entry(client, text).map_err(|why| unreadable(&file.path, &why))?;
-        let replaces = replaces == Entry::Foreign;
+        let replaces = replaces == EntryOwner::Foreign;
         Ok(Self {
             client,
-            edit: Edit::adding((client, What::Entry(&server)), home, named, file)?,
+            edit: FileEdit::adding((client, Addition::Entry(&server)), home, named, file)?,
             advice: Advice::None,
             replaces,
         })
@@ -103,11 +103,11 @@ impl Change {
     ///
     /// # Errors
     /// As [`Change::connect`].
-    pub fn undo(client: Client, place: &Place) -> Result<Self, Refusal> {
+    pub fn undo(client: Client, place: &ConnectTarget) -> Result<Self, Refusal> {
         let (named, file) = configuration(client, place)?;
         Ok(Self {
             advice: advice(place, |home, named, file| {
-                Edit::taking_out((client, false), home, named, file)
+                FileEdit::taking_out((client, false), home, named, file)
             }),
             ..Self::taking_out(client, &place.home, named, file)?
         })
@@ -121,7 +121,7 @@ impl Change {
     ) -> Result<Self, Refusal> {
         Ok(Self {
             client,
-            edit: Edit::taking_out((client, true), home, named, file)?,
+            edit: FileEdit::taking_out((client, true), home, named, file)?,
             advice: Advice::None,
             replaces: false,
         })
@@ -148,7 +148,7 @@ impl Change {
 
     /// Whether anything is to be written.
     pub fn is_any(&self) -> bool {
-        self.edits().any(Edit::is_any)
+        self.edits().any(FileEdit::is_any)
     }
 
     /// Whether it replaces another server with our name; undo puts that back.
@@ -156,7 +156,7 @@ impl Change {
         self.replaces
     }
 
-    fn edits(&self) -> impl Iterator<Item = &Edit> {
+    fn edits(&self) -> impl Iterator<Item = &FileEdit> {
         let advice = match &self.advice {
             Advice::Edit(edit) => Some(edit),
             _ => None,
@@ -199,7 +199,7 @@ impl Change {
 }
 
 /// Takes an edit back after a refusal, and says what became of it.
-fn taken_back(mut why: Refusal, (edit, record): (&Edit, Option<Record>)) -> Refusal {
+fn taken_back(mut why: Refusal, (edit, record): (&FileEdit, Option<Record>)) -> Refusal {
     let path = edit.file.path.display();
     match edit.take_back(record) {
         Ok(false) => {}
@@ -216,8 +216,8 @@ fn taken_back(mut why: Refusal, (edit, record): (&Edit, Option<Record>)) -> Refu
 
 /// What is done to `AGENTS.md` at the root of the working tree, if one is open.
 fn advice(
-    place: &Place,
-    edit: impl FnOnce(&Path, PathBuf, Configuration) -> Result<Edit, Refusal>,
+    place: &ConnectTarget,
+    edit: impl FnOnce(&Path, PathBuf, Configuration) -> Result<FileEdit, Refusal>,
 ) -> Advice {
     let Ok(root) = project_root(place.repo.as_deref()) else {
         return Advice::None;
@@ -239,18 +239,18 @@ fn advice(
 }
 
 /// Whether an agent is connected; `program` is what it would run, if known.
-pub fn connection(client: Client, place: &Place, program: Option<&str>) -> Connection {
+pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) -> Connection {
     let look = || -> Result<Connected, Refusal> {
         let (named, file) = configuration(client, place)?;
         let text = file.text.as_deref().unwrap_or_default();
         let entry = entry(client, text).map_err(|why| unreadable(&file.path, &why))?;
         let running = program.unwrap_or(NAME);
-        let change = Change::adding(client, &place.home, named, file, running)?;
+        let change = ConfigurationChange::adding(client, &place.home, named, file, running)?;
         Ok(match entry {
-            Entry::None => Connected::No,
-            Entry::Foreign => Connected::Stranger,
-            Entry::Ours if program.is_some() && change.is_any() => Connected::Elsewhere,
-            Entry::Ours => Connected::Here,
+            EntryOwner::None => Connected::No,
+            EntryOwner::Foreign => Connected::Stranger,
+            EntryOwner::Ours if program.is_some() && change.is_any() => Connected::Elsewhere,
+            EntryOwner::Ours => Connected::Here,
         })
     };
     Connection {
@@ -261,13 +261,13 @@ pub fn connection(client: Client, place: &Place, program: Option<&str>) -> Conne
 
 /// Whose entry is under our name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Entry {
+enum EntryOwner {
     None,
     Ours,
     Foreign,
 }
 
-impl Entry {
+impl EntryOwner {
     /// Ours runs a program called `engram`, whose last argument is the verb.
     fn of(command: &str, last: Option<&str>) -> Self {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -280,7 +280,10 @@ impl Entry {
     }
 }
 
-fn configuration(client: Client, place: &Place) -> Result<(PathBuf, Configuration), Refusal> {
+fn configuration(
+    client: Client,
+    place: &ConnectTarget,
+) -> Result<(PathBuf, Configuration), Refusal> {
     match client {
         Client::Claude => {
             let root = project_root(place.repo.as_deref())?;
@@ -307,7 +310,7 @@ fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     engram_engine::working_tree(repo)
 }
 
-fn entry(client: Client, text: &str) -> Result<Entry, String> {
+fn entry(client: Client, text: &str) -> Result<EntryOwner, String> {
     match client {
         Client::Claude => claude::entry(text),
         Client::Codex => codex::entry(text),

@@ -5,7 +5,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use similar::{ChangeTag, TextDiff};
 
-use crate::{Advice, Change, edit::Edit};
+use crate::{Advice, ConfigurationChange, edit::FileEdit};
 
 /// Unchanged lines that are shown around those that change.
 const AROUND: usize = 3;
@@ -13,7 +13,7 @@ const AROUND: usize = 3;
 const LINES: usize = 400;
 const CHARACTERS: usize = 400;
 
-impl Change {
+impl ConfigurationChange {
     /// As a unified diff of each file, under its path as `name` prints it.
     pub fn diff(&self, name: impl Fn(&std::path::Path) -> String) -> String {
         let diffs = self.edits().filter(|it| it.is_any());
@@ -37,13 +37,13 @@ impl Change {
 
     /// Covers the old and the new text.
     fn digest(&self) -> String {
-        let each = |it: &Edit| json!([it.file.path.to_string_lossy(), it.before(), it.after()]);
+        let each = |it: &FileEdit| json!([it.file.path.to_string_lossy(), it.before(), it.after()]);
         let all: Vec<_> = self.edits().map(each).collect();
         hex::encode(Sha256::digest(json!(all).to_string()))
     }
 }
 
-impl Edit {
+impl FileEdit {
     fn diff(&self, name: &str) -> String {
         let before = self.before().unwrap_or_default();
         TextDiff::from_lines(before, self.after().unwrap_or_default())

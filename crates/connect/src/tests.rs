@@ -9,8 +9,8 @@ use engram_model::{
 };
 
 use crate::{
-    Change, Entry, Place, connection,
-    edit::{Edit, What},
+    ConfigurationChange, ConnectTarget, EntryOwner, connection,
+    edit::{Addition, FileEdit},
     entry,
     file::Configuration,
 };
@@ -59,13 +59,13 @@ impl Desk {
         text.to_owned()
     }
 
-    fn change(&self, undo: bool) -> Change {
+    fn change(&self, undo: bool) -> ConfigurationChange {
         let (client, home, path) = (self.client, self.site.home(), self.path());
         let file = Configuration::of_user(&path).unwrap();
         if undo {
-            Change::taking_out(client, &home, path, file).unwrap()
+            ConfigurationChange::taking_out(client, &home, path, file).unwrap()
         } else {
-            Change::adding(client, &home, path, file, "/bin/engram").unwrap()
+            ConfigurationChange::adding(client, &home, path, file, "/bin/engram").unwrap()
         }
     }
 
@@ -75,12 +75,12 @@ impl Desk {
 
     fn shown(&self, undo: bool, digest: Option<&str>) -> ChangeShown {
         match self.answer(undo, digest) {
-            Ok(ConnectReply::Shown(it)) => *it,
+            Ok(ConnectReply::Shown(shown)) => *shown,
             other => panic!("{:?}: {other:?}", self.client),
         }
     }
 
-    fn entry(&self) -> Entry {
+    fn entry(&self) -> EntryOwner {
         entry(self.client, &self.read().unwrap_or_default()).unwrap()
     }
 }
@@ -116,7 +116,7 @@ fn what_is_shown_is_written_and_undone_to_the_byte() {
             assert_eq!(written, Ok(ConnectReply::Written));
             let after = desk.read().unwrap();
             assert_eq!(told(&shown), after.lines().collect::<Vec<_>>());
-            assert_eq!(desk.entry(), Entry::Ours);
+            assert_eq!(desk.entry(), EntryOwner::Ours);
             // Asked for twice it is done once.
             assert!(!desk.shown(false, Some(&shown.digest)).is_any);
             assert_eq!(desk.read().unwrap(), after);
@@ -155,7 +155,7 @@ fn what_changed_since_it_was_shown_is_shown_again() {
 fn another_server_of_our_name_is_told_and_put_back() {
     for desk in Desk::all() {
         let before = desk.write(true);
-        assert_eq!(desk.entry(), Entry::Foreign);
+        assert_eq!(desk.entry(), EntryOwner::Foreign);
         let shown = desk.shown(false, None);
         assert!(shown.replaces);
         desk.answer(false, Some(&shown.digest)).unwrap();
@@ -164,7 +164,7 @@ fn another_server_of_our_name_is_told_and_put_back() {
             !after.contains("http://other") && !after.contains("KEY"),
             "{after}"
         );
-        assert_eq!(desk.entry(), Entry::Ours);
+        assert_eq!(desk.entry(), EntryOwner::Ours);
         let back = desk.shown(true, None);
         desk.answer(true, Some(&back.digest)).unwrap();
         assert_eq!(desk.read().unwrap(), before);
@@ -182,7 +182,7 @@ fn another_server_of_our_name_is_told_and_put_back() {
             left.contains("http://other") && left.contains("edited"),
             "{left}"
         );
-        assert_eq!(desk.entry(), Entry::Foreign);
+        assert_eq!(desk.entry(), EntryOwner::Foreign);
         for kept in match desk.client {
             Client::Claude => ["null", "true", "\"é\\n\""],
             Client::Codex => ["KEY = \"v\"", "url", "env"],
@@ -196,13 +196,13 @@ fn another_server_of_our_name_is_told_and_put_back() {
 fn each_state_is_told() {
     let site = Site::new();
     let path = site.repo().join(".mcp.json");
-    let place = Place {
+    let place = ConnectTarget {
         home: site.home(),
         repo: Some(site.repo()),
     };
     let state = |program: &str| connection(Client::Claude, &place, Some(program)).state;
     assert_eq!(state("/bin/engram"), Connected::No);
-    let change = Change::connect(Client::Claude, &place, "/bin/engram").unwrap();
+    let change = ConfigurationChange::connect(Client::Claude, &place, "/bin/engram").unwrap();
     change.write().unwrap();
     assert_eq!(state("/bin/engram"), Connected::Here);
     assert_eq!(state("/other/engram"), Connected::Elsewhere);
@@ -219,7 +219,7 @@ fn each_state_is_told() {
         };
         assert!(why.hint.contains("Nothing was changed"), "{why}");
     }
-    let nowhere = Place {
+    let nowhere = ConnectTarget {
         home: site.home(),
         repo: None,
     };
@@ -259,9 +259,9 @@ fn a_name_that_appears_twice_is_refused() {
 }
 
 /// Writes a change as it is shown.
-fn write(change: impl Fn() -> Change) {
+fn write(change: impl Fn() -> ConfigurationChange) {
     let digest = match change().write_as_shown(None) {
-        Ok(ConnectReply::Shown(it)) => it.digest,
+        Ok(ConnectReply::Shown(shown)) => shown.digest,
         other => panic!("{other:?}"),
     };
     assert_eq!(
@@ -283,10 +283,13 @@ fn two_files_have_a_record_each() {
     for path in &paths {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text(path)).unwrap();
-        write(|| Change::adding(client, &home, path.clone(), file(path), "/bin/engram").unwrap());
+        write(|| {
+            ConfigurationChange::adding(client, &home, path.clone(), file(path), "/bin/engram")
+                .unwrap()
+        });
     }
     for path in &paths {
-        write(|| Change::taking_out(client, &home, path.clone(), file(path)).unwrap());
+        write(|| ConfigurationChange::taking_out(client, &home, path.clone(), file(path)).unwrap());
         assert_eq!(fs::read_to_string(path).unwrap(), text(path));
     }
 }
@@ -294,21 +297,21 @@ fn two_files_have_a_record_each() {
 /// The repository of a test, with an `AGENTS.md` or without.
 struct Advised {
     site: Site,
-    place: Place,
+    place: ConnectTarget,
 }
 
 impl Advised {
     fn new(before: Option<&[u8]>) -> Self {
         let site = Site::new();
-        let place = Place {
+        let place = ConnectTarget {
             home: site.home(),
             repo: Some(site.repo()),
         };
-        let it = Self { site, place };
+        let advised = Self { site, place };
         if let Some(before) = before {
-            fs::write(it.path(), before).unwrap();
+            fs::write(advised.path(), before).unwrap();
         }
-        it
+        advised
     }
 
     fn path(&self) -> PathBuf {
@@ -323,12 +326,12 @@ impl Advised {
         String::from_utf8(self.bytes().unwrap()).unwrap()
     }
 
-    fn connect(&self) -> Change {
-        Change::connect(Client::Claude, &self.place, "/bin/engram").unwrap()
+    fn connect(&self) -> ConfigurationChange {
+        ConfigurationChange::connect(Client::Claude, &self.place, "/bin/engram").unwrap()
     }
 
-    fn undo(&self) -> Change {
-        Change::undo(Client::Claude, &self.place).unwrap()
+    fn undo(&self) -> ConfigurationChange {
+        ConfigurationChange::undo(Client::Claude, &self.place).unwrap()
     }
 }
 
@@ -513,9 +516,9 @@ fn advice_stays_while_an_agent_needs_it() {
         let named = at.path().canonicalize().unwrap();
         let file = Configuration::of_user(&named).unwrap();
         if undo {
-            Edit::taking_out((client, false), &at.place.home, named, file)
+            FileEdit::taking_out((client, false), &at.place.home, named, file)
         } else {
-            Edit::adding((client, What::Advice), &at.place.home, named, file)
+            FileEdit::adding((client, Addition::Advice), &at.place.home, named, file)
         }
         .unwrap()
     };

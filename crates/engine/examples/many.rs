@@ -118,10 +118,10 @@ fn write(
     numbers: std::ops::Range<u64>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    store.write(now, |it| {
+    store.write(now, |tx| {
         for number in numbers {
-            let engram = engram(first, number, it.now.0);
-            it.record(&NewEntry {
+            let engram = engram(first, number, tx.now.0);
+            tx.record(&NewEntry {
                 project: engram.project,
                 shareable: true,
                 agent: None,
@@ -142,7 +142,7 @@ fn engram(first: &Record, number: u64, now: Timestamp) -> Record {
         7 => " A rare zebra crosses here.",
         _ => "",
     };
-    let mut it = Record {
+    let mut record = Record {
         id: EngramId(id),
         lineage_id: LineageId(id),
         claim: format!(
@@ -166,9 +166,9 @@ fn engram(first: &Record, number: u64, now: Timestamp) -> Record {
         verified: !chance.is_multiple_of(9),
         ..first.clone()
     };
-    it.provenance.created_by = format!("agent-{agent:02}");
-    it.provenance.created_at = now;
-    it
+    record.provenance.created_by = format!("agent-{agent:02}");
+    record.provenance.created_at = now;
+    record
 }
 
 fn measure(engine: &Engine) {

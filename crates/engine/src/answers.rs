@@ -30,7 +30,7 @@ use crate::{
     context::{Context, caller::is_token, names},
     evidence::health,
     follow::promote::PromoteFollower,
-    home::calls::Begun,
+    home::calls::BegunCall,
     log_cause,
     messages::{brief, hooks, message, send},
     status::{self, adopt},
@@ -117,15 +117,15 @@ impl Engine {
         let is_of_many = matches!(request, Request::CheckPointers(_));
         let context = Context::begun(self, caller, gone, is_of_many);
         let is_hook = matches!(request, Request::Hook(_));
-        let begun = Begun::of(caller, &request, self.world.now());
+        let begun = BegunCall::of(caller, &request, self.world.now());
         let answered = context
             .is_of_this_project()
             .and_then(|()| answer_in_time(&context, request))
             .map(with_names)
-            .inspect_err(|it| {
+            .inspect_err(|refusal| {
                 // A hook counts it for the agent that it is about.
                 if !is_hook {
-                    budgets::count_refusal(&context, it);
+                    budgets::count_refusal(&context, refusal);
                 }
             })
             .map_err(|it| self.name_the_file(it))
@@ -159,45 +159,43 @@ fn answer_in_time(cx: &Context<'_>, request: Request) -> Result<Reply, Refusal> 
     })
 }
 
-type Answer<T> = Result<T, Refusal>;
-
 /// What answers a request, in its context.
 pub(crate) struct Answering<'c>(pub(crate) &'c Context<'c>);
 
 impl Answers for Answering<'_> {
-    fn put(&self, draft: Box<Draft>) -> Answer<PutReply> {
+    fn put(&self, draft: Box<Draft>) -> Result<PutReply, Refusal> {
         put::put_claim(self.0, *draft, None, Occasion::Said)
     }
 
-    fn commit(&self, commit: Box<Commit>) -> Answer<PutReply> {
+    fn commit(&self, commit: Box<Commit>) -> Result<PutReply, Refusal> {
         put::commit_claim(self.0, *commit)
     }
 
-    fn get(&self, id: EngramId) -> Answer<Box<Engram>> {
+    fn get(&self, id: EngramId) -> Result<Box<Engram>, Refusal> {
         read::record(self.0, id).map(Box::new)
     }
 
-    fn log(&self, id: EngramId) -> Answer<Vec<Entry>> {
+    fn log(&self, id: EngramId) -> Result<Vec<Entry>, Refusal> {
         read::log_of(self.0, id)
     }
 
-    fn restore(&self, id: EngramId) -> Answer<PutReply> {
+    fn restore(&self, id: EngramId) -> Result<PutReply, Refusal> {
         lineage::restore_version(self.0, id)
     }
 
-    fn forget(&self, id: EngramId) -> Answer<ForgetReply> {
+    fn forget(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
         close::forget_claim(self.0, id)
     }
 
-    fn redact(&self, id: EngramId) -> Answer<ForgetReply> {
+    fn redact(&self, id: EngramId) -> Result<ForgetReply, Refusal> {
         close::erase(self.0, id)
     }
 
-    fn promote(&self, promote: Promote) -> Answer<PromoteReply> {
+    fn promote(&self, promote: Promote) -> Result<PromoteReply, Refusal> {
         promote::promote_claim(self.0, &promote)
     }
 
-    fn query(&self, query: Query) -> Answer<QueryReply> {
+    fn query(&self, query: Query) -> Result<QueryReply, Refusal> {
         let reply = query::search(self.0, &query)?;
         if promote::note_answered(self.0, &reply.engrams) {
             self.0.engine.wake::<PromoteFollower>();
@@ -205,167 +203,170 @@ impl Answers for Answering<'_> {
         Ok(reply)
     }
 
-    fn deref(&self, deref: Deref) -> Answer<Box<Dereferenced>> {
+    fn deref(&self, deref: Deref) -> Result<Box<Dereferenced>, Refusal> {
         deref::fetch(self.0, deref).map(Box::new)
     }
 
-    fn note(&self, note: Note) -> Answer<NoteReply> {
+    fn note(&self, note: Note) -> Result<NoteReply, Refusal> {
         note::note_event(self.0, &note)
     }
 
-    fn feed(&self, feed: Feed) -> Answer<FeedPage> {
+    fn feed(&self, feed: Feed) -> Result<FeedPage, Refusal> {
         read::page(self.0, &feed)
     }
 
-    fn facets(&self, filter: Filter) -> Answer<Box<Facets>> {
+    fn facets(&self, filter: Filter) -> Result<Box<Facets>, Refusal> {
         read::count(self.0, &filter).map(Box::new)
     }
 
-    fn source(&self, view: SourceView) -> Answer<Box<SourceReply>> {
+    fn source(&self, view: SourceView) -> Result<Box<SourceReply>, Refusal> {
         read::view_source(self.0, view).map(Box::new)
     }
 
-    fn line(&self, view: LineView) -> Answer<LineReply> {
+    fn line(&self, view: LineView) -> Result<LineReply, Refusal> {
         read::view_line(self.0, view)
     }
 
-    fn check_pointers(&self, check: Check) -> Answer<CheckReply> {
+    fn check_pointers(&self, check: Check) -> Result<CheckReply, Refusal> {
         pointers::check(self.0, &check)
     }
 
-    fn repin(&self, id: EngramId) -> Answer<PutReply> {
+    fn repin(&self, id: EngramId) -> Result<PutReply, Refusal> {
         pointers::point_at_now(self.0, id)
     }
 
-    fn reverify(&self, id: EngramId) -> Answer<PutReply> {
+    fn reverify(&self, id: EngramId) -> Result<PutReply, Refusal> {
         pointers::ask_again(self.0, id)
     }
 
-    fn load_sample(&self) -> Answer<SampleReply> {
+    fn load_sample(&self) -> Result<SampleReply, Refusal> {
         sample::store_sample(self.0)
     }
 
-    fn remove_sample(&self) -> Answer<SampleReply> {
+    fn remove_sample(&self) -> Result<SampleReply, Refusal> {
         sample::forget_sample(self.0)
     }
 
-    fn standing(&self, pointer: PointerInput) -> Answer<Box<Standing>> {
+    fn standing(&self, pointer: PointerInput) -> Result<Box<Standing>, Refusal> {
         read::view(self.0, pointer, engram_pointers::standing).map(Box::new)
     }
 
-    fn track(&self, pointer: PointerInput) -> Answer<Box<CheckedPointer>> {
+    fn track(&self, pointer: PointerInput) -> Result<Box<CheckedPointer>, Refusal> {
         health::track_pointer(self.0, pointer).map(Box::new)
     }
 
-    fn blame(&self, pointer: PointerInput) -> Answer<Blame> {
+    fn blame(&self, pointer: PointerInput) -> Result<Blame, Refusal> {
         read::view(self.0, pointer, engram_pointers::blame)
     }
 
-    fn adopt(&self, how: Adoption) -> Answer<Box<StatusReply>> {
+    fn adopt(&self, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
         adopt::settle_project(self.0, how)
     }
 
-    fn conflicts(&self, filter: ConflictFilter) -> Answer<ConflictsReply> {
+    fn conflicts(&self, filter: ConflictFilter) -> Result<ConflictsReply, Refusal> {
         let reply = list::list_conflicts(self.0, &filter)?;
         served::note_sides(self.0, &reply.conflicts)?;
         Ok(reply)
     }
 
-    fn conflict(&self, id: ConflictId) -> Answer<Box<Conflict>> {
+    fn conflict(&self, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
         let conflict = list::one_conflict(self.0, id)?;
         served::note_sides(self.0, std::slice::from_ref(&conflict))?;
         Ok(conflict)
     }
 
-    fn gate(&self, check: GateCheck) -> Answer<GateReply> {
+    fn gate(&self, check: GateCheck) -> Result<GateReply, Refusal> {
         list::gate_of(self.0, check)
     }
 
-    fn resolve(&self, resolve: Box<Resolve>) -> Answer<ResolveReply> {
+    fn resolve(&self, resolve: Box<Resolve>) -> Result<ResolveReply, Refusal> {
         settle::settle_conflict(self.0, *resolve)
     }
 
-    fn allow(&self, allow: Allow) -> Answer<Box<Conflict>> {
+    fn allow(&self, allow: Allow) -> Result<Box<Conflict>, Refusal> {
         allow::allow_conflict(self.0, allow)
     }
 
-    fn status(&self) -> Answer<Box<StatusReply>> {
+    fn status(&self) -> Result<Box<StatusReply>, Refusal> {
         status::where_things_stand(self.0).map(Box::new)
     }
 
-    fn agents(&self) -> Answer<Box<AgentsReply>> {
+    fn agents(&self) -> Result<Box<AgentsReply>, Refusal> {
         opened::who_called(self.0).map(Box::new)
     }
 
-    fn open_agent(&self, opening: Opening) -> Answer<AgentOpened> {
+    fn open_agent(&self, opening: Opening) -> Result<AgentOpened, Refusal> {
         opened::open_one(self.0, &opening)
     }
 
-    fn next_turn(&self, next: NextTurn) -> Answer<Turned> {
+    fn next_turn(&self, next: NextTurn) -> Result<Turned, Refusal> {
         budgets::begin_turn(self.0, &next)
     }
 
-    fn budget(&self, of: BudgetOf) -> Answer<Box<BudgetsReply>> {
+    fn budget(&self, of: BudgetOf) -> Result<Box<BudgetsReply>, Refusal> {
         budgets::budgets(self.0, &of).map(Box::new)
     }
 
-    fn metrics(&self) -> Answer<MetricsReply> {
+    fn metrics(&self) -> Result<MetricsReply, Refusal> {
         metrics::measure(self.0)
     }
 
-    fn issue_grant(&self, wanted: GrantWanted) -> Answer<GrantIssued> {
+    fn issue_grant(&self, wanted: GrantWanted) -> Result<GrantIssued, Refusal> {
         grants::grant(self.0, wanted)
     }
 
-    fn grants(&self) -> Answer<GrantsReply> {
+    fn grants(&self) -> Result<GrantsReply, Refusal> {
         grants::list_grants(self.0)
     }
 
-    fn revoke_grant(&self, id: String) -> Answer<Answered> {
+    fn revoke_grant(&self, id: String) -> Result<Answered, Refusal> {
         grants::revoke(self.0, &id)
     }
 
-    fn request_deref(&self, wanted: Box<DerefRequest>) -> Answer<Answered> {
+    fn request_deref(&self, wanted: Box<DerefRequest>) -> Result<Answered, Refusal> {
         grants::request(self.0, *wanted)
     }
 
-    fn requests(&self, which: WhichRequests) -> Answer<RequestsReply> {
+    fn requests(&self, which: WhichRequests) -> Result<RequestsReply, Refusal> {
         grants::list_requests(self.0, &which)
     }
 
-    fn grant_request(&self, answer: GrantAnswer) -> Answer<GrantIssued> {
+    fn grant_request(&self, answer: GrantAnswer) -> Result<GrantIssued, Refusal> {
         grants::grant_requested(self.0, &answer)
     }
 
-    fn deny_request(&self, answer: DenyAnswer) -> Answer<Answered> {
+    fn deny_request(&self, answer: DenyAnswer) -> Result<Answered, Refusal> {
         grants::deny(self.0, &answer)
     }
 
-    fn brief(&self) -> Answer<BriefReply> {
+    fn brief(&self) -> Result<BriefReply, Refusal> {
         brief::shared_brief(self.0)
     }
 
-    fn show_brief(&self, of: engram_model::BriefOf) -> Answer<Box<engram_model::ShownBrief>> {
+    fn show_brief(
+        &self,
+        of: engram_model::BriefOf,
+    ) -> Result<Box<engram_model::ShownBrief>, Refusal> {
         brief::shown_brief(self.0, &of).map(Box::new)
     }
 
-    fn pin(&self, what: Pinning) -> Answer<BriefReply> {
+    fn pin(&self, what: Pinning) -> Result<BriefReply, Refusal> {
         brief::pin_line(self.0, &what)
     }
 
-    fn unpin(&self, what: Unpinning) -> Answer<BriefReply> {
+    fn unpin(&self, what: Unpinning) -> Result<BriefReply, Refusal> {
         brief::unpin_line(self.0, what)
     }
 
-    fn send(&self, sending: Sending) -> Answer<SentReply> {
+    fn send(&self, sending: Sending) -> Result<SentReply, Refusal> {
         send::send_message(self.0, &sending)
     }
 
-    fn hook(&self, hook: Box<Hook>) -> Answer<Box<HookReply>> {
+    fn hook(&self, hook: Box<Hook>) -> Result<Box<HookReply>, Refusal> {
         hooks::pass_on(self.0, *hook).map(Box::new)
     }
 
-    fn validate_message(&self, message: serde_json::Value) -> Answer<ValidReply> {
+    fn validate_message(&self, message: serde_json::Value) -> Result<ValidReply, Refusal> {
         opened::known_caller(self.0)?;
         let tokens = message::parsed(self.0, &message)?.checked.tokens;
         Ok(ValidReply { ok: true, tokens })
@@ -396,11 +397,5 @@ fn with_keys(mut reply: Reply) -> Reply {
 }
 
 fn typed<A: Ask>(reply: Reply) -> Result<A::Answer, Refusal> {
-    A::answer(reply).ok_or_else(|| {
-        Refusal::new(
-            Code::Internal,
-            "the engine gave an unexpected answer",
-            "This is a bug in Engram: please report it.",
-        )
-    })
+    A::answer(reply).ok_or_else(|| crate::bug("the engine gave an unexpected answer"))
 }

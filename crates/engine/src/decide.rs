@@ -6,7 +6,7 @@ use crate::{
     conflicts::risks::{self, Aftermath},
     context::{
         Context, Ground,
-        caller::{Called, line_of, since},
+        caller::{CallingAgent, line_of, since},
         names::{apart, refuse_ours},
         plan::{Plan, Planned},
     },
@@ -182,7 +182,7 @@ fn users(given: Option<&str>) -> Result<String, Refusal> {
 fn books(
     tx: &Writer<'_>,
     ground: &Ground,
-    called: Option<&Called>,
+    called: Option<&CallingAgent>,
     served: &[Served],
 ) -> Result<Vec<Planned>, Refusal> {
     let mut books = Vec::new();

@@ -39,7 +39,7 @@ mod world;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicBool},
 };
 
 use engram_model::{Code, EngramId, Limits, OWN_EVENT, ProjectId, Recorded, Refusal};
@@ -83,17 +83,17 @@ pub struct Engine {
     config: Config,
     world: World,
     agents: Agents,
-    place: Place,
+    place: RepositoryPlace,
     /// Open repositories that no request is using.
     repos: Mutex<Vec<Repo>>,
-    located: context::project::Known,
+    located: context::project::KnownSeat,
     keys: asking::keys::KeptKeys,
     claims: conflicts::parsed::KeptClaims,
-    lost: asking::track_record::KeptLost,
+    track_record: asking::track_record::KeptTrackRecord,
     /// What agents were shown and is not stored yet; it rides on the next write.
     served: agents::served::Servings,
     /// What agents were answered with and may be durable by that.
-    answered: claims::promote::Answered,
+    answered: claims::promote::AnsweredClaims,
     /// What agents asked, in a file.
     calls: home::calls::Calls,
     following: Mutex<Option<follow::Followers>>,
@@ -104,7 +104,7 @@ pub struct Engine {
 }
 
 /// Where the repository is.
-enum Place {
+enum RepositoryPlace {
     /// Named by the user, or found: it must be there whenever it is needed.
     At(PathBuf),
     /// None was found; one may be made later.
@@ -121,11 +121,11 @@ impl Engine {
     pub fn open_in(options: Options, world: World) -> Result<Self, Refusal> {
         let store = home::files::open(&options.home, world.id())?;
         let place = match options.repo {
-            Some(path) => Place::At(std::path::absolute(&path).unwrap_or(path)),
+            Some(path) => RepositoryPlace::At(std::path::absolute(&path).unwrap_or(path)),
             // One that is broken is reported by the verbs that need it.
             None => match repository_around(&options.from) {
-                Some(path) => Place::At(path),
-                None => Place::Below(options.from),
+                Some(path) => RepositoryPlace::At(path),
+                None => RepositoryPlace::Below(options.from),
             },
         };
         Ok(Self {
@@ -137,12 +137,12 @@ impl Engine {
             agents: Agents::default(),
             place,
             repos: Mutex::default(),
-            located: context::project::Known::default(),
+            located: context::project::KnownSeat::default(),
             keys: asking::keys::KeptKeys::default(),
             claims: conflicts::parsed::KeptClaims::default(),
-            lost: asking::track_record::KeptLost::default(),
+            track_record: asking::track_record::KeptTrackRecord::default(),
             served: agents::served::Servings::default(),
-            answered: claims::promote::Answered::default(),
+            answered: claims::promote::AnsweredClaims::default(),
             calls: home::calls::Calls::of(&options.home),
             following: Mutex::default(),
             succeeding: Arc::default(),
@@ -180,8 +180,8 @@ impl Engine {
     /// The repository: one kept open that is still valid, or opened now.
     fn repo(&self) -> Result<Option<Repo>, Refusal> {
         let path = match &self.place {
-            Place::At(path) => path,
-            Place::Below(from) => return Repo::discover(from),
+            RepositoryPlace::At(path) => path,
+            RepositoryPlace::Below(from) => return Repo::discover(from),
         };
         let kept = self.idle().pop();
         match kept.filter(Repo::is_as_opened) {
@@ -194,17 +194,17 @@ impl Engine {
     fn give_back(&self, repo: Repo) {
         const KEPT: usize = 4;
         let mut idle = self.idle();
-        if idle.len() < KEPT && matches!(self.place, Place::At(_)) {
+        if idle.len() < KEPT && matches!(self.place, RepositoryPlace::At(_)) {
             idle.push(repo);
         }
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Repo>> {
-        self.repos.lock().unwrap_or_else(|it| it.into_inner())
+    fn idle(&self) -> MutexGuard<'_, Vec<Repo>> {
+        lock(&self.repos)
     }
 
     fn index(&self) -> Option<Arc<Index>> {
-        let mut index = self.index.lock().unwrap_or_else(|it| it.into_inner());
+        let mut index = lock(&self.index);
         if index.is_none() {
             match Index::open(&self.store, conflicts::parsed::related) {
                 Ok(opened) => *index = Some(Arc::new(opened)),
@@ -219,7 +219,7 @@ impl Engine {
     /// The index, if it is open. Opening or deleting it may write to the home, which nobody does within a
     /// transaction.
     fn opened_index(&self) -> Option<Arc<Index>> {
-        let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = lock(&self.index);
         index.clone()
     }
 
@@ -246,7 +246,7 @@ impl Engine {
     /// Drops an index that failed, so that it is reopened when next needed.
     fn close_index(&self, error: &engram_store::StoreError) {
         tracing::info!(%error, "the index failed; it is opened anew");
-        *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
+        *lock(&self.index) = None;
     }
 
     /// Deletes an index that failed a question: whoever opens it next begins it anew. One that another
@@ -301,17 +301,17 @@ impl Engine {
             renewed.map_err(|it| self.name_the_file(it.into()))?;
             tracing::info!(home = %self.store.home().display(), "the home was opened anew");
         }
-        let mut known = self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.renewed);
         let renewed = self.store.renewed();
         if *known == renewed {
             return Ok(());
         }
-        *self.index.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.index) = None;
         *self.bell.write().unwrap_or_else(PoisonError::into_inner) = bell(&self.store)?;
         self.located.forget();
         self.keys.forget();
         self.claims.forget();
-        self.lost.forget();
+        self.track_record.forget();
         self.take_served();
         self.answered.take();
         self.listen_again()?;
@@ -519,6 +519,20 @@ fn log_cause(refusal: &Refusal) {
     if let Some(cause) = refusal.cause() {
         tracing::debug!(%refusal, cause, "refused");
     }
+}
+
+/// Locks what stays usable though a thread panicked while it held the lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What cannot happen did.
+fn bug(what: &str) -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        what,
+        "This is a bug in Engram: please report it.",
+    )
 }
 
 fn not_found(id: EngramId) -> Refusal {

@@ -12,7 +12,7 @@ use rand::{RngCore, SeedableRng};
 use ulid::Ulid;
 
 type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-type Watch = Arc<dyn Fn() -> Duration + Send + Sync>;
+type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// Whether whoever asked has gone: says so at any time, from any thread.
 pub(crate) type Gone = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -24,7 +24,7 @@ pub type Judge = Arc<dyn Fn(&Said<'_>, &Said<'_>) -> Option<Finding> + Send + Sy
 pub struct World {
     now: Now,
     /// Time that passes also while the clock is set.
-    watch: Watch,
+    watch: Stopwatch,
     chance: Mutex<Box<dyn RngCore + Send>>,
     judges: Vec<Judge>,
 }
@@ -80,14 +80,14 @@ impl World {
     /// What nobody guesses: 256 bits, as hex.
     pub(crate) fn secret(&self) -> String {
         let mut bytes = [0; 32];
-        let mut chance = self.chance.lock().unwrap_or_else(|it| it.into_inner());
+        let mut chance = crate::lock(&self.chance);
         chance.fill_bytes(&mut bytes);
         hex::encode(bytes)
     }
 
     /// A new id, sortable by time to the millisecond.
     pub(crate) fn id(&self) -> Ulid {
-        let mut chance = self.chance.lock().unwrap_or_else(|it| it.into_inner());
+        let mut chance = crate::lock(&self.chance);
         let random = (u128::from(chance.next_u64()) << 64) | u128::from(chance.next_u64());
         Ulid::from_parts(self.now().as_millisecond().max(0) as u64, random)
     }

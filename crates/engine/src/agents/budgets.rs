@@ -9,7 +9,7 @@ use crate::{
     context::{
         Context,
         caller::{in_project, kin_of},
-        names::Taken,
+        names::TakenNames,
         plan::{Plan, Planned},
         project,
     },
@@ -53,7 +53,7 @@ pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, R
                 all
             }
         };
-        let taken = Taken::of(tx, project)?;
+        let taken = TakenNames::of(tx, project)?;
         let agents = agents
             .into_iter()
             .map(|agent| spent_by(cx, tx, agent, &taken));
@@ -71,7 +71,7 @@ pub(crate) fn spent_by(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     agent: Agent,
-    taken: &Taken,
+    taken: &TakenNames,
 ) -> Result<AgentBudget, Refusal> {
     let now = cx.engine.world.now();
     let limits = cx.engine.limits_of(tx, &agent.handle)?;
@@ -204,11 +204,11 @@ fn costs(tx: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refu
                     tokens: sent.tokens,
                 },
             ),
-            Some(Operation::Refused(it)) => (
-                Some(it.turn),
+            Some(Operation::Refused(refused)) => (
+                Some(refused.turn),
                 CostOf::Refused {
-                    code: it.code,
-                    figures: it.figures,
+                    code: refused.code,
+                    figures: refused.figures,
                 },
             ),
             _ => continue,

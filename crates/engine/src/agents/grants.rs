@@ -5,7 +5,7 @@ use crate::{
     context::{
         Context, Ground,
         caller::{digest_of, in_project, kin_of},
-        names::{self, Taken},
+        names::{self, TakenNames},
         plan::{Plan, Planned},
         screen::{screen_secret, screen_snapshot, screen_text},
     },
@@ -34,7 +34,7 @@ const LONGEST: usize = 500;
 const LISTED: usize = 200;
 
 /// A pointer that was looked up, to be granted or asked for.
-pub(crate) struct Looked {
+pub(crate) struct ResolvedPointer {
     pub(crate) pointer: Pointer,
     tokens: u32,
     /// The file that it addresses, where a copy is kept from now on.
@@ -42,12 +42,12 @@ pub(crate) struct Looked {
 }
 
 /// What an agent asks to read.
-pub(crate) struct Want {
-    pub(crate) looked: Looked,
+pub(crate) struct ResolvedRequest {
+    pub(crate) resolved: ResolvedPointer,
     pub(crate) requested: Requested,
 }
 
-impl Looked {
+impl ResolvedPointer {
     /// The entries that keep a copy of its file, where it needs one.
     pub(crate) fn copies(
         &self,
@@ -59,7 +59,7 @@ impl Looked {
 }
 
 /// A grant that is to be given.
-struct Wanted<'a> {
+struct GrantDraft<'a> {
     to: &'a AgentId,
     wish: &'a Wish,
     ttl: Option<&'a Ttl>,
@@ -73,15 +73,15 @@ pub(crate) fn grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, R
     let ground = cx.ground(true)?;
     let (wish, copy) = match (ask.pointer, ask.code_chars) {
         (Some(pointer), None) => {
-            let looked = look_up(cx, pointer, &ground)?;
-            let pointer = looked.pointer;
+            let resolved = look_up(cx, pointer, &ground)?;
+            let pointer = resolved.pointer;
             let cap_tokens = ask.cap_tokens;
             (
                 Wish::Read {
                     pointer,
                     cap_tokens,
                 },
-                looked.copy,
+                resolved.copy,
             )
         }
         (None, Some(chars)) if ask.cap_tokens.is_none() => (Wish::Code { chars }, None),
@@ -94,7 +94,7 @@ pub(crate) fn grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, R
         }
     };
     issue(cx, &ground, None, |_| {
-        Ok(Wanted {
+        Ok(GrantDraft {
             to: &ask.to,
             wish: &wish,
             ttl: ask.ttl.as_ref(),
@@ -115,9 +115,9 @@ pub(crate) fn grant_requested(cx: &Context<'_>, ask: &GrantAnswer) -> Result<Gra
         cap_tokens: ask.cap_tokens,
     };
     // One id for what was asked and what it became: whoever reads a request finds its grant.
-    issue(cx, &ground, Some(ask.id.clone()), |it| {
-        waiting(it, ground.project, &ask.id)?;
-        Ok(Wanted {
+    issue(cx, &ground, Some(ask.id.clone()), |tx| {
+        waiting(tx, ground.project, &ask.id)?;
+        Ok(GrantDraft {
             to: &asked.agent,
             wish: &wish,
             ttl: ask.ttl.as_ref(),
@@ -132,7 +132,7 @@ fn issue<'a>(
     cx: &Context<'_>,
     ground: &Ground,
     id: Option<String>,
-    wanted: impl Fn(&Reader<'_>) -> Result<Wanted<'a>, Refusal>,
+    wanted: impl Fn(&Reader<'_>) -> Result<GrantDraft<'a>, Refusal>,
 ) -> Result<GrantIssued, Refusal> {
     let id = id.unwrap_or_else(|| cx.engine.world.id().to_string());
     let token = cx.engine.world.secret();
@@ -212,7 +212,7 @@ pub(crate) fn look_up(
     cx: &Context<'_>,
     pointer: PointerInput,
     ground: &Ground,
-) -> Result<Looked, Refusal> {
+) -> Result<ResolvedPointer, Refusal> {
     let pointer = Pointer::try_from(pointer)?;
     let (repo, shelf) = (
         gather::repo_for(cx, &pointer)?,
@@ -229,7 +229,7 @@ pub(crate) fn look_up(
     screen_secret("the pointer", &resolved.pointer.to_string())?;
     let tokens = tokens_of(&resolved);
     let (pointer, copy) = gather::hold(cx, resolved.pointer)?;
-    Ok(Looked {
+    Ok(ResolvedPointer {
         tokens,
         pointer,
         copy: resolved.snapshot.or(copy),
@@ -305,7 +305,7 @@ pub(crate) fn wanted(
     cx: &Context<'_>,
     ask: DerefRequest,
     ground: &Ground,
-) -> Result<Want, Refusal> {
+) -> Result<ResolvedRequest, Refusal> {
     let reason = sentence("the reason", &ask.reason)?;
     let intended_use = sentence("the intended use", &ask.intended_use)?;
     if reason.is_empty() {
@@ -315,17 +315,20 @@ pub(crate) fn wanted(
             "Say in one sentence why the claims and your budget are not enough.",
         ));
     }
-    let looked = look_up(cx, ask.pointer, ground)?;
+    let resolved = look_up(cx, ask.pointer, ground)?;
     let mut requested = Requested {
         id: cx.engine.world.id().to_string(),
-        pointer: looked.pointer.to_string(),
-        tokens: looked.tokens,
+        pointer: resolved.pointer.to_string(),
+        tokens: resolved.tokens,
         reason,
         intended_use,
         digest: String::new(),
     };
     requested.digest = hex::encode(Sha256::digest(requested.words()));
-    Ok(Want { looked, requested })
+    Ok(ResolvedRequest {
+        resolved,
+        requested,
+    })
 }
 
 /// The entries and the id of a request; if one for the same pointer already waits, that one.
@@ -333,15 +336,18 @@ pub(crate) fn plan_request(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     ground: &Ground,
-    want: &Want,
+    want: &ResolvedRequest,
 ) -> Result<(Vec<Operation>, String), Refusal> {
-    let Want { looked, requested } = want;
+    let ResolvedRequest {
+        resolved,
+        requested,
+    } = want;
     if let Some(agent) = cx.agent()?
         && let Some(same) = tx.waiting(&agent.handle, &requested.pointer)?
     {
         return Ok((Vec::new(), same));
     }
-    let mut entries = looked.copies(tx, ground.project)?;
+    let mut entries = resolved.copies(tx, ground.project)?;
     entries.push(Operation::Requested(Box::new(requested.clone())));
     Ok((entries, requested.id.clone()))
 }
@@ -357,7 +363,7 @@ pub(crate) fn list_requests(
         let found = tx.requests(project, of, which.all, LISTED)?;
         let count = tx.count_requests(project, of, which.all)?;
         let beyond = count.saturating_sub(found.len() as u64);
-        let taken = Taken::of(tx, project)?;
+        let taken = TakenNames::of(tx, project)?;
         for asked in found {
             let agent = tx.agent(&asked.agent)?;
             let grant = match asked.state {

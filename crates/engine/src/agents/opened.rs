@@ -14,7 +14,7 @@ use crate::{
     context::{
         Context,
         caller::{digest_of, in_project, kin_of, plain},
-        names::{Taken, named, refuse_ours},
+        names::{TakenNames, named, refuse_ours},
         plan::{Plan, Planned},
         project,
         screen::screen_text,
@@ -34,33 +34,8 @@ const TOPICS: usize = 12;
 /// Opens an agent: a child of its parent, in the parent's run, or a root. One that is known gets a new
 /// token, in place of the one before.
 pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, Refusal> {
-    let parent = match cx.caller {
-        Caller::User => ask.parent.clone(),
-        // An agent opens its own.
-        Caller::Agent(agent) => Some(ask.parent.clone().unwrap_or_else(|| agent.clone())),
-    };
-    if let (Caller::Agent(agent), Some(parent)) = (cx.caller, &parent)
-        && agent != parent
-    {
-        return Err(Refusal::new(
-            Code::ScopeDenied,
-            "an agent may open only its own children",
-            "Leave the parent out: the agent that you open is your child.",
-        ));
-    }
-    let name = word("the agent's name", &ask.name)?;
-    if name.is_empty() {
-        return Err(Refusal::new(
-            Code::SchemaInvalid,
-            "an agent needs a name",
-            "Name it after what it does: programmer-1.",
-        ));
-    }
-    refuse_ours("the agent's name", &name)?;
-    let role = word("the role", ask.role.as_deref().unwrap_or_default())?;
-    if !role.is_empty() {
-        refuse_ours("the role", &role)?;
-    }
+    let parent = parent_for(cx.caller, ask)?;
+    let (name, role) = (name_for(ask)?, role_for(ask)?);
     let topics = Topics {
         read: topics("read", &ask.read)?,
         write: topics("write", &ask.write)?,
@@ -97,9 +72,7 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
             last_call: now,
         };
         let mut agent = before.unwrap_or(fresh);
-        if !role.is_empty() {
-            agent.role = Some(role.clone());
-        }
+        agent.role = role.clone().or(agent.role);
         let asked = if topics.are_all() {
             &agent.topics
         } else {
@@ -122,6 +95,41 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
         role: agent.role,
         parent: agent.parent,
     })
+}
+
+/// Whose child an agent becomes: an agent opens only its own.
+fn parent_for(caller: &Caller, ask: &Opening) -> Result<Option<AgentId>, Refusal> {
+    match (caller, &ask.parent) {
+        (Caller::User, parent) => Ok(parent.clone()),
+        (Caller::Agent(agent), Some(parent)) if agent != parent => Err(Refusal::new(
+            Code::ScopeDenied,
+            "an agent may open only its own children",
+            "Leave the parent out: the agent that you open is your child.",
+        )),
+        (Caller::Agent(agent), _) => Ok(Some(agent.clone())),
+    }
+}
+
+fn name_for(ask: &Opening) -> Result<String, Refusal> {
+    let name = word("the agent's name", &ask.name)?;
+    if name.is_empty() {
+        return Err(Refusal::new(
+            Code::SchemaInvalid,
+            "an agent needs a name",
+            "Name it after what it does: programmer-1.",
+        ));
+    }
+    refuse_ours("the agent's name", &name)?;
+    Ok(name)
+}
+
+fn role_for(ask: &Opening) -> Result<Option<String>, Refusal> {
+    let role = word("the role", ask.role.as_deref().unwrap_or_default())?;
+    if role.is_empty() {
+        return Ok(None);
+    }
+    refuse_ours("the role", &role)?;
+    Ok(Some(role))
 }
 
 /// Refuses a handle that nobody issued here: only a dereference registers one.
@@ -150,35 +158,37 @@ pub(crate) fn who_called(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
         let more = tx
             .count_agents(project)?
             .saturating_sub(agents.len() as u64);
-        let taken = Taken::of(tx, project)?;
-        let agents = agents.into_iter().map(|seen| told(cx, tx, seen, &taken));
+        let taken = TakenNames::of(tx, project)?;
+        let agents = agents
+            .into_iter()
+            .map(|seen| status_of(cx, tx, seen, &taken));
         let agents = agents.collect::<Result<_, Refusal>>()?;
         Ok(AgentsReply { agents, more })
     })
 }
 
-fn told(
+fn status_of(
     cx: &Context<'_>,
     reader: &Reader<'_>,
-    it: Seen,
-    taken: &Taken,
+    seen: Seen,
+    taken: &TakenNames,
 ) -> Result<AgentStatus, Refusal> {
     let limits = &cx.engine.config.limits.deref;
     let idle = SignedDuration::from_secs(limits.turn_idle_seconds);
-    let last_call = it.agent.last_call;
-    let spent = budgets::spent_by(cx, reader, it.agent.clone(), taken)?;
+    let last_call = seen.agent.last_call;
+    let spent = budgets::spent_by(cx, reader, seen.agent.clone(), taken)?;
     Ok(AgentStatus {
         name: spent.label,
-        role: it.agent.role,
-        parent: it.agent.parent,
-        started_by: it.parent.as_deref().map(named),
-        run: it.agent.run,
-        turn: it.agent.turn.clone(),
-        topics: it.agent.topics,
-        first_seen: it.first,
+        role: seen.agent.role,
+        parent: seen.agent.parent,
+        started_by: seen.parent.as_deref().map(named),
+        run: seen.agent.run,
+        turn: seen.agent.turn.clone(),
+        topics: seen.agent.topics,
+        first_seen: seen.first,
         last_call,
-        did: it.did,
-        stored: it.stored,
+        did: seen.did,
+        stored: seen.stored,
         budget: Budget {
             turn: spent.turn,
             repo_spans: spent.repo_spans,
@@ -191,7 +201,7 @@ fn told(
         refusals: spent.refusals,
         // A turn may be configured never to end.
         until: last_call.checked_add(idle).unwrap_or(Timestamp::MAX),
-        handle: it.agent.handle,
+        handle: seen.agent.handle,
     })
 }
 

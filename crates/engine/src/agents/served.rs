@@ -23,10 +23,10 @@ const LOOKED: usize = 65_536;
 
 /// What was shown since the last write, by agent.
 #[derive(Default)]
-pub(crate) struct Servings(Mutex<BTreeMap<AgentId, Waiting>>);
+pub(crate) struct Servings(Mutex<BTreeMap<AgentId, Serving>>);
 
 /// What one agent was shown since then.
-struct Waiting {
+struct Serving {
     run: RunId,
     counts: BTreeMap<EngramId, u64>,
     /// In the order in which they were shown.
@@ -34,13 +34,13 @@ struct Waiting {
 }
 
 impl Servings {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Waiting>> {
-        self.0.lock().unwrap_or_else(|it| it.into_inner())
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, Serving>> {
+        crate::lock(&self.0)
     }
 
     pub(crate) fn add(&self, served: Served) {
         let mut all = self.lock();
-        let waiting = all.entry(served.to).or_insert_with(|| Waiting {
+        let waiting = all.entry(served.to).or_insert_with(|| Serving {
             run: served.run,
             counts: BTreeMap::new(),
             prints: Vec::new(),

@@ -4,7 +4,7 @@ use crate::{
     agents::{grants::aged, served},
     context::{
         Context,
-        caller::{Called, digest_of},
+        caller::{CallingAgent, digest_of},
         plan::{Plan, Planned},
         purse::{self, Purse},
         screen::screen_snapshot,
@@ -227,7 +227,7 @@ fn spend(
 
 /// Who pays for a read, and with what.
 struct Payer<'a> {
-    called: &'a Called,
+    called: &'a CallingAgent,
     kind: PointerType,
     /// The digest of the grant's token, where one is named.
     token: Option<String>,

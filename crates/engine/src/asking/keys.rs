@@ -22,7 +22,7 @@ pub(crate) fn number(key: &str) -> u64 {
 
 /// The keys of one version; each list is sorted.
 #[derive(Debug, Default)]
-pub(crate) struct Keys {
+pub(crate) struct VersionKeys {
     /// Identifiers, numbers, files, concepts.
     exact: Box<[u64]>,
     words: Box<[u64]>,
@@ -31,7 +31,7 @@ pub(crate) struct Keys {
     said: Box<[u64]>,
 }
 
-impl Keys {
+impl VersionKeys {
     fn of(engram: &Engram) -> Self {
         let keys = hash_keys(&engram.claim, &engram.pointers, &engram.topic, &engram.tags);
         let own = hash_keys(&engram.claim, &[], "", &[]);
@@ -74,12 +74,12 @@ fn has(sorted: &[u64], key: u64) -> bool {
 /// The keys of versions that were weighed lately, by their place in the journal. A version never
 /// changes; one that was erased is not weighed.
 #[derive(Default)]
-pub(crate) struct KeptKeys(Mutex<HashMap<u64, Arc<Keys>>>);
+pub(crate) struct KeptKeys(Mutex<HashMap<u64, Arc<VersionKeys>>>);
 
 impl KeptKeys {
     /// Places in another journal are of other versions.
     pub(crate) fn forget(&self) {
-        self.0.lock().unwrap_or_else(|it| it.into_inner()).clear();
+        crate::lock(&self.0).clear();
     }
 
     /// The keys of the version at `seq`; none where `load` finds none.
@@ -87,15 +87,15 @@ impl KeptKeys {
         &self,
         seq: u64,
         load: impl FnOnce() -> Result<Option<Engram>, E>,
-    ) -> Result<Option<Arc<Keys>>, E> {
-        let kept = || self.0.lock().unwrap_or_else(|it| it.into_inner());
+    ) -> Result<Option<Arc<VersionKeys>>, E> {
+        let kept = || crate::lock(&self.0);
         if let Some(keys) = kept().get(&seq) {
             return Ok(Some(Arc::clone(keys)));
         }
         let Some(engram) = load()? else {
             return Ok(None);
         };
-        let keys = Arc::new(Keys::of(&engram));
+        let keys = Arc::new(VersionKeys::of(&engram));
         let mut kept = kept();
         if kept.len() >= KEPT {
             kept.clear();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::{
     agents::served,
     asking::{
-        keys::{Keys, number},
-        rank::{FLOOR, Ranked, Weights, count_terms, due, respelled},
-        track_record::{self, Lost},
+        keys::{VersionKeys, number},
+        rank::{FLOOR, RankedEngram, TermWeights, count_terms, due, respelled},
+        track_record::{self, TrackRecord},
     },
     conflicts::{list, risks::sees_all},
     context::{Context, visibility::Eyes},
@@ -30,7 +30,7 @@ const ALIKE: f64 = 0.02;
 pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refusal> {
     let limit = most(cx, query)?;
     let project = cx.project()?;
-    let filter = Filter {
+    let filter = QueryFilter {
         eyes: cx.eyes()?,
         now: cx.engine.world.now(),
         query,
@@ -55,7 +55,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         Ok(recalled)
     })?;
     // What is weighed down lets others come up, until all that is returned was weighed.
-    let is_due = |ranked: &[Ranked]| ranked.iter().take(limit).any(|it| !it.is_weighed);
+    let is_due = |ranked: &[RankedEngram]| ranked.iter().take(limit).any(|it| !it.is_weighed);
     while query.as_of.is_none() && is_due(&recalled.ranked) {
         let ranked = &mut recalled.ranked;
         let store = &cx.engine.store;
@@ -87,7 +87,7 @@ pub(crate) fn alike(
         include_ephemeral: true,
         ..Query::default()
     };
-    let filter = Filter {
+    let filter = QueryFilter {
         eyes: eyes.clone(),
         now: cx.engine.world.now(),
         query: &query,
@@ -97,15 +97,15 @@ pub(crate) fn alike(
     let terms = terms_of(&hash_keys(claim, &[], "", &[]));
     let look = look(cx, project, &terms);
     let mut ranked = recall(cx, tx, project, &look, &terms, &[], &filter)?.ranked;
-    ranked.sort_by(Ranked::roughly);
+    ranked.sort_by(RankedEngram::roughly);
     ranked.truncate(cx.engine.config.limits.recall_candidates);
     Ok(tx.engrams_at(ranked.iter().map(|it| it.seq))?)
 }
 
 /// Claims whose evidence changed, and those of agents that lost in conflicts, rank lower than others like
 /// them: among those that would be returned, and as many behind them.
-fn weigh_down(cx: &Context<'_>, ranked: &mut [Ranked], near: usize, lost: &Lost) {
-    let mut fresh: Vec<&mut Ranked> = ranked
+fn weigh_down(cx: &Context<'_>, ranked: &mut [RankedEngram], near: usize, lost: &TrackRecord) {
+    let mut fresh: Vec<&mut RankedEngram> = ranked
         .iter_mut()
         .take(near)
         .filter(|it| !it.is_weighed && it.engram.is_some())
@@ -155,8 +155,8 @@ fn recall(
     found_by: &Option<Look>,
     terms: &Terms,
     spellings: &[Spelling],
-    filter: &Filter<'_>,
-) -> Result<Recalled, Refusal> {
+    filter: &QueryFilter<'_>,
+) -> Result<RankedEngrams, Refusal> {
     let indexed = found_by.as_ref().map_or(0, Look::indexed);
     let (tail, older) = tx.traits_after(project, indexed, TAIL)?;
     let tail = keys_of(cx, tx, tail)?;
@@ -172,15 +172,20 @@ fn recall(
             return recall(cx, tx, project, &again, &terms, &[], filter);
         }
     }
-    let weights = Weights::new(terms, &found, filter.floor);
+    let weights = TermWeights::new(terms, &found, filter.floor);
     let rank = |found: &Match, traits: &Traits| {
         if filter.admits(tx, traits) {
-            Some(Ranked::new(found, traits, &weights, filter.eyes.run()))
+            Some(RankedEngram::new(
+                found,
+                traits,
+                &weights,
+                filter.eyes.run(),
+            ))
         } else {
             None
         }
     };
-    let unread: Vec<Option<Ranked>> = tail
+    let unread: Vec<Option<RankedEngram>> = tail
         .iter()
         .filter_map(|(traits, keys)| rank(&weights.of(traits.seq, keys), traits))
         .collect();
@@ -206,7 +211,7 @@ fn recall(
             }
         }
         if found.len() < limit || ranked.len() + unread.len() >= wanted || limit > 100_000 {
-            return Ok(Recalled {
+            return Ok(RankedEngrams {
                 ranked: ranked.into_iter().chain(unread).flatten().collect(),
                 unread: Some(older).filter(|it| *it > 0),
             });
@@ -220,11 +225,11 @@ fn count_signs(
     cx: &Context<'_>,
     project: ProjectId,
     spellings: &[&Spelling],
-    tail: &[(Traits, Arc<Keys>)],
+    tail: &[(Traits, Arc<VersionKeys>)],
 ) -> Vec<u64> {
     let mut signs = Terms::default();
-    for it in spellings {
-        match &it.sign {
+    for spelling in spellings {
+        match &spelling.sign {
             Sign::Word(word) => signs.words.push(word.clone()),
             Sign::Gram(gram) => signs.grams.push(gram.clone()),
         }
@@ -232,13 +237,13 @@ fn count_signs(
     let look = look(cx, project, &signs);
     let found = look.map(|it| it.frequencies()).unwrap_or_default();
     let (mut words, mut grams) = (found.words.into_iter(), found.grams.into_iter());
-    let count = |it: &&Spelling| match &it.sign {
+    let count = |spelling: &&Spelling| match &spelling.sign {
         Sign::Word(word) => {
-            let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_word(number(word));
+            let has = |(_, keys): &&(Traits, Arc<VersionKeys>)| keys.has_word(number(word));
             words.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
         }
         Sign::Gram(gram) => {
-            let has = |(_, keys): &&(Traits, Arc<Keys>)| keys.has_gram(number(gram));
+            let has = |(_, keys): &&(Traits, Arc<VersionKeys>)| keys.has_gram(number(gram));
             grams.next().unwrap_or(0) + tail.iter().filter(has).count() as u64
         }
     };
@@ -250,7 +255,7 @@ fn keys_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     tail: Vec<Traits>,
-) -> Result<Vec<(Traits, Arc<Keys>)>, Refusal> {
+) -> Result<Vec<(Traits, Arc<VersionKeys>)>, Refusal> {
     let mut found = Vec::with_capacity(tail.len());
     for traits in tail.into_iter().filter(|it| !it.redacted) {
         let keys = cx.engine.keys.of(traits.seq, || {
@@ -274,7 +279,7 @@ fn look(cx: &Context<'_>, project: ProjectId, terms: &Terms) -> Option<Look> {
 fn newest(
     cx: &Context<'_>,
     project: ProjectId,
-    filter: &Filter<'_>,
+    filter: &QueryFilter<'_>,
     limit: usize,
 ) -> Result<QueryReply, Refusal> {
     let mut engrams = cx
@@ -322,11 +327,11 @@ fn terms_of(keys: &HashKeys) -> Terms {
 /// what ties with the last of them.
 fn settle(
     tx: &Reader<'_>,
-    ranked: &mut Vec<Ranked>,
+    ranked: &mut Vec<RankedEngram>,
     keys: &HashKeys,
     count: usize,
 ) -> Result<(), Refusal> {
-    ranked.sort_by(Ranked::roughly);
+    ranked.sort_by(RankedEngram::roughly);
     let is_tied = |at: usize| ranked[at].roughly(&ranked[at - 1]).is_eq();
     let mut end = count.min(ranked.len());
     while (1..ranked.len()).contains(&end) && is_tied(end) {
@@ -340,20 +345,20 @@ fn settle(
     }
     // One that cannot be read does not hide the others.
     ranked.retain(|it| it.engram.is_some());
-    ranked.sort_by(Ranked::order);
+    ranked.sort_by(RankedEngram::order);
     ranked.extend(rest);
     Ok(())
 }
 
 /// What may answer a question.
-struct Recalled {
-    ranked: Vec<Ranked>,
+struct RankedEngrams {
+    ranked: Vec<RankedEngram>,
     /// Versions that were not searched.
     unread: Option<u64>,
 }
 
 /// What a query lets through.
-struct Filter<'a> {
+struct QueryFilter<'a> {
     eyes: Eyes,
     /// The clock.
     now: Timestamp,
@@ -364,7 +369,7 @@ struct Filter<'a> {
     floor: f64,
 }
 
-impl Filter<'_> {
+impl QueryFilter<'_> {
     /// What tells of a conflict is returned to who asks for risks alone: each claim names its conflicts
     /// already. Where that cannot be read, it is returned.
     fn admits(&self, tx: &Reader<'_>, traits: &Traits) -> bool {
@@ -385,26 +390,28 @@ impl Filter<'_> {
         }
     }
 
-    fn passes(&self, it: &Traits) -> bool {
+    fn passes(&self, traits: &Traits) -> bool {
         let query = self.query;
         let topic = query.topic.as_deref();
-        !it.redacted
+        !traits.redacted
             && self
                 .eyes
-                .may_see_of(it.project, it.scope, it.run, &it.topic)
+                .may_see_of(traits.project, traits.scope, traits.run, &traits.topic)
             && match query.as_of {
-                Some(at) => it.holds_at(at),
-                None => it.holds_now(self.now),
+                Some(at) => traits.holds_at(at),
+                None => traits.holds_now(self.now),
             }
-            && query.scope.is_none_or(|scope| it.scope == scope)
-            && query.kind.is_none_or(|kind| it.kind == kind)
-            && query.fact_type.is_none_or(|known| it.fact_type == known)
-            && (query.include_ephemeral || it.durability == Durability::Durable)
+            && query.scope.is_none_or(|scope| traits.scope == scope)
+            && query.kind.is_none_or(|kind| traits.kind == kind)
+            && query
+                .fact_type
+                .is_none_or(|known| traits.fact_type == known)
+            && (query.include_ephemeral || traits.durability == Durability::Durable)
             && topic.is_none_or(|topic| {
                 if self.with_below {
-                    is_on_topic(&it.topic, topic)
+                    is_on_topic(&traits.topic, topic)
                 } else {
-                    it.topic == topic
+                    traits.topic == topic
                 }
             })
     }
@@ -412,12 +419,12 @@ impl Filter<'_> {
 
 /// Each with how well it answers. What has more of the names that were asked for stands before what has more
 /// of the words, so a score is held down to the one before it.
-fn scored(ranked: impl Iterator<Item = Ranked>) -> Vec<Engram> {
+fn scored(ranked: impl Iterator<Item = RankedEngram>) -> Vec<Engram> {
     let mut least = 1.0_f64;
-    let scored = ranked.filter_map(|it| {
-        least = least.min(it.score());
+    let scored = ranked.filter_map(|answer| {
+        least = least.min(answer.score());
         let score = Some(least);
-        it.engram.map(|it| Engram { score, ..it })
+        answer.engram.map(|it| Engram { score, ..it })
     });
     scored.collect()
 }
@@ -430,7 +437,7 @@ fn beyond(limit: usize, matched: usize) -> Option<u64> {
         .map(|it| it as u64)
 }
 
-fn answer(recalled: Recalled, limit: usize) -> QueryReply {
+fn answer(recalled: RankedEngrams, limit: usize) -> QueryReply {
     let ranked = recalled.ranked;
     let verdict = match ranked.first() {
         None => Verdict::None,

@@ -11,7 +11,7 @@ use std::{
 use engram_model::{Durability, Engram, Evidence, HashKeys, RunId, Scope, Spelling};
 use engram_store::{Frequencies, Match, Terms, Traits, Worth};
 
-use crate::asking::keys::{Keys, number};
+use crate::asking::keys::{VersionKeys, number};
 
 /// An identifier, number or file weighs as much as three words of the same rarity.
 const EXACT: f64 = 3.0;
@@ -38,14 +38,14 @@ const YOUNG: f64 = 100.0;
 const PARTS: f64 = 1024.0;
 
 /// A question, weighed: how much each of its terms is worth, rare ones more.
-pub(crate) struct Weights {
+pub(crate) struct TermWeights {
     exact: Vec<u64>,
     words: Vec<u64>,
     grams: Vec<u64>,
     worth: Worth,
 }
 
-impl Weights {
+impl TermWeights {
     pub(crate) fn new(terms: &Terms, found: &Frequencies, floor: f64) -> Self {
         let total = found.total as f64 + YOUNG;
         let weigh = |frequencies: &[u64], factor: f64| -> Vec<u64> {
@@ -75,7 +75,7 @@ impl Weights {
     }
 
     /// What a version that the index has not read has of the question, as the index would say it.
-    pub(crate) fn of(&self, seq: u64, keys: &Keys) -> Match {
+    pub(crate) fn of(&self, seq: u64, keys: &VersionKeys) -> Match {
         let mut found = Match {
             seq,
             grams: self.grams.iter().filter(|it| keys.has_gram(**it)).count(),
@@ -100,7 +100,7 @@ impl Weights {
 }
 
 /// Adds a version that the index has not read to what it counted.
-pub(crate) fn count_terms(keys: &Keys, terms: &Terms, found: &mut Frequencies) {
+pub(crate) fn count_terms(keys: &VersionKeys, terms: &Terms, found: &mut Frequencies) {
     found.exact.resize(terms.exact.len(), 0);
     found.words.resize(terms.words.len(), 0);
     found.total += 1;
@@ -134,10 +134,10 @@ pub(crate) fn due<'s>(
 /// none where nobody did.
 pub(crate) fn respelled(terms: &Terms, due: &[&Spelling], count: &[u64]) -> Option<Terms> {
     let mut words = terms.words.clone();
-    for (it, count) in due.iter().zip(count) {
-        if *count > 0 && it.asked.iter().all(|word| words.contains(word)) {
-            words.retain(|word| !it.asked.contains(word));
-            words.extend(it.other.iter().cloned());
+    for (spelling, count) in due.iter().zip(count) {
+        if *count > 0 && spelling.asked.iter().all(|word| words.contains(word)) {
+            words.retain(|word| !spelling.asked.contains(word));
+            words.extend(spelling.other.iter().cloned());
         }
     }
     let mut seen = HashSet::new();
@@ -149,7 +149,7 @@ pub(crate) fn respelled(terms: &Terms, due: &[&Spelling], count: &[u64]) -> Opti
 }
 
 /// A candidate with what decides its place.
-pub(crate) struct Ranked {
+pub(crate) struct RankedEngram {
     pub(crate) seq: u64,
     /// Read where its place among the first is decided.
     pub(crate) engram: Option<Engram>,
@@ -170,12 +170,12 @@ pub(crate) struct Ranked {
     overlap: usize,
 }
 
-impl Ranked {
+impl RankedEngram {
     /// A candidate's rank; none for what only shares a common word.
     pub(crate) fn new(
         found: &Match,
         traits: &Traits,
-        weights: &Weights,
+        weights: &TermWeights,
         run: Option<RunId>,
     ) -> Option<Self> {
         let worth = &weights.worth;
@@ -270,9 +270,9 @@ fn thousandths(share: f64) -> u32 {
 }
 
 /// The caller's own run, then its project, then wider.
-fn closeness(it: &Traits, run: Option<RunId>) -> u8 {
-    match it.scope {
-        Scope::Run if it.run.is_some() && it.run == run => 0,
+fn closeness(traits: &Traits, run: Option<RunId>) -> u8 {
+    match traits.scope {
+        Scope::Run if traits.run.is_some() && traits.run == run => 0,
         Scope::Project => 1,
         Scope::Org => 2,
         Scope::Global => 3,

@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use crate::context::Context;
@@ -37,20 +37,20 @@ impl Count {
 
 /// The claims of each agent of a project, by quarters of confidence.
 #[derive(Default)]
-pub(crate) struct Lost(HashMap<AgentId, [Count; QUARTERS]>);
+pub(crate) struct TrackRecord(HashMap<AgentId, [Count; QUARTERS]>);
 
 /// What was counted last, of which project, and up to which entry.
 #[derive(Default)]
-pub(crate) struct KeptLost(Mutex<Option<(ProjectId, u64, Arc<Lost>)>>);
+pub(crate) struct KeptTrackRecord(Mutex<Option<(ProjectId, u64, Arc<TrackRecord>)>>);
 
-impl KeptLost {
+impl KeptTrackRecord {
     /// Entries of another home are others.
     pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *crate::lock(&self.0) = None;
     }
 }
 
-impl Lost {
+impl TrackRecord {
     /// What is left of the weight of a claim: 1 for the user's.
     pub(crate) fn weight(&self, engram: &Engram) -> f64 {
         let Some(counts) = engram.agent.as_ref().and_then(|it| self.0.get(it)) else {
@@ -108,9 +108,9 @@ pub(crate) fn lost(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
-) -> Result<Arc<Lost>, Refusal> {
-    let kept = &cx.engine.lost.0;
-    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+) -> Result<Arc<TrackRecord>, Refusal> {
+    let kept = &cx.engine.track_record.0;
+    let mut kept = crate::lock(kept);
     let head = tx.head()?;
     if let Some((of, seen, lost)) = &mut *kept
         && *of == project
@@ -120,7 +120,7 @@ pub(crate) fn lost(
         *seen = head;
         return Ok(Arc::clone(lost));
     }
-    let lost = Arc::new(Lost::of(tx, project)?);
+    let lost = Arc::new(TrackRecord::of(tx, project)?);
     *kept = Some((project, head, Arc::clone(&lost)));
     Ok(lost)
 }

@@ -109,15 +109,17 @@ fn restorable(tx: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram,
     };
     match tx.engram(id)? {
         None => not("does not exist", "Name a version that `engram log` lists."),
-        Some(it) if it.redacted => not(
+        Some(version) if version.redacted => not(
             "was redacted",
             "Its text was erased: commit the claim again.",
         ),
-        Some(it) if it.valid_until.is_none() => not("still holds", "There is nothing to restore."),
-        Some(it) if engram_model::is_over(it.recorded_at, it.expires_at, clock) => {
+        Some(version) if version.valid_until.is_none() => {
+            not("still holds", "There is nothing to restore.")
+        }
+        Some(version) if engram_model::is_over(version.recorded_at, version.expires_at, clock) => {
             not("has expired", "Commit the claim again, with a longer ttl.")
         }
-        Some(it) => Ok(it),
+        Some(version) => Ok(version),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     },
     conflicts::{list, risks::may_see},
     context::Context,
-    evidence::pins::{Held, checked, held, look, look_since},
+    evidence::pins::{FollowedPointer, checked, held, look, look_since},
 };
 
 /// Most claims checked for one answer, the newest.
@@ -29,7 +29,7 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
     let repo = cx.repository()?;
     let engrams = holding(cx)?;
     let shelf = cx.shelf(cx.known_project()?);
-    let held: Vec<Box<[Held]>> = engrams
+    let held: Vec<Box<[FollowedPointer]>> = engrams
         .iter()
         .map(|it| held(repo, &shelf, it, None))
         .collect();
@@ -191,7 +191,7 @@ fn repinned_one(pointer: &Pointer, stand: Stand, head: &str) -> Result<Pointer, 
         Ok(State::Unchanged | State::Moved | State::Renamed)
     );
     let here = stand.here?.place;
-    let (place, pin) = match (here, committed) {
+    let (place, new_pin) = match (here, committed) {
         (None, _) => {
             return Err(Refusal::new(
                 Code::PointerNotFound,
@@ -204,11 +204,7 @@ fn repinned_one(pointer: &Pointer, stand: Stand, head: &str) -> Result<Pointer, 
     };
     let mut target = pointer.target.clone();
     match &mut target {
-        Target::Repo {
-            path,
-            lines,
-            pin: it,
-        } => {
+        Target::Repo { path, lines, pin } => {
             *path = place.path;
             if lines.is_some() {
                 *lines = Some(Lines {
@@ -216,16 +212,14 @@ fn repinned_one(pointer: &Pointer, stand: Stand, head: &str) -> Result<Pointer, 
                     end: place.end,
                 });
             }
-            *it = pin;
+            *pin = new_pin;
         }
         Target::Artifact {
-            name: path,
-            pin: it,
-            ..
+            name: path, pin, ..
         }
-        | Target::Test { path, pin: it, .. } => {
+        | Target::Test { path, pin, .. } => {
             *path = place.path;
-            *it = pin;
+            *pin = new_pin;
         }
         _ => {}
     }

@@ -4,7 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use crate::{
@@ -177,11 +177,11 @@ const WAITING: usize = 10_000;
 
 /// Ephemeral claims that agents were answered with, by project, until their answers are counted.
 #[derive(Default)]
-pub(crate) struct Answered(Mutex<BTreeMap<ProjectId, BTreeSet<EngramId>>>);
+pub(crate) struct AnsweredClaims(Mutex<BTreeMap<ProjectId, BTreeSet<EngramId>>>);
 
-impl Answered {
+impl AnsweredClaims {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<ProjectId, BTreeSet<EngramId>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::lock(&self.0)
     }
 
     fn add<'a>(&self, engrams: impl Iterator<Item = &'a Engram>) {

@@ -20,7 +20,7 @@ use crate::{
         visibility::Eyes,
     },
     decide,
-    evidence::gather::{self, Gathered, copies},
+    evidence::gather::{self, GatheredEvidence, copies},
 };
 use engram_model::{
     Caller, Code, Commit, Draft, Durability, Engram, EngramId, Finding, JournalTime, LineageId,
@@ -45,10 +45,10 @@ pub(crate) enum Occasion<'a> {
 }
 
 /// A claim that was parsed and looked up: what it comes to is decided on what the home holds.
-pub(crate) struct Claim<'a> {
+pub(crate) struct PreparedClaim<'a> {
     occasion: Occasion<'a>,
     new: NewEngram,
-    pub(crate) found: Gathered,
+    pub(crate) found: GatheredEvidence,
     /// The event of saying so, where that is its evidence.
     own: Option<Event>,
     agent: Option<&'a Agent>,
@@ -111,7 +111,7 @@ pub(crate) fn ready<'a>(
     mut draft: Draft,
     own: Option<Event>,
     occasion: Occasion<'a>,
-) -> Result<Claim<'a>, Refusal> {
+) -> Result<PreparedClaim<'a>, Refusal> {
     if draft.scope.is_none() {
         draft.scope = usual_scope(cx);
     }
@@ -120,7 +120,7 @@ pub(crate) fn ready<'a>(
     close::may_write_topic(cx, &new.topic)?;
     screen_claim(&new)?;
     let found = gather::gather(cx, &new.pointers, own.as_ref())?;
-    Ok(Claim {
+    Ok(PreparedClaim {
         occasion,
         by: decide::speaker(cx, new.agent.as_deref())?,
         content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&new.claim))),
@@ -160,7 +160,7 @@ pub(crate) fn plan_claim(
     tx: &Reader<'_>,
     now: JournalTime,
     ground: &Ground,
-    claim: &Claim<'_>,
+    claim: &PreparedClaim<'_>,
     before: &[Planned],
 ) -> Result<Plan<(PutReply, u64)>, Refusal> {
     let eyes = cx.eyes_in(ground.project)?;
@@ -236,7 +236,7 @@ pub(crate) fn plan_claim(
 fn repeat(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    claim: &Claim<'_>,
+    claim: &PreparedClaim<'_>,
     same: &Engram,
 ) -> Result<Plan<(PutReply, u64)>, Refusal> {
     let handle = claim.agent.map(|agent| &agent.handle);
@@ -268,7 +268,7 @@ fn held_already(
     tx: &Reader<'_>,
     project: ProjectId,
     eyes: &Eyes,
-    claim: &Claim<'_>,
+    claim: &PreparedClaim<'_>,
 ) -> Result<Vec<Engram>, Refusal> {
     let clock = cx.engine.world.now();
     let own = side(&claim.new.topic, &claim.new.claim);
@@ -283,7 +283,7 @@ fn held_already(
 
 /// What somebody says must not only repeat what they were shown. The event of saying so is no evidence
 /// of their own.
-fn is_no_echo(cx: &Context<'_>, tx: &Reader<'_>, claim: &Claim<'_>) -> Result<(), Refusal> {
+fn is_no_echo(cx: &Context<'_>, tx: &Reader<'_>, claim: &PreparedClaim<'_>) -> Result<(), Refusal> {
     if !matches!(claim.occasion, Occasion::Said) {
         return Ok(());
     }
@@ -296,13 +296,13 @@ fn is_no_echo(cx: &Context<'_>, tx: &Reader<'_>, claim: &Claim<'_>) -> Result<()
 /// The claim, after what it rests on: files that were kept, and the event of saying so.
 fn entries(
     tx: &Reader<'_>,
-    claim: &Claim<'_>,
+    claim: &PreparedClaim<'_>,
     engram: Engram,
     due: Option<Due>,
 ) -> Result<Vec<Planned>, Refusal> {
     let shareable = engram.scope != Scope::Run;
     let planned = |operation| Planned::new(operation, &claim.by, shareable);
-    let Gathered {
+    let GatheredEvidence {
         pointers,
         snapshots,
         ..
@@ -323,10 +323,10 @@ fn version(
     cx: &Context<'_>,
     now: JournalTime,
     ground: &Ground,
-    claim: &Claim<'_>,
+    claim: &PreparedClaim<'_>,
     head: Option<&Engram>,
 ) -> Engram {
-    let Claim {
+    let PreparedClaim {
         new, found, agent, ..
     } = claim;
     let engine = cx.engine;
@@ -423,10 +423,10 @@ pub(crate) fn answered(
     Ok(open.iter().map(|it| Planned::ended(it, by)).collect())
 }
 
-impl Claim<'_> {
+impl PreparedClaim<'_> {
     /// Whether another claim of the same message says this already, on this evidence, for as long.
-    pub(crate) fn repeats(&self, other: &Claim<'_>) -> bool {
-        let said = |it: &Claim<'_>| side(&it.new.topic, &it.new.claim);
+    pub(crate) fn repeats(&self, other: &PreparedClaim<'_>) -> bool {
+        let said = |it: &PreparedClaim<'_>| side(&it.new.topic, &it.new.claim);
         said(self) == said(other)
             && lasts_for(other.new.durability, self.new.durability)
             && self.new.scope == other.new.scope
@@ -443,7 +443,7 @@ fn lasts_for(held: Durability, new: Durability) -> bool {
 }
 
 /// Whether `same` already says this, of this scope and topic, on this evidence, for as long.
-fn covers(same: &Engram, new: &NewEngram, found: &Gathered) -> bool {
+fn covers(same: &Engram, new: &NewEngram, found: &GatheredEvidence) -> bool {
     lasts_for(same.durability, new.durability)
         && same.scope == new.scope
         && same.topic == new.topic

@@ -106,7 +106,7 @@ impl Quotations {
 }
 
 /// A kind of text that stays where it quotes something.
-struct Stays {
+struct StayingText {
     kind: OperationKind,
     /// What one is called.
     what: &'static str,
@@ -116,26 +116,26 @@ struct Stays {
     advice: &'static str,
 }
 
-const STAYS: [Stays; 4] = [
-    Stays {
+const STAYS: [StayingText; 4] = [
+    StayingText {
         kind: OperationKind::Stored,
         what: "engram",
         more: ("more engram", "more engrams"),
         advice: "redact that too if the words must go",
     },
-    Stays {
+    StayingText {
         kind: OperationKind::Noted,
         what: "note",
         more: ("more note", "more notes"),
         advice: "redact that too if the words must go",
     },
-    Stays {
+    StayingText {
         kind: OperationKind::Sent,
         what: "message",
         more: ("more message", "more messages"),
         advice: "redact that too if the words must go",
     },
-    Stays {
+    StayingText {
         kind: OperationKind::Conflicted,
         what: "the explanation of conflict",
         more: (

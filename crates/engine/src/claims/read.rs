@@ -56,8 +56,8 @@ pub(crate) fn log_of(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entry>, Refus
         .filter(|it| !eyes.may_see(it))
         .map(|it| it.id)
         .collect();
-    entries.retain(|it| {
-        let about = it.change.engram();
+    entries.retain(|entry| {
+        let about = entry.change.engram();
         about.is_none_or(|id| !unseen.contains(&id))
     });
     health::tell_health(

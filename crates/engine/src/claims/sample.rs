@@ -70,46 +70,46 @@ pub(crate) fn store_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
 }
 
 /// A claim that two agents make, in one commit. The last lines of the file show how long it is.
-fn say_twice(cx: &Context<'_>, it: &Large) -> Result<PutReply, Refusal> {
+fn say_twice(cx: &Context<'_>, file: &Large) -> Result<PutReply, Refusal> {
     let claim = format!(
         "`{}` is the longest source file here: {}.",
-        it.path,
-        count(it.lines, ("line", "lines"))
+        file.path,
+        count(file.lines, ("line", "lines"))
     );
-    let end = u32::try_from(it.lines).unwrap_or(u32::MAX).max(1);
+    let end = u32::try_from(file.lines).unwrap_or(u32::MAX).max(1);
     let shown = Lines {
         start: end.saturating_sub(LINES - 1).max(1),
         end,
     };
-    let said = draft("files", claim, pointer(&it.path, shown, "HEAD"));
+    let said = draft("files", claim, pointer(&file.path, shown, "HEAD"));
     put::put_claim(cx, said, None, Occasion::SaidWith(VOICES[1]))
 }
 
 /// A claim about what a commit did; for the end of a file, a claim and its correction.
-fn say(cx: &Context<'_>, it: &Trace) -> Result<PutReply, Refusal> {
-    let pinned = pointer(&it.path, it.lines, &it.parent);
-    let commit = it.commit.get(..7).unwrap_or(&it.commit);
-    let claim = match &it.became {
+fn say(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
+    let pinned = pointer(&trace.path, trace.lines, &trace.parent);
+    let commit = trace.commit.get(..7).unwrap_or(&trace.commit);
+    let claim = match &trace.became {
         Became::Moved(now) => format!(
             "Commit {commit} moved {} of `{}` to {}.",
-            span(it.lines),
-            it.path,
+            span(trace.lines),
+            trace.path,
             span(*now)
         ),
         Became::Renamed(name) => {
-            format!("Commit {commit} renamed `{}` to `{name}`.", it.path)
+            format!("Commit {commit} renamed `{}` to `{name}`.", trace.path)
         }
         Became::Edited => {
             format!(
                 "Commit {commit} edited {} of `{}`.",
-                span(it.lines),
-                it.path
+                span(trace.lines),
+                trace.path
             )
         }
-        Became::Ends(_) => ends(&it.path, it.lines.end),
+        Became::Ends(_) => ends(&trace.path, trace.lines.end),
     };
     let stored = put::put_claim(cx, draft("history", claim, pinned), None, Occasion::Said)?;
-    let Became::Ends(last) = it.became else {
+    let Became::Ends(last) = trace.became else {
         return Ok(stored);
     };
     let now = Lines {
@@ -120,8 +120,8 @@ fn say(cx: &Context<'_>, it: &Trace) -> Result<PutReply, Refusal> {
         corrects_lineage: Some(stored.id.to_string()),
         ..draft(
             "history",
-            ends(&it.path, last),
-            pointer(&it.path, now, "HEAD"),
+            ends(&trace.path, last),
+            pointer(&trace.path, now, "HEAD"),
         )
     };
     put::put_claim(cx, correction, None, Occasion::Said)

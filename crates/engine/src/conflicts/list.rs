@@ -1,19 +1,19 @@
-//! Conflicts as a caller may see them: one, a list, and whether they block CI.
-//!
-//! That a side has ended is not stored: it follows from the claims each time a conflict is shown.
+//! What a caller may see of the conflicts of a project: one, a list, and whether they block CI.
 
 use std::{cmp::Reverse, collections::HashMap};
 
 use crate::{
-    conflicts::findings::author,
-    context::{Context, names, visibility::Eyes},
+    conflicts::{
+        findings::author,
+        shown::{ShownConflict, shown, standing},
+    },
+    context::{Context, visibility::Eyes},
 };
 use engram_model::{
-    Allowed, Code, Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus,
-    ConflictsReply, Engram, EngramId, Finding, Gate, GateCheck, GateReply, How, Listed, Noticed,
-    OperationKind, ProjectId, Refusal, Settled, Severity, is_on_topic,
+    Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, Engram, Finding,
+    Gate, GateCheck, GateReply, Listed, Noticed, ProjectId, Refusal, Severity, is_on_topic,
 };
-use engram_store::{Listing, Pair, Reader, side};
+use engram_store::{Listing, Reader, side};
 use jiff::Timestamp;
 
 /// Conflicts of a page that names no number, and of the longest.
@@ -21,16 +21,6 @@ const PAGE: usize = 50;
 const LONGEST_PAGE: usize = 200;
 /// Most conflicts that an engram's record lists.
 const NAMED: usize = 12;
-
-/// A conflict, with what only the engine needs of it.
-pub(crate) struct Shown {
-    pub(crate) pair: Pair,
-    pub(crate) conflict: Conflict,
-    /// The digests of the sides `a` and `b`.
-    pub(crate) sides: [String; 2],
-    /// The engram that represents each side.
-    pub(crate) voices: [Engram; 2],
-}
 
 pub(crate) fn one_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
     let (project, eyes) = (cx.project()?, cx.eyes()?);
@@ -61,7 +51,11 @@ pub(crate) fn list_conflicts(
             "Ask for fewer, and go on with the page's `next`.",
         ));
     }
-    let after = filter.after.as_deref().map(Place::parse).transpose()?;
+    let after = filter
+        .after
+        .as_deref()
+        .map(ConflictPlace::parse)
+        .transpose()?;
     let agent = cx.agent()?.map(|agent| &agent.handle);
     cx.engine.store.read::<_, Refusal>(|tx| {
         let all = places(tx, project, filter, &eyes, clock)?;
@@ -75,7 +69,7 @@ pub(crate) fn list_conflicts(
             if reply.conflicts.len() == limit {
                 reply.omitted = Some((all.len() - at) as u64);
                 let last = at.checked_sub(1).and_then(|before| all.get(before));
-                reply.next = last.map(Place::to_string);
+                reply.next = last.map(ConflictPlace::to_string);
                 break;
             }
             let pair = tx.conflict(place.id)?;
@@ -175,7 +169,7 @@ pub(crate) fn disputes_of(
         let Some(shown) = shown(tx, pair, &eyes, clock)? else {
             continue;
         };
-        let Shown {
+        let ShownConflict {
             conflict,
             sides,
             voices: [a, b],
@@ -241,7 +235,7 @@ pub(crate) fn no_conflict(id: ConflictId) -> Refusal {
 /// A place in the list: sorted by the topic of the newer side, the topic with the worst conflict first; within
 /// a topic worst first, and among equals newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct ConflictPlace {
     worst: Reverse<Severity>,
     topic: String,
     severity: Reverse<Severity>,
@@ -249,7 +243,7 @@ struct Place {
     id: ConflictId,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for ConflictPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
             worst,
@@ -262,7 +256,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-impl Place {
+impl ConflictPlace {
     fn parse(text: &str) -> Result<Self, Refusal> {
         let mut parts = text.splitn(5, '.');
         let mut next = || parts.next().unwrap_or_default();
@@ -318,14 +312,14 @@ fn places(
     filter: &ConflictFilter,
     eyes: &Eyes,
     clock: Timestamp,
-) -> Result<Vec<Place>, Refusal> {
+) -> Result<Vec<ConflictPlace>, Refusal> {
     let found = listed(tx, project, filter, eyes, clock)?;
     let mut worst: HashMap<&str, Severity> = HashMap::new();
     for one in &found {
         let known = worst.entry(&one.topics[0]).or_insert(one.severity);
         *known = (*known).max(one.severity);
     }
-    let place = |one: &Listing| Place {
+    let place = |one: &Listing| ConflictPlace {
         worst: Reverse(
             worst
                 .get(one.topics[0].as_str())
@@ -337,7 +331,7 @@ fn places(
         first: Reverse(one.first),
         id: one.id,
     };
-    let mut places: Vec<Place> = found.iter().map(place).collect();
+    let mut places: Vec<ConflictPlace> = found.iter().map(place).collect();
     places.sort_unstable();
     Ok(places)
 }
@@ -355,222 +349,4 @@ fn count_open(
             Ok(listed(tx, project, &ConflictFilter::default(), eyes, clock)?.len() as u64)
         }
     }
-}
-
-/// What an id leads to: where the conflict is settled or closed and the same is open in a run that the caller sees, to that.
-pub(crate) fn standing(
-    tx: &Reader<'_>,
-    pair: Pair,
-    eyes: &Eyes,
-    clock: Timestamp,
-) -> Result<Pair, Refusal> {
-    let is_open = pair.status == ConflictStatus::Open;
-    if pair.run.is_some() || (is_open && tx.both_hold(&pair, clock)?) {
-        return Ok(pair);
-    }
-    for narrow in tx.conflicts_between(pair.project, &pair.sides)? {
-        if narrow.run.is_some()
-            && eyes.may_know_of(narrow.run)
-            && narrow.status == ConflictStatus::Open
-            && tx.covering(&narrow, clock)?.is_none()
-            && tx.both_hold(&narrow, clock)?
-        {
-            return Ok(narrow);
-        }
-    }
-    Ok(pair)
-}
-
-/// A conflict as this caller may see it; none if it may not see one of the sides. What another covers is that one.
-pub(crate) fn shown(
-    tx: &Reader<'_>,
-    pair: Pair,
-    eyes: &Eyes,
-    clock: Timestamp,
-) -> Result<Option<Shown>, Refusal> {
-    if !eyes.may_know_of(pair.run) {
-        return Ok(None);
-    }
-    let pair = tx.covering(&pair, clock)?.unwrap_or(pair);
-    let (Some(found), Some(first)) = (tx.contradiction(pair.last)?, tx.deed(pair.first)?) else {
-        return Ok(None);
-    };
-    let ruling = match (pair.status, pair.verdict) {
-        (ConflictStatus::Resolved, Some(seq)) => tx.ruling(seq)?,
-        _ => None,
-    };
-    let closed = ruling.map(|ruling| ruling.closed).unwrap_or_default();
-    let mut told = Vec::new();
-    for (at, side) in pair.sides.iter().enumerate() {
-        let known = found.engrams.get(at).into_iter().chain(&closed);
-        let known: Vec<EngramId> = known.copied().collect();
-        let Some(voice) = voice(tx, &pair, side, &known, eyes, clock)? else {
-            return Ok(None);
-        };
-        let differs = found.differs.get(at).cloned().unwrap_or_default();
-        told.push((side.clone(), voice, differs));
-    }
-    // The one that was said last is the newer.
-    told.sort_by_key(|(_, voice, _)| (voice.placed(), voice.id));
-    let Ok([a, b]) = <[_; 2]>::try_from(told) else {
-        return Ok(None);
-    };
-    let (status, settled) = match pair.status {
-        ConflictStatus::Open | ConflictStatus::Closed if tx.both_hold(&pair, clock)? => {
-            (ConflictStatus::Open, None)
-        }
-        ConflictStatus::Open | ConflictStatus::Closed => {
-            let over = [&a.1, &b.1].into_iter().filter(|it| !it.holds_now(clock));
-            let ends = over.map(|engram| ended(tx, engram, eyes));
-            let ends = ends.collect::<Result<Vec<_>, _>>()?;
-            let first = ends.into_iter().min_by_key(|it| it.at);
-            (ConflictStatus::Closed, first)
-        }
-        status => (status, verdict(tx, &pair, eyes)?),
-    };
-    let allowed = match pair.allowed {
-        Some(seq) => tx.deed(seq)?.map(|deed| Allowed {
-            by: names::by(&deed),
-            at: deed.at,
-            why: deed.why.unwrap_or_default(),
-        }),
-        None => None,
-    };
-    let mut risk = None;
-    for report in tx.reports(pair.id)? {
-        let versions = tx.lineage(report.risk)?;
-        // The newest, but for one that ended beside one that holds.
-        let holds = versions.iter().any(|it| it.holds_now(clock));
-        if let Some(newest) = versions
-            .first()
-            .filter(|_| risk.is_none_or(|it: (bool, _)| holds || !it.0))
-        {
-            risk = Some((holds, newest.id));
-        }
-    }
-    let sides = [a.0, b.0];
-    let conflict = Conflict {
-        id: pair.id,
-        status,
-        severity: found.severity,
-        tier: found.tier,
-        score: found.score,
-        why: found.why,
-        found_at: first.at,
-        a: side_of(&a.1, a.2),
-        b: side_of(&b.1, b.2),
-        risk: risk.map(|it| it.1),
-        settled,
-        allowed,
-    };
-    Ok(Some(Shown {
-        pair,
-        conflict,
-        sides,
-        voices: [a.1, b.1],
-    }))
-}
-
-/// The engram that represents a side: the newest that holds, else the newest that a verdict closed or by which the
-/// conflict was found, else the newest of all. If the words were erased, the one by which it was found.
-fn voice(
-    tx: &Reader<'_>,
-    pair: &Pair,
-    side: &str,
-    known: &[EngramId],
-    eyes: &Eyes,
-    clock: Timestamp,
-) -> Result<Option<Engram>, Refusal> {
-    let mut voices = tx.voices(pair.project, side, pair.run)?;
-    voices.retain(|it| eyes.may_see(it));
-    let holding = voices.iter().position(|it| it.holds_now(clock));
-    let settled = || voices.iter().position(|it| known.contains(&it.id));
-    if let Some(at) = holding
-        .or_else(settled)
-        .or((!voices.is_empty()).then_some(0))
-    {
-        return Ok(Some(voices.swap_remove(at)));
-    }
-    let recorded = match known.first() {
-        Some(id) => tx.engram(*id)?,
-        None => None,
-    };
-    Ok(recorded.filter(|it| eyes.may_see(it) && it.redacted))
-}
-
-fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
-    // Another engram of this side may have other white space.
-    let length = engram.claim.chars().count();
-    differs.retain(|(from, to)| from < to && *to <= length);
-    let ends = [engram.valid_until, engram.expires_at];
-    ConflictSide {
-        id: engram.id,
-        lineage_id: engram.lineage_id,
-        claim: engram.claim.clone(),
-        differs,
-        topic: engram.topic.clone(),
-        by: names::author(engram),
-        created_at: engram.provenance.created_at,
-        confidence: engram.confidence,
-        fact_type: engram.fact_type,
-        verified: engram.verified,
-        valid_until: ends.into_iter().flatten().min(),
-        pointers: engram.pointers.clone(),
-    }
-}
-
-fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>, Refusal> {
-    let Some(seq) = pair.verdict else {
-        return Ok(None);
-    };
-    let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?) else {
-        return Ok(None);
-    };
-    let Some(how) = ruling.how else {
-        return Ok(None);
-    };
-    let merged = match ruling.merged.or(ruling.stored.first().copied()) {
-        Some(id) if how == How::Merge => tx.engram(id)?.filter(|it| eyes.may_see(it)),
-        _ => None,
-    };
-    Ok(Some(Settled {
-        how,
-        by: names::by(&deed),
-        at: deed.at,
-        why: deed.why,
-        merged: merged.map(|it| it.id),
-    }))
-}
-
-/// How the side ended that this engram represents.
-fn ended(tx: &Reader<'_>, engram: &Engram, eyes: &Eyes) -> Result<Settled, Refusal> {
-    let settled = |how, by: String, at| Settled {
-        how,
-        by,
-        at,
-        why: None,
-        merged: None,
-    };
-    let Some(at) = engram.valid_until else {
-        // Nothing is recorded when a term ends.
-        let at = engram.expires_at.unwrap_or(engram.recorded_at);
-        return Ok(settled(How::Expired, String::new(), at));
-    };
-    let about = |kind| tx.last_about(&engram.id.to_string(), kind);
-    if engram.redacted {
-        let by = about(OperationKind::Redacted)?.map_or(String::new(), |it| names::by(&it));
-        return Ok(settled(How::Redacted, by, at));
-    }
-    if let Some(deed) = about(OperationKind::Forgotten)? {
-        return Ok(settled(How::Forgotten, names::by(&deed), at));
-    }
-    let newer = match tx.successor(engram.lineage_id, engram.seq)? {
-        Some(id) => tx.engram(id)?,
-        None => None,
-    };
-    Ok(match newer {
-        Some(newer) if !eyes.may_see(&newer) => settled(How::Forgotten, names::author(&newer), at),
-        Some(newer) => settled(How::Superseded, names::author(&newer), at),
-        None => settled(How::Forgotten, String::new(), at),
-    })
 }

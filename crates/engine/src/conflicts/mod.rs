@@ -14,4 +14,5 @@ pub(crate) mod parsed;
 mod raising;
 pub(crate) mod rights;
 pub(crate) mod risks;
+pub(crate) mod shown;
 mod sides;

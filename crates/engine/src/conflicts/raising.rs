@@ -12,7 +12,7 @@ use crate::{
         findings::{Telling, author, named},
         judging::Against,
         risks,
-        sides::Contradicted,
+        sides::ContradictedSide,
     },
     context::{Context, names, plan::Planned},
 };
@@ -22,7 +22,7 @@ use crate::{
 pub(super) fn is_news(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    one: &Contradicted,
+    one: &ContradictedSide,
     present: [&Engram; 2],
     voice: &Against,
     telling: &Telling<'_>,
@@ -51,7 +51,7 @@ pub(super) fn is_news(
 /// The conflict that an entry raises.
 pub(super) fn raised_by(entry: &Planned) -> Option<&Contradiction> {
     match &entry.operation {
-        Operation::Conflicted(it) => Some(it),
+        Operation::Conflicted(contradiction) => Some(contradiction),
         _ => None,
     }
 }

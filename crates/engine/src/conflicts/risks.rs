@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    conflicts::{findings::Telling, judging::Against, sides::Contradicted},
+    conflicts::{findings::Telling, judging::Against, sides::ContradictedSide},
     context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
 };
 use engram_model::{
@@ -27,7 +27,7 @@ pub(crate) fn raised(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
-    one: &Contradicted,
+    one: &ContradictedSide,
     against: &Against,
     telling: &Telling<'_>,
 ) -> Result<Vec<Planned>, Refusal> {
@@ -42,7 +42,7 @@ pub(crate) fn raised(
         Some(pair) => reporting(cx, tx, pair, engram, telling.ending)?,
         None => Vec::new(),
     };
-    let lasts = |report: &Held| report.lasts_as_long_as([engram, other]);
+    let lasts = |report: &RiskReport| report.lasts_as_long_as([engram, other]);
     let needs_report = is_told && !before.iter().any(lasts);
     let risk = needs_report.then(|| risk(cx, pair.id, engram, other, &found.why, telling.now));
     before.retain(|_| risk.is_some());
@@ -102,7 +102,7 @@ pub(crate) fn reporting(
     pair: &Pair,
     engram: &Engram,
     ending: &[EngramId],
-) -> Result<Vec<Held>, Refusal> {
+) -> Result<Vec<RiskReport>, Refusal> {
     let goes_on = goes_on_with(tx, pair, cx.engine.world.now(), ending, engram)?;
     let mut all = held(tx, pair)?;
     all.retain(|report| goes_on && !ending.contains(&report.risk.id));
@@ -322,11 +322,11 @@ fn holding(
 }
 
 /// An engram of kind risk that reports a conflict and holds.
-pub(crate) struct Held {
+pub(crate) struct RiskReport {
     pub(crate) risk: Engram,
 }
 
-impl Held {
+impl RiskReport {
     /// Whether it ends no sooner than the first of these versions.
     pub(crate) fn lasts_as_long_as(&self, present: [&Engram; 2]) -> bool {
         let first = present.iter().filter_map(|it| it.expires_at).min();
@@ -365,12 +365,12 @@ pub(crate) fn ended_report(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Engram
 }
 
 /// What reports a conflict and holds: more than one only in homes of earlier builds.
-fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<Held>, Refusal> {
+fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<RiskReport>, Refusal> {
     let mut all = Vec::new();
     for report in tx.reports(pair.id)? {
         let versions = tx.lineage(report.risk)?;
         let risk = versions.into_iter().find(|it| it.valid_until.is_none());
-        all.extend(risk.map(|risk| Held { risk }));
+        all.extend(risk.map(|risk| RiskReport { risk }));
     }
     Ok(all)
 }

@@ -20,7 +20,7 @@ use crate::{
 pub(super) const SERIES: usize = 16;
 
 /// A side that cannot hold together with the new one, for all whom the conflict is for.
-pub(crate) struct Contradicted {
+pub(crate) struct ContradictedSide {
     /// Of the conflict; where none is known yet, as it will be.
     pub(crate) pair: Pair,
     pub(super) is_known: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Contradicted {
     pub(super) voices: Vec<Against>,
 }
 
-impl Contradicted {
+impl ContradictedSide {
     /// The conflict, where it was found before.
     pub(crate) fn known(&self) -> Option<&Pair> {
         self.is_known.then_some(&self.pair)
@@ -73,13 +73,13 @@ struct Series {
 
 /// Sides that a claim contradicts in the same words, and which of them are kept of each author; none is the user.
 #[derive(Default)]
-struct Alike {
+struct AlikeSides {
     all: Vec<usize>,
-    kept: BTreeMap<Option<AgentId>, Kept>,
+    kept: BTreeMap<Option<AgentId>, KeptSides>,
 }
 
 /// What an author said last, and what of it holds longest.
-struct Kept {
+struct KeptSides {
     last: (u64, usize),
     longest: (Timestamp, u64, usize),
 }
@@ -94,9 +94,9 @@ pub(super) fn contradicted(
     here: &str,
     against: BTreeMap<(Option<RunId>, String), Vec<Against>>,
     telling: &Telling<'_>,
-) -> Result<(Vec<Contradicted>, bool), Refusal> {
+) -> Result<(Vec<ContradictedSide>, bool), Refusal> {
     let clock = cx.engine.world.now();
-    let mut found: Vec<Contradicted> = Vec::new();
+    let mut found: Vec<ContradictedSide> = Vec::new();
     // What is for everybody comes first.
     for ((run, there), mut voices) in against {
         let mut sides = [here.to_owned(), there];
@@ -140,7 +140,7 @@ pub(super) fn contradicted(
             worst
         };
         let covered_by = covering(tx, &found, &pair, engram, telling, clock)?;
-        found.push(Contradicted {
+        found.push(ContradictedSide {
             pair,
             is_known,
             covered_by,
@@ -160,7 +160,7 @@ pub(super) fn contradicted(
 /// is known.
 fn covering(
     tx: &Reader<'_>,
-    found: &[Contradicted],
+    found: &[ContradictedSide],
     pair: &Pair,
     engram: &Engram,
     telling: &Telling<'_>,
@@ -183,8 +183,8 @@ fn covering(
 
 /// Leaves out values of a series, but for two of each author: the one that was said last, and the one that holds
 /// longest, which stands for the others once that has ended. Whether any were left out.
-fn without_series(found: &mut Vec<Contradicted>) -> bool {
-    let mut alike: BTreeMap<_, Alike> = BTreeMap::new();
+fn without_series(found: &mut Vec<ContradictedSide>) -> bool {
+    let mut alike: BTreeMap<_, AlikeSides> = BTreeMap::new();
     for (at, one) in found.iter().enumerate() {
         let alike = alike.entry(one.series()).or_default();
         alike.all.push(at);
@@ -192,7 +192,7 @@ fn without_series(found: &mut Vec<Contradicted>) -> bool {
             let (said, ends) = (voice.engram.seq, voice.engram.expires_at);
             let ends = ends.unwrap_or(Timestamp::MAX);
             let author = voice.engram.agent.clone();
-            let kept = alike.kept.entry(author).or_insert(Kept {
+            let kept = alike.kept.entry(author).or_insert(KeptSides {
                 last: (said, at),
                 longest: (ends, said, at),
             });
@@ -201,7 +201,7 @@ fn without_series(found: &mut Vec<Contradicted>) -> bool {
         }
     }
     let mut left_out = BTreeSet::new();
-    for Alike { all, kept } in alike.values().filter(|alike| alike.all.len() > SERIES) {
+    for AlikeSides { all, kept } in alike.values().filter(|alike| alike.all.len() > SERIES) {
         let stands = |at: &usize| {
             kept.values()
                 .any(|it| it.last.1 == *at || it.longest.2 == *at)

@@ -21,7 +21,7 @@ const GENERATIONS: usize = 32;
 
 /// An agent that calls.
 #[derive(Clone)]
-pub(crate) struct Called {
+pub(crate) struct CallingAgent {
     /// The agent in its current turn.
     pub(crate) agent: Agent,
     /// The turn that the store had of it then; none for an agent that it did not know. Who finds another
@@ -31,7 +31,7 @@ pub(crate) struct Called {
     pub(crate) is_named: bool,
 }
 
-impl Called {
+impl CallingAgent {
     pub(crate) fn new(agent: Agent, stored: Option<String>) -> Self {
         Self {
             agent,
@@ -55,14 +55,15 @@ impl Called {
 
 /// The agents that called through this process, as it knows them.
 #[derive(Default)]
-pub(crate) struct Agents(Mutex<HashMap<AgentId, Called>>);
+pub(crate) struct Agents(Mutex<HashMap<AgentId, CallingAgent>>);
 
 impl Agents {
     /// A new root agent with a run of its own.
     pub(crate) fn register(&self, world: &World, label: &str, project: ProjectId) -> AgentId {
         let handle = AgentId(world.id().to_string().to_lowercase());
         let agent = root(world, handle.clone(), label, project);
-        self.lock().insert(handle.clone(), Called::new(agent, None));
+        self.lock()
+            .insert(handle.clone(), CallingAgent::new(agent, None));
         handle
     }
 
@@ -79,7 +80,7 @@ impl Agents {
         stored: Option<Agent>,
         project: ProjectId,
         idle: i64,
-    ) -> Result<Called, Refusal> {
+    ) -> Result<CallingAgent, Refusal> {
         let now = world.now();
         let mut agents = self.lock();
         let mut called = match (agents.get(handle).cloned(), stored) {
@@ -93,12 +94,12 @@ impl Agents {
             }
             (None, Some(stored)) => {
                 let turn = stored.turn.clone();
-                Called::new(stored, Some(turn))
+                CallingAgent::new(stored, Some(turn))
             }
             (None, None) => {
                 screen_text("the agent's name", &handle.0)?;
                 refuse_ours("the agent's name", &handle.0)?;
-                Called::new(root(world, handle.clone(), &handle.0, project), None)
+                CallingAgent::new(root(world, handle.clone(), &handle.0, project), None)
             }
         };
         let agent = &mut called.agent;
@@ -112,12 +113,12 @@ impl Agents {
         Ok(called)
     }
 
-    pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AgentId, Called>> {
-        self.0.lock().unwrap_or_else(|it| it.into_inner())
+    pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AgentId, CallingAgent>> {
+        crate::lock(&self.0)
     }
 }
 
-impl Called {
+impl CallingAgent {
     /// The same agent, as the store has it. Its turn goes on in this process unless another began one; calls
     /// that left no trace keep it open too.
     fn or_newer(self, stored: Agent, now: Timestamp) -> Self {

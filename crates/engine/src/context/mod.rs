@@ -15,7 +15,7 @@ use std::{cell::OnceCell, time::Duration};
 use crate::{
     Engine, HomeShelf,
     context::{
-        caller::{Called, kin_of, line_of, of_another_project},
+        caller::{CallingAgent, kin_of, line_of, of_another_project},
         project::Seat,
         screen::screen_text,
         visibility::Eyes,
@@ -49,9 +49,9 @@ pub(crate) struct Context<'e> {
     project: OnceCell<Option<ProjectId>>,
     /// The agent that calls as the store had it when the request began.
     stored: OnceCell<Option<Agent>>,
-    agent: OnceCell<Option<Called>>,
+    agent: OnceCell<Option<CallingAgent>>,
     /// The agent in the turn that the request names.
-    in_turn: OnceCell<Called>,
+    in_turn: OnceCell<CallingAgent>,
     limits: OnceCell<Limits>,
 }
 
@@ -131,7 +131,7 @@ impl<'e> Context<'e> {
     /// The context of an agent as it was last, which is looked at and does not call.
     pub(crate) fn as_seen(engine: &'e Engine, caller: &'e Caller, agent: Agent) -> Self {
         let context = Self::new(engine, caller);
-        context.in_turn.set(Called::new(agent, None)).ok();
+        context.in_turn.set(CallingAgent::new(agent, None)).ok();
         context
     }
 
@@ -241,7 +241,7 @@ impl<'e> Context<'e> {
     }
 
     /// The same, with the turn that the store had of it.
-    pub(crate) fn called(&self) -> Result<Option<&Called>, Refusal> {
+    pub(crate) fn called(&self) -> Result<Option<&CallingAgent>, Refusal> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(None);
         };
@@ -393,7 +393,7 @@ impl Engine {
         handle: &AgentId,
         stored: Option<Agent>,
         project: ProjectId,
-    ) -> Result<Called, Refusal> {
+    ) -> Result<CallingAgent, Refusal> {
         let idle = self.config.limits.deref.turn_idle_seconds;
         self.agents
             .call(&self.store, &self.world, handle, stored, project, idle)
@@ -422,11 +422,6 @@ fn get_or_try<T>(
     if cell.get().is_none() {
         let _ = cell.set(find()?);
     }
-    cell.get().ok_or_else(|| {
-        Refusal::new(
-            Code::Internal,
-            "an internal lookup lost its result",
-            "This is a bug in Engram: please report it.",
-        )
-    })
+    cell.get()
+        .ok_or_else(|| crate::bug("an internal lookup lost its result"))
 }

@@ -159,23 +159,23 @@ fn shown(agent: Option<&AgentId>, by: &str) -> String {
 }
 
 /// The names in a project that another agent must not pass for.
-pub(crate) struct Taken {
-    agents: Vec<Holder>,
+pub(crate) struct TakenNames {
+    agents: Vec<NameHolder>,
     /// The names that a person gave with what they said, as they look.
     said: HashSet<String>,
 }
 
 /// An agent that was opened, or that a person named.
-struct Holder {
+struct NameHolder {
     handle: AgentId,
     /// How its name and its handle look.
     looks: [String; 2],
     is_given: bool,
 }
 
-impl Taken {
+impl TakenNames {
     pub(crate) fn of(tx: &Reader<'_>, project: ProjectId) -> Result<Self, Refusal> {
-        let holder = |it: engram_store::Holder| Holder {
+        let holder = |it: engram_store::Holder| NameHolder {
             looks: [folded(&it.label), folded(&it.handle.0)],
             handle: it.handle,
             is_given: it.is_given,
@@ -200,7 +200,7 @@ impl Taken {
         {
             return name;
         }
-        let is_held = |it: &Holder| it.handle != agent.handle && it.looks.contains(&looks);
+        let is_held = |it: &NameHolder| it.handle != agent.handle && it.looks.contains(&looks);
         if !self.said.contains(&looks) && !self.agents.iter().any(is_held) {
             return name;
         }
@@ -221,7 +221,7 @@ impl Taken {
 
 /// [`Taken::apart`], for one name.
 pub(crate) fn apart(tx: &Reader<'_>, agent: &Agent, name: &str) -> Result<String, Refusal> {
-    Ok(Taken::of(tx, agent.project)?.apart(agent, name))
+    Ok(TakenNames::of(tx, agent.project)?.apart(agent, name))
 }
 
 /// Enough of a handle to tell agents of one name apart: chance is at the end of those that the engine made up.

@@ -188,7 +188,7 @@ impl Engine {
 
 /// The repository last found to be recorded in the home.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<Option<Seat>>);
+pub(crate) struct KnownSeat(Mutex<Option<Seat>>);
 
 /// Where a repository is, and what is known of it once it is gone from there.
 #[derive(Clone)]
@@ -202,7 +202,7 @@ pub(crate) struct Seat {
     pub(crate) project: ProjectId,
 }
 
-impl Known {
+impl KnownSeat {
     fn is(&self, repo: &Repo, id: ProjectId) -> bool {
         self.last().is_some_and(|it| {
             it.project == id
@@ -220,17 +220,17 @@ impl Known {
             worktree: repo.worktree(),
             project: id,
         };
-        *self.0.lock().unwrap_or_else(|it| it.into_inner()) = Some(seat);
+        *crate::lock(&self.0) = Some(seat);
     }
 
     /// The one before, also where it cannot be opened any more.
     pub(crate) fn last(&self) -> Option<Seat> {
-        self.0.lock().unwrap_or_else(|it| it.into_inner()).clone()
+        crate::lock(&self.0).clone()
     }
 
     /// Another home has to be told.
     pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(|it| it.into_inner()) = None;
+        *crate::lock(&self.0) = None;
     }
 }
 

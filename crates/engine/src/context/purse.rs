@@ -6,7 +6,7 @@ use engram_store::Reader;
 
 use crate::context::{
     Context,
-    caller::{Called, line_of},
+    caller::{CallingAgent, line_of},
 };
 
 /// What an agent has to read with in its turn.
@@ -18,7 +18,11 @@ pub(crate) struct Purse {
     pub(crate) elders: Vec<Elder>,
 }
 
-pub(crate) fn purse(cx: &Context<'_>, tx: &Reader<'_>, called: &Called) -> Result<Purse, Refusal> {
+pub(crate) fn purse(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    called: &CallingAgent,
+) -> Result<Purse, Refusal> {
     let handle = &called.agent.handle;
     let mut limits = cx.engine.config.limits.clone();
     let mut elders = Vec::new();

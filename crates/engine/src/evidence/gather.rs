@@ -15,7 +15,7 @@ use engram_pointers::{Repo, copied, resolve};
 use engram_store::Reader;
 
 /// What a claim rests on, as it was found.
-pub(crate) struct Gathered {
+pub(crate) struct GatheredEvidence {
     pub(crate) pointers: Vec<Pointer>,
     pub(crate) snapshots: Vec<Snapshot>,
     pub(crate) verified: bool,
@@ -30,13 +30,13 @@ pub(crate) fn gather(
     cx: &Context<'_>,
     pointers: &[Pointer],
     own: Option<&Event>,
-) -> Result<Gathered, Refusal> {
+) -> Result<GatheredEvidence, Refusal> {
     let repo = cx.repo()?;
     let shelf = HomeShelf {
         urls: false,
         ..cx.shelf(cx.known_project()?)
     };
-    let mut found = Gathered {
+    let mut found = GatheredEvidence {
         pointers: Vec::with_capacity(pointers.len()),
         snapshots: Vec::new(),
         verified: false,
@@ -71,7 +71,7 @@ fn gather_one(
     pointer: &Pointer,
     repo: Option<&Repo>,
     shelf: &HomeShelf<'_>,
-    found: &mut Gathered,
+    found: &mut GatheredEvidence,
 ) -> Result<(), Refusal> {
     let mut resolved = match resolve(repo, shelf, pointer) {
         Ok(resolved) => resolved,

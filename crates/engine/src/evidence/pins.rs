@@ -12,7 +12,7 @@ use crate::HomeShelf;
 
 /// A pointer of a claim that addresses lines of a file in git. Many lie in memory: no room is spare.
 #[derive(Clone)]
-pub(crate) struct Held {
+pub(crate) struct FollowedPointer {
     /// Which of the claim's pointers.
     pub(crate) index: usize,
     /// The pointer as it is stored.
@@ -30,7 +30,7 @@ pub(crate) fn held(
     shelf: &HomeShelf<'_>,
     engram: &Engram,
     before: Option<&Health>,
-) -> Box<[Held]> {
+) -> Box<[FollowedPointer]> {
     // A question shows evidence that is in doubt; it does not rest on it.
     if engram.kind == Kind::Todo && engram.tags.iter().any(|it| it == REVERIFY) {
         return Box::default();
@@ -53,7 +53,7 @@ pub(crate) fn held(
                 }
                 Err(refusal) => (Err(Box::new(refusal)), false),
             };
-            Some(Held {
+            Some(FollowedPointer {
                 index,
                 pointer: text.into(),
                 pinned,
@@ -69,13 +69,13 @@ pub(crate) fn of_resolved(
     shelf: &HomeShelf<'_>,
     asked: &Pointer,
     resolved: &Resolved,
-) -> Option<Held> {
+) -> Option<FollowedPointer> {
     let (path, origin) = address(shelf, &resolved.pointer)?;
     let lines = resolved.lines.unwrap_or(Lines {
         start: 1,
         end: count_lines(&resolved.bytes),
     });
-    Some(Held {
+    Some(FollowedPointer {
         index: 0,
         pointer: resolved.pointer.to_string().into(),
         pinned: Ok(Pinned {
@@ -138,15 +138,15 @@ fn count_lines(bytes: &[u8]) -> u32 {
 }
 
 /// What a look found for one pointer.
-pub(crate) type Answer = Result<Stand, Refusal>;
+pub(crate) type StandResult = Result<Stand, Refusal>;
 
 /// One look at all that these claims hold on to. None for a pointer that is not there to follow.
 pub(crate) fn look<'h>(
     anchors: &mut Anchors,
     repo: &Repo,
     shelf: &dyn Shelf,
-    held: impl Iterator<Item = &'h Held> + Clone,
-) -> Result<(Option<String>, Vec<Answer>), Refusal> {
+    held: impl Iterator<Item = &'h FollowedPointer> + Clone,
+) -> Result<(Option<String>, Vec<StandResult>), Refusal> {
     let pinned = pinned(held.clone());
     let Stands { head, stands } = anchors.look(repo, shelf, &pinned)?;
     Ok((head, answers(held, stands)))
@@ -157,8 +157,8 @@ pub(crate) fn look_since<'h>(
     rev: &str,
     repo: &Repo,
     shelf: &dyn Shelf,
-    held: impl Iterator<Item = &'h Held> + Clone,
-) -> Result<Vec<Answer>, Refusal> {
+    held: impl Iterator<Item = &'h FollowedPointer> + Clone,
+) -> Result<Vec<StandResult>, Refusal> {
     let pinned = pinned(held.clone());
     let stands = Anchors::default().since(repo, shelf, rev, &pinned)?;
     Ok(answers(held, stands))
@@ -166,7 +166,12 @@ pub(crate) fn look_since<'h>(
 
 /// Where one pointer that was just resolved is now. What was read in the working tree is there, and no copy of
 /// it is stored yet.
-pub(crate) fn look_at(repo: &Repo, shelf: &dyn Shelf, held: &Held, resolved: &Resolved) -> Found {
+pub(crate) fn look_at(
+    repo: &Repo,
+    shelf: &dyn Shelf,
+    held: &FollowedPointer,
+    resolved: &Resolved,
+) -> Found {
     if let (Some(_), Ok(pinned)) = (&resolved.snapshot, &held.pinned) {
         return Ok(Anchor {
             state: State::Unchanged,
@@ -178,11 +183,14 @@ pub(crate) fn look_at(repo: &Repo, shelf: &dyn Shelf, held: &Held, resolved: &Re
     found.pop().unwrap_or_else(|| Err(not_answered()))?.here
 }
 
-fn pinned<'h>(held: impl Iterator<Item = &'h Held>) -> Vec<Pinned> {
+fn pinned<'h>(held: impl Iterator<Item = &'h FollowedPointer>) -> Vec<Pinned> {
     held.filter_map(|it| it.pinned.clone().ok()).collect()
 }
 
-fn answers<'h>(held: impl Iterator<Item = &'h Held>, stands: Vec<Stand>) -> Vec<Answer> {
+fn answers<'h>(
+    held: impl Iterator<Item = &'h FollowedPointer>,
+    stands: Vec<Stand>,
+) -> Vec<StandResult> {
     let mut stands = stands.into_iter();
     let found = held.map(|it| match &it.pinned {
         Ok(_) => stands.next().ok_or_else(not_answered),
@@ -200,7 +208,7 @@ fn not_answered() -> Refusal {
 }
 
 /// How a claim stands by what was found.
-pub(crate) fn health(held: &[Held], found: &[Answer]) -> Health {
+pub(crate) fn health(held: &[FollowedPointer], found: &[StandResult]) -> Health {
     let here = found.iter().map(|it| match it {
         Ok(stand) => stand.here.clone(),
         Err(refusal) => Err(refusal.clone()),
@@ -213,7 +221,7 @@ pub(crate) fn health(held: &[Held], found: &[Answer]) -> Health {
     )
 }
 
-pub(crate) fn checked(held: &Held, found: Found) -> CheckedPointer {
+pub(crate) fn checked(held: &FollowedPointer, found: Found) -> CheckedPointer {
     let mut checked = CheckedPointer {
         pointer: held.pointer.to_string(),
         state: None,

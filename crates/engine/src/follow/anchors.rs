@@ -19,7 +19,7 @@ use engram_store::{Looked, NewEntry, Reader, open_private};
 use crate::{
     Engine,
     context::{Context, Tree},
-    evidence::pins::{Held, health, held, look},
+    evidence::pins::{FollowedPointer, health, held, look},
     follow::{Follower, Woken, gather, spawn},
 };
 
@@ -106,7 +106,7 @@ pub(crate) struct AnchorFollower {
     watch: Option<Watch>,
     anchors: Anchors,
     /// What each claim that holds is pinned to; of the newest [`FOLLOWED`].
-    held: BTreeMap<EngramId, Box<[Held]>>,
+    held: BTreeMap<EngramId, Box<[FollowedPointer]>>,
     /// What is kept of those that are not plainly unchanged.
     known: HashMap<EngramId, Health>,
     looked: Looked,
@@ -115,17 +115,17 @@ pub(crate) struct AnchorFollower {
     /// The working tree is not there: nobody can look.
     is_gone: bool,
     /// What is checked out, as last reported.
-    checkout: Checkout,
+    checkout: Head,
 }
 
 /// A branch, or the commit if detached.
 #[derive(PartialEq)]
-enum Checkout {
+enum Head {
     Branch(String),
     Commit(Option<String>),
 }
 
-impl Checkout {
+impl Head {
     fn of(repo: &Repo) -> Self {
         match repo.head() {
             (Some(branch), _) => Self::Branch(branch),
@@ -165,7 +165,7 @@ impl Follower for AnchorFollower {
             looked: Looked::default(),
             cursor: 0,
             is_gone: false,
-            checkout: Checkout::of(repo),
+            checkout: Head::of(repo),
         };
         follower.load(engine, repo)?;
         follower.look(engine, repo, None)?;
@@ -219,8 +219,8 @@ impl Follower for AnchorFollower {
         if let Some(watch) = &mut self.watch {
             watch.rearm();
         }
-        for it in heard {
-            match it {
+        for woken in heard {
+            match woken {
                 Woken::Bell | Woken::Gone => {}
                 Woken::Tree(stir) => {
                     is_tree = true;
@@ -242,7 +242,7 @@ impl Follower for AnchorFollower {
 impl AnchorFollower {
     /// Reports a checkout of another branch at once.
     fn tell_checkout(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
-        let now = Checkout::of(repo);
+        let now = Head::of(repo);
         if now == self.checkout {
             return Ok(());
         }
@@ -366,8 +366,8 @@ impl AnchorFollower {
                     Some(Operation::Forgotten(id)) => {
                         self.held.remove(&id);
                     }
-                    Some(Operation::Redacted(it)) => {
-                        for id in it.ids {
+                    Some(Operation::Redacted(redaction)) => {
+                        for id in redaction.ids {
                             self.held.remove(&id);
                         }
                     }

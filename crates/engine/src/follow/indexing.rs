@@ -30,9 +30,9 @@ impl Follower for IndexFollower {
     type Patience = ();
 
     fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
-        let mut it = Self;
-        it.wake(engine, Vec::new())?;
-        Ok(Some(it))
+        let mut follower = Self;
+        follower.wake(engine, Vec::new())?;
+        Ok(Some(follower))
     }
 
     fn gather(

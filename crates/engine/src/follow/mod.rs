@@ -32,10 +32,10 @@ use engram_store::Listener;
 use jiff::Timestamp;
 
 /// Starts a follower.
-type Start = fn(&Arc<Engine>) -> Result<Following, Refusal>;
+type StartFollower = fn(&Arc<Engine>) -> Result<Following, Refusal>;
 
 /// The followers of a process that stays.
-const FOLLOWERS: &[Start] = &[
+const FOLLOWERS: &[StartFollower] = &[
     Engine::start::<IndexFollower>,
     Engine::start::<AnchorFollower>,
     Engine::start::<DueFollower>,
@@ -181,7 +181,7 @@ impl Engine {
     }
 
     fn following(&self) -> MutexGuard<'_, Option<Followers>> {
-        self.following.lock().unwrap_or_else(|it| it.into_inner())
+        crate::lock(&self.following)
     }
 
     /// Followers that the doorbell wakes, and once for what was there before.

@@ -7,7 +7,7 @@ use std::{
     fs::{self, File},
     io::{Seek, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
 use engram_model::{AgentId, Caller, Code, HookEvent, ProjectId, Refusal, Request};
@@ -27,31 +27,31 @@ const LOOK: u32 = 64;
 const ARGUMENTS: usize = 1_500;
 
 /// How often, by project.
-type Counted = BTreeMap<ProjectId, u64>;
+type QueryCounts = BTreeMap<ProjectId, u64>;
 
 /// The calls of a home.
 pub(crate) struct Calls {
     home: PathBuf,
-    open: Mutex<Open>,
+    open: Mutex<LogFile>,
     /// Queries that are not in the file yet.
-    waiting: Mutex<Counted>,
+    waiting: Mutex<QueryCounts>,
 }
 
 #[derive(Default)]
-struct Open {
+struct LogFile {
     file: Option<File>,
     since: u32,
 }
 
 /// A call that began.
-pub(crate) struct Begun {
+pub(crate) struct BegunCall {
     agent: AgentId,
     name: &'static str,
     with: Value,
     at: Timestamp,
 }
 
-impl Begun {
+impl BegunCall {
     /// None for the user, whose calls are nobody's business.
     pub(crate) fn of(caller: &Caller, request: &Request, at: Timestamp) -> Option<Self> {
         let Caller::Agent(agent) = caller else {
@@ -110,7 +110,7 @@ impl Calls {
     /// Keeps how a call ended. What cannot be kept changes no answer.
     pub(crate) fn keep(
         &self,
-        begun: Begun,
+        begun: BegunCall,
         project: Option<ProjectId>,
         now: Timestamp,
         refusal: Option<&Refusal>,
@@ -138,14 +138,14 @@ impl Calls {
     }
 
     fn write(&self, line: &str) -> std::io::Result<()> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = crate::lock(&self.open);
         open.since += 1;
         if open.file.is_none() || open.since >= LOOK {
             let [now, before] = FILES.map(|it| self.home.join(it));
             if fs::metadata(&now).is_ok_and(|it| it.len() > MOST) {
                 fs::rename(&now, before)?;
             }
-            *open = Open {
+            *open = LogFile {
                 file: Some(append_private(&now)?),
                 since: 0,
             };
@@ -165,21 +165,21 @@ impl Calls {
             read_text(&file, MOST)
         };
         let text = read().unwrap_or_default();
-        let counted: Counted = serde_json::from_str(&text).unwrap_or_default();
+        let counted: QueryCounts = serde_json::from_str(&text).unwrap_or_default();
         counted.get(&project).copied().unwrap_or_default()
     }
 
     /// Counts a query. Lines are dropped with their file, and a count must never fall. While another process
     /// counts, this one is not held up: it counts the next time, for both.
     fn count(&self, project: ProjectId) -> std::io::Result<()> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = crate::lock(&self.waiting);
         *waiting.entry(project).or_default() += 1;
         let mut file = update_private(&self.home.join(QUERIES))?;
         if file.try_lock().is_err() {
             return Ok(());
         }
         let text = read_text(&file, MOST).unwrap_or_default();
-        let mut counted: Counted = serde_json::from_str(&text).unwrap_or_default();
+        let mut counted: QueryCounts = serde_json::from_str(&text).unwrap_or_default();
         for (project, queries) in waiting.iter() {
             *counted.entry(*project).or_default() += queries;
         }
@@ -225,7 +225,7 @@ mod tests {
         ] {
             let request = serde_json::from_value(json!({ "do": name, "with": with })).unwrap();
             let caller = Caller::Agent(AgentId("ada".to_owned()));
-            let begun = Begun::of(&caller, &request, Timestamp::UNIX_EPOCH).unwrap();
+            let begun = BegunCall::of(&caller, &request, Timestamp::UNIX_EPOCH).unwrap();
             for (key, value) in kept.as_object().into_iter().flatten() {
                 assert_eq!(begun.with[key], *value, "{name}");
             }
@@ -267,8 +267,8 @@ mod tests {
         assert_eq!((calls.queries(one), calls.queries(other)), (81, 1));
     }
 
-    fn begun(name: &'static str) -> Begun {
-        Begun {
+    fn begun(name: &'static str) -> BegunCall {
+        BegunCall {
             agent: AgentId("ada".to_owned()),
             name,
             with: Value::Null,

@@ -32,20 +32,21 @@ impl Config {
             }
             Err(error) => return Err(refused(&path, &error.to_string())),
         };
-        let it: Self = toml::from_str(&text).map_err(|error| refused(&path, error.message()))?;
+        let config: Self =
+            toml::from_str(&text).map_err(|error| refused(&path, error.message()))?;
         // Each query that names no limit would be refused.
         let Limits {
             query_limit,
             query_max,
             ..
-        } = it.limits;
+        } = config.limits;
         if query_limit == 0 || query_limit > query_max {
             let why =
                 format!("query_limit is {query_limit}; it must be 1 to query_max, {query_max}");
             return Err(refused(&path, &why));
         }
-        if (0.0..=1.0).contains(&it.scopes.promote_confidence) {
-            Ok(it)
+        if (0.0..=1.0).contains(&config.scopes.promote_confidence) {
+            Ok(config)
         } else {
             Err(refused(&path, "promote_confidence is not between 0 and 1"))
         }

@@ -40,10 +40,10 @@ const FAMILY: usize = 200;
 const BUDGETS: usize = 8;
 
 /// What an agent has spent of each budget, by the budget's name.
-type Spent = Vec<(String, Figure)>;
+type BudgetFigures = Vec<(String, Figure)>;
 
 /// A brief, with what it was made of.
-struct Composed {
+struct ComposedBrief {
     reply: BriefReply,
     pins: Vec<Pinned>,
     candidates: Vec<Candidate>,
@@ -209,7 +209,7 @@ fn composed(
     tx: &Reader<'_>,
     project: ProjectId,
     first: Option<Pinned>,
-) -> Result<Composed, Refusal> {
+) -> Result<ComposedBrief, Refusal> {
     let limits = &cx.engine.config.limits;
     let agent = cx.agent()?;
     let mut pins = tx.pins(project)?;
@@ -236,7 +236,7 @@ fn composed(
         now: cx.engine.world.now(),
         candidates,
     };
-    Ok(Composed {
+    Ok(ComposedBrief {
         reply: compose(&material, limits, limits.message.inline_tokens),
         candidates: material.candidates,
         pins,
@@ -319,22 +319,22 @@ fn budgets_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     near: &[Agent],
-) -> Result<Vec<(String, Spent)>, Refusal> {
+) -> Result<Vec<(String, BudgetFigures)>, Refusal> {
     let idle = SignedDuration::from_secs(cx.engine.config.limits.deref.turn_idle_seconds);
     let now = cx.engine.world.now();
     let called = near
         .iter()
         .filter(|it| now.duration_since(it.last_call).abs() <= idle);
-    let figures = |it: Spend, limits: &DerefLimits| {
+    let figures = |spend: Spend, limits: &DerefLimits| {
         [
-            ("repo_spans", it.repo_spans, limits.repo_spans),
+            ("repo_spans", spend.repo_spans, limits.repo_spans),
             (
                 "artifact_sections",
-                it.artifact_sections,
+                spend.artifact_sections,
                 limits.artifact_sections,
             ),
-            ("sam_items", it.sam_items, limits.sam_items),
-            ("tokens", it.tokens, limits.tokens),
+            ("sam_items", spend.sam_items, limits.sam_items),
+            ("tokens", spend.tokens, limits.tokens),
         ]
         .map(|(name, used, limit)| {
             let (used, limit) = (u64::from(used), u64::from(limit));
@@ -381,7 +381,7 @@ fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<Op
 }
 
 /// What a brief quotes of others, its reader was told.
-fn note_brief(cx: &Context<'_>, made: &Composed) -> Result<(), Refusal> {
+fn note_brief(cx: &Context<'_>, made: &ComposedBrief) -> Result<(), Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(());
     };
@@ -433,7 +433,7 @@ fn near(tx: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Ve
 }
 
 /// The pin that is meant: a line of the brief has the id of its own.
-fn pin_of(made: &Composed, what: Unpinning) -> Result<&Pinned, Refusal> {
+fn pin_of(made: &ComposedBrief, what: Unpinning) -> Result<&Pinned, Refusal> {
     let (id, said) = match what {
         Unpinning::Pin { pin } => (Some(pin), format!("pin {pin} is not in the brief")),
         Unpinning::Line(line) => {

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use crate::{
     agents::{
-        grants::{self, Want, planned},
+        grants::{self, ResolvedRequest, planned},
         opened,
         served::{self, told},
     },
-    claims::put::{self, Claim, Occasion},
+    claims::put::{self, Occasion, PreparedClaim},
     conflicts::findings,
     context::{
         Context, Ground,
@@ -19,7 +19,7 @@ use crate::{
     },
     decide,
     messages::{
-        message::{self, Parsed},
+        message::{self, ParsedMessage},
         pack::{self, Pack},
         tell,
     },
@@ -95,24 +95,10 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
 fn report(
     cx: &Context<'_>,
     sending: &Sending,
-    parsed: &Parsed,
+    parsed: &ParsedMessage,
     child: &ChildMessage,
 ) -> Result<SentReply, Refusal> {
-    let Some(agent) = cx.agent()? else {
-        return Err(Refusal::new(
-            Code::ScopeDenied,
-            "a child's message needs a sender",
-            "Name it with --agent, or over HTTP send it with the agent's token; `engram agents` lists the handles.",
-        ));
-    };
-    if sending.to.is_some() {
-        return Err(Refusal::new(
-            Code::ScopeDenied,
-            "a child reports only to its own parent",
-            "Omit the recipient.",
-        ));
-    }
-    may_report(&kin_of(agent.clone()), &child.role)?;
+    let agent = sender(cx, sending, child)?;
     let claims = claims(cx, &parsed.value, child)?;
     let pack = pack::resolve_pack(cx, "pointer_pack", &child.pointer_pack)?;
     let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
@@ -132,7 +118,7 @@ fn report(
             let resend_of = tx.unsent(ground.project, Some(&agent.handle))?;
             let pointers = claims.iter().flat_map(|it| &it.found.pointers);
             let pointers = pointers.chain(&pack.pointers);
-            let pointers = pointers.chain(wanted.iter().map(|it| &it.looked.pointer));
+            let pointers = pointers.chain(wanted.iter().map(|it| &it.resolved.pointer));
             let sent = Sent {
                 id: id.clone(),
                 to: agent.parent.iter().cloned().collect(),
@@ -154,13 +140,7 @@ fn report(
                 answer: plan,
             })
         })?;
-    // Entries of one commit stand one after the other.
-    let first = (seq.unwrap_or_default() + 1).saturating_sub(count as u64);
-    for reply in replies.iter_mut() {
-        if let (0, Some(at)) = (reply.put.seq, reply.entry) {
-            reply.put.seq = first + at as u64;
-        }
-    }
+    number(&mut replies, seq, count);
     for reply in &replies {
         served::note_told(cx, &reply.put.findings)?;
     }
@@ -176,14 +156,48 @@ fn report(
     })
 }
 
+/// The agent that a child's message comes from.
+fn sender<'a>(
+    cx: &'a Context<'_>,
+    sending: &Sending,
+    child: &ChildMessage,
+) -> Result<&'a Agent, Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "a child's message needs a sender",
+            "Name it with --agent, or over HTTP send it with the agent's token; `engram agents` lists the handles.",
+        ));
+    };
+    if sending.to.is_some() {
+        return Err(Refusal::new(
+            Code::ScopeDenied,
+            "a child reports only to its own parent",
+            "Omit the recipient.",
+        ));
+    }
+    may_report(&kin_of(agent.clone()), &child.role)?;
+    Ok(agent)
+}
+
+/// Numbers what was stored; `count` entries of one commit, up to `last`, stand one after the other.
+fn number(replies: &mut [ClaimReply], last: Option<u64>, count: usize) {
+    let first = (last.unwrap_or_default() + 1).saturating_sub(count as u64);
+    for reply in replies {
+        if let (0, Some(at)) = (reply.put.seq, reply.entry) {
+            reply.put.seq = first + at as u64;
+        }
+    }
+}
+
 /// The engrams of a message, each resolved. Those that cannot be stored are left out of the skeleton that
 /// the refusal shows.
 fn claims<'a>(
     cx: &'a Context<'_>,
     value: &Value,
     child: &ChildMessage,
-) -> Result<Vec<Claim<'a>>, Refusal> {
-    let mut claims: Vec<Claim<'a>> = Vec::new();
+) -> Result<Vec<PreparedClaim<'a>>, Refusal> {
+    let mut claims: Vec<PreparedClaim<'a>> = Vec::new();
     let mut refused: Option<Refusal> = None;
     let mut kept = value.clone();
     for (at, draft) in child.engrams.iter().enumerate() {
@@ -224,7 +238,7 @@ fn claims<'a>(
 pub(crate) fn still_granted(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    parsed: &Parsed,
+    parsed: &ParsedMessage,
 ) -> Result<(), Refusal> {
     let Some(id) = &parsed.grant else {
         return Ok(());
@@ -245,7 +259,7 @@ fn all_wanted(
     cx: &Context<'_>,
     child: &ChildMessage,
     ground: &Ground,
-) -> Result<Vec<Want>, Refusal> {
+) -> Result<Vec<ResolvedRequest>, Refusal> {
     let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
         grants::wanted(cx, ask.clone(), ground)
             .map_err(|refusal| at_place(refusal, "deref_requests", at))
@@ -258,13 +272,13 @@ fn plan_requests(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     ground: &Ground,
-    wanted: &[Want],
+    wanted: &[ResolvedRequest],
 ) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
     let (mut entries, mut ids) = (Vec::new(), Vec::<String>::new());
     for (at, want) in wanted.iter().enumerate() {
         let same = wanted[..at]
             .iter()
-            .position(|it| it.looked.pointer == want.looked.pointer);
+            .position(|it| it.resolved.pointer == want.resolved.pointer);
         if let Some(id) = same.and_then(|it| ids.get(it)).cloned() {
             ids.push(id);
             continue;
@@ -282,9 +296,9 @@ fn plan_claims(
     tx: &Reader<'_>,
     now: JournalTime,
     ground: &Ground,
-    claims: &[Claim<'_>],
-) -> Result<(Vec<Planned>, Vec<Reply>), Refusal> {
-    let (mut entries, mut replies) = (Vec::new(), Vec::<Reply>::new());
+    claims: &[PreparedClaim<'_>],
+) -> Result<(Vec<Planned>, Vec<ClaimReply>), Refusal> {
+    let (mut entries, mut replies) = (Vec::new(), Vec::<ClaimReply>::new());
     let mut corrected = BTreeSet::new();
     for (at, claim) in claims.iter().enumerate() {
         let before = claims[..at].iter().position(|other| claim.repeats(other));
@@ -306,7 +320,7 @@ fn plan_claims(
         let is_stored = !plan.entries.is_empty();
         entries.extend(plan.entries);
         let own = entries.len().checked_sub(1 + after as usize);
-        replies.push(Reply {
+        replies.push(ClaimReply {
             entry: own.filter(|_| is_stored),
             put,
         });
@@ -326,7 +340,7 @@ fn is_no_echo_of_all(
     tx: &Reader<'_>,
     child: &ChildMessage,
     pack: &Pack,
-    wanted: &[Want],
+    wanted: &[ResolvedRequest],
 ) -> Result<(), Refusal> {
     let said = &child.output.summary;
     // A short summary such as "Done." is never an echo.
@@ -336,18 +350,18 @@ fn is_no_echo_of_all(
     let evidence = pack
         .pointers
         .iter()
-        .chain(wanted.iter().map(|it| &it.looked.pointer));
+        .chain(wanted.iter().map(|it| &it.resolved.pointer));
     served::refuse_echo(cx, tx, said, evidence.map(ToString::to_string))
         .map_err(|refusal| at_place(refusal, "output.summary", usize::MAX))
 }
 
 /// The answer to one engram of a message, and its place among the entries.
-pub(crate) struct Reply {
+pub(crate) struct ClaimReply {
     put: PutReply,
     entry: Option<usize>,
 }
 
-impl Reply {
+impl ClaimReply {
     /// The reply to the same engram when it is repeated.
     fn repeated(&self) -> Self {
         Self {
@@ -374,7 +388,7 @@ fn parent_of(tx: &Reader<'_>, agent: &Agent) -> Result<Option<Agent>, Refusal> {
 }
 
 /// What a parent is told by its child's message.
-fn told_to(parent: &Agent, child: &ChildMessage, claims: &[Claim<'_>]) -> Operation {
+fn told_to(parent: &Agent, child: &ChildMessage, claims: &[PreparedClaim<'_>]) -> Operation {
     let mut prints = told(&child.output.summary, None);
     prints.extend(told(&child.output.next, None));
     for (draft, claim) in child.engrams.iter().zip(claims) {
@@ -418,7 +432,7 @@ pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
 }
 
 /// A child's message with the full pins of its pointers, so that what it means stays readable.
-fn pinned(value: &Value, pack: &Pack, wanted: &[Want]) -> Value {
+fn pinned(value: &Value, pack: &Pack, wanted: &[ResolvedRequest]) -> Value {
     let mut pinned = value.clone();
     if let Some(sent) = pinned.get_mut("pointer_pack") {
         *sent = pack.pointers.iter().map(ToString::to_string).collect();
@@ -433,7 +447,7 @@ fn pinned(value: &Value, pack: &Pack, wanted: &[Want]) -> Value {
 
 /// The message as it is stored: its claims are replaced by their ids, since they must stay erasable, and grant
 /// tokens are removed.
-pub(crate) fn kept(value: &Value, replies: &[Reply]) -> Sent {
+pub(crate) fn kept(value: &Value, replies: &[ClaimReply]) -> Sent {
     let mut kept = value.clone();
     if !replies.is_empty() {
         kept["engrams"] = replies

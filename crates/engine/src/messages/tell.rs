@@ -2,7 +2,7 @@
 
 use crate::{
     agents::{
-        grants::{self, Looked, aged, planned},
+        grants::{self, ResolvedPointer, aged, planned},
         served::told,
     },
     context::{
@@ -12,7 +12,7 @@ use crate::{
     },
     decide,
     messages::{
-        message::Parsed,
+        message::ParsedMessage,
         pack::{self, Pack},
         send::{self, at_place, files, kept, served},
     },
@@ -33,22 +33,11 @@ const RECIPIENTS: usize = 1_000;
 pub(crate) fn tell(
     cx: &Context<'_>,
     sending: &Sending,
-    parsed: &Parsed,
+    parsed: &ParsedMessage,
     parent: &ParentMessage,
 ) -> Result<SentReply, Refusal> {
     let family = family(cx, sending.to.as_ref())?;
-    let known: Vec<Kin> = family.iter().cloned().map(kin_of).collect();
-    let to = recipients(cx.caller, &parent.role, sending.to.as_ref(), &known)?;
-    if to.len() > RECIPIENTS {
-        return Err(Refusal::new(
-            Code::BudgetExceeded,
-            format!(
-                "{} agents have that role; a message goes to at most {RECIPIENTS}",
-                to.len()
-            ),
-            "Name the child that you mean.",
-        ));
-    }
+    let to = addressees(cx, sending, parent, &family)?;
     let pack = pack::resolve_pack(cx, "target_pointer_pack", &parent.target_pointer_pack)?;
     let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
     let id = cx.engine.world.id().to_string();
@@ -56,7 +45,7 @@ pub(crate) fn tell(
     message["target_pointer_pack"] = pack.pointers.iter().map(ToString::to_string).collect();
     let gifts = gifts(cx, parent, &ground, to.len())?;
     for (at, gift) in gifts.iter().enumerate() {
-        message["grants"][at]["pointer"] = json!(gift.looked.pointer.to_string());
+        message["grants"][at]["pointer"] = json!(gift.resolved.pointer.to_string());
     }
     let secrets = gifts.iter().filter_map(Gift::secret).map(str::len).sum();
     check_delivery(&message, secrets, cx.limits()?)?;
@@ -75,7 +64,7 @@ pub(crate) fn tell(
             files: files(
                 pack.pointers
                     .iter()
-                    .chain(gifts.iter().map(|it| &it.looked.pointer))
+                    .chain(gifts.iter().map(|it| &it.resolved.pointer))
                     .map(|it| &it.target),
             ),
             budgets: parent.budgets.clone(),
@@ -121,6 +110,28 @@ pub(crate) fn family(cx: &Context<'_>, to: Option<&AgentId>) -> Result<Vec<Agent
     })
 }
 
+/// The handles of those whom a message is for.
+fn addressees(
+    cx: &Context<'_>,
+    sending: &Sending,
+    parent: &ParentMessage,
+    family: &[Agent],
+) -> Result<Vec<AgentId>, Refusal> {
+    let known: Vec<Kin> = family.iter().cloned().map(kin_of).collect();
+    let to = recipients(cx.caller, &parent.role, sending.to.as_ref(), &known)?;
+    if to.len() > RECIPIENTS {
+        return Err(Refusal::new(
+            Code::BudgetExceeded,
+            format!(
+                "{} agents have that role; a message goes to at most {RECIPIENTS}",
+                to.len()
+            ),
+            "Name the child that you mean.",
+        ));
+    }
+    Ok(to)
+}
+
 /// The grants of a message, each pointer resolved.
 fn gifts(
     cx: &Context<'_>,
@@ -130,10 +141,10 @@ fn gifts(
 ) -> Result<Vec<Gift>, Refusal> {
     let world = &cx.engine.world;
     let gifts = parent.grants.iter().enumerate().map(|(at, grant)| {
-        let looked = grants::look_up(cx, grant.pointer.clone(), ground)
+        let resolved = grants::look_up(cx, grant.pointer.clone(), ground)
             .map_err(|refusal| at_place(refusal, "grants", at))?;
         Ok(Gift {
-            looked,
+            resolved,
             cap_tokens: grant.cap_tokens,
             token: grant.budget_token.trim().to_owned(),
             fresh: (0..recipients)
@@ -165,7 +176,7 @@ fn plan_gifts(
             continue;
         };
         let grant = new_grant(cx, gift, child, id).map_err(place)?;
-        entries.extend(gift.looked.copies(tx, ground.project)?);
+        entries.extend(gift.resolved.copies(tx, ground.project)?);
         entries.push(Operation::Granted(Box::new(NewGrant {
             grant,
             token: digest_of(token),
@@ -184,7 +195,7 @@ fn new_grant(
 ) -> Result<IssuedGrant, Refusal> {
     let now = cx.engine.world.now();
     let wish = Wish::Read {
-        pointer: gift.looked.pointer.clone(),
+        pointer: gift.resolved.pointer.clone(),
         cap_tokens: Some(gift.cap_tokens),
     };
     let limits = &cx.engine.config.limits.grant;
@@ -206,7 +217,7 @@ fn new_grant(
 fn holds(cx: &Context<'_>, tx: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
     let now = cx.engine.world.now();
     let found = tx.grant_of_token(&digest_of(&gift.token))?;
-    let address = gift.looked.pointer.to_string();
+    let address = gift.resolved.pointer.to_string();
     let is_open = match found.map(|grant| aged(tx, grant, now)).transpose()? {
         Some(grant) => {
             grant.to == child.handle
@@ -228,7 +239,7 @@ fn holds(cx: &Context<'_>, tx: &Reader<'_>, gift: &Gift, child: &Agent) -> Resul
 
 /// A grant of a message.
 struct Gift {
-    looked: Looked,
+    resolved: ResolvedPointer,
     cap_tokens: u32,
     /// The token that the message came with; empty for a new grant.
     token: String,

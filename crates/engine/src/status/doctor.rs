@@ -202,7 +202,7 @@ impl Engine {
 
     fn reindex(&self) -> Result<Diagnosis, Refusal> {
         Index::delete(self.store.home())?;
-        *self.index.lock().unwrap_or_else(|it| it.into_inner()) = None;
+        *crate::lock(&self.index) = None;
         let head = self.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
         let built = self.catch_up_to(head);
         Ok(Diagnosis {

@@ -103,7 +103,7 @@ fn spending(
 }
 
 /// What a status counts of a project.
-struct Counted {
+struct ProjectCounts {
     holding: u64,
     drifted: u64,
     agents: u64,
@@ -119,12 +119,12 @@ fn counted(
     project: ProjectId,
     tree: Option<&Tree>,
     now: Timestamp,
-) -> Result<Counted, Refusal> {
+) -> Result<ProjectCounts, Refusal> {
     if matches!(eyes, Eyes::All) {
         let count = tx.count_engrams(project, now)?;
         let drifted =
             tree.map(|tree| tx.count_standing(tree.project, &tree.worktree, &Evidence::DRIFTED));
-        return Ok(Counted {
+        return Ok(ProjectCounts {
             holding: count.holding,
             drifted: drifted.transpose()?.unwrap_or_default(),
             agents: tx.count_agents(project)?,
@@ -138,7 +138,7 @@ fn counted(
         let standing = &Evidence::DRIFTED;
         tx.count_standing_seen(tree.project, &tree.worktree, standing, COUNTED, &sees)
     });
-    Ok(Counted {
+    Ok(ProjectCounts {
         holding,
         drifted: drifted.transpose()?.unwrap_or_default(),
         agents: agents.len() as u64,

@@ -6,11 +6,11 @@ use engram_store::{Pair, Reader};
 use crate::{
     claims::close,
     conflicts::{
-        list::Shown,
         rights::{self, is_persons},
+        shown::ShownConflict,
     },
     context::{Context, plan::Planned},
-    verdicts::settle::Asked,
+    verdicts::settle::ProposedVerdict,
 };
 
 /// The versions that a conflict is about and that hold.
@@ -59,8 +59,8 @@ fn not_for_agents(voice: &Engram, refusal: Refusal) -> Refusal {
 pub(super) fn dismissed_with(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    found: &Shown,
-    asked: &Asked,
+    found: &ShownConflict,
+    asked: &ProposedVerdict,
 ) -> Result<Vec<Planned>, Refusal> {
     let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
     let is_person = cx.agent()?.is_none();
@@ -88,9 +88,9 @@ pub(super) fn dismissed_with(
 pub(super) fn reopened_with(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    found: &Shown,
+    found: &ShownConflict,
     undone: &Ruling,
-    asked: &Asked,
+    asked: &ProposedVerdict,
 ) -> Result<Vec<Planned>, Refusal> {
     let mut entries = Vec::new();
     if undone.status != ConflictStatus::Dismissed {
@@ -116,7 +116,7 @@ pub(super) fn reopened_with(
 }
 
 /// A verdict that ends no version and is told without a reason; without `how`, it reopens the conflict.
-fn ruled_too(pair: &Pair, how: Option<How>, asked: &Asked) -> Planned {
+fn ruled_too(pair: &Pair, how: Option<How>, asked: &ProposedVerdict) -> Planned {
     let status = how.map_or(ConflictStatus::Open, |_| ConflictStatus::Dismissed);
     let ruling = Ruling {
         id: pair.id,

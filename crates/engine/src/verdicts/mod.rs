@@ -2,4 +2,6 @@
 
 pub(crate) mod allow;
 mod dismissals;
+mod merge;
 pub(crate) mod settle;
+mod undo;

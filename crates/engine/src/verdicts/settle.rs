@@ -1,14 +1,12 @@
-//! Verdicts on conflicts: given, repeated, undone. A verdict is an entry
-//! that closes windows; undoing it is another entry, and the claims it closed hold again as new versions
-//! (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
+//! Verdicts on conflicts: given, confirmed and repeated. A verdict is an entry that closes windows.
 
 use crate::{
-    claims::{close, lineage, put::answered},
+    claims::{close, put::answered},
     conflicts::{
         findings::{self, Telling},
-        list::{Shown, no_conflict, shown, standing},
+        list::no_conflict,
         rights::{self, is_persons},
-        risks::{ended_report, sources},
+        shown::{ShownConflict, shown, standing},
     },
     context::{
         Context, Ground,
@@ -17,19 +15,16 @@ use crate::{
         visibility::Eyes,
     },
     decide,
-    verdicts::dismissals,
+    verdicts::{dismissals, merge, undo},
 };
 use engram_model::{
-    Caller, Code, ConflictStatus, Durability, Engram, EngramId, How, JournalTime, Operation,
-    Provenance, Record, Refusal, Resolve, ResolveReply, Scope, Settle, Source, fold, is_over,
-    operation::Ruling,
+    Caller, Code, ConflictStatus, Engram, EngramId, How, JournalTime, Operation, Refusal, Resolve,
+    ResolveReply, Scope, Settle, fold, operation::Ruling,
 };
-use engram_store::{Pair, Reader, side};
-use jiff::Timestamp;
-use sha2::{Digest, Sha256};
+use engram_store::Reader;
 
 /// A verdict that is to be planned.
-pub(super) struct Asked {
+pub(super) struct ProposedVerdict {
     pub(super) how: Settle,
     pub(super) why: Option<String>,
     pub(super) by: String,
@@ -38,21 +33,21 @@ pub(super) struct Asked {
 
 /// What a verdict does.
 #[derive(Default)]
-struct Done {
-    entries: Vec<Planned>,
-    closed: Vec<EngramId>,
-    stored: Vec<EngramId>,
+pub(super) struct VerdictEffects {
+    pub(super) entries: Vec<Planned>,
+    pub(super) closed: Vec<EngramId>,
+    pub(super) stored: Vec<EngramId>,
     /// Comparisons that are left.
     due: u64,
     /// Whether a side of the conflict does not hold afterwards, though the verdict is taken back.
-    is_closed: bool,
+    pub(super) is_closed: bool,
 }
 
 pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<ResolveReply, Refusal> {
     let Resolve { conflict, how, why } = asked;
     let why = words(cx, "the reason", why)?;
     let how = match how {
-        Settle::Merge(text) => Settle::Merge(claim_of_merge(cx, text)?),
+        Settle::Merge(text) => Settle::Merge(merge::claim_of_merge(cx, text)?),
         other => other,
     };
     let project = cx.project()?;
@@ -65,7 +60,7 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
         let eyes = cx.eyes()?;
         let leads_to = |pair| {
             if matches!(how, Settle::Undo) {
-                settled_last(tx, pair, &eyes)
+                undo::settled_last(tx, pair, &eyes)
             } else {
                 standing(tx, pair, &eyes, clock)
             }
@@ -73,7 +68,7 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
         let pair = pair.map(leads_to).transpose()?;
         let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &eyes, clock))?;
         let found = found.ok_or_else(|| no_conflict(conflict))?;
-        let asked = Asked {
+        let asked = ProposedVerdict {
             how: how.clone(),
             why: why.clone(),
             by: by.clone(),
@@ -85,16 +80,6 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
         reply.seq = seq.unwrap_or_default().saturating_sub(after);
     }
     Ok(reply)
-}
-
-/// What an undo by this id takes back: the newest verdict on the conflicts of its sides that the caller may know of.
-fn settled_last(tx: &Reader<'_>, pair: Pair, eyes: &Eyes) -> Result<Pair, Refusal> {
-    let mut all = tx.conflicts_between(pair.project, &pair.sides)?;
-    all.retain(|one| eyes.may_know_of(one.run) && one.ruled.is_some());
-    Ok(all
-        .into_iter()
-        .max_by_key(|one| one.verdict)
-        .unwrap_or(pair))
 }
 
 /// The text that goes with a verdict, checked; none if it is empty.
@@ -119,22 +104,11 @@ pub(super) fn words(
     Ok(Some(text).filter(|it| !it.is_empty()))
 }
 
-fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, Refusal> {
-    let words = words(cx, "the merged claim", Some(text))?;
-    words.ok_or_else(|| {
-        Refusal::new(
-            Code::SchemaInvalid,
-            "the merged claim is empty",
-            "State in one to three sentences what replaces both claims.",
-        )
-    })
-}
-
 fn plan_verdict(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    found: &Shown,
-    asked: &Asked,
+    found: &ShownConflict,
+    asked: &ProposedVerdict,
 ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
     let last = match found.pair.verdict {
         Some(seq) => tx.ruling(seq)?.map(|ruling| (seq, ruling)),
@@ -142,12 +116,12 @@ fn plan_verdict(
     };
     match (&asked.how, found.pair.status) {
         (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
-            let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+            let (seq, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
             rights::may_change(cx, tx, seq)?;
             for voice in &found.voices {
                 close::may_write_topic(cx, &voice.topic)?;
             }
-            let mut done = undone(cx, tx, found, &ruling, asked)?;
+            let mut done = undo::undone(cx, tx, found, &ruling, asked)?;
             done.entries
                 .extend(dismissals::reopened_with(cx, tx, found, &ruling, asked)?);
             Ok(planned(found, asked, done, None))
@@ -157,8 +131,8 @@ fn plan_verdict(
         (Settle::Undo, ConflictStatus::Open)
             if cx.agent()?.is_none() && found.pair.ruled.is_some() =>
         {
-            let (_, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
-            let done = undone(cx, tx, found, &ruling, asked)?;
+            let (_, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
+            let done = undo::undone(cx, tx, found, &ruling, asked)?;
             Ok(planned(found, asked, done, None))
         }
         (Settle::Undo, _) => match last {
@@ -170,10 +144,10 @@ fn plan_verdict(
             {
                 repeated(cx, tx, found, seq, ruling)
             }
-            _ => Err(nothing_to_undo(found)),
+            _ => Err(undo::nothing_to_undo(found)),
         },
         (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
-            let (seq, ruling) = last.ok_or_else(|| nothing_to_undo(found))?;
+            let (seq, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
             if !is_same(tx, found, &ruling, &asked.how, &cx.eyes()?)? {
                 Err(settled_already(cx.caller, found))
             } else if cx.agent()?.is_none() && !is_persons(tx, seq)? {
@@ -199,10 +173,10 @@ fn plan_verdict(
 fn ruled(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    found: &Shown,
-    asked: &Asked,
+    found: &ShownConflict,
+    asked: &ProposedVerdict,
 ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
-    let mut done = Done::default();
+    let mut done = VerdictEffects::default();
     let (how, winner, merged) = match &asked.how {
         Settle::Dismiss => {
             dismissals::may_dismiss(cx, tx, &found.pair)?;
@@ -217,19 +191,19 @@ fn ruled(
             (How::Winner, side, None)
         }
         Settle::Merge(text) => {
-            let merged = merged(cx, found, text, asked);
+            let merged = merge::merged(cx, found, text, asked);
             close_side(cx, tx, found, 0, asked, &mut done)?;
             close_side(cx, tx, found, 1, asked, &mut done)?;
             store(cx, tx, found, merged, asked, &mut done);
             (How::Merge, None, None)
         }
         Settle::MergedBy(id) => {
-            check_merged(cx, tx, found, *id)?;
+            merge::check_merged(cx, tx, found, *id)?;
             close_side(cx, tx, found, 0, asked, &mut done)?;
             close_side(cx, tx, found, 1, asked, &mut done)?;
             (How::Merge, None, Some(*id))
         }
-        Settle::Undo => return Err(nothing_to_undo(found)),
+        Settle::Undo => return Err(undo::nothing_to_undo(found)),
     };
     Ok(planned(found, asked, done, Some((how, winner, merged))))
 }
@@ -238,8 +212,8 @@ fn ruled(
 fn confirmed(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    found: &Shown,
-    asked: &Asked,
+    found: &ShownConflict,
+    asked: &ProposedVerdict,
     ruling: Ruling,
 ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
     let mut plan = repeated(cx, tx, found, 0, ruling.clone())?;
@@ -249,7 +223,7 @@ fn confirmed(
     Ok(plan)
 }
 
-fn ruling_on(found: &Shown, ruling: Ruling, asked: &Asked) -> Planned {
+fn ruling_on(found: &ShownConflict, ruling: Ruling, asked: &ProposedVerdict) -> Planned {
     let shareable = found.voices.iter().all(|it| it.scope != Scope::Run);
     Planned::new(Operation::Resolved(Box::new(ruling)), &asked.by, shareable)
 }
@@ -258,7 +232,7 @@ fn ruling_on(found: &Shown, ruling: Ruling, asked: &Asked) -> Planned {
 fn repeated(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    found: &Shown,
+    found: &ShownConflict,
     seq: u64,
     ruling: Ruling,
 ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
@@ -290,10 +264,10 @@ fn repeated(
 fn close_side(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    found: &Shown,
+    found: &ShownConflict,
     at: usize,
-    asked: &Asked,
-    done: &mut Done,
+    asked: &ProposedVerdict,
+    done: &mut VerdictEffects,
 ) -> Result<(), Refusal> {
     let Some(side) = found.sides.get(at) else {
         return Ok(());
@@ -314,13 +288,13 @@ fn close_side(
 }
 
 /// Stores a version that a verdict creates, and the conflicts that this version has.
-fn store(
+pub(super) fn store(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    found: &Shown,
+    found: &ShownConflict,
     engram: Engram,
-    asked: &Asked,
-    done: &mut Done,
+    asked: &ProposedVerdict,
+    done: &mut VerdictEffects,
 ) {
     let compared = findings::compare(
         cx,
@@ -339,172 +313,11 @@ fn store(
     done.entries.extend(compared.entries);
 }
 
-/// One claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope no wider
-/// than either's, and the later end.
-fn merged(cx: &Context<'_>, found: &Shown, text: &str, asked: &Asked) -> Engram {
-    let [a, b] = &found.voices;
-    let agent = cx.agent().ok().flatten();
-    let clock = cx.engine.world.now();
-    let id = EngramId(cx.engine.world.id());
-    let narrow = if a.scope < b.scope { a } else { b };
-    // A claim that holds until it is replaced is replaced by one that does.
-    let lasting = match (a.expires_at, b.expires_at) {
-        (Some(one), Some(two)) if one < two => b,
-        (Some(_), Some(_)) | (None, _) => a,
-        _ => b,
-    };
-    let durable = a.durability == Durability::Durable;
-    let provenance = Provenance {
-        created_at: clock,
-        created_by: asked.by.clone(),
-        source: match agent {
-            Some(_) => Source::Agent,
-            None => Source::Tool,
-        },
-    };
-    let hash = format!("sha256:{}", hex::encode(Sha256::digest(text)));
-    let record = Record {
-        // What is for everybody is of the run of who merges, not of one that was merged.
-        run: if narrow.scope == Scope::Run {
-            narrow.run
-        } else {
-            agent.map(|it| it.run)
-        },
-        kind: b.kind,
-        fact_type: b.fact_type,
-        scope: narrow.scope,
-        topic: b.topic.clone(),
-        tags: b.tags.clone(),
-        engineer: b.engineer.clone(),
-        ttl: lasting.ttl.clone(),
-        expires_at: lasting.expires_at,
-        durability: if durable { a } else { b }.durability,
-        pointers: sources(b, a),
-        confidence: match agent {
-            // An agent's merge is no surer than either claim.
-            Some(_) => a.confidence.min(b.confidence),
-            None => a.confidence.max(b.confidence),
-        },
-        agent: agent.map(|it| it.handle.clone()),
-        verified: a.verified && b.verified,
-        ..Record::new(id, b.project, text.to_owned(), hash, provenance, asked.now)
-    };
-    record.into()
-}
-
-/// Whether a claim that was stored before can take the place of both sides.
-fn check_merged(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    found: &Shown,
-    id: EngramId,
-) -> Result<(), Refusal> {
-    let not = |why: &str, hint: &str| {
-        Err(Refusal::new(
-            Code::SchemaInvalid,
-            format!("engram {id} {why}"),
-            hint,
-        ))
-    };
-    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
-    let engram = tx.engram(id)?.filter(|it| eyes.may_see(it));
-    let Some(engram) = engram.filter(|it| it.project == found.pair.project) else {
-        return Err(crate::not_found(id));
-    };
-    if !engram.holds_now(clock) {
-        return not("no longer holds", "Commit the merged claim first.");
-    }
-    if !found.pair.is_about(&engram) {
-        return not(
-            "is hidden from somebody who sees the conflict",
-            "Name a claim that everybody who sees the conflict may see.",
-        );
-    }
-    if found.sides.contains(&side(&engram.topic, &engram.claim)) {
-        not(
-            "is one of the two sides",
-            "Choose it as the winner, or name a claim that replaces both.",
-        )
-    } else {
-        Ok(())
-    }
-}
-
-/// Makes what a verdict closed hold again, and closes what it stored.
-fn undone(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    found: &Shown,
-    ruling: &Ruling,
-    asked: &Asked,
-) -> Result<Done, Refusal> {
-    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
-    let mut done = Done::default();
-    for id in &ruling.stored {
-        let Some(first) = tx.engram(*id)? else {
-            continue;
-        };
-        let versions = tx.lineage(first.lineage_id)?;
-        let head = versions.into_iter().find(|it| it.holds_now(clock));
-        if let Some(head) = head.filter(|head| eyes.may_see(head)) {
-            close::may_close(cx, &head)?;
-            done.closed.push(head.id);
-            done.entries.push(Planned::ended(&head, &asked.by));
-        }
-    }
-    for id in &ruling.closed {
-        // What the caller may not see stays as it is.
-        let Some(old) = tx.engram(*id)?.filter(|old| eyes.may_see(old)) else {
-            continue;
-        };
-        let newest = tx.lineage(old.lineage_id)?.into_iter().next();
-        // What ended since ended otherwise.
-        let is_newest = newest.is_some_and(|it| it.id == old.id && it.valid_until.is_some());
-        let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
-        if is_newest && !is_gone {
-            close::may_close(cx, &old)?;
-            let engram = lineage::again(cx, old, asked.now, None);
-            store(cx, tx, found, engram, asked, &mut done);
-        }
-    }
-    done.is_closed = !holds_again(tx, found, &done, clock)?;
-    if !done.is_closed
-        && let Some(old) = ended_report(tx, &found.pair)?
-    {
-        let risk = lineage::again(cx, old, asked.now, None);
-        done.entries.push(Planned::stored(risk, &asked.by, None));
-    }
-    Ok(done)
-}
-
-/// Whether both sides hold once this is done: what was said since may have other words.
-fn holds_again(
-    tx: &Reader<'_>,
-    found: &Shown,
-    done: &Done,
-    clock: Timestamp,
-) -> Result<bool, Refusal> {
-    for digest in &found.pair.sides {
-        let is_stored = |entry: &Planned| {
-            entry
-                .version()
-                .is_some_and(|it| found.pair.is_about(&it) && side(&it.topic, &it.claim) == *digest)
-        };
-        let holds = tx.holding(found.pair.project, digest, clock)?;
-        let is_left = |it: &Engram| found.pair.is_about(it) && !done.closed.contains(&it.id);
-        let holds = holds.iter().any(is_left);
-        if !holds && !done.entries.iter().any(is_stored) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
 /// The entries of a verdict, its own last; without `how`, it reopens the conflict.
 fn planned(
-    found: &Shown,
-    asked: &Asked,
-    done: Done,
+    found: &ShownConflict,
+    asked: &ProposedVerdict,
+    done: VerdictEffects,
     how: Option<(How, Option<String>, Option<EngramId>)>,
 ) -> Plan<(ResolveReply, u64)> {
     let status = match how.as_ref().map(|it| it.0) {
@@ -547,7 +360,12 @@ fn planned(
 }
 
 /// Which side wins: 0 is `a`.
-fn winning(tx: &Reader<'_>, found: &Shown, how: &Settle, eyes: &Eyes) -> Result<usize, Refusal> {
+fn winning(
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+    how: &Settle,
+    eyes: &Eyes,
+) -> Result<usize, Refusal> {
     match how {
         Settle::Winner(id) => {
             let side = match tx.engram(*id)? {
@@ -582,7 +400,7 @@ fn winning(tx: &Reader<'_>, found: &Shown, how: &Settle, eyes: &Eyes) -> Result<
 /// Whether a verdict is the same as the one given before.
 fn is_same(
     tx: &Reader<'_>,
-    found: &Shown,
+    found: &ShownConflict,
     ruling: &Ruling,
     how: &Settle,
     eyes: &Eyes,
@@ -604,23 +422,7 @@ fn is_same(
     })
 }
 
-fn nothing_to_undo(found: &Shown) -> Refusal {
-    let id = found.pair.id;
-    match found.pair.allowed {
-        Some(_) => Refusal::new(
-            Code::NotFound,
-            format!("conflict {id} is allowed, and has no verdict"),
-            format!("To make it block the gate again, run `engram conflicts allow {id} --undo`."),
-        ),
-        None => Refusal::new(
-            Code::NotFound,
-            format!("conflict {id} has no verdict"),
-            "Only a verdict can be undone. If a claim ended, restore it with `engram restore`.",
-        ),
-    }
-}
-
-fn settled_already(caller: &Caller, found: &Shown) -> Refusal {
+fn settled_already(caller: &Caller, found: &ShownConflict) -> Refusal {
     let how = found.conflict.settled.as_ref();
     let how = how.map_or_else(String::new, |it| format!(" ({})", it.how));
     Refusal::new(

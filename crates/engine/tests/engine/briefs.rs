@@ -275,8 +275,8 @@ fn pins_stand_first_and_are_their_owners() {
     // Pins take at most half of the brief.
     let mut refusal = None;
     for at in 0..20 {
-        if let Err(it) = engine.pin_text(&USER, &format!("Rule {at}.")) {
-            refusal = Some(it);
+        if let Err(refused) = engine.pin_text(&USER, &format!("Rule {at}.")) {
+            refusal = Some(refused);
             break;
         }
     }

@@ -10,7 +10,9 @@ use engram_model::{
 use crate::fixture::{Asked, Ground, REINDEX, correcting, draft, query, refused};
 
 pub(crate) const USER: Caller = Caller::User;
+
 pub(crate) const SHORT: &str = "The wallet lock lasts 3 minutes.";
+
 pub(crate) const LONG: &str = "The wallet lock lasts half an hour.";
 
 pub(crate) fn on(topic: &str, claim: &str) -> Draft {
@@ -386,60 +388,6 @@ fn an_erasure_reaches_what_was_said_of_its_claim() {
     );
 }
 
-#[test]
-fn an_ephemeral_claim_meets_others_once_it_is_promoted() {
-    let at = Ground::opened();
-    at.put(&at.agent("ada"), on("wallet", SHORT)).unwrap();
-    let brief = Draft {
-        durability: Some(Durability::Ephemeral),
-        ..on("wallet", LONG)
-    };
-    let second = at.put(&at.agent("bob"), brief).unwrap();
-    assert_eq!(open(&at), []);
-    let promoted =
-        at.0.ask(
-            &USER,
-            ask::Promote(engram_model::Promote {
-                id: second.id,
-                scope: None,
-            }),
-        )
-        .unwrap();
-    assert!(promoted.findings.iter().any(|it| it.conflict.is_some()));
-    assert_eq!(open(&at).len(), 1);
-}
-
-/// Claims of two runs never meet; once one of them is the project's, they do.
-#[test]
-fn a_claim_meets_others_where_it_is_promoted_to() {
-    let at = Ground::opened();
-    let own = |claim: &str| Draft {
-        scope: Some(Scope::Run),
-        ..on("wallet", claim)
-    };
-    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
-    let first = at.put(&ada, own(SHORT)).unwrap();
-    let second = at.put(&bob, own(LONG)).unwrap();
-    assert_eq!((second.conflicts, open(&at)), (0, Vec::new()));
-    let promote = engram_model::Promote {
-        id: first.id,
-        scope: Some(Scope::Project),
-    };
-    let promoted = at.0.ask(&USER, ask::Promote(promote)).unwrap();
-    let found = promoted.findings.iter().find_map(|it| it.conflict);
-    let [known] = &open(&at)[..] else {
-        panic!("{promoted:?}");
-    };
-    assert_eq!(found, Some(known.id));
-    // The answer's place is the claim's own.
-    let entries = at.journal().entries;
-    let stored = entries.iter().find(|it| it.seq == promoted.seq).unwrap();
-    assert_eq!(stored.change.engram(), Some(promoted.id));
-    // Bob sees both, Ada hers alone.
-    assert_eq!(listed(&at, &bob, Listed::Open).len(), 1);
-    assert_eq!(listed(&at, &ada, Listed::Open).len(), 0);
-}
-
 /// Who repeats a claim on the same evidence stores nothing, and learns what it contradicts.
 #[test]
 fn a_repeated_claim_tells_its_open_conflicts() {
@@ -517,48 +465,6 @@ fn a_reply_tells_of_the_worst_and_counts_all() {
     assert_eq!(all.blocking.len(), high.blocking.len() + 1);
     let groups: Vec<_> = open(&at).iter().map(|it| it.severity).collect();
     assert!(groups.is_sorted_by(|one, two| one >= two), "{groups:?}");
-}
-
-/// Up to seventeen values each contradict each other; of more, each new one contradicts the last.
-#[test]
-fn the_values_of_a_series_are_not_all_held_against_each_other() {
-    let at = Ground::opened();
-    let value = |number: u32| on("gateway", &format!("The retry limit is {number}."));
-    let mut said = Vec::new();
-    for number in 0..40_usize {
-        let reply = at.put(&USER, value(number as u32)).unwrap();
-        let expected = if number <= 16 { number } else { 1 };
-        let told = (reply.conflicts, reply.conflicts + reply.due);
-        let expected = expected as u64;
-        // So many that older ones are read behind the answer.
-        let left = u64::from(number > 32);
-        assert_eq!(told, (expected.min(5), expected + left), "value {number}");
-        at.0.help_index().unwrap();
-        if number > 16 {
-            assert_eq!(reply.findings[0].id, said[number - 1], "the last one");
-        }
-        said.push(reply.id);
-    }
-    let found = 17 * 16 / 2 + 23;
-    assert_eq!(open(&at).len(), found);
-    // Who says one of them again hears what is known of it, and of the last.
-    let again = Draft {
-        pointers: vec![evidence("repo:README.md@HEAD")],
-        ..value(20)
-    };
-    let again = at.put(&at.agent("bob"), again).unwrap();
-    assert_eq!((again.conflicts, open(&at).len()), (3, found + 1));
-    // Another matter in the same words of another topic is none of it.
-    at.put(&USER, on("wallet", SHORT)).unwrap();
-    let both = format!("{LONG} The retry limit is 99.");
-    let reply = at.put(&at.agent("eve"), on("wallet", &both)).unwrap();
-    assert_eq!(reply.conflicts, 1, "{reply:?}");
-    // Once few of them hold, all are compared again.
-    for id in &said[8..] {
-        at.forget(&USER, *id).unwrap();
-    }
-    let reply = at.put(&USER, value(100)).unwrap();
-    assert_eq!(reply.conflicts + reply.due, 8 + 1);
 }
 
 #[test]

@@ -219,8 +219,8 @@ fn what_is_not_gone_yet_is_told() {
     let stored = engine.put(&USER, secret(0)).unwrap();
     let reader = Store::open(&ground.home(), ulid::Ulid(0)).unwrap();
     reader
-        .read::<_, StoreError>(|it| {
-            it.head()?;
+        .read::<_, StoreError>(|tx| {
+            tx.head()?;
             let reply = engine.redact(&USER, stored.id).unwrap();
             assert_eq!(reply.pending.len(), 1, "{:?}", reply.pending);
             assert!(!holding(&ground.home()).is_empty());

@@ -226,9 +226,9 @@ fn no_field_takes_a_credential() {
         refused(engine.put(&ada, said), Code::SecretDetected);
     }
     let encoded: String = token.bytes().map(|it| format!("%{it:02X}")).collect();
-    let said = with(&|it| {
+    let said = with(&|draft| {
         let url = format!("url:https://example.org/?t={encoded}");
-        it.pointers.push(PointerInput::Text(url));
+        draft.pointers.push(PointerInput::Text(url));
     });
     refused(engine.put(&ada, said), Code::SecretDetected);
     let note = |kind: &str, slug: &str, text: &str| Note {

@@ -179,9 +179,9 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
 
 /// A person who dismissed a conflict for one run dismissed it for each.
 fn is_dismissed_by_the_user(at: &Asked, sides: [&String; 2]) -> bool {
-    listed(at, &USER, Listed::Dismissed).iter().any(|it| {
-        let of = [&it.a, &it.b].map(|it| side(&it.topic, &it.claim));
-        let by = it.settled.as_ref().map(|settled| settled.by.as_str());
+    listed(at, &USER, Listed::Dismissed).iter().any(|conflict| {
+        let of = [&conflict.a, &conflict.b].map(|it| side(&it.topic, &it.claim));
+        let by = conflict.settled.as_ref().map(|settled| settled.by.as_str());
         sides.iter().all(|side| of.contains(side)) && by == Some("user")
     })
 }

@@ -2,16 +2,14 @@
 //! from what was refused before.
 
 use engram_model::{
-    Caller, Code, ConflictFilter, Deref, Draft, Hook, HookEvent, Opening, Operation, Outcome,
-    PointerInput, Refusal, Sending, SentReply, ask, operation::Sent,
+    Caller, Code, ConflictFilter, Deref, Draft, Hook, HookEvent, Opening, Outcome, PointerInput,
+    Refusal, Sending, SentReply, ask,
 };
-use engram_store::{NewEntry, Store, StoreError};
 use serde_json::{Value, json};
-use ulid::Ulid;
 
 use crate::fixture::{Asked, Ground, POINTER, draft, git, handle, refused};
 
-const USER: Caller = Caller::User;
+pub(crate) const USER: Caller = Caller::User;
 
 impl Asked {
     /// An agent that was opened, below a parent or as a root.
@@ -35,7 +33,7 @@ impl Asked {
         self.0.ask(&USER, ask::ValidateMessage(message)).is_ok()
     }
 
-    fn send_to(
+    pub(crate) fn send_to(
         &self,
         who: &Caller,
         message: Value,
@@ -46,15 +44,15 @@ impl Asked {
     }
 }
 
-struct Team {
-    ground: Ground,
-    engine: Asked,
-    lead: Caller,
-    ada: Caller,
-    bob: Caller,
+pub(crate) struct Team {
+    pub(crate) ground: Ground,
+    pub(crate) engine: Asked,
+    pub(crate) lead: Caller,
+    pub(crate) ada: Caller,
+    pub(crate) bob: Caller,
 }
 
-fn team() -> Team {
+pub(crate) fn team() -> Team {
     let ground = Ground::new();
     let engine = ground.open();
     let lead = engine.opened("lead", "architect", None);
@@ -84,7 +82,7 @@ pub(crate) fn report(engrams: Vec<Value>, summary: &str) -> Value {
     })
 }
 
-fn order(budgets: Value) -> Value {
+pub(crate) fn order(budgets: Value) -> Value {
     json!({
         "role": "Programmer", "shared_brief_micro": ["Ship on Friday."], "budgets": budgets,
         "target_pointer_pack": ["repo:src/lib.rs#L5-L9@HEAD"], "instructions": ["Confirm the retries."],
@@ -437,7 +435,7 @@ fn rates_hold_for_messages() {
     let mut refusals = 0;
     while refusals < 30 {
         match engine.send(&ada, json!({ "role": "programmer" })) {
-            Err(it) if it.code == Code::RateLimited => break,
+            Err(refusal) if refusal.code == Code::RateLimited => break,
             _ => refusals += 1,
         }
     }
@@ -574,212 +572,4 @@ fn an_erased_claim_is_in_no_message() {
         let bytes = std::fs::read(ground.home().join(name)).unwrap_or_default();
         assert!(!bytes.windows(5).any(|it| it == b"zebra"), "{name}");
     }
-}
-
-#[test]
-fn a_childs_requests_wait_for_its_parent() {
-    let Team {
-        ground: _ground,
-        engine,
-        lead,
-        ada,
-        ..
-    } = team();
-    let want = |reason: &str| json!({ "pointer": "repo:src/lib.rs#L1-L40@HEAD", "reason": reason });
-    let mut message = report(vec![engram("Retries use full jitter.")], "One.");
-    message["deref_requests"] = json!([want("To confirm."), want("Once more.")]);
-    let Outcome::Reported { requests, .. } = engine.send(&ada, message).unwrap().outcome else {
-        panic!("a child's message");
-    };
-    assert_eq!(requests[0], requests[1], "the same pointer is one request");
-    let waiting = |who: &Caller| {
-        let which = engram_model::WhichRequests::default();
-        engine.0.ask(who, ask::Requests(which)).unwrap().requests
-    };
-    let asked = waiting(&lead);
-    assert_eq!((asked.len(), &asked[0].id), (1, &requests[0]));
-    assert!(asked[0].reason == "To confirm." && asked[0].tokens > 100);
-}
-
-#[test]
-fn a_parents_grants_are_issued_for_each_child() {
-    let Team {
-        ground: _ground,
-        engine,
-        lead,
-        ada,
-        bob,
-        ..
-    } = team();
-    let pointer = "repo:src/lib.rs#L1-L4@HEAD";
-    let mut message = order(json!({ "max_repo_spans": 0 }));
-    message["grants"] = json!([{ "budget_token": "", "pointer": pointer, "cap_tokens": 400 }]);
-    let Outcome::Told { sent } = engine.send(&lead, message.clone()).unwrap().outcome else {
-        panic!("a parent's message");
-    };
-    let token = |at: usize| {
-        sent[at].message["grants"][0]["budget_token"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
-    assert!(token(0) != token(1) && token(0).len() > 20);
-    let read = |who: &Caller, token: String| {
-        engine.0.ask(
-            who,
-            ask::Deref(Deref {
-                pointer: PointerInput::Text(pointer.to_owned()),
-                max_tokens: None,
-                turn: None,
-                budget_token: Some(token),
-            }),
-        )
-    };
-    refused(read(&ada, token(1)), Code::DerefDenied);
-    read(&ada, token(0)).unwrap();
-    refused(read(&ada, token(0)), Code::DerefDenied);
-    // A token that was issued before is passed on, if it holds.
-    message["grants"][0]["budget_token"] = json!(token(1));
-    engine.send_to(&lead, message.clone(), Some(&bob)).unwrap();
-    refused(
-        engine.send_to(&lead, message, Some(&ada)),
-        Code::DerefDenied,
-    );
-}
-
-#[test]
-fn inline_code_needs_a_grant_that_one_message_spends() {
-    let Team {
-        ground: _ground,
-        engine,
-        ada,
-        bob,
-        ..
-    } = team();
-    let code = || {
-        report(
-            vec![],
-            "The fix is `let a = f(x); let b = g(a); store(a, b);` in the loop.",
-        )
-    };
-    refused(engine.send(&ada, code()), Code::BudgetExceeded);
-    let grant = engram_model::GrantWanted {
-        to: handle(&ada),
-        code_chars: Some(200),
-        pointer: None,
-        cap_tokens: None,
-        ttl: None,
-        by: None,
-    };
-    engine.0.ask(&USER, ask::IssueGrant(grant)).unwrap();
-    refused(engine.send(&bob, code()), Code::BudgetExceeded);
-    engine.send(&ada, code()).unwrap();
-    refused(engine.send(&ada, code()), Code::BudgetExceeded);
-}
-
-/// Files that cannot be read, however many, count as the others do: the share says what it said.
-#[test]
-fn files_that_cannot_be_read_change_no_share() {
-    let team = team();
-    let budget = |at: &Asked| {
-        let reply = at.0.ask(&USER, ask::Budget(Default::default()));
-        reply.unwrap().delivered
-    };
-    let said = report(vec![engram("Retries use full jitter.")], "One.");
-    team.engine.send(&team.ada, said).unwrap();
-    let one = budget(&team.engine);
-    assert!(one.full_tokens > 4_000 && one.uncounted == 0, "{one:?}");
-    let store = Store::open(&team.ground.home(), Ulid(9)).unwrap();
-    let project = team.engine.status(&USER).unwrap().project.unwrap();
-    let project = project.id.unwrap();
-    let sent = Sent {
-        id: "m".to_owned(),
-        tokens: 2_500 * one.tokens,
-        files: (0..2_500)
-            .map(|nth| format!("repo:gone-{nth}.rs@{:040x}", 7))
-            .collect(),
-        ..Sent::default()
-    };
-    store
-        .write::<_, StoreError>(team.ground.clock.now(), |it| {
-            it.record(&NewEntry {
-                project,
-                shareable: false,
-                agent: None,
-                by: "",
-                operation: &Operation::Sent(Box::new(sent)),
-            })
-        })
-        .unwrap();
-    for nth in 1..=3 {
-        let all = budget(&team.ground.open());
-        assert_eq!(all.full_tokens, 2_501 * one.full_tokens);
-        assert_eq!(all.uncounted, 2_500);
-        assert!((all.share - one.share).abs() < 1e-9, "{all:?} {one:?}");
-        let left = store.read::<_, StoreError>(|it| it.uncounted_files(project, 9_999));
-        assert_eq!(
-            left.unwrap().len(),
-            2_500 - 500 * nth,
-            "each is looked at once"
-        );
-    }
-}
-
-#[test]
-fn what_was_delivered_is_counted_when_it_is_asked() {
-    let Team {
-        ground: _ground,
-        engine,
-        lead,
-        ada,
-        ..
-    } = team();
-    let budget = || {
-        engine
-            .0
-            .ask(&USER, ask::Budget(Default::default()))
-            .unwrap()
-    };
-    assert_eq!(budget().delivered, Default::default());
-    let tokens = engine
-        .send(
-            &ada,
-            report(vec![engram("Retries use full jitter.")], "One."),
-        )
-        .unwrap()
-        .tokens as u64;
-    let one = budget().delivered;
-    assert_eq!((one.tokens, one.resend_rate), (tokens, 0.0));
-    assert!(one.full_tokens > 4_000 && one.share < 0.05, "{one:?}");
-    engine
-        .send(&ada, report(vec![], "Nothing new was found."))
-        .unwrap();
-    assert_eq!(
-        budget().delivered.full_tokens,
-        one.full_tokens,
-        "the same file, the same recipient"
-    );
-    engine.send(&lead, order(json!({}))).unwrap();
-    let all = budget();
-    assert_eq!(
-        all.delivered.full_tokens,
-        3 * one.full_tokens,
-        "two recipients more"
-    );
-    refused(
-        engine.send(&ada, json!({ "role": "programmer" })),
-        Code::SchemaInvalid,
-    );
-    engine
-        .send(&ada, report(vec![], "Nothing new was found."))
-        .unwrap();
-    assert_eq!(budget().delivered.resend_rate, 0.25);
-    let used = all
-        .agents
-        .iter()
-        .find(|it| it.agent == handle(&ada))
-        .unwrap()
-        .inline_tokens
-        .used;
-    assert!(u64::from(used) > tokens);
 }

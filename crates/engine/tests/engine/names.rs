@@ -184,7 +184,7 @@ fn as_before(ground: &Ground, at: &Asked, id: ConflictId, closed: EngramId) {
     ];
     let store = Store::open_only(&ground.home(), ulid::Ulid::nil()).unwrap();
     store
-        .write::<_, StoreError>(ground.clock.now(), |it| {
+        .write::<_, StoreError>(ground.clock.now(), |tx| {
             before.iter().try_for_each(|operation| {
                 let entry = NewEntry {
                     project,
@@ -193,7 +193,7 @@ fn as_before(ground: &Ground, at: &Asked, id: ConflictId, closed: EngramId) {
                     by: &impostor.0,
                     operation,
                 };
-                it.record(&entry).map(drop)
+                tx.record(&entry).map(drop)
             })
         })
         .unwrap();
@@ -245,28 +245,30 @@ fn what_an_earlier_build_recorded_is_shown_as_an_agents() {
 fn a_chosen_name_is_told_from_a_given_one() {
     type Way = (&'static str, fn(&Asked, &str) -> Came);
     let given: [Way; 4] = [
-        ("agents open", |at, it| {
-            open(at, &USER, it, None)?;
-            put(at, &called(it), None)
+        ("agents open", |at, name| {
+            open(at, &USER, name, None)?;
+            put(at, &called(name), None)
         }),
-        ("put --agent", |at, it| put(at, &USER, Some(it))),
-        ("note --agent", |at, it| {
-            note(at, &USER, Some(it))?;
-            put(at, &USER, Some(it))
+        ("put --agent", |at, name| put(at, &USER, Some(name))),
+        ("note --agent", |at, name| {
+            note(at, &USER, Some(name))?;
+            put(at, &USER, Some(name))
         }),
-        ("deref --agent", |at, it| {
-            at.deref(&called(it), POINTER)?;
-            put(at, &called(it), None)
+        ("deref --agent", |at, name| {
+            at.deref(&called(name), POINTER)?;
+            put(at, &called(name), None)
         }),
     ];
     let chosen: [Way; 4] = [
-        ("clientInfo", |at, it| put(at, &at.agent(it), None)),
-        ("agent_id", |at, it| put(at, &at.agent("other"), Some(it))),
-        ("agent_id of an agent with a token", |at, it| {
-            put(at, &called("lead"), Some(it))
+        ("clientInfo", |at, name| put(at, &at.agent(name), None)),
+        ("agent_id", |at, name| {
+            put(at, &at.agent("other"), Some(name))
         }),
-        ("a child's name", |at, it| {
-            let child = open(at, &called("lead"), it, None)?;
+        ("agent_id of an agent with a token", |at, name| {
+            put(at, &called("lead"), Some(name))
+        }),
+        ("a child's name", |at, name| {
+            let child = open(at, &called("lead"), name, None)?;
             put(at, &Caller::Agent(child.agent), None)
         }),
     ];

@@ -1,10 +1,14 @@
 //! Ephemeral claims, and what makes them durable.
 
-use engram_model::{Caller, Change, Code, Draft, Durability, EngramId, Query, Scope, ask};
+use engram_model::{Caller, Change, Code, Draft, Durability, EngramId, Listed, Query, Scope, ask};
 
-use crate::fixture::{Asked, Ground, draft, query, refused};
+use crate::{
+    conflicts::{LONG, SHORT, listed, on, open},
+    fixture::{Asked, Ground, draft, query, refused},
+};
 
 const USER: Caller = Caller::User;
+
 const DAY: i64 = 86_400;
 
 fn ephemeral(claim: &str) -> Draft {
@@ -241,4 +245,58 @@ fn a_process_that_stays_promotes_behind_its_answers() {
         .any(is_promotion)
     {}
     assert!(is_durable(&at, said.id));
+}
+
+#[test]
+fn an_ephemeral_claim_meets_others_once_it_is_promoted() {
+    let at = Ground::opened();
+    at.put(&at.agent("ada"), on("wallet", SHORT)).unwrap();
+    let brief = Draft {
+        durability: Some(Durability::Ephemeral),
+        ..on("wallet", LONG)
+    };
+    let second = at.put(&at.agent("bob"), brief).unwrap();
+    assert_eq!(open(&at), []);
+    let promoted =
+        at.0.ask(
+            &USER,
+            ask::Promote(engram_model::Promote {
+                id: second.id,
+                scope: None,
+            }),
+        )
+        .unwrap();
+    assert!(promoted.findings.iter().any(|it| it.conflict.is_some()));
+    assert_eq!(open(&at).len(), 1);
+}
+
+/// Claims of two runs never meet; once one of them is the project's, they do.
+#[test]
+fn a_claim_meets_others_where_it_is_promoted_to() {
+    let at = Ground::opened();
+    let own = |claim: &str| Draft {
+        scope: Some(Scope::Run),
+        ..on("wallet", claim)
+    };
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    let first = at.put(&ada, own(SHORT)).unwrap();
+    let second = at.put(&bob, own(LONG)).unwrap();
+    assert_eq!((second.conflicts, open(&at)), (0, Vec::new()));
+    let promote = engram_model::Promote {
+        id: first.id,
+        scope: Some(Scope::Project),
+    };
+    let promoted = at.0.ask(&USER, ask::Promote(promote)).unwrap();
+    let found = promoted.findings.iter().find_map(|it| it.conflict);
+    let [known] = &open(&at)[..] else {
+        panic!("{promoted:?}");
+    };
+    assert_eq!(found, Some(known.id));
+    // The answer's place is the claim's own.
+    let entries = at.journal().entries;
+    let stored = entries.iter().find(|it| it.seq == promoted.seq).unwrap();
+    assert_eq!(stored.change.engram(), Some(promoted.id));
+    // Bob sees both, Ada hers alone.
+    assert_eq!(listed(&at, &bob, Listed::Open).len(), 1);
+    assert_eq!(listed(&at, &ada, Listed::Open).len(), 0);
 }

@@ -122,7 +122,7 @@ fn what_was_stored_before_is_compared_behind_the_answers() {
     let first = at.get(&USER, first.id).unwrap();
     let store = Store::open(&ground.home(), Ulid(0)).unwrap();
     store
-        .write::<_, StoreError>(ground.clock.now(), |it| {
+        .write::<_, StoreError>(ground.clock.now(), |tx| {
             for (number, (topic, claim)) in claims().into_iter().enumerate() {
                 let id = Ulid::from_parts(7, number as u128);
                 let engram = Record {
@@ -134,14 +134,14 @@ fn what_was_stored_before_is_compared_behind_the_answers() {
                     ..(*first).clone().into()
                 };
                 let project = engram.project;
-                let seq = it.record(&NewEntry {
+                let seq = tx.record(&NewEntry {
                     project,
                     shareable: true,
                     agent: None,
                     by: "user",
                     operation: &Operation::Stored(Box::new(engram)),
                 })?;
-                it.keep_due(project, seq, Due::ALL)?;
+                tx.keep_due(project, seq, Due::ALL)?;
             }
             Ok(())
         })

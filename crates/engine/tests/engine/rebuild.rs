@@ -166,8 +166,8 @@ fn scribbled(ground: &Ground, sound: &[(PathBuf, Vec<u8>)], places: &[(usize, us
     for (file, at, byte) in places {
         let (path, bytes) = &sound[file % sound.len()];
         let mut damaged = fs::read(path).unwrap_or_else(|_| bytes.clone());
-        if let Some(it) = damaged.len().checked_sub(1).map(|last| at % (last + 1)) {
-            damaged[it] = *byte;
+        if let Some(offset) = damaged.len().checked_sub(1).map(|last| at % (last + 1)) {
+            damaged[offset] = *byte;
         }
         fs::write(path, damaged).unwrap();
     }

@@ -102,8 +102,8 @@ fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
     let mut refusal = None;
     for at in 0..100 {
         let claim = format!("Retry {at} uses jitter.");
-        if let Err(it) = engine.0.ask(&agent, said(&claim, "seen")) {
-            refusal = Some((it.code, at));
+        if let Err(refused) = engine.0.ask(&agent, said(&claim, "seen")) {
+            refusal = Some((refused.code, at));
             break;
         }
     }

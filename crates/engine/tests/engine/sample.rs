@@ -39,8 +39,8 @@ fn function(name: &str) -> String {
 }
 
 /// The state of a claim's evidence in a word, as each surface shows it.
-fn state(it: &Engram) -> &str {
-    let found = it.health.as_ref().and_then(|it| it.worst());
+fn state(engram: &Engram) -> &str {
+    let found = engram.health.as_ref().and_then(|it| it.worst());
     found.and_then(|it| it.state.as_deref()).unwrap_or("")
 }
 
@@ -92,9 +92,12 @@ fn a_sample_has_one_of_each_that_becomes_of_claims() {
     assert_eq!(states[2..], ["renamed", "moved", "edited"]);
     let standing = |it: &Engram| it.health.as_ref().map(|it| it.standing);
     assert_eq!(standing(&sample[4]), Some(Evidence::NeedsReverification));
-    for it in &sample[..4] {
-        let standing = standing(it);
-        assert!(standing.is_none_or(|it| it == Evidence::Holds), "{it:?}");
+    for engram in &sample[..4] {
+        let standing = standing(engram);
+        assert!(
+            standing.is_none_or(|it| it == Evidence::Holds),
+            "{engram:?}"
+        );
     }
     // Two agents, and a correction.
     assert_eq!(sample[0].figures.corroborations, 1);
@@ -102,9 +105,9 @@ fn a_sample_has_one_of_each_that_becomes_of_claims() {
     assert_eq!(corrected.claim, "`src/ledger.rs` ends at line 15.");
     assert!(corrected.valid_until.is_some());
     assert!(corrected.pointers[0].commits().contains(&first.as_str()));
-    for it in &sample {
-        assert!(it.verified && it.tags == [SAMPLE], "{it:?}");
-        at.deref(&USER, &it.pointers[0].to_string()).unwrap();
+    for engram in &sample {
+        assert!(engram.verified && engram.tags == [SAMPLE], "{engram:?}");
+        at.deref(&USER, &engram.pointers[0].to_string()).unwrap();
     }
 }
 
@@ -232,8 +235,8 @@ fn hostile_names_and_huge_files_are_left_out() {
     repo.commit("Rename some");
     let at = ground.open_at("other", 1);
     let sample = load(&at).unwrap();
-    for it in &sample {
-        let claim = &it.claim;
+    for engram in &sample {
+        let claim = &engram.claim;
         assert!(
             !claim.contains('\n') && !claim.contains('\u{202e}'),
             "{claim:?}"
@@ -242,7 +245,7 @@ fn hostile_names_and_huge_files_are_left_out() {
             !claim.contains("a`b") && !claim.contains("huge"),
             "{claim:?}"
         );
-        at.deref(&USER, &it.pointers[0].to_string()).unwrap();
+        at.deref(&USER, &engram.pointers[0].to_string()).unwrap();
     }
     let moved = sample.iter().find(|it| it.claim.contains(" moved "));
     assert_eq!(moved.map(state), Some("moved"), "{sample:?}");

@@ -5,7 +5,7 @@ use engram_model::{
 };
 
 use crate::{
-    conflicts::{USER, due, on, open},
+    conflicts::{LONG, SHORT, USER, due, evidence, on, open},
     fixture::{Asked, Ground, elsewhere},
 };
 
@@ -233,4 +233,46 @@ fn mild_values_hide_no_severe_one() {
     compare_all(&at);
     assert!(is_open(&at, severe, users));
     assert_eq!(at.gate(Severity::High).gate, Gate::Shut);
+}
+
+/// Up to seventeen values each contradict each other; of more, each new one contradicts the last.
+#[test]
+fn the_values_of_a_series_are_not_all_held_against_each_other() {
+    let at = Ground::opened();
+    let value = |number: u32| on("gateway", &format!("The retry limit is {number}."));
+    let mut said = Vec::new();
+    for number in 0..40_usize {
+        let reply = at.put(&USER, value(number as u32)).unwrap();
+        let expected = if number <= 16 { number } else { 1 };
+        let told = (reply.conflicts, reply.conflicts + reply.due);
+        let expected = expected as u64;
+        // So many that older ones are read behind the answer.
+        let left = u64::from(number > 32);
+        assert_eq!(told, (expected.min(5), expected + left), "value {number}");
+        at.0.help_index().unwrap();
+        if number > 16 {
+            assert_eq!(reply.findings[0].id, said[number - 1], "the last one");
+        }
+        said.push(reply.id);
+    }
+    let found = 17 * 16 / 2 + 23;
+    assert_eq!(open(&at).len(), found);
+    // Who says one of them again hears what is known of it, and of the last.
+    let again = Draft {
+        pointers: vec![evidence("repo:README.md@HEAD")],
+        ..value(20)
+    };
+    let again = at.put(&at.agent("bob"), again).unwrap();
+    assert_eq!((again.conflicts, open(&at).len()), (3, found + 1));
+    // Another matter in the same words of another topic is none of it.
+    at.put(&USER, on("wallet", SHORT)).unwrap();
+    let both = format!("{LONG} The retry limit is 99.");
+    let reply = at.put(&at.agent("eve"), on("wallet", &both)).unwrap();
+    assert_eq!(reply.conflicts, 1, "{reply:?}");
+    // Once few of them hold, all are compared again.
+    for id in &said[8..] {
+        at.forget(&USER, *id).unwrap();
+    }
+    let reply = at.put(&USER, value(100)).unwrap();
+    assert_eq!(reply.conflicts + reply.due, 8 + 1);
 }

@@ -47,18 +47,18 @@ struct Model {
 }
 
 impl Model {
-    fn sees(&self, who: Option<usize>, it: &Held) -> bool {
-        it.scope != Scope::Run || who.is_none() || it.owner == who
+    fn sees(&self, who: Option<usize>, held: &Held) -> bool {
+        held.scope != Scope::Run || who.is_none() || held.owner == who
     }
 
     /// What the user said is closed by the user alone.
-    fn closes(&self, who: Option<usize>, it: &Held) -> bool {
-        who.is_none() || it.owner.is_some()
+    fn closes(&self, who: Option<usize>, held: &Held) -> bool {
+        who.is_none() || held.owner.is_some()
     }
 
     /// What an agent said is retired by that agent and by the user.
-    fn retires(&self, who: Option<usize>, it: &Held) -> bool {
-        who.is_none() || it.owner == who
+    fn retires(&self, who: Option<usize>, held: &Held) -> bool {
+        who.is_none() || held.owner == who
     }
 
     /// The claims of a word that a caller must find now.

@@ -14,8 +14,8 @@ fn log(at: &Asked, id: EngramId) -> Vec<Entry> {
 
 /// Each entry of a log, newest first, as a person would tell it.
 fn told(at: &Asked, id: EngramId) -> Vec<String> {
-    let tell = |it: Entry| {
-        let what = match it.change {
+    let tell = |entry: Entry| {
+        let what = match entry.change {
             Change::Stored(engram) if engram.restores.is_some() => "restored".to_owned(),
             Change::Stored(engram) => {
                 format!("{} by {}", engram.kind, engram.provenance.created_by)
@@ -26,7 +26,7 @@ fn told(at: &Asked, id: EngramId) -> Vec<String> {
             Change::Promoted { .. } => "promoted".to_owned(),
             other => format!("{other:?}"),
         };
-        format!("{}: {what}", it.by)
+        format!("{}: {what}", entry.by)
     };
     log(at, id).into_iter().map(tell).collect()
 }
@@ -368,7 +368,7 @@ fn what_was_asked_shows_and_ends_with_its_claim() {
             .entries
             .into_iter()
             .find_map(|it| match it.change {
-                Change::Stored(it) if it.id == id => it.asked,
+                Change::Stored(engram) if engram.id == id => engram.asked,
                 _ => None,
             });
         assert_eq!(of_feed, Some(todo.id), "{name}");

@@ -36,9 +36,9 @@ fn told(at: &Asked, who: &Caller, conflict: &Conflict) -> String {
         allowed,
         ..
     } = conflict;
-    let settled = settled.as_ref().map(|it| {
-        let merged = it.merged.map(|id| at.get(who, id).unwrap().claim);
-        (it.how, &it.by, &it.why, merged)
+    let settled = settled.as_ref().map(|settled| {
+        let merged = settled.merged.map(|id| at.get(who, id).unwrap().claim);
+        (settled.how, &settled.by, &settled.why, merged)
     });
     let allowed = allowed.as_ref().map(|it| (&it.by, &it.why));
     let risk = risk.map(|id| at.get(who, id).unwrap().valid_until.is_none());

@@ -1,0 +1,283 @@
+//! A conflict as a caller may see it.
+//!
+//! That a side has ended is not stored: it follows from the claims each time a conflict is shown.
+
+use crate::context::{names, visibility::Eyes};
+use engram_model::{
+    Allowed, Conflict, ConflictSide, ConflictStatus, Engram, EngramId, How, OperationKind, Refusal,
+    Settled, operation::Contradiction,
+};
+use engram_store::{Pair, Reader};
+use jiff::Timestamp;
+
+/// A conflict, with what only the engine needs of it.
+pub(crate) struct ShownConflict {
+    pub(crate) pair: Pair,
+    pub(crate) conflict: Conflict,
+    /// The digests of the sides `a` and `b`.
+    pub(crate) sides: [String; 2],
+    /// The engram that represents each side.
+    pub(crate) voices: [Engram; 2],
+}
+
+/// What an id leads to: where the conflict is settled or closed and the same is open in a run that
+/// the caller sees, to that.
+pub(crate) fn standing(
+    tx: &Reader<'_>,
+    pair: Pair,
+    eyes: &Eyes,
+    clock: Timestamp,
+) -> Result<Pair, Refusal> {
+    let is_open = pair.status == ConflictStatus::Open;
+    if pair.run.is_some() || (is_open && tx.both_hold(&pair, clock)?) {
+        return Ok(pair);
+    }
+    for narrow in tx.conflicts_between(pair.project, &pair.sides)? {
+        if narrow.run.is_some()
+            && eyes.may_know_of(narrow.run)
+            && narrow.status == ConflictStatus::Open
+            && tx.covering(&narrow, clock)?.is_none()
+            && tx.both_hold(&narrow, clock)?
+        {
+            return Ok(narrow);
+        }
+    }
+    Ok(pair)
+}
+
+/// A conflict as this caller may see it; none if it may not see one of the sides. What another
+/// covers is that one.
+pub(crate) fn shown(
+    tx: &Reader<'_>,
+    pair: Pair,
+    eyes: &Eyes,
+    clock: Timestamp,
+) -> Result<Option<ShownConflict>, Refusal> {
+    if !eyes.may_know_of(pair.run) {
+        return Ok(None);
+    }
+    let pair = tx.covering(&pair, clock)?.unwrap_or(pair);
+    let (Some(found), Some(first)) = (tx.contradiction(pair.last)?, tx.deed(pair.first)?) else {
+        return Ok(None);
+    };
+    let ruling = match (pair.status, pair.verdict) {
+        (ConflictStatus::Resolved, Some(seq)) => tx.ruling(seq)?,
+        _ => None,
+    };
+    let closed = ruling.map(|ruling| ruling.closed).unwrap_or_default();
+    let Some([a, b]) = both_sides(tx, &pair, &found, &closed, eyes, clock)? else {
+        return Ok(None);
+    };
+    let (status, settled) = state_of(tx, &pair, [&a.voice, &b.voice], eyes, clock)?;
+    let conflict = Conflict {
+        id: pair.id,
+        status,
+        severity: found.severity,
+        tier: found.tier,
+        score: found.score,
+        why: found.why,
+        found_at: first.at,
+        risk: risk_of(tx, &pair, clock)?,
+        settled,
+        allowed: allowance(tx, &pair)?,
+        a: side_of(&a.voice, a.differs),
+        b: side_of(&b.voice, b.differs),
+    };
+    Ok(Some(ShownConflict {
+        pair,
+        conflict,
+        sides: [a.digest, b.digest],
+        voices: [a.voice, b.voice],
+    }))
+}
+
+/// A side of a conflict, as its caller sees it.
+struct SeenSide {
+    digest: String,
+    voice: Engram,
+    /// Where its words differ from those of the other side.
+    differs: Vec<(usize, usize)>,
+}
+
+/// Both sides, the older first; none if the caller may not see one of them.
+fn both_sides(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    found: &Contradiction,
+    closed: &[EngramId],
+    eyes: &Eyes,
+    clock: Timestamp,
+) -> Result<Option<[SeenSide; 2]>, Refusal> {
+    let mut sides = Vec::new();
+    for (at, digest) in pair.sides.iter().enumerate() {
+        let known = found.engrams.get(at).into_iter().chain(closed);
+        let known: Vec<EngramId> = known.copied().collect();
+        let Some(voice) = voice(tx, pair, digest, &known, eyes, clock)? else {
+            return Ok(None);
+        };
+        sides.push(SeenSide {
+            digest: digest.clone(),
+            voice,
+            differs: found.differs.get(at).cloned().unwrap_or_default(),
+        });
+    }
+    // The one that was said last is the newer.
+    sides.sort_by_key(|side| (side.voice.placed(), side.voice.id));
+    Ok(sides.try_into().ok())
+}
+
+/// Whether a conflict is open, and if not, how it came to an end.
+fn state_of(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    voices: [&Engram; 2],
+    eyes: &Eyes,
+    clock: Timestamp,
+) -> Result<(ConflictStatus, Option<Settled>), Refusal> {
+    Ok(match pair.status {
+        ConflictStatus::Open | ConflictStatus::Closed if tx.both_hold(pair, clock)? => {
+            (ConflictStatus::Open, None)
+        }
+        ConflictStatus::Open | ConflictStatus::Closed => {
+            let over = voices.into_iter().filter(|it| !it.holds_now(clock));
+            let ends = over.map(|engram| ended(tx, engram, eyes));
+            let ends = ends.collect::<Result<Vec<_>, _>>()?;
+            let first = ends.into_iter().min_by_key(|it| it.at);
+            (ConflictStatus::Closed, first)
+        }
+        status => (status, verdict(tx, pair, eyes)?),
+    })
+}
+
+/// Who let a conflict pass the gate, and why.
+fn allowance(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Allowed>, Refusal> {
+    let Some(seq) = pair.allowed else {
+        return Ok(None);
+    };
+    Ok(tx.deed(seq)?.map(|deed| Allowed {
+        by: names::by(&deed),
+        at: deed.at,
+        why: deed.why.unwrap_or_default(),
+    }))
+}
+
+/// The risk that reports a conflict: the newest, but for one that ended beside one that holds.
+fn risk_of(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<Option<EngramId>, Refusal> {
+    let mut risk = None;
+    for report in tx.reports(pair.id)? {
+        let versions = tx.lineage(report.risk)?;
+        let holds = versions.iter().any(|it| it.holds_now(clock));
+        if let Some(newest) = versions
+            .first()
+            .filter(|_| risk.is_none_or(|it: (bool, _)| holds || !it.0))
+        {
+            risk = Some((holds, newest.id));
+        }
+    }
+    Ok(risk.map(|it| it.1))
+}
+
+/// The engram that represents a side: the newest that holds, else the newest that a verdict closed
+/// or by which the conflict was found, else the newest of all. If the words were erased, the one by
+/// which it was found.
+fn voice(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    side: &str,
+    known: &[EngramId],
+    eyes: &Eyes,
+    clock: Timestamp,
+) -> Result<Option<Engram>, Refusal> {
+    let mut voices = tx.voices(pair.project, side, pair.run)?;
+    voices.retain(|it| eyes.may_see(it));
+    let holding = voices.iter().position(|it| it.holds_now(clock));
+    let settled = || voices.iter().position(|it| known.contains(&it.id));
+    if let Some(at) = holding
+        .or_else(settled)
+        .or((!voices.is_empty()).then_some(0))
+    {
+        return Ok(Some(voices.swap_remove(at)));
+    }
+    let recorded = match known.first() {
+        Some(id) => tx.engram(*id)?,
+        None => None,
+    };
+    Ok(recorded.filter(|it| eyes.may_see(it) && it.redacted))
+}
+
+fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
+    // Another engram of this side may have other white space.
+    let length = engram.claim.chars().count();
+    differs.retain(|(from, to)| from < to && *to <= length);
+    let ends = [engram.valid_until, engram.expires_at];
+    ConflictSide {
+        id: engram.id,
+        lineage_id: engram.lineage_id,
+        claim: engram.claim.clone(),
+        differs,
+        topic: engram.topic.clone(),
+        by: names::author(engram),
+        created_at: engram.provenance.created_at,
+        confidence: engram.confidence,
+        fact_type: engram.fact_type,
+        verified: engram.verified,
+        valid_until: ends.into_iter().flatten().min(),
+        pointers: engram.pointers.clone(),
+    }
+}
+
+fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>, Refusal> {
+    let Some(seq) = pair.verdict else {
+        return Ok(None);
+    };
+    let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?) else {
+        return Ok(None);
+    };
+    let Some(how) = ruling.how else {
+        return Ok(None);
+    };
+    let merged = match ruling.merged.or(ruling.stored.first().copied()) {
+        Some(id) if how == How::Merge => tx.engram(id)?.filter(|it| eyes.may_see(it)),
+        _ => None,
+    };
+    Ok(Some(Settled {
+        how,
+        by: names::by(&deed),
+        at: deed.at,
+        why: deed.why,
+        merged: merged.map(|it| it.id),
+    }))
+}
+
+/// How the side ended that this engram represents.
+fn ended(tx: &Reader<'_>, engram: &Engram, eyes: &Eyes) -> Result<Settled, Refusal> {
+    let settled = |how, by: String, at| Settled {
+        how,
+        by,
+        at,
+        why: None,
+        merged: None,
+    };
+    let Some(at) = engram.valid_until else {
+        // Nothing is recorded when a term ends.
+        let at = engram.expires_at.unwrap_or(engram.recorded_at);
+        return Ok(settled(How::Expired, String::new(), at));
+    };
+    let about = |kind| tx.last_about(&engram.id.to_string(), kind);
+    if engram.redacted {
+        let by = about(OperationKind::Redacted)?.map_or(String::new(), |it| names::by(&it));
+        return Ok(settled(How::Redacted, by, at));
+    }
+    if let Some(deed) = about(OperationKind::Forgotten)? {
+        return Ok(settled(How::Forgotten, names::by(&deed), at));
+    }
+    let newer = match tx.successor(engram.lineage_id, engram.seq)? {
+        Some(id) => tx.engram(id)?,
+        None => None,
+    };
+    Ok(match newer {
+        Some(newer) if !eyes.may_see(&newer) => settled(How::Forgotten, names::author(&newer), at),
+        Some(newer) => settled(How::Superseded, names::author(&newer), at),
+        None => settled(How::Forgotten, String::new(), at),
+    })
+}

@@ -1,0 +1,120 @@
+//! One claim in the place of both sides of a conflict.
+
+use crate::{
+    conflicts::{risks::sources, shown::ShownConflict},
+    context::Context,
+    verdicts::settle::{ProposedVerdict, words},
+};
+use engram_model::{
+    Code, Durability, Engram, EngramId, Provenance, Record, Refusal, Scope, Source,
+};
+use engram_store::{Reader, side};
+use sha2::{Digest, Sha256};
+
+/// The text of a merge, checked.
+pub(super) fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, Refusal> {
+    let words = words(cx, "the merged claim", Some(text))?;
+    words.ok_or_else(|| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            "the merged claim is empty",
+            "State in one to three sentences what replaces both claims.",
+        )
+    })
+}
+
+/// One claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope
+/// no wider than either's, and the later end.
+pub(super) fn merged(
+    cx: &Context<'_>,
+    found: &ShownConflict,
+    text: &str,
+    asked: &ProposedVerdict,
+) -> Engram {
+    let [a, b] = &found.voices;
+    let agent = cx.agent().ok().flatten();
+    let clock = cx.engine.world.now();
+    let id = EngramId(cx.engine.world.id());
+    let narrow = if a.scope < b.scope { a } else { b };
+    // A claim that holds until it is replaced is replaced by one that does.
+    let lasting = match (a.expires_at, b.expires_at) {
+        (Some(one), Some(two)) if one < two => b,
+        (Some(_), Some(_)) | (None, _) => a,
+        _ => b,
+    };
+    let durable = a.durability == Durability::Durable;
+    let provenance = Provenance {
+        created_at: clock,
+        created_by: asked.by.clone(),
+        source: match agent {
+            Some(_) => Source::Agent,
+            None => Source::Tool,
+        },
+    };
+    let hash = format!("sha256:{}", hex::encode(Sha256::digest(text)));
+    let record = Record {
+        // What is for everybody is of the run of who merges, not of one that was merged.
+        run: if narrow.scope == Scope::Run {
+            narrow.run
+        } else {
+            agent.map(|it| it.run)
+        },
+        kind: b.kind,
+        fact_type: b.fact_type,
+        scope: narrow.scope,
+        topic: b.topic.clone(),
+        tags: b.tags.clone(),
+        engineer: b.engineer.clone(),
+        ttl: lasting.ttl.clone(),
+        expires_at: lasting.expires_at,
+        durability: if durable { a } else { b }.durability,
+        pointers: sources(b, a),
+        confidence: match agent {
+            // An agent's merge is no surer than either claim.
+            Some(_) => a.confidence.min(b.confidence),
+            None => a.confidence.max(b.confidence),
+        },
+        agent: agent.map(|it| it.handle.clone()),
+        verified: a.verified && b.verified,
+        ..Record::new(id, b.project, text.to_owned(), hash, provenance, asked.now)
+    };
+    record.into()
+}
+
+/// Whether a claim that was stored before can take the place of both sides.
+pub(super) fn check_merged(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+    id: EngramId,
+) -> Result<(), Refusal> {
+    let not = |why: &str, hint: &str| {
+        Err(Refusal::new(
+            Code::SchemaInvalid,
+            format!("engram {id} {why}"),
+            hint,
+        ))
+    };
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let engram = tx.engram(id)?.filter(|it| eyes.may_see(it));
+    let Some(engram) = engram.filter(|it| it.project == found.pair.project) else {
+        return Err(crate::not_found(id));
+    };
+    if !engram.holds_now(clock) {
+        return not("no longer holds", "Commit the merged claim first.");
+    }
+    if !found.pair.is_about(&engram) {
+        return not(
+            "is hidden from somebody who sees the conflict",
+            "Name a claim that everybody who sees the conflict may see.",
+        );
+    }
+    if found.sides.contains(&side(&engram.topic, &engram.claim)) {
+        not(
+            "is one of the two sides",
+            "Choose it as the winner, or name a claim that replaces both.",
+        )
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Verdicts undone. An undo is another entry: the claims that a verdict closed hold again as new
+//! versions (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
+
+use crate::{
+    claims::{close, lineage},
+    conflicts::{risks::ended_report, shown::ShownConflict},
+    context::{Context, plan::Planned, visibility::Eyes},
+    verdicts::settle::{ProposedVerdict, VerdictEffects, store},
+};
+use engram_model::{Code, Engram, Refusal, is_over, operation::Ruling};
+use engram_store::{Pair, Reader, side};
+use jiff::Timestamp;
+
+/// What an undo by this id takes back: the newest verdict on the conflicts of its sides that the
+/// caller may know of.
+pub(super) fn settled_last(tx: &Reader<'_>, pair: Pair, eyes: &Eyes) -> Result<Pair, Refusal> {
+    let mut all = tx.conflicts_between(pair.project, &pair.sides)?;
+    all.retain(|one| eyes.may_know_of(one.run) && one.ruled.is_some());
+    Ok(all
+        .into_iter()
+        .max_by_key(|one| one.verdict)
+        .unwrap_or(pair))
+}
+
+/// Makes what a verdict closed hold again, and closes what it stored.
+pub(super) fn undone(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+    ruling: &Ruling,
+    asked: &ProposedVerdict,
+) -> Result<VerdictEffects, Refusal> {
+    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let mut done = VerdictEffects::default();
+    for id in &ruling.stored {
+        let Some(first) = tx.engram(*id)? else {
+            continue;
+        };
+        let versions = tx.lineage(first.lineage_id)?;
+        let head = versions.into_iter().find(|it| it.holds_now(clock));
+        if let Some(head) = head.filter(|head| eyes.may_see(head)) {
+            close::may_close(cx, &head)?;
+            done.closed.push(head.id);
+            done.entries.push(Planned::ended(&head, &asked.by));
+        }
+    }
+    for id in &ruling.closed {
+        // What the caller may not see stays as it is.
+        let Some(old) = tx.engram(*id)?.filter(|old| eyes.may_see(old)) else {
+            continue;
+        };
+        let newest = tx.lineage(old.lineage_id)?.into_iter().next();
+        // What ended since ended otherwise.
+        let is_newest = newest.is_some_and(|it| it.id == old.id && it.valid_until.is_some());
+        let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
+        if is_newest && !is_gone {
+            close::may_close(cx, &old)?;
+            let engram = lineage::again(cx, old, asked.now, None);
+            store(cx, tx, found, engram, asked, &mut done);
+        }
+    }
+    done.is_closed = !holds_again(tx, found, &done, clock)?;
+    if !done.is_closed
+        && let Some(old) = ended_report(tx, &found.pair)?
+    {
+        let risk = lineage::again(cx, old, asked.now, None);
+        done.entries.push(Planned::stored(risk, &asked.by, None));
+    }
+    Ok(done)
+}
+
+/// Whether both sides hold once this is done: what was said since may have other words.
+fn holds_again(
+    tx: &Reader<'_>,
+    found: &ShownConflict,
+    done: &VerdictEffects,
+    clock: Timestamp,
+) -> Result<bool, Refusal> {
+    for digest in &found.pair.sides {
+        let is_stored = |entry: &Planned| {
+            entry
+                .version()
+                .is_some_and(|it| found.pair.is_about(&it) && side(&it.topic, &it.claim) == *digest)
+        };
+        let holds = tx.holding(found.pair.project, digest, clock)?;
+        let is_left = |it: &Engram| found.pair.is_about(it) && !done.closed.contains(&it.id);
+        let holds = holds.iter().any(is_left);
+        if !holds && !done.entries.iter().any(is_stored) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+pub(super) fn nothing_to_undo(found: &ShownConflict) -> Refusal {
+    let id = found.pair.id;
+    match found.pair.allowed {
+        Some(_) => Refusal::new(
+            Code::NotFound,
+            format!("conflict {id} is allowed, and has no verdict"),
+            format!("To make it block the gate again, run `engram conflicts allow {id} --undo`."),
+        ),
+        None => Refusal::new(
+            Code::NotFound,
+            format!("conflict {id} has no verdict"),
+            "Only a verdict can be undone. If a claim ended, restore it with `engram restore`.",
+        ),
+    }
+}

@@ -1,0 +1,91 @@
+//! Conflicts that the user lets pass the gate.
+
+use engram_model::{
+    Allow, Change, Code, Conflict, ConflictId, ConflictStatus, Draft, FactType, GateCheck, Refusal,
+    Settle, Severity, ask,
+};
+
+use crate::{
+    conflicts::{LONG, SHORT, USER, conflict, contradicted, evidence, on, open},
+    fixture::{Asked, Ground, refused},
+    settling::settle,
+};
+
+fn allow(at: &Asked, conflict: ConflictId, undo: bool) -> Result<Box<Conflict>, Refusal> {
+    let why = if undo {
+        String::new()
+    } else {
+        "It is known.".to_owned()
+    };
+    let allow = Allow {
+        conflict,
+        why,
+        undo,
+    };
+    at.0.ask(&USER, ask::Allow(allow))
+}
+
+#[test]
+fn an_allowance_is_taken_back_and_no_older_verdict_with_it() {
+    let at = Ground::opened();
+    let (id, ..) = contradicted(&at);
+    settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    settle(&at, &USER, id, Settle::Undo).unwrap();
+    let gate = || at.0.ask(&USER, ask::Gate(GateCheck::default())).unwrap();
+    assert_eq!(gate().blocking, [id]);
+    assert!(allow(&at, id, false).unwrap().allowed.is_some());
+    assert_eq!(gate().blocking, []);
+    // An older undo is not what this undoes.
+    let said = refused(settle(&at, &USER, id, Settle::Undo), Code::NotFound);
+    let next = format!("engram conflicts allow {id} --undo");
+    assert!(said.hint.contains(&next), "{said:?}");
+
+    let before = at.journal().entries.len();
+    let told = allow(&at, id, true).unwrap();
+    assert_eq!((told.status, told.allowed), (ConflictStatus::Open, None));
+    assert_eq!(gate().blocking, [id]);
+    // Twice is once.
+    assert_eq!(allow(&at, id, true).unwrap().allowed, None);
+    let entries = at.journal().entries;
+    assert_eq!(entries.len(), before + 1);
+    assert!(
+        entries.iter().any(|it| it.change == Change::Disallowed(id)),
+        "{entries:?}"
+    );
+    assert!(allow(&at, id, false).unwrap().allowed.is_some());
+}
+
+/// Two inferences disagree and are let pass; then somebody observed one of them.
+#[test]
+fn an_allowance_holds_for_the_severity_that_was_known() {
+    let at = Ground::opened();
+    let inferred = |claim| Draft {
+        fact_type: Some(FactType::Inference),
+        ..on("wallet", claim)
+    };
+    at.put(&at.agent("ada"), inferred(SHORT)).unwrap();
+    at.put(&at.agent("bob"), inferred(LONG)).unwrap();
+    let gate = |severity| {
+        let check = GateCheck { severity };
+        at.0.ask(&USER, ask::Gate(check)).unwrap().blocking
+    };
+    let [found] = &open(&at)[..] else {
+        panic!("they contradict each other");
+    };
+    let id = found.id;
+    assert_eq!(found.severity, Severity::Medium);
+    assert!(allow(&at, id, false).unwrap().allowed.is_some());
+    assert_eq!(gate(Severity::Low), []);
+
+    let seen = Draft {
+        pointers: vec![evidence("repo:README.md@HEAD")],
+        ..on("wallet", LONG)
+    };
+    at.put(&at.agent("eve"), seen).unwrap();
+    let worse = conflict(&at, id);
+    assert_eq!((worse.severity, worse.allowed), (Severity::High, None));
+    assert_eq!(gate(Severity::High), [id]);
+    // It is allowed anew, as it is now.
+    assert!(allow(&at, id, false).unwrap().allowed.is_some());
+    assert_eq!(gate(Severity::Low), []);
+}

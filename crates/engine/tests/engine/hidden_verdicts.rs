@@ -1,0 +1,284 @@
+//! Verdicts on conflicts with a side that somebody may not see: what is hidden stays as it is, and
+//! is told to nobody else.
+
+use engram_model::{
+    Code, ConflictStatus, Draft, EngramId, Gate, Listed, Resolve, Scope, Settle, Severity, ask,
+};
+use engram_store::Store;
+
+use crate::{
+    conflicts::{LONG, SHORT, USER, conflict, listed, on, open},
+    fixture::{Ground, refused},
+    hidden::{elsewhere, of_user_alone, page_of, risks, seen_by},
+};
+
+/// The judge says one thing and another; the user said the first too, which the judge cannot know.
+#[test]
+fn a_verdict_settles_only_what_its_judge_may_close() {
+    type How = fn(EngramId) -> Settle;
+    let verdicts: [(How, ConflictStatus); 3] = [
+        (|winner| Settle::Winner(winner), ConflictStatus::Resolved),
+        (|_| Settle::Newer, ConflictStatus::Resolved),
+        (|_| Settle::Dismiss, ConflictStatus::Dismissed),
+    ];
+    for (how, status) in verdicts {
+        let mut replies = Vec::new();
+        for is_hidden in [false, true] {
+            let ground = Ground::new();
+            let at = ground.open();
+            let judge = at.agent("judge");
+            let hidden = is_hidden.then(|| at.put(&USER, of_user_alone(SHORT)).unwrap().id);
+            at.put(&judge, on("wallet", SHORT)).unwrap();
+            let winner = at.put(&judge, on("wallet", LONG)).unwrap();
+            let [known] = &listed(&at, &judge, Listed::Open)[..] else {
+                panic!("one conflict");
+            };
+            let reply = at.settle(&judge, known.id, how(winner.id)).unwrap();
+            assert_eq!(reply.status, status);
+            assert!(hidden.is_none_or(|id| !reply.closed.contains(&id)));
+            // To the judge the conflict is settled, whatever else holds.
+            let told = seen_by(&at, &judge, known.id);
+            assert_eq!((told.status, told.settled.is_some()), (status, true));
+            assert!(told.risk.is_some());
+            assert_eq!(listed(&at, &judge, Listed::Open), []);
+            let all = listed(&at, &judge, Listed::All);
+            assert_eq!((all.len(), all[0].status), (1, status));
+            assert_eq!(page_of(&at, &judge, Listed::Resolved).omitted, None);
+            let record = at.get(&judge, winner.id).unwrap();
+            assert_eq!((record.conflicts.len(), record.figures.conflicts), (0, 0));
+            let again = at.settle(&judge, known.id, how(winner.id)).unwrap();
+            assert_eq!((&again.closed, again.status), (&reply.closed, status));
+            // The user and the gate know better, once what the judge may not see is compared.
+            assert!(!is_hidden || at.gate(Severity::High).gate == Gate::Shut);
+            at.0.help_index().unwrap();
+            let expected = if is_hidden {
+                ConflictStatus::Open
+            } else {
+                status
+            };
+            assert_eq!(conflict(&at, known.id).status, expected);
+            let held = if is_hidden { Gate::Shut } else { Gate::Open };
+            assert_eq!(
+                (open(&at).len(), at.gate(Severity::High).gate),
+                (usize::from(is_hidden), held)
+            );
+            if let Some(id) = hidden {
+                assert!(at.get(&USER, id).unwrap().valid_until.is_none());
+                // A person's dismissal is final.
+                at.settle(&USER, known.id, Settle::Dismiss).unwrap();
+                assert_eq!(
+                    (open(&at), at.gate(Severity::High).gate),
+                    (Vec::new(), Gate::Open)
+                );
+                assert_eq!(risks(&at), 0, "nothing reports it any more");
+                at.put(&USER, on("wallet", LONG)).unwrap();
+                assert_eq!(open(&at), []);
+            }
+            let store = Store::open_only(&ground.home(), ulid::Ulid::nil()).unwrap();
+            assert_eq!(store.replay().unwrap().differences, Vec::<String>::new());
+            replies.push((reply.status, reply.closed.len(), reply.stored.len()));
+        }
+        assert_eq!(replies[0], replies[1], "{status}");
+    }
+}
+
+/// What a verdict uncovers is found again and reported once, however many versions the verdict
+/// ends.
+#[test]
+fn what_a_verdict_uncovers_is_reported_once() {
+    let at = Ground::opened();
+    let [judge, ada, bob] = ["judge", "ada", "bob"].map(|name| at.agent(name));
+    at.put(&USER, of_user_alone(SHORT)).unwrap();
+    at.put(&ada, on("wallet", SHORT)).unwrap();
+    let again = Draft {
+        pointers: elsewhere(),
+        ..on("wallet", SHORT)
+    };
+    at.put(&bob, again).unwrap();
+    at.put(&judge, on("wallet", LONG)).unwrap();
+    at.0.help_index().unwrap();
+    let [known] = &open(&at)[..] else {
+        panic!("one, which covers the other: {:?}", open(&at));
+    };
+    let before = at.journal().head;
+    let reply = at.settle(&judge, known.id, Settle::Newer).unwrap();
+    assert_eq!(reply.closed.len(), 2);
+    assert_eq!((open(&at).len(), risks(&at)), (1, 1));
+    // Two versions end, a report ends; a conflict is found again and reported; the verdict.
+    assert_eq!(at.journal().head - before, 6);
+}
+
+/// The user takes back what an agent decided about what it could see, though the conflict is open
+/// to the user.
+#[test]
+fn the_user_undoes_a_verdict_that_left_what_its_judge_could_not_see() {
+    let at = Ground::opened();
+    let judge = at.agent("judge");
+    at.put(&USER, of_user_alone(SHORT)).unwrap();
+    let short = at.put(&judge, on("wallet", SHORT)).unwrap();
+    let long = at.put(&judge, on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    let reply = at.settle(&judge, id, Settle::Newer).unwrap();
+    assert_eq!(reply.closed, [short.id]);
+    let undone = at.settle(&USER, id, Settle::Undo).unwrap();
+    assert_eq!(undone.stored.len(), 1);
+    assert!(
+        at.get(&USER, undone.stored[0])
+            .unwrap()
+            .valid_until
+            .is_none()
+    );
+    assert!(at.get(&USER, long.id).unwrap().valid_until.is_none());
+    assert_eq!(seen_by(&at, &judge, id).status, ConflictStatus::Open);
+}
+
+/// What the user decided about a claim that nobody else sees, and why, is told to nobody else.
+#[test]
+fn a_reason_given_about_what_is_hidden_is_told_to_nobody_else() {
+    for how in [Settle::Newer, Settle::Dismiss] {
+        let at = Ground::opened();
+        let [ada, eve] = ["ada", "eve"].map(|name| at.agent(name));
+        at.put(&USER, of_user_alone(SHORT)).unwrap();
+        at.put(&ada, on("wallet", LONG)).unwrap();
+        at.0.help_index().unwrap();
+        let resolve = Resolve {
+            conflict: open(&at)[0].id,
+            how,
+            why: Some("The board said so.".to_owned()),
+        };
+        at.0.ask(&USER, ask::Resolve(Box::new(resolve))).unwrap();
+        let said = at.put(&eve, on("wallet", SHORT)).unwrap();
+        let told = format!("{said:?} {:?}", listed(&at, &eve, Listed::All));
+        assert!(!told.contains("board"), "{told}");
+    }
+}
+
+/// It repeats the user's words with other evidence, and so stands for the side; the user's claim
+/// holds still.
+#[test]
+fn an_agent_dismisses_no_conflict_with_the_user_by_repeating_their_words() {
+    let at = Ground::opened();
+    let judge = at.agent("judge");
+    at.put(&USER, on("wallet", SHORT)).unwrap();
+    at.put(&judge, on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    let repeated = Draft {
+        pointers: elsewhere(),
+        ..on("wallet", SHORT)
+    };
+    at.put(&judge, repeated).unwrap();
+    refused(at.settle(&judge, id, Settle::Dismiss), Code::ScopeDenied);
+    assert_eq!(at.gate(Severity::High).gate, Gate::Shut);
+}
+
+/// What an agent dismissed between its own claims is no verdict on what the user says later.
+#[test]
+fn an_agents_dismissal_ends_where_the_user_says_the_same() {
+    let at = Ground::opened();
+    let judge = at.agent("judge");
+    at.put(&judge, on("wallet", SHORT)).unwrap();
+    at.put(&judge, on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    at.settle(&judge, id, Settle::Dismiss).unwrap();
+    assert_eq!(at.gate(Severity::High).gate, Gate::Open);
+    let said = Draft {
+        pointers: elsewhere(),
+        ..on("wallet", SHORT)
+    };
+    at.put(&USER, said).unwrap();
+    assert_eq!(
+        (open(&at).len(), at.gate(Severity::High).gate),
+        (1, Gate::Shut)
+    );
+}
+
+/// On the same evidence too: it is a claim of their own, and no agent dismisses it or ends it from
+/// then on.
+#[test]
+fn what_the_user_repeats_is_the_users() {
+    let at = Ground::opened();
+    let judge = at.agent("judge");
+    let short = at.put(&judge, on("wallet", SHORT)).unwrap();
+    let long = at.put(&judge, on("wallet", LONG)).unwrap();
+    let id = open(&at)[0].id;
+    at.settle(&judge, id, Settle::Dismiss).unwrap();
+    let again = at.put(&USER, on("wallet", SHORT)).unwrap();
+    assert!(again.id != short.id && again.conflicts == 1);
+    assert_eq!(
+        (open(&at).len(), at.gate(Severity::High).gate),
+        (1, Gate::Shut)
+    );
+    for how in [Settle::Dismiss, Settle::Winner(long.id)] {
+        refused(at.settle(&judge, id, how), Code::ScopeDenied);
+    }
+    refused(at.forget(&judge, again.id), Code::ScopeDenied);
+    at.settle(&USER, id, Settle::Dismiss).unwrap();
+    at.put(&USER, on("wallet", SHORT)).unwrap();
+    assert_eq!(
+        (open(&at), at.gate(Severity::High).gate),
+        (Vec::new(), Gate::Open)
+    );
+}
+
+/// What the user merges from claims that everybody sees is for everybody, though one of them is
+/// said in a run too.
+#[test]
+fn a_merge_is_as_visible_as_what_it_replaces() {
+    let at = Ground::opened();
+    let [ada, bob, hid] = ["ada", "bob", "hid"].map(|name| at.agent(name));
+    at.put(&ada, on("wallet", SHORT)).unwrap();
+    at.put(&bob, on("wallet", LONG)).unwrap();
+    at.put(&hid, of_user_alone(LONG)).unwrap();
+    at.0.help_index().unwrap();
+    let [found] = &open(&at)[..] else {
+        panic!("what covers is told alone: {:?}", open(&at));
+    };
+    let merge = Settle::Merge("The wallet lock lasts 3 minutes, 30 under load.".to_owned());
+    let reply = at.settle(&USER, found.id, merge).unwrap();
+    assert_eq!((reply.closed.len(), open(&at)), (3, Vec::new()));
+    assert_eq!(at.get(&bob, reply.stored[0]).unwrap().scope, Scope::Project);
+}
+
+/// A side is named by an engram that its judge sees.
+#[test]
+fn no_verdict_names_what_its_judge_may_not_see() {
+    let at = Ground::opened();
+    let [ada, hid] = ["ada", "hid"].map(|name| at.agent(name));
+    at.put(&ada, on("wallet", SHORT)).unwrap();
+    at.put(&ada, on("wallet", LONG)).unwrap();
+    let hidden = at.put(&hid, of_user_alone(LONG)).unwrap();
+    let id = listed(&at, &ada, Listed::Open)[0].id;
+    let named = at.settle(&ada, id, Settle::Winner(hidden.id));
+    refused(named, Code::SchemaInvalid);
+    at.settle(&hid, id, Settle::Winner(hidden.id)).unwrap();
+}
+
+/// A dismissal that is taken back hides nothing any more: neither what was dismissed with it nor
+/// what came meanwhile.
+#[test]
+fn no_dismissal_outlasts_its_undo() {
+    for is_said_before in [true, false] {
+        let at = Ground::opened();
+        let [ada, bob] = ["ada", "bob"].map(|name| at.agent(name));
+        let seen = at.put(&ada, on("wallet", SHORT)).unwrap();
+        at.put(&bob, on("wallet", LONG)).unwrap();
+        if is_said_before {
+            at.put(&USER, of_user_alone(SHORT)).unwrap();
+            at.0.help_index().unwrap();
+        }
+        let id = open(&at)[0].id;
+        at.settle(&USER, id, Settle::Dismiss).unwrap();
+        if !is_said_before {
+            at.put(&USER, of_user_alone(SHORT)).unwrap();
+        }
+        assert_eq!(
+            (open(&at), at.gate(Severity::High).gate),
+            (Vec::new(), Gate::Open)
+        );
+        at.settle(&USER, id, Settle::Undo).unwrap();
+        at.forget(&ada, seen.id).unwrap();
+        at.0.help_index().unwrap();
+        let told = (open(&at).len(), risks(&at), at.gate(Severity::High).gate);
+        assert_eq!(told, (1, 1, Gate::Shut), "said before: {is_said_before}");
+    }
+}

@@ -1,0 +1,118 @@
+//! What messages were spent on, as it is counted when it is asked.
+
+use engram_model::{Code, Operation, ask, operation::Sent};
+use engram_store::{NewEntry, Store, StoreError};
+use serde_json::json;
+use ulid::Ulid;
+
+use crate::{
+    fixture::{Asked, handle, refused},
+    messages::{Team, USER, engram, order, report, team},
+};
+
+/// Files that cannot be read, however many, count as the others do: the share says what it said.
+#[test]
+fn files_that_cannot_be_read_change_no_share() {
+    let team = team();
+    let budget = |at: &Asked| {
+        let reply = at.0.ask(&USER, ask::Budget(Default::default()));
+        reply.unwrap().delivered
+    };
+    let said = report(vec![engram("Retries use full jitter.")], "One.");
+    team.engine.send(&team.ada, said).unwrap();
+    let one = budget(&team.engine);
+    assert!(one.full_tokens > 4_000 && one.uncounted == 0, "{one:?}");
+    let store = Store::open(&team.ground.home(), Ulid(9)).unwrap();
+    let project = team.engine.status(&USER).unwrap().project.unwrap();
+    let project = project.id.unwrap();
+    let sent = Sent {
+        id: "m".to_owned(),
+        tokens: 2_500 * one.tokens,
+        files: (0..2_500)
+            .map(|nth| format!("repo:gone-{nth}.rs@{:040x}", 7))
+            .collect(),
+        ..Sent::default()
+    };
+    store
+        .write::<_, StoreError>(team.ground.clock.now(), |it| {
+            it.record(&NewEntry {
+                project,
+                shareable: false,
+                agent: None,
+                by: "",
+                operation: &Operation::Sent(Box::new(sent)),
+            })
+        })
+        .unwrap();
+    for nth in 1..=3 {
+        let all = budget(&team.ground.open());
+        assert_eq!(all.full_tokens, 2_501 * one.full_tokens);
+        assert_eq!(all.uncounted, 2_500);
+        assert!((all.share - one.share).abs() < 1e-9, "{all:?} {one:?}");
+        let left = store.read::<_, StoreError>(|it| it.uncounted_files(project, 9_999));
+        assert_eq!(
+            left.unwrap().len(),
+            2_500 - 500 * nth,
+            "each is looked at once"
+        );
+    }
+}
+
+#[test]
+fn what_was_delivered_is_counted_when_it_is_asked() {
+    let Team {
+        ground: _ground,
+        engine,
+        lead,
+        ada,
+        ..
+    } = team();
+    let budget = || {
+        engine
+            .0
+            .ask(&USER, ask::Budget(Default::default()))
+            .unwrap()
+    };
+    assert_eq!(budget().delivered, Default::default());
+    let tokens = engine
+        .send(
+            &ada,
+            report(vec![engram("Retries use full jitter.")], "One."),
+        )
+        .unwrap()
+        .tokens as u64;
+    let one = budget().delivered;
+    assert_eq!((one.tokens, one.resend_rate), (tokens, 0.0));
+    assert!(one.full_tokens > 4_000 && one.share < 0.05, "{one:?}");
+    engine
+        .send(&ada, report(vec![], "Nothing new was found."))
+        .unwrap();
+    assert_eq!(
+        budget().delivered.full_tokens,
+        one.full_tokens,
+        "the same file, the same recipient"
+    );
+    engine.send(&lead, order(json!({}))).unwrap();
+    let all = budget();
+    assert_eq!(
+        all.delivered.full_tokens,
+        3 * one.full_tokens,
+        "two recipients more"
+    );
+    refused(
+        engine.send(&ada, json!({ "role": "programmer" })),
+        Code::SchemaInvalid,
+    );
+    engine
+        .send(&ada, report(vec![], "Nothing new was found."))
+        .unwrap();
+    assert_eq!(budget().delivered.resend_rate, 0.25);
+    let used = all
+        .agents
+        .iter()
+        .find(|it| it.agent == handle(&ada))
+        .unwrap()
+        .inline_tokens
+        .used;
+    assert!(u64::from(used) > tokens);
+}

@@ -1,0 +1,276 @@
+//! Requests to read beyond the budget: asked by a child, answered by its parent or the user.
+
+use engram_model::{
+    AgentId, Caller, Change, Code, DenyAnswer, DerefRequest, Feed, GrantAnswer, GrantState,
+    OperationKind, PointerInput, Refusal, RequestState, WhichRequests, ask,
+};
+
+use crate::{
+    fixture::{Asked, POINTER, refused},
+    grants::{USER, family, grant, read, wanted},
+    handles::{called, is_kept, open},
+};
+
+fn request(engine: &Asked, who: &str, pointer: &str) -> Result<String, Refusal> {
+    let wanted = DerefRequest {
+        pointer: PointerInput::Text(pointer.to_owned()),
+        reason: "Is the lock held while it posts?".to_owned(),
+        intended_use: "To judge the fix of the retry.".to_owned(),
+    };
+    let settled = engine
+        .0
+        .ask(&called(who), ask::RequestDeref(Box::new(wanted)))?;
+    assert_eq!(settled.state, "waiting");
+    Ok(settled.id)
+}
+
+#[test]
+fn a_child_asks_and_its_parent_or_the_user_answers() {
+    let (_ground, engine) = family();
+    let asked = |who: &Caller, all: bool| {
+        let reply = engine
+            .0
+            .ask(who, ask::Requests(WhichRequests { all }))
+            .unwrap();
+        reply.requests
+    };
+    let first = request(&engine, "ada", POINTER).unwrap();
+    assert_eq!(
+        request(&engine, "ada", POINTER).unwrap(),
+        first,
+        "it waits already"
+    );
+    let second = request(&engine, "ada", "repo:src/lib.rs#L7@HEAD").unwrap();
+    let told = asked(&USER, false);
+    assert_eq!(told.len(), 2);
+    let newest = &told[1];
+    assert_eq!(
+        (&newest.id, newest.agent.0.as_str(), newest.role.as_deref()),
+        (&first, "ada", Some("programmer"))
+    );
+    assert!(newest.tokens > 0 && newest.pointer.starts_with("repo:src/lib.rs#L2@"));
+    assert!(newest.reason.contains("lock") && newest.intended_use.contains("retry"));
+    for (who, count) in [("lead", 2), ("ada", 2), ("bob", 0)] {
+        assert_eq!(asked(&called(who), false).len(), count, "{who}");
+    }
+    let answer = |id: &str| GrantAnswer {
+        id: id.to_owned(),
+        cap_tokens: Some(300),
+        ttl: None,
+    };
+    for who in ["ada", "bob"] {
+        refused(
+            engine
+                .0
+                .ask(&called(who), ask::GrantRequest(answer(&first))),
+            Code::ScopeDenied,
+        );
+    }
+    let given = engine
+        .0
+        .ask(&called("lead"), ask::GrantRequest(answer(&first)))
+        .unwrap();
+    assert_eq!((given.to.0.as_str(), given.cap_tokens), ("ada", Some(300)));
+    let deny = DenyAnswer {
+        id: second.clone(),
+        why: Some("The claims say it.".to_owned()),
+    };
+    refused(
+        engine.0.ask(&called("bob"), ask::DenyRequest(deny.clone())),
+        Code::ScopeDenied,
+    );
+    engine.0.ask(&USER, ask::DenyRequest(deny.clone())).unwrap();
+    for answered in [&first, &second] {
+        refused(
+            engine.0.ask(&USER, ask::GrantRequest(answer(answered))),
+            Code::NotFound,
+        );
+    }
+    refused(engine.0.ask(&USER, ask::DenyRequest(deny)), Code::NotFound);
+    assert!(asked(&USER, false).is_empty());
+    let states: Vec<_> = asked(&USER, true)
+        .into_iter()
+        .map(|it| (it.state, it.why))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            (RequestState::Denied, Some("The claims say it.".to_owned())),
+            (RequestState::Granted, None)
+        ]
+    );
+    assert!(read(&engine, "ada", POINTER, None).unwrap().grant.is_some());
+    refused(
+        read(&engine, "ada", "repo:src/lib.rs#L7@HEAD", None),
+        Code::DerefDenied,
+    );
+    assert_eq!(
+        engine.0.doctor(Default::default()).map(|it| it.ok),
+        Ok(true)
+    );
+}
+
+#[test]
+fn bad_requests_leave_nothing() {
+    let (_ground, engine) = family();
+    let long = "a".repeat(501);
+    for (pointer, reason, code) in [
+        (POINTER, "", Code::SchemaInvalid),
+        (POINTER, long.as_str(), Code::SchemaInvalid),
+        (POINTER, "AKIAIOSFODNN7EXAMPLQ", Code::SecretDetected),
+        ("repo:src/lib.rs#L2", "why", Code::PointerUnpinned),
+        ("repo:src/gone.rs@HEAD", "why", Code::PointerNotFound),
+    ] {
+        let wanted = DerefRequest {
+            pointer: PointerInput::Text(pointer.to_owned()),
+            reason: reason.to_owned(),
+            intended_use: String::new(),
+        };
+        let head = engine.status(&USER).unwrap().head;
+        let asked = engine
+            .0
+            .ask(&called("ada"), ask::RequestDeref(Box::new(wanted.clone())));
+        refused(asked, code);
+        refused(
+            engine.0.ask(&USER, ask::RequestDeref(Box::new(wanted))),
+            Code::ScopeDenied,
+        );
+        assert_eq!(engine.status(&USER).unwrap().head, head);
+    }
+    // Asking is writing: it has a rate.
+    let asked = (0..30)
+        .find_map(|at| request(&engine, "bob", &format!("repo:src/lib.rs#L{}@HEAD", at + 1)).err());
+    assert_eq!(asked.unwrap().code, Code::RateLimited);
+}
+
+/// What is erased leaves neither the requests for it nor the grants.
+#[test]
+fn what_was_asked_for_and_granted_is_erased_with_it() {
+    let (ground, engine) = family();
+    let note = engine.note(&USER, "the-vendor-contract", "We pay in cents.");
+    let asked = request(&engine, "ada", &note.pointer).unwrap();
+    let given = grant(&engine, &USER, wanted("ada", &note.pointer)).unwrap();
+    assert!(is_kept(&ground, "the-vendor-contract") && is_kept(&ground, "Is the lock held"));
+    let id = engram_model::EngramId(note.id.0);
+    engine.redact(&USER, id).unwrap();
+    for words in ["the-vendor-contract", "We pay in cents", "Is the lock held"] {
+        assert!(!is_kept(&ground, words), "{words}");
+    }
+    let all = WhichRequests { all: true };
+    let told = engine.0.ask(&USER, ask::Requests(all)).unwrap().requests;
+    assert_eq!((&told[0].id, told[0].pointer.as_str()), (&asked, ""));
+    let told = engine.0.ask(&USER, ask::Grants).unwrap().grants;
+    assert_eq!(
+        (&told[0].id, told[0].pointer.as_deref()),
+        (&given.id, Some(""))
+    );
+    let replay = engram_engine::Treatment {
+        replay: true,
+        ..Default::default()
+    };
+    assert!(engine.0.doctor(replay).unwrap().ok);
+}
+
+/// What a window lists: who asked and when, who answered, and how the grant stands, which bears the
+/// request's id.
+#[test]
+fn a_request_tells_who_answered_it_and_what_became_of_the_grant() {
+    let (ground, engine) = family();
+    let all = || {
+        let which = WhichRequests { all: true };
+        engine.0.ask(&USER, ask::Requests(which)).unwrap().requests
+    };
+    let id = request(&engine, "ada", POINTER).unwrap();
+    let waiting = all().remove(0);
+    assert_eq!(waiting.parent, Some(AgentId("lead".to_owned())));
+    assert_eq!((waiting.label.as_str(), waiting.answer), ("ada", None));
+    assert_eq!(waiting.asked_at, ground.clock.now());
+    let count = || engine.status(&USER).unwrap().requests;
+    assert_eq!(count(), Some(1));
+    assert_eq!(engine.status(&called("ada")).unwrap().requests, None);
+    let answer = GrantAnswer {
+        id: id.clone(),
+        cap_tokens: None,
+        ttl: None,
+    };
+    let given = engine
+        .0
+        .ask(&called("lead"), ask::GrantRequest(answer))
+        .unwrap();
+    assert_eq!((given.id.as_str(), count()), (id.as_str(), Some(0)));
+    let granted = all().remove(0);
+    assert_eq!(granted.answer.unwrap().by, "lead");
+    assert_eq!(granted.grant.unwrap().state, GrantState::Open);
+    read(&engine, "ada", POINTER, None).unwrap();
+    assert_eq!(all()[0].grant.as_ref().unwrap().state, GrantState::Spent);
+    let id = request(&engine, "ada", "repo:src/lib.rs#L3@HEAD").unwrap();
+    let answer = DenyAnswer { id, why: None };
+    engine.0.ask(&USER, ask::DenyRequest(answer)).unwrap();
+    let denied = all().remove(0);
+    assert_eq!(denied.answer.unwrap().by, "user");
+    assert!(denied.grant.is_none());
+}
+
+/// What happens between agents is told to the user alone, and says no more than that it did.
+#[test]
+fn only_the_user_is_told_what_happens_between_agents() {
+    let (_ground, engine) = family();
+    request(&engine, "ada", POINTER).unwrap();
+    let told = |who: &Caller| {
+        let all = Feed {
+            all: true,
+            ..Feed::default()
+        };
+        let entries = engine.0.ask(who, ask::Feed(all)).unwrap().entries;
+        let between = entries.into_iter().filter_map(|it| match it.change {
+            Change::Between { what, .. } => Some(what),
+            _ => None,
+        });
+        between.collect::<Vec<_>>()
+    };
+    let seen = told(&USER);
+    assert_eq!(seen[0], OperationKind::Requested);
+    assert!(seen.contains(&OperationKind::Refused) && seen.contains(&OperationKind::Opened));
+    assert_eq!(told(&called("ada")), []);
+    assert_eq!(told(&called("bob")), []);
+}
+
+/// More than are listed: those that wait come first, and the user is told how many others there
+/// are.
+#[test]
+fn what_does_not_fit_a_list_of_requests_is_counted() {
+    const MANY: usize = 205;
+    let (_ground, engine) = family();
+    let ids: Vec<String> = (0..MANY)
+        .map(|number| {
+            let name = format!("asker-{number}");
+            open(&engine, &USER, &name, None).unwrap();
+            request(&engine, &name, POINTER).unwrap()
+        })
+        .collect();
+    let list = |who: &Caller, all| {
+        let which = WhichRequests { all };
+        let reply = engine.0.ask(who, ask::Requests(which)).unwrap();
+        let ids: Vec<String> = reply.requests.into_iter().map(|it| it.id).collect();
+        (ids, reply.omitted)
+    };
+    // The two newest are answered: others that wait take their places.
+    for id in &ids[MANY - 2..] {
+        let answer = DenyAnswer {
+            id: id.clone(),
+            why: None,
+        };
+        engine.0.ask(&USER, ask::DenyRequest(answer)).unwrap();
+    }
+    let newest: Vec<String> = ids[3..MANY - 2].iter().rev().cloned().collect();
+    assert_eq!(list(&USER, true), (newest.clone(), Some(5)));
+    assert_eq!(list(&USER, false), (newest, Some(3)));
+    let own = list(&called("asker-100"), false);
+    assert_eq!(own, (vec![ids[100].clone()], None));
+    let oldest = list(&called("asker-0"), true);
+    assert_eq!(
+        oldest,
+        (vec![ids[0].clone()], None),
+        "newer ones are others'"
+    );
+}
