@@ -1,7 +1,7 @@
 //! Batches: one JSON object a line, each answered by one line, in order. A bad line is answered
 //! with its error and does not stop the batch.
 
-use engram_engine::{Engine, Pair};
+use engram_engine::{ClaimPair, Engine};
 use engram_model::{Caller, Draft, Refusal, ask};
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn each(
 }
 
 fn detect_line(id: &Value, line: Value) -> Result<Value, Refusal> {
-    let pair: Pair = serde_json::from_value(line)
+    let pair: ClaimPair = serde_json::from_value(line)
         .map_err(|error| lines::malformed(&format!("the line is not a pair: {error}"), PAIR))?;
     let found = engram_engine::detect(&pair)?;
     Ok(json!({

@@ -47,7 +47,7 @@ use engram_pointers::{Repo, Shelf};
 use engram_store::{Deed, Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
 
-pub use conflicts::detect::{Detected, Pair, detect};
+pub use conflicts::detect::{ClaimPair, Detection, detect};
 pub use context::caller::is_token;
 pub use engram_gateway::MESSAGE_BYTES;
 pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};

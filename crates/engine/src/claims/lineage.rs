@@ -3,7 +3,7 @@
 use crate::{
     claims::{close, read},
     conflicts::{
-        findings::{self, Telling},
+        findings::{self, CompareOptions},
         risks::may_see,
     },
     context::{
@@ -63,7 +63,7 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
         let head = versions.into_iter().find(|it| it.valid_until.is_none());
         let engram = again(cx, old, now, head.as_ref());
         let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
-        let compared = findings::compare(cx, tx, &engram, &Telling::of(now, &by, &ending));
+        let compared = findings::compare(cx, tx, &engram, &CompareOptions::of(now, &by, &ending));
         let superseded = head.as_ref().map(superseded).into_iter();
         let answer = PutReply {
             conflicts: compared.conflicts,

@@ -16,7 +16,7 @@ use crate::{
         put::answered,
         read,
     },
-    conflicts::findings::{self, Compared, Telling},
+    conflicts::findings::{self, CompareOptions, Findings},
     context::{
         Context, Ground,
         caller::{in_project, kin_of},
@@ -76,7 +76,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             ..Record::from(head.clone()).anew(EngramId(cx.engine.world.id()), clock, now)
         });
         // More may meet it there: claims of two runs never do.
-        let compared = findings::compare(cx, tx, &wider, &Telling::of(now, &by, &[head.id]));
+        let compared = findings::compare(cx, tx, &wider, &CompareOptions::of(now, &by, &[head.id]));
         let due = compared.told_due();
         let mut findings = vec![superseded(&head)];
         findings.extend(compared.findings);
@@ -113,14 +113,14 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
             return Err(outlived(&head));
         }
         let mut entries = Vec::new();
-        let mut compared = Compared::default();
+        let mut compared = Findings::default();
         if head.durability == Durability::Ephemeral {
             decide::admit(cx, tx)?;
             let lasting = Engram {
                 durability: Durability::Durable,
                 ..head.clone()
             };
-            compared = findings::compare(cx, tx, &lasting, &Telling::of(now, by, &[]));
+            compared = findings::compare(cx, tx, &lasting, &CompareOptions::of(now, by, &[]));
             // The engine is no voice of anything.
             let is_voice =
                 |it: &Planned| matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE;

@@ -9,7 +9,7 @@ use crate::{
         outdated, promote,
     },
     conflicts::{
-        findings::{self, TOLD, Telling},
+        findings::{self, CompareOptions, TOLD},
         list,
         risks::reports_nothing_open,
     },
@@ -208,11 +208,11 @@ pub(crate) fn plan_claim(
     }));
     findings.extend(head.as_ref().map(superseded));
     let ending: Vec<EngramId> = head.iter().map(|it| it.id).collect();
-    let telling = Telling {
+    let options = CompareOptions {
         before,
-        ..Telling::of(now, &claim.by, &ending)
+        ..CompareOptions::of(now, &claim.by, &ending)
     };
-    let compared = findings::compare(cx, tx, &engram, &telling);
+    let compared = findings::compare(cx, tx, &engram, &options);
     let answer = PutReply {
         conflicts: compared.conflicts,
         due: compared.told_due(),

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::{
     Engine,
-    conflicts::{findings::Telling, parsed::Parsed},
+    conflicts::{findings::CompareOptions, parsed::Parsed},
     context::visibility::Eyes,
 };
 
@@ -47,7 +47,7 @@ impl Candidates {
 }
 
 /// What a search for candidates looks at.
-struct Search<'a> {
+pub(super) struct CandidateSearch<'a> {
     tx: &'a Reader<'a>,
     engram: &'a Engram,
     eyes: &'a Eyes,
@@ -58,7 +58,7 @@ struct Search<'a> {
     hides_shared: bool,
 }
 
-impl Search<'_> {
+impl CandidateSearch<'_> {
     /// Whether a version holds and may meet the claim.
     fn meets(&mut self, seq: u64) -> Result<bool, StoreError> {
         if let Some(known) = self.weighed.get(&seq) {
@@ -111,12 +111,16 @@ impl Search<'_> {
 
 /// Where candidates come from: a source looks for versions that were stored below a place, and says where, newest
 /// first, and down to where it looked at all of them.
-type Source = fn(&Engine, &mut Search<'_>, &Asked<'_>) -> Result<(Vec<u64>, u64), StoreError>;
+type CandidateSource = fn(
+    &Engine,
+    &mut CandidateSearch<'_>,
+    &CandidateQuery<'_>,
+) -> Result<(Vec<u64>, u64), StoreError>;
 
-const SOURCES: &[Source] = &[by_keys];
+const SOURCES: &[CandidateSource] = &[by_keys];
 
 /// What candidates are looked for.
-struct Asked<'a> {
+pub(super) struct CandidateQuery<'a> {
     project: ProjectId,
     own: &'a Parsed,
     /// Whether among the user's claims alone.
@@ -133,9 +137,9 @@ pub(crate) fn candidates(
     tx: &Reader<'_>,
     engram: &Engram,
     own: &Parsed,
-    telling: &Telling<'_>,
+    options: &CompareOptions<'_>,
 ) -> Result<Candidates, StoreError> {
-    let mut search = Search {
+    let mut search = CandidateSearch {
         tx,
         engram,
         eyes,
@@ -145,13 +149,13 @@ pub(crate) fn candidates(
         has_hidden: false,
         hides_shared: false,
     };
-    let mut asked = Asked {
+    let mut asked = CandidateQuery {
         project: engram.project,
         own,
         of_user: true,
-        below: telling.below,
+        below: options.below,
     };
-    let (users, _) = if telling.is_due {
+    let (users, _) = if options.is_due {
         (Vec::new(), 0)
     } else {
         all_sources(engine, &mut search, &asked)?
@@ -172,8 +176,8 @@ pub(crate) fn candidates(
 
 fn all_sources(
     engine: &Engine,
-    search: &mut Search<'_>,
-    asked: &Asked<'_>,
+    search: &mut CandidateSearch<'_>,
+    asked: &CandidateQuery<'_>,
 ) -> Result<(Vec<u64>, u64), StoreError> {
     let (mut found, mut floor) = (Vec::new(), 0);
     for source in SOURCES {
@@ -189,10 +193,10 @@ fn all_sources(
 /// Versions under any of the claim's keys.
 fn by_keys(
     engine: &Engine,
-    search: &mut Search<'_>,
-    asked: &Asked<'_>,
+    search: &mut CandidateSearch<'_>,
+    asked: &CandidateQuery<'_>,
 ) -> Result<(Vec<u64>, u64), StoreError> {
-    let Asked {
+    let CandidateQuery {
         project,
         own,
         below,

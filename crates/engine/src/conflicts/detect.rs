@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 /// Two claims, each under its topic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Pair {
+pub struct ClaimPair {
     /// One claim.
     pub a: String,
     /// The other.
@@ -26,7 +26,7 @@ pub struct Pair {
 
 /// Whether the claims of a pair contradict each other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Detected {
+pub struct Detection {
     /// Whether they cannot both hold now.
     pub conflict: bool,
     /// The tier that found it.
@@ -43,14 +43,14 @@ pub struct Detected {
 ///
 /// # Errors
 /// A claim or a topic that no commit could have.
-pub fn detect(pair: &Pair) -> Result<Detected, Refusal> {
+pub fn detect(pair: &ClaimPair) -> Result<Detection, Refusal> {
     let limits = Limits::default();
     let claim = |text| Ok::<_, Refusal>(Claim::read(&check_claim(text, &limits)?));
     let topic = |text: &Option<String>| check_topic(text.as_deref().unwrap_or_default());
     let (a, b) = (claim(&pair.a)?, claim(&pair.b)?);
     let (topic_a, topic_b) = (topic(&pair.topic_a)?, topic(&pair.topic_b)?);
     let found = tier::compare(&observed(&a, &topic_a), &observed(&b, &topic_b));
-    Ok(Detected {
+    Ok(Detection {
         conflict: found.is_some(),
         tier: found.as_ref().map(|it| it.tier.as_str()),
         severity: found.as_ref().map(|it| it.severity.as_str()),

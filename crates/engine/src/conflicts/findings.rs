@@ -13,7 +13,7 @@ use engram_store::{Due, Reader, audience, side};
 
 use crate::{
     conflicts::{
-        judging::{Judged, Met, is_comparable, meet},
+        judging::{Judged, Judgments, is_comparable, judge_candidates},
         raising::{is_news, raised_by, told_of},
         risks,
         sides::contradicted,
@@ -29,7 +29,7 @@ pub(crate) const TOLD: usize = 5;
 
 /// What is known of a version that is about to be stored.
 #[derive(Default)]
-pub(crate) struct Compared {
+pub(crate) struct Findings {
     /// What its author is told: conflicts, worst first, then claims that say the same.
     pub(crate) findings: Vec<Finding>,
     /// How many conflicts there are that its author may know of.
@@ -40,7 +40,7 @@ pub(crate) struct Compared {
     pub(crate) due: Option<Due>,
 }
 
-impl Compared {
+impl Findings {
     /// How many comparisons are due that its author may know of.
     pub(crate) fn told_due(&self) -> u64 {
         self.due.map_or(0, |due| due.told)
@@ -48,7 +48,7 @@ impl Compared {
 }
 
 /// Who stores a version, when, and what else the same transaction does.
-pub(crate) struct Telling<'a> {
+pub(crate) struct CompareOptions<'a> {
     pub(crate) now: JournalTime,
     pub(crate) by: &'a str,
     /// Versions that end with it.
@@ -67,7 +67,7 @@ pub(crate) struct Telling<'a> {
     pub(crate) judged: Option<&'a Judged>,
 }
 
-impl<'a> Telling<'a> {
+impl<'a> CompareOptions<'a> {
     /// A version that replaces these, and is compared with all.
     pub(crate) fn of(now: JournalTime, by: &'a str, ending: &'a [EngramId]) -> Self {
         Self {
@@ -99,14 +99,14 @@ pub(crate) fn compare(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
-    telling: &Telling<'_>,
-) -> Compared {
-    let compared = compare_with_all(cx, tx, engram, telling);
+    options: &CompareOptions<'_>,
+) -> Findings {
+    let compared = compare_with_all(cx, tx, engram, options);
     compared.unwrap_or_else(|error| {
         tracing::warn!(%error, id = %engram.id, "a claim could not be compared; it is tried again");
-        Compared {
+        Findings {
             due: Some(Due::ALL),
-            ..Compared::default()
+            ..Findings::default()
         }
     })
 }
@@ -115,45 +115,46 @@ fn compare_with_all(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
-    telling: &Telling<'_>,
-) -> Result<Compared, Refusal> {
-    let mut compared = Compared::default();
+    options: &CompareOptions<'_>,
+) -> Result<Findings, Refusal> {
+    let mut compared = Findings::default();
     if !is_comparable(engram) {
         return Ok(compared);
     }
     let here = side(&engram.topic, &engram.claim);
     let eyes = cx.eyes_in(engram.project)?;
-    let mut met = meet(cx, tx, engram, &here, &eyes, telling)?;
-    met.against
-        .retain(|(run, _), _| run.is_some() || !telling.of_runs);
+    let mut judgments = judge_candidates(cx, tx, engram, &here, &eyes, options)?;
+    judgments
+        .against
+        .retain(|(run, _), _| run.is_some() || !options.of_runs);
     let mut left = Due {
-        below: telling.below,
+        below: options.below,
         pairs: 0,
         told: 0,
         of_runs: true,
         is_cut: false,
     };
     let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
-    let most = if telling.is_due {
+    let most = if options.is_due {
         RAISED_WHEN_DUE
     } else {
         RAISED
     };
     // A write raises so many, whatever it records.
-    let mut raised = telling.before.iter().filter_map(raised_by).count();
+    let mut raised = options.before.iter().filter_map(raised_by).count();
     let (sides, is_cut) = contradicted(
         cx,
         tx,
         engram,
         &here,
-        std::mem::take(&mut met.against),
-        telling,
+        std::mem::take(&mut judgments.against),
+        options,
     )?;
     for one in sides {
         let Some(voice) = one.voices.first() else {
             continue;
         };
-        if is_news(cx, tx, &one, [engram, &voice.engram], voice, telling)? {
+        if is_news(cx, tx, &one, [engram, &voice.engram], voice, options)? {
             if raised >= most {
                 left.of_runs &= one.pair.run.is_some();
                 left.pairs += 1;
@@ -161,7 +162,7 @@ fn compare_with_all(
                 continue;
             }
             raised += 1;
-            let entries = risks::raised(cx, tx, engram, &one, voice, telling)?;
+            let entries = risks::raised(cx, tx, engram, &one, voice, options)?;
             compared.entries.extend(entries);
         }
         if one.covered_by.is_none() {
@@ -173,51 +174,59 @@ fn compare_with_all(
             ));
         }
     }
-    compared.due = left_to_compare(&met, left, is_cut, &eyes, telling);
+    compared.due = left_to_compare(&judgments, left, is_cut, &eyes, options);
     told.sort_by_key(|it| (it.0, it.1));
     compared.conflicts = told.len() as u64;
     let worst = told.into_iter().take(TOLD).map(|it| it.2);
     compared.findings.extend(worst);
-    corroborated(cx, tx, &eyes, engram, met.same, telling, &mut compared)?;
+    corroborated(
+        cx,
+        tx,
+        &eyes,
+        engram,
+        judgments.same,
+        options,
+        &mut compared,
+    )?;
     Ok(compared)
 }
 
 /// What is left to compare: the sides that were not raised, and what was not looked at.
 fn left_to_compare(
-    met: &Met,
+    judgments: &Judgments,
     raised_later: Due,
     is_cut: bool,
     eyes: &Eyes,
-    telling: &Telling<'_>,
+    options: &CompareOptions<'_>,
 ) -> Option<Due> {
     // What was not looked at may be for everybody.
-    let is_whole = met.floor == 0 && !met.has_failed;
-    let mut due = match (raised_later.pairs, met.has_failed, met.floor) {
+    let is_whole = judgments.floor == 0 && !judgments.has_failed;
+    let mut due = match (raised_later.pairs, judgments.has_failed, judgments.floor) {
         (0, false, 0) => None,
         // How many there are that somebody may not see is not told by what is left to compare, nor what the
         // engine sees where it acts by itself.
         (0, false, below) => Some(Due {
             below,
-            told: u64::from(matches!(eyes, Eyes::All) && telling.by != ENGINE),
-            of_runs: telling.of_runs,
+            told: u64::from(matches!(eyes, Eyes::All) && options.by != ENGINE),
+            of_runs: options.of_runs,
             ..Due::ALL
         }),
         (0, true, _) => Some(Due {
-            below: telling.below,
-            of_runs: telling.of_runs,
+            below: options.below,
+            of_runs: options.of_runs,
             ..Due::ALL
         }),
         _ => Some(Due {
-            told: if telling.by == ENGINE {
+            told: if options.by == ENGINE {
                 0
             } else {
                 raised_later.told
             },
-            of_runs: telling.of_runs || (raised_later.of_runs && is_whole),
+            of_runs: options.of_runs || (raised_later.of_runs && is_whole),
             ..raised_later
         }),
     };
-    if met.has_hidden {
+    if judgments.has_hidden {
         // What the author may not see is compared behind the answer.
         let known = due.unwrap_or(Due {
             told: 0,
@@ -225,8 +234,8 @@ fn left_to_compare(
             ..Due::ALL
         });
         due = Some(Due {
-            below: telling.below,
-            of_runs: known.of_runs && !met.hides_shared,
+            below: options.below,
+            of_runs: known.of_runs && !judgments.hides_shared,
             ..known
         });
     }
@@ -246,17 +255,17 @@ fn corroborated(
     eyes: &Eyes,
     engram: &Engram,
     same: Vec<Engram>,
-    telling: &Telling<'_>,
-    compared: &mut Compared,
+    options: &CompareOptions<'_>,
+    compared: &mut Findings,
 ) -> Result<(), Refusal> {
     let handle = cx.agent()?.map(|agent| &agent.handle);
     for other in same.into_iter().filter(|it| eyes.may_see(it)).take(TOLD) {
         // What a run says counts for that run alone.
         let counts = audience(engram).is_none() || audience(engram) == audience(&other);
-        if counts && !tx.has_said(handle, telling.by, other.id)? {
+        if counts && !tx.has_said(handle, options.by, other.id)? {
             compared
                 .entries
-                .push(Planned::corroborated(&other, telling.by));
+                .push(Planned::corroborated(&other, options.by));
         }
         let note = format!("{} says the same in other words.", author(&other));
         compared

@@ -12,7 +12,8 @@ use engram_store::{Due, Reader, audience, side};
 
 use crate::{
     conflicts::{
-        candidates::candidates, findings::Telling, parsed::Parsed, risks::is_told, sides::SERIES,
+        candidates::candidates, findings::CompareOptions, parsed::Parsed, risks::is_told,
+        sides::SERIES,
     },
     context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
 };
@@ -27,16 +28,16 @@ pub(crate) struct Judged {
 const COMPARED: usize = 256;
 
 /// Another version that cannot hold together with the new one.
-pub(crate) struct Against {
+pub(crate) struct OpposingVersion {
     pub(crate) engram: Engram,
     pub(crate) found: Finding,
 }
 
 /// What a comparison found, and how far it came.
 #[derive(Default)]
-pub(super) struct Met {
+pub(super) struct Judgments {
     /// By the run that the conflict is for, and the other side.
-    pub(super) against: BTreeMap<(Option<RunId>, String), Vec<Against>>,
+    pub(super) against: BTreeMap<(Option<RunId>, String), Vec<OpposingVersion>>,
     /// Versions that say the same in other words.
     pub(super) same: Vec<Engram>,
     /// Everything stored here and later was compared; 0 where all was.
@@ -50,64 +51,68 @@ pub(super) struct Met {
 }
 
 /// Compares a version with each candidate.
-pub(super) fn meet(
+pub(super) fn judge_candidates(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     engram: &Engram,
     here: &str,
     eyes: &Eyes,
-    telling: &Telling<'_>,
-) -> Result<Met, Refusal> {
+    options: &CompareOptions<'_>,
+) -> Result<Judgments, Refusal> {
     let own = cx.engine.claims.of(engram);
     // A new claim that says one thing, and contradicts so many, is a value of a series: older ones are read
     // behind the answer.
     let may_stop = LazyCell::new(|| {
-        if telling.is_due {
+        if options.is_due {
             return false;
         }
         let known = tx.conflicts_of(engram.project, here);
         own.claim.statements.len() == 1 && known.is_ok_and(|known| known.is_empty())
     });
-    let mut met = Met::default();
+    let mut judgments = Judgments::default();
     // All stored at `before` and later was looked at before this pair.
-    let judge = |met: &mut Met, other: Engram, parsed: &Parsed, before: u64| {
+    let judge = |judgments: &mut Judgments, other: Engram, parsed: &Parsed, before: u64| {
         let there = side(&other.topic, &other.claim);
-        let is_voice = there != here && is_another_voice(engram, &other, telling.by);
+        let is_voice = there != here && is_another_voice(engram, &other, options.by);
         let claims = [&own.said(engram), &parsed.said(&other)];
-        match ruled(cx, claims, is_voice, telling.judged_at(other.seq)) {
-            Ruled::Against(found) => {
+        match judgment_of(cx, claims, is_voice, options.judged_at(other.seq)) {
+            Judgment::Against(found) => {
                 let run = run_of([engram, &other]);
-                let found = Against {
+                let found = OpposingVersion {
                     engram: other,
                     found,
                 };
-                met.against.entry((run, there)).or_default().push(found);
+                judgments
+                    .against
+                    .entry((run, there))
+                    .or_default()
+                    .push(found);
             }
-            Ruled::Same if is_voice => met.same.push(other),
-            Ruled::Same | Ruled::Nothing => {}
-            Ruled::Unjudged => {
-                met.floor = met.floor.max(before.min(telling.below));
-                met.unjudged.get_or_insert(other);
+            Judgment::Same if is_voice => judgments.same.push(other),
+            Judgment::Same | Judgment::Nothing => {}
+            Judgment::Unjudged => {
+                judgments.floor = judgments.floor.max(before.min(options.below));
+                judgments.unjudged.get_or_insert(other);
             }
         }
-        let is_waited_for = telling.is_due && met.unjudged.is_some();
-        !is_waited_for && (met.against.len() <= 2 * SERIES || !*may_stop)
+        let is_waited_for = options.is_due && judgments.unjudged.is_some();
+        !is_waited_for && (judgments.against.len() <= 2 * SERIES || !*may_stop)
     };
-    let mut ended: Vec<EngramId> = telling.ending.to_vec();
+    let mut ended: Vec<EngramId> = options.ending.to_vec();
     // No reader sees them yet.
-    for other in telling.before.iter().rev().filter_map(stored) {
+    for other in options.before.iter().rev().filter_map(stored) {
         ended.extend(other.supersedes);
         if other.lineage_id != engram.lineage_id && is_comparable(&other) {
             let parsed = cx.engine.claims.of(&other);
-            judge(&mut met, other, &parsed, Due::ALL.below);
+            judge(&mut judgments, other, &parsed, Due::ALL.below);
         }
     }
-    let found = candidates(cx.engine, eyes, tx, engram, &own, telling)?;
-    (met.floor, met.has_failed) = (met.floor.max(found.floor), found.has_failed);
-    (met.has_hidden, met.hides_shared) = (found.has_hidden, found.hides_shared);
+    let found = candidates(cx.engine, eyes, tx, engram, &own, options)?;
+    (judgments.floor, judgments.has_failed) = (judgments.floor.max(found.floor), found.has_failed);
+    (judgments.has_hidden, judgments.hides_shared) = (found.has_hidden, found.hides_shared);
     for (count, seq) in found.places.iter().enumerate() {
         if count == COMPARED {
-            met.floor = met.floor.max(found.places_before(count));
+            judgments.floor = judgments.floor.max(found.places_before(count));
             break;
         }
         let other = match tx.engram_at(*seq) {
@@ -115,7 +120,7 @@ pub(super) fn meet(
             Ok(None) => continue,
             Err(error) if error.is_of_one_record() => {
                 tracing::warn!(%error, seq, "cannot compare a claim with a version that cannot be read");
-                met.has_failed = true;
+                judgments.has_failed = true;
                 continue;
             }
             Err(error) => return Err(error.into()),
@@ -125,16 +130,16 @@ pub(super) fn meet(
             continue;
         }
         let parsed = cx.engine.claims.of(&other);
-        if !judge(&mut met, other, &parsed, found.places_before(count)) {
-            met.floor = met.floor.max(found.places_before(count + 1));
+        if !judge(&mut judgments, other, &parsed, found.places_before(count)) {
+            judgments.floor = judgments.floor.max(found.places_before(count + 1));
             break;
         }
     }
-    Ok(met)
+    Ok(judgments)
 }
 
 /// What a pair comes to.
-enum Ruled {
+enum Judgment {
     Against(Finding),
     Same,
     Nothing,
@@ -142,23 +147,26 @@ enum Ruled {
     Unjudged,
 }
 
-fn ruled(
+fn judgment_of(
     cx: &Context<'_>,
     [one, two]: [&Said<'_>; 2],
     is_voice: bool,
     judged: Option<&Judged>,
-) -> Ruled {
+) -> Judgment {
     if let Some(found) = tier::compare(one, two) {
-        return Ruled::Against(found);
+        return Judgment::Against(found);
     }
     let has_judges = !cx.engine.world.judges().is_empty();
     if (is_voice || has_judges) && tier::corroborates(one, two).is_some() {
-        return Ruled::Same;
+        return Judgment::Same;
     }
     match judged {
-        Some(judged) => judged.found.clone().map_or(Ruled::Nothing, Ruled::Against),
-        None if has_judges => Ruled::Unjudged,
-        None => Ruled::Nothing,
+        Some(judged) => judged
+            .found
+            .clone()
+            .map_or(Judgment::Nothing, Judgment::Against),
+        None if has_judges => Judgment::Unjudged,
+        None => Judgment::Nothing,
     }
 }
 
@@ -166,7 +174,7 @@ fn ruled(
 pub(crate) fn judge_next(
     cx: &Context<'_>,
     engram: &Engram,
-    telling: &Telling<'_>,
+    options: &CompareOptions<'_>,
 ) -> Result<Option<Judged>, Refusal> {
     let judges = cx.engine.world.judges();
     if judges.is_empty() || !is_comparable(engram) {
@@ -174,11 +182,11 @@ pub(crate) fn judge_next(
     }
     let here = side(&engram.topic, &engram.claim);
     let eyes = cx.eyes_in(engram.project)?;
-    let met = cx
+    let judgments = cx
         .engine
         .store
-        .read(|tx| meet(cx, tx, engram, &here, &eyes, telling))?;
-    Ok(met.unjudged.map(|other| {
+        .read(|tx| judge_candidates(cx, tx, engram, &here, &eyes, options))?;
+    Ok(judgments.unjudged.map(|other| {
         let (own, parsed) = (cx.engine.claims.of(engram), cx.engine.claims.of(&other));
         let (one, two) = (own.said(engram), parsed.said(&other));
         Judged {

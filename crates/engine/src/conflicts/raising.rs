@@ -9,8 +9,8 @@ use engram_store::{Pair, Reader};
 
 use crate::{
     conflicts::{
-        findings::{Telling, author, named},
-        judging::Against,
+        findings::{CompareOptions, author, named},
+        judging::OpposingVersion,
         risks,
         sides::ContradictedSide,
     },
@@ -24,10 +24,10 @@ pub(super) fn is_news(
     tx: &Reader<'_>,
     one: &ContradictedSide,
     present: [&Engram; 2],
-    voice: &Against,
-    telling: &Telling<'_>,
+    voice: &OpposingVersion,
+    options: &CompareOptions<'_>,
 ) -> Result<bool, Refusal> {
-    let mut before = telling.before.iter().filter_map(raised_by);
+    let mut before = options.before.iter().filter_map(raised_by);
     if before.any(|known| known.id == one.pair.id) {
         return Ok(false);
     }
@@ -42,7 +42,7 @@ pub(super) fn is_news(
     if one.covered_by.is_some() {
         return Ok(false);
     }
-    let reporting = risks::reporting(cx, tx, &one.pair, present[0], telling.ending)?;
+    let reporting = risks::reporting(cx, tx, &one.pair, present[0], options.ending)?;
     Ok(!reporting
         .iter()
         .any(|report| report.lasts_as_long_as(present)))
@@ -59,10 +59,10 @@ pub(super) fn raised_by(entry: &Planned) -> Option<&Contradiction> {
 pub(super) fn told_of(
     tx: &Reader<'_>,
     id: ConflictId,
-    against: &Against,
+    against: &OpposingVersion,
     pair: Option<&Pair>,
 ) -> Result<Finding, Refusal> {
-    let Against { engram, found } = against;
+    let OpposingVersion { engram, found } = against;
     let mut note = found.why.clone();
     if let Some(pair) = pair
         && pair.status == ConflictStatus::Resolved

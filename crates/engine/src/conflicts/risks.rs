@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    conflicts::{findings::Telling, judging::Against, sides::ContradictedSide},
+    conflicts::{findings::CompareOptions, judging::OpposingVersion, sides::ContradictedSide},
     context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
 };
 use engram_model::{
@@ -28,23 +28,23 @@ pub(crate) fn raised(
     tx: &Reader<'_>,
     engram: &Engram,
     one: &ContradictedSide,
-    against: &Against,
-    telling: &Telling<'_>,
+    against: &OpposingVersion,
+    options: &CompareOptions<'_>,
 ) -> Result<Vec<Planned>, Refusal> {
     let (pair, is_told) = (&one.pair, one.covered_by.is_none());
-    let Against {
+    let OpposingVersion {
         engram: other,
         found,
     } = against;
     let here = side(&engram.topic, &engram.claim);
     let shareable = pair.run.is_none();
     let mut before = match one.known() {
-        Some(pair) => reporting(cx, tx, pair, engram, telling.ending)?,
+        Some(pair) => reporting(cx, tx, pair, engram, options.ending)?,
         None => Vec::new(),
     };
     let lasts = |report: &RiskReport| report.lasts_as_long_as([engram, other]);
     let needs_report = is_told && !before.iter().any(lasts);
-    let risk = needs_report.then(|| risk(cx, pair.id, engram, other, &found.why, telling.now));
+    let risk = needs_report.then(|| risk(cx, pair.id, engram, other, &found.why, options.now));
     before.retain(|_| risk.is_some());
     let mut both = [
         (engram.id, found.differs_a.clone()),
@@ -66,7 +66,7 @@ pub(crate) fn raised(
         why: found.why.clone(),
     };
     let conflict = Operation::Conflicted(Box::new(conflict));
-    let mut entries = vec![Planned::new(conflict, telling.by, shareable)];
+    let mut entries = vec![Planned::new(conflict, options.by, shareable)];
     entries.extend(before.iter().map(|it| Planned::ended(&it.risk, ENGINE)));
     entries.extend(risk.map(|it| Planned::stored(it, ENGINE, None)));
     Ok(entries)

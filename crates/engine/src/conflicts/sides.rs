@@ -11,7 +11,7 @@ use engram_store::{Pair, Reader, conflict_id};
 use jiff::Timestamp;
 
 use crate::{
-    conflicts::{findings::Telling, judging::Against, rights, risks},
+    conflicts::{findings::CompareOptions, judging::OpposingVersion, rights, risks},
     context::Context,
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct ContradictedSide {
     /// The conflict of the same sides that is for everybody, where this one is for a run and is covered by it.
     pub(crate) covered_by: Option<ConflictId>,
     /// Who says it: the worst first, then the user.
-    pub(super) voices: Vec<Against>,
+    pub(super) voices: Vec<OpposingVersion>,
 }
 
 impl ContradictedSide {
@@ -92,8 +92,8 @@ pub(super) fn contradicted(
     tx: &Reader<'_>,
     engram: &Engram,
     here: &str,
-    against: BTreeMap<(Option<RunId>, String), Vec<Against>>,
-    telling: &Telling<'_>,
+    against: BTreeMap<(Option<RunId>, String), Vec<OpposingVersion>>,
+    options: &CompareOptions<'_>,
 ) -> Result<(Vec<ContradictedSide>, bool), Refusal> {
     let clock = cx.engine.world.now();
     let mut found: Vec<ContradictedSide> = Vec::new();
@@ -102,7 +102,7 @@ pub(super) fn contradicted(
         let mut sides = [here.to_owned(), there];
         sides.sort();
         let id = conflict_id(engram.project, run, &sides[0], &sides[1]);
-        if telling.of == Some(id) {
+        if options.of == Some(id) {
             continue;
         }
         let known = tx.conflict(id)?;
@@ -139,7 +139,7 @@ pub(super) fn contradicted(
         } else {
             worst
         };
-        let covered_by = covering(tx, &found, &pair, engram, telling, clock)?;
+        let covered_by = covering(tx, &found, &pair, engram, options, clock)?;
         found.push(ContradictedSide {
             pair,
             is_known,
@@ -163,7 +163,7 @@ fn covering(
     found: &[ContradictedSide],
     pair: &Pair,
     engram: &Engram,
-    telling: &Telling<'_>,
+    options: &CompareOptions<'_>,
     clock: Timestamp,
 ) -> Result<Option<ConflictId>, Refusal> {
     if pair.run.is_none() {
@@ -176,7 +176,7 @@ fn covering(
         return Ok(Some(shared.id));
     }
     let wide = tx.covering(pair, clock)?;
-    let goes_on = |wide: &Pair| risks::goes_on_with(tx, wide, clock, telling.ending, engram);
+    let goes_on = |wide: &Pair| risks::goes_on_with(tx, wide, clock, options.ending, engram);
     let goes_on = wide.as_ref().map_or(Ok(false), goes_on)?;
     Ok(wide.filter(|_| goes_on).map(|wide| wide.id))
 }

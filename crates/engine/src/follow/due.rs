@@ -14,7 +14,7 @@ use std::{
 use crate::{
     Engine,
     conflicts::{
-        findings::{self, Telling},
+        findings::{self, CompareOptions},
         judging::judge_next,
         risks::is_told,
     },
@@ -111,7 +111,7 @@ fn next(
 }
 
 /// What a step came to.
-enum Step {
+enum Progress {
     /// The version was compared with all, or no longer holds.
     Done,
     /// There is more.
@@ -153,13 +153,13 @@ fn compare_due(
             }
             left -= 1;
             match compare_step(cx, seq, due)? {
-                Step::Done => break,
-                Step::On(next) => due = next,
-                Step::Stuck => {
+                Progress::Done => break,
+                Progress::On(next) => due = next,
+                Progress::Stuck => {
                     failed.insert(seq, head);
                     break;
                 }
-                Step::Later => return Ok(false),
+                Progress::Later => return Ok(false),
             }
         }
     }
@@ -167,12 +167,12 @@ fn compare_due(
 }
 
 /// Records conflicts of one version that are not known yet: it is no new voice of anything.
-fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
+fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusal> {
     let store = &cx.engine.store;
     let known = match store.read(|tx| tx.engram_at(seq)) {
         Err(error) if error.is_of_one_record() => {
             tracing::warn!(%error, seq, "cannot compare a claim that cannot be read");
-            return Ok(Step::Stuck);
+            return Ok(Progress::Stuck);
         }
         known => known?,
     };
@@ -182,22 +182,22 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
         .map_or(Ok(false), |known| store.read(|tx| is_told(tx, known)))?;
     let Some(known) = known.filter(|_| !is_told) else {
         store.write(cx.engine.world.now(), |tx| tx.drop_due(seq))?;
-        return Ok(Step::Done);
+        return Ok(Progress::Done);
     };
     let clock = cx.engine.world.now();
-    let telling = |now, judged| Telling {
+    let options = |now, judged| CompareOptions {
         below: due.below,
         is_due: true,
         of_runs: due.of_runs,
         judged,
-        ..Telling::of(now, ENGINE, &[])
+        ..CompareOptions::of(now, ENGINE, &[])
     };
-    let judged = judge_next(cx, &known, &telling(JournalTime(clock), None))?;
+    let judged = judge_next(cx, &known, &options(JournalTime(clock), None))?;
     let (left, raised) = decide::decide(cx, &Ground::of(known.project), |tx, now| {
         let mut entries = Vec::new();
         let mut left = None;
         if let Some(engram) = tx.engram_at(seq)?.filter(|engram| engram.holds_now(clock)) {
-            let compared = findings::compare(cx, tx, &engram, &telling(now, judged.as_ref()));
+            let compared = findings::compare(cx, tx, &engram, &options(now, judged.as_ref()));
             left = compared.due;
             entries = compared.entries;
             entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));
@@ -218,12 +218,12 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Step, Refusal> {
         tx.replace_due(known.project, seq, due, left)
     })?;
     if !is_noted {
-        return Ok(Step::Later);
+        return Ok(Progress::Later);
     }
     Ok(match left.filter(|left| left.pairs > 0) {
-        None => Step::Done,
+        None => Progress::Done,
         // What was raised is known now: the next step finds others.
-        Some(left) if raised > 0 || left.below != due.below => Step::On(left),
-        Some(_) => Step::Stuck,
+        Some(left) if raised > 0 || left.below != due.below => Progress::On(left),
+        Some(_) => Progress::Stuck,
     })
 }

@@ -3,7 +3,7 @@
 use crate::{
     claims::{close, put::answered},
     conflicts::{
-        findings::{self, Telling},
+        findings::{self, CompareOptions},
         list::no_conflict,
         rights::{self, is_persons},
         shown::{ShownConflict, shown, standing},
@@ -300,10 +300,10 @@ pub(super) fn store(
         cx,
         tx,
         &engram,
-        &Telling {
+        &CompareOptions {
             before: &done.entries,
             of: Some(found.pair.id),
-            ..Telling::of(asked.now, &asked.by, &done.closed)
+            ..CompareOptions::of(asked.now, &asked.by, &done.closed)
         },
     );
     done.stored.push(engram.id);

@@ -1,7 +1,7 @@
 //! Whatever agents do, in any order: what the user says holds until the user ends it, and the gate is shut while
 //! it is contradicted and no person let that pass.
 
-use engram_engine::{Pair, detect};
+use engram_engine::{ClaimPair, detect};
 use engram_model::{
     Allow, Caller, ConflictStatus, Draft, Engram, EngramId, Gate, GateCheck, Listed, Opening,
     Promote, Resolve, Scope, Settle, Severity, ask,
@@ -142,7 +142,7 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
             if is_apart || one.lineage_id == other.lineage_id {
                 continue;
             }
-            let pair = Pair {
+            let pair = ClaimPair {
                 a: other.claim.clone(),
                 b: one.claim.clone(),
                 topic_a: Some(other.topic.clone()),
