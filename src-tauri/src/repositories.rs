@@ -34,17 +34,17 @@ pub(crate) struct Repository {
     /// Its working tree, or its git folder; none outside of a repository, and before it is open.
     root: Option<String>,
     /// What arrives while it is in the background.
-    behind: Option<Behind>,
+    behind: Option<BackgroundFollower>,
     /// Tells the desktop of requests, in front and behind.
     _told: Option<Subscription>,
 }
 
-struct Behind {
+struct BackgroundFollower {
     unseen: Arc<AtomicU64>,
     _following: Subscription,
 }
 
-impl Behind {
+impl BackgroundFollower {
     fn follow(engine: &Arc<Engine>, news: News) -> Result<Self, Refusal> {
         let unseen = Arc::new(AtomicU64::new(0));
         let counted = unseen.clone();
@@ -215,7 +215,7 @@ impl OpenRepositories {
     /// All that are open.
     pub(crate) fn list(&self) -> Vec<OpenRepository> {
         let open = |(at, repository): (usize, &Repository)| {
-            let unseen = |it: &Behind| it.unseen.load(Ordering::Relaxed);
+            let unseen = |it: &BackgroundFollower| it.unseen.load(Ordering::Relaxed);
             Some(OpenRepository {
                 root: repository.root.clone()?,
                 engine: repository.engine.clone()?,
@@ -237,7 +237,7 @@ fn go_behind(repository: &mut Repository, news: &News) {
     let Some(engine) = &repository.engine else {
         return;
     };
-    match Behind::follow(engine, news.clone()) {
+    match BackgroundFollower::follow(engine, news.clone()) {
         Ok(behind) => repository.behind = Some(behind),
         Err(refusal) => {
             let root = &repository.root;
