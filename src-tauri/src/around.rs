@@ -9,9 +9,9 @@ use engram_model::{
 use tauri::{State, WebviewWindow, ipc::Channel};
 
 use crate::{
-    editor, folder, links, log,
-    opened::{self, Seen},
-    recent, settings,
+    editor, folder, links, log, recent,
+    repositories::{self, OpenRepository},
+    settings,
     shell::Shell,
     window,
 };
@@ -69,7 +69,7 @@ pub(crate) async fn open_log(shell: State<'_, Shell>) -> Result<String, Refusal>
             "The log is written to the logs folder of the home, if that is writable.",
         ));
     }
-    let place = editor::Place::inside(&home.join("logs"), &file, 1)?;
+    let place = editor::EditorLocation::inside(&home.join("logs"), &file, 1)?;
     editor::open(&place, &editor::Choice::here(home))
 }
 
@@ -80,16 +80,16 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
         let opened = shell.opened();
         let mut all = recent::read(shell.home());
         all.extend(of_home(shell, &all));
-        let is_known = |seen: &&Seen| all.iter().any(|it| it.path == seen.root);
+        let is_known = |open: &&OpenRepository| all.iter().any(|it| it.path == open.root);
         let others: Vec<Recent> = opened
             .iter()
             .filter(|it| !is_known(it))
             .map(about)
             .collect();
-        for it in &mut all {
-            *it = match opened.iter().find(|seen| seen.root == it.path) {
-                Some(seen) => about(seen),
-                None => counted(status_of(shell.home(), &it.path), it.clone()),
+        for recent in &mut all {
+            *recent = match opened.iter().find(|it| it.root == recent.path) {
+                Some(open) => about(open),
+                None => counted(status_of(shell.home(), &recent.path), recent.clone()),
             };
         }
         all.extend(others);
@@ -108,7 +108,7 @@ fn of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
         shell
             .opened()
             .iter()
-            .any(|seen| Path::new(&seen.root) == *it)
+            .any(|open| Path::new(&open.root) == *it)
     };
     let new = places.unwrap_or_default().into_iter();
     let new = new.filter(|it| is_new(it) && !is_open(it) && it.exists());
@@ -130,13 +130,13 @@ pub(crate) async fn opened(shell: State<'_, Shell>, after: u64) -> Result<Opened
 }
 
 /// What is known about a repository that is open in the window.
-fn about(seen: &Seen) -> Recent {
-    let it = Recent {
-        is_front: seen.is_front,
-        unseen: seen.unseen,
-        ..recent::about(Path::new(&seen.root))
+fn about(open: &OpenRepository) -> Recent {
+    let recent = Recent {
+        is_front: open.is_front,
+        unseen: open.unseen,
+        ..recent::about(Path::new(&open.root))
     };
-    counted(opened::status_of(&seen.engine), it)
+    counted(repositories::status_of(&open.engine), recent)
 }
 
 /// What is known about one that is not.
@@ -146,15 +146,15 @@ fn status_of(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
         repo: Some(repo.into()),
         from: home.to_owned(),
     })?;
-    opened::status_of(&engine)
+    repositories::status_of(&engine)
 }
 
-fn counted(status: Result<StatusReply, Refusal>, mut it: Recent) -> Recent {
+fn counted(status: Result<StatusReply, Refusal>, mut recent: Recent) -> Recent {
     match status {
-        Ok(status) => it.holding = Some((status.engrams, status.drifted)),
-        Err(refusal) => tracing::info!(path = it.path, %refusal, "not counted"),
+        Ok(status) => recent.holding = Some((status.engrams, status.drifted)),
+        Err(refusal) => tracing::info!(path = recent.path, %refusal, "not counted"),
     }
-    it
+    recent
 }
 
 /// Brings a repository in front: requests are about that one then. Returns its root.

@@ -57,7 +57,8 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
                     let sent = sender.as_ref().map(|it| it.blocking_send(json).is_ok());
                     tracing::trace!(?sent, "entries for the page");
                 }
-                // It must not miss any: once the sender is gone it notices, and asks for them again.
+                // It must not miss any: once the sender is gone it notices, and asks for them
+                // again.
                 Err(refusal) => {
                     tracing::error!(%refusal, "entries for the page");
                     sender = None;
@@ -94,7 +95,7 @@ pub(crate) async fn open_editor(
             let found = engine.ask(&Caller::User, ask::Track(PointerInput::Text(pointer)))?;
             let path = found.path.ok_or_else(only_in_the_past)?;
             let line = found.start.unwrap_or(1);
-            let place = editor::Place::inside(Path::new(&root), Path::new(&path), line)?;
+            let place = editor::EditorLocation::inside(Path::new(&root), Path::new(&path), line)?;
             editor::open(&place, &editor::Choice::here(asked.home()))
         })
         .await
@@ -161,8 +162,8 @@ mod tests {
                 repo: Some(place.repo()),
                 from: place.repo(),
             });
-            let mut id = place.claim(|it| {
-                let put = Request::Put(serde_json::from_value(it).unwrap());
+            let mut id = place.claim(|draft| {
+                let put = Request::Put(serde_json::from_value(draft).unwrap());
                 serde_json::to_value(shell.engine().unwrap().handle(&Caller::User, put).unwrap())
                     .unwrap()
             });

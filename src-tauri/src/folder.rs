@@ -65,8 +65,8 @@ mod linux {
             }
         });
         dialog.show();
-        SHOWN.with_borrow_mut(|it| {
-            if let Some(before) = it.replace(dialog) {
+        SHOWN.with_borrow_mut(|shown| {
+            if let Some(before) = shown.replace(dialog) {
                 before.hide();
             }
         });

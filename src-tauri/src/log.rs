@@ -12,8 +12,8 @@ use tracing_subscriber::EnvFilter;
 pub(crate) fn newest(home: &Path) -> PathBuf {
     let folder = home.join("logs");
     let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-    let ours = files.map(|it| it.path()).filter(|it| {
-        let name = it.file_name().and_then(|it| it.to_str());
+    let ours = files.map(|it| it.path()).filter(|path| {
+        let name = path.file_name().and_then(|it| it.to_str());
         name.is_some_and(|it| it.starts_with("window.") && it.ends_with(".log"))
     });
     // The day is in the name.

@@ -1,8 +1,8 @@
-//! The window: a Tauri shell that translates the page's calls to the engine's one `Request`, opens an
-//! editor when asked, and shows itself once there is something to see.
+//! The window: a Tauri shell that translates the page's calls to the engine's one `Request`, opens
+//! an editor when asked, and shows itself once there is something to see.
 //!
-//! **Never:** decides nothing that the engine decides; runs no shell; grants the page nothing but the
-//! commands of `permissions/window.toml`.
+//! **Never:** decides nothing that the engine decides; runs no shell; grants the page nothing but
+//! the commands of `permissions/window.toml`.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 mod around;
@@ -17,13 +17,13 @@ mod log;
 mod message;
 #[cfg(target_os = "linux")]
 mod notify;
-mod opened;
-mod place;
 mod recent;
+mod repositories;
 mod settings;
 mod shell;
 mod single;
 mod window;
+mod window_place;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -32,7 +32,7 @@ use engram_engine::Options;
 use engram_model::Handed;
 
 use shell::Shell;
-use single::{Asked, Start};
+use single::{StartOutcome, StartRequest};
 
 /// Opens the window for a repository's shared memory.
 #[derive(Parser)]
@@ -77,14 +77,14 @@ fn main() -> ExitCode {
         None => engram_engine::repository_around(&from),
         Some(_) => None,
     };
-    let asked = Asked {
+    let asked = StartRequest {
         repo: named.or_else(around),
         link: cli.link.clone(),
         safely: cli.safe_graphics,
     };
     let door = match single::start(&home, &asked) {
-        Start::Handed => return ExitCode::SUCCESS,
-        Start::First(door) => door,
+        StartOutcome::Handed => return ExitCode::SUCCESS,
+        StartOutcome::First(door) => door,
     };
     // Without a name of one, GTK does not return; without a server behind it, Tauri panics.
     #[cfg(target_os = "linux")]

@@ -43,8 +43,8 @@ pub(crate) fn show(window: &WebviewWindow, what: &str, why: &str, can_wait: bool
             answer(&app, response, can_wait);
         });
         dialog.present();
-        SHOWN.with_borrow_mut(|it| {
-            if let Some(before) = it.replace(dialog) {
+        SHOWN.with_borrow_mut(|shown| {
+            if let Some(before) = shown.replace(dialog) {
                 before.hide();
             }
         });

@@ -1,4 +1,5 @@
-//! A notification of the desktop for each request that begins to wait, where the person turned that on.
+//! A notification of the desktop for each request that begins to wait, where the person turned that
+//! on.
 
 use std::{
     collections::BTreeSet,
@@ -82,18 +83,19 @@ fn tell_new(engine: &Weak<Engine>, known: &mut BTreeSet<String>) {
     }
 }
 
-/// What is shown of one: who asks for what, and why. An agent's words are data: short, and on one line.
-fn words(it: &RequestTold) -> (String, String) {
-    let pointer = it.pointer.parse::<Pointer>();
-    let wanted = pointer.map_or_else(|_| it.pointer.clone(), |it| it.label());
-    let who = if it.label.is_empty() {
-        &it.agent.0
+/// What is shown of one: who asks for what, and why. An agent's words are data: short, and on one
+/// line.
+fn words(request: &RequestTold) -> (String, String) {
+    let pointer = request.pointer.parse::<Pointer>();
+    let wanted = pointer.map_or_else(|_| request.pointer.clone(), |it| it.label());
+    let who = if request.label.is_empty() {
+        &request.agent.0
     } else {
-        &it.label
+        &request.label
     };
     (
         format!("{} asks to read {}", plain(who), plain(&wanted)),
-        plain(&it.reason),
+        plain(&request.reason),
     )
 }
 

@@ -116,13 +116,13 @@ mod tests {
 
     #[test]
     fn nothing_is_made_in_a_home_that_is_refused() {
-        use crate::single::{Asked, Start, start};
+        use crate::single::{StartOutcome, StartRequest, start};
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("engram.db"), "another program's").unwrap();
         assert!(keep(home.path(), &Settings::default()).is_err());
         assert!(matches!(
-            start(home.path(), &Asked::default()),
-            Start::First(None)
+            start(home.path(), &StartRequest::default()),
+            StartOutcome::First(None)
         ));
         crate::recent::keep_opened(home.path(), &[home.path().to_owned()]);
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);

@@ -1,4 +1,5 @@
-//! What the commands share: the open repositories, the page's subscription, and what waits for the page.
+//! What the commands share: the open repositories, the page's subscription, and what waits for the
+//! page.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,13 +16,13 @@ use tauri::{
 use tokio::sync::watch;
 
 use crate::{
-    opened::{News, Opened, Repository, Seen, status_of, tell},
     recent,
+    repositories::{News, OpenRepositories, OpenRepository, Repository, status_of, tell},
 };
 
-/// JSON of entries that wait for the page to ask; one delivery at a time, so that a slow page slows its
-/// subscription and nothing else.
-pub(crate) type Coming = Arc<AsyncMutex<Receiver<Vec<u8>>>>;
+/// JSON of entries that wait for the page to ask; one delivery at a time, so that a slow page slows
+/// its subscription and nothing else.
+pub(crate) type PendingEntries = Arc<AsyncMutex<Receiver<Vec<u8>>>>;
 
 /// Cheap to clone; every clone is the same shell.
 #[derive(Clone)]
@@ -29,14 +30,14 @@ pub(crate) struct Shell(Arc<Inner>);
 
 struct Inner {
     home: PathBuf,
-    opened: Mutex<Opened>,
+    opened: Mutex<OpenRepositories>,
     /// Held while another one is opened, brought in front or closed; then the others.
     changing: Mutex<()>,
     /// Changes with each change among them.
     news: News,
     /// Its destination once the page listens, and what arrived before.
     handed: Mutex<(Option<Channel<Handed>>, Vec<Handed>)>,
-    subscription: Mutex<Option<(Subscription, Coming)>>,
+    subscription: Mutex<Option<(Subscription, PendingEntries)>>,
     is_ready: Mutex<bool>,
     became_ready: Condvar,
 }
@@ -45,7 +46,10 @@ impl Shell {
     pub(crate) fn new(options: Options) -> Self {
         Self(Arc::new(Inner {
             home: options.home.clone(),
-            opened: Mutex::new(Opened::new(options.clone(), recent::opened(&options.home))),
+            opened: Mutex::new(OpenRepositories::new(
+                options.clone(),
+                recent::opened(&options.home),
+            )),
             changing: Mutex::default(),
             news: News::new(watch::Sender::new(1)),
             handed: Mutex::default(),
@@ -100,8 +104,8 @@ impl Shell {
         Ok(engine)
     }
 
-    /// Brings a repository in front, which is opened where it is not; the one before stays open behind
-    /// it. Returns its root.
+    /// Brings a repository in front, which is opened where it is not; the one before stays open
+    /// behind it. Returns its root.
     pub(crate) fn bring(&self, repo: &Path) -> Result<String, Refusal> {
         let changing = lock(&self.0.changing);
         let known = repo.to_str().filter(|it| lock(&self.0.opened).has(it));
@@ -169,8 +173,8 @@ impl Shell {
     }
 
     /// All that are open.
-    pub(crate) fn opened(&self) -> Vec<Seen> {
-        lock(&self.0.opened).seen()
+    pub(crate) fn opened(&self) -> Vec<OpenRepository> {
+        lock(&self.0.opened).list()
     }
 
     /// How much has changed among them, once it is more than this.
@@ -182,15 +186,15 @@ impl Shell {
     }
 
     /// Passes something to the page, now or once it listens.
-    pub(crate) fn hand(&self, it: Handed) {
-        let mut handed = lock(&self.0.handed);
-        match &handed.0 {
+    pub(crate) fn hand(&self, handed: Handed) {
+        let mut waiting = lock(&self.0.handed);
+        match &waiting.0 {
             Some(page) => {
-                if let Err(error) = page.send(it) {
+                if let Err(error) = page.send(handed) {
                     tracing::warn!(%error, "the page took nothing");
                 }
             }
-            None => handed.1.push(it),
+            None => waiting.1.push(handed),
         }
     }
 
@@ -211,7 +215,12 @@ impl Shell {
 
     /// The page has one subscription: another one takes the place of the first. One to a repository
     /// that is not in front any more is not kept.
-    pub(crate) fn keep(&self, engine: &Arc<Engine>, subscription: Subscription, coming: Coming) {
+    pub(crate) fn keep(
+        &self,
+        engine: &Arc<Engine>,
+        subscription: Subscription,
+        coming: PendingEntries,
+    ) {
         let opened = lock(&self.0.opened);
         if opened.is_front(engine) {
             *lock(&self.0.subscription) = Some((subscription, coming));
@@ -237,7 +246,7 @@ impl Shell {
         std::future::pending().await
     }
 
-    fn coming(&self) -> Option<Coming> {
+    fn coming(&self) -> Option<PendingEntries> {
         lock(&self.0.subscription)
             .as_ref()
             .map(|(_, coming)| coming.clone())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a start was asked for.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct StartRequest {
     /// An `engram://` link.
     pub(crate) link: Option<String>,
     /// A repository.
@@ -19,7 +19,7 @@ pub(crate) struct Asked {
 }
 
 /// The outcome of a start.
-pub(crate) enum Start {
+pub(crate) enum StartOutcome {
     /// Another window took it.
     Handed,
     /// This is the window; the door receives later starts.
@@ -42,7 +42,7 @@ mod unix {
         time::Duration,
     };
 
-    use super::{Asked, Path, PathBuf, Start};
+    use super::{Path, PathBuf, StartOutcome, StartRequest};
 
     /// A socket in the home, which nobody else may open.
     const FILE: &str = "window.sock";
@@ -65,21 +65,21 @@ mod unix {
 
     /// What the window answered.
     #[derive(Debug, PartialEq, Eq)]
-    enum Answer {
+    enum WindowAnswer {
         Taken,
         /// The window is gone now, or hangs past the patience.
         Left,
     }
 
-    pub(crate) fn start(home: &Path, asked: &Asked) -> Start {
+    pub(crate) fn start(home: &Path, asked: &StartRequest) -> StartOutcome {
         if engram_engine::look_at_home(home).is_err() {
-            return Start::First(None); // the page says why; nothing is made there
+            return StartOutcome::First(None); // the page says why; nothing is made there
         }
         let path = home.join(FILE);
         match UnixStream::connect(&path).and_then(|it| hand(it, asked)) {
-            Ok(Answer::Taken) => return Start::Handed,
+            Ok(WindowAnswer::Taken) => return StartOutcome::Handed,
             // Its door is gone: a new one appeared meanwhile, and is asked the same.
-            Ok(Answer::Left) => return start(home, asked),
+            Ok(WindowAnswer::Left) => return start(home, asked),
             Err(_) => {}
         }
         // Nobody listens there: the socket is left over from a window that is gone.
@@ -89,7 +89,7 @@ mod unix {
                 if let Err(error) = fs::set_permissions(&path, fs::Permissions::from_mode(0o600)) {
                     tracing::warn!(%error, "the door of the window is not private");
                 }
-                Start::First(Some(Door {
+                StartOutcome::First(Some(Door {
                     listener,
                     path,
                     safely: asked.safely,
@@ -98,12 +98,12 @@ mod unix {
             Err(error) => {
                 // A home that cannot be written, or a path too long for a socket.
                 tracing::warn!(%error, "a second start will open a second window");
-                Start::First(None)
+                StartOutcome::First(None)
             }
         }
     }
 
-    fn hand(mut stream: UnixStream, asked: &Asked) -> io::Result<Answer> {
+    fn hand(mut stream: UnixStream, asked: &StartRequest) -> io::Result<WindowAnswer> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let mut line = serde_json::to_string(asked)?;
@@ -113,22 +113,22 @@ mod unix {
         let mut stream = BufReader::new(stream.take(16));
         stream.read_line(&mut answer)?;
         match answer.trim() {
-            TAKEN => Ok(Answer::Taken),
+            TAKEN => Ok(WindowAnswer::Taken),
             LEAVING => {
                 // The connection ends with the process; one that hangs has no door any more either.
                 let _ = stream.read_to_end(&mut Vec::new());
-                Ok(Answer::Left)
+                Ok(WindowAnswer::Left)
             }
             _ => Err(io::Error::other("no answer")),
         }
     }
 
     impl Door {
-        /// Hears later starts for as long as the program runs, or until one takes its place: `leave`
-        /// ends the program then.
+        /// Hears later starts for as long as the program runs, or until one takes its place:
+        /// `leave` ends the program then.
         pub(crate) fn listen(
             self,
-            each: impl Fn(Asked) + Send + 'static,
+            each: impl Fn(StartRequest) + Send + 'static,
             leave: impl FnOnce() + Send + 'static,
         ) {
             thread::spawn(move || {
@@ -146,7 +146,7 @@ mod unix {
         }
 
         /// Answers starts until one is to take the place of this window.
-        fn successor(&self, each: impl Fn(Asked)) -> Option<UnixStream> {
+        fn successor(&self, each: impl Fn(StartRequest)) -> Option<UnixStream> {
             for stream in self.listener.incoming().flatten() {
                 match ask(&stream) {
                     Ok(asked) if asked.safely && !self.safely => return Some(stream),
@@ -165,7 +165,7 @@ mod unix {
         stream.write_all(format!("{word}\n").as_bytes())
     }
 
-    fn ask(stream: &UnixStream) -> io::Result<Asked> {
+    fn ask(stream: &UnixStream) -> io::Result<StartRequest> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut line = String::new();
         BufReader::new(stream.take(MOST)).read_line(&mut line)?;
@@ -183,7 +183,8 @@ mod unix {
         fn a_second_start_hands_over_and_a_dead_socket_is_none() {
             let home = tempfile::tempdir().unwrap();
             drop(UnixListener::bind(home.path().join(FILE)).unwrap()); // of a window that was killed
-            let Start::First(Some(door)) = start(home.path(), &Asked::default()) else {
+            let StartOutcome::First(Some(door)) = start(home.path(), &StartRequest::default())
+            else {
                 panic!("the first start is the window");
             };
             let mode = fs::metadata(home.path().join(FILE))
@@ -193,36 +194,36 @@ mod unix {
             assert_eq!(mode & 0o777, 0o600);
             let (tell, told) = mpsc::channel();
             door.listen(move |asked| tell.send(asked).unwrap(), || ());
-            let asked = Asked {
+            let asked = StartRequest {
                 link: Some("engram://feed?q=\"\n".to_owned()),
                 repo: Some("/a b".into()),
-                ..Asked::default()
+                ..StartRequest::default()
             };
-            assert!(matches!(start(home.path(), &asked), Start::Handed));
+            assert!(matches!(start(home.path(), &asked), StartOutcome::Handed));
             assert_eq!(told.recv().unwrap(), asked);
             // Nonsense is ignored.
             let mut stream = UnixStream::connect(home.path().join(FILE)).unwrap();
             stream.write_all(b"nonsense\n").unwrap();
-            assert!(matches!(start(home.path(), &asked), Start::Handed));
+            assert!(matches!(start(home.path(), &asked), StartOutcome::Handed));
             // Earlier windows did not know safe graphics either.
-            let old: Asked = serde_json::from_str(r#"{"link":null,"repo":null}"#).unwrap();
-            assert_eq!(old, Asked::default());
+            let old: StartRequest = serde_json::from_str(r#"{"link":null,"repo":null}"#).unwrap();
+            assert_eq!(old, StartRequest::default());
         }
 
         #[test]
         fn a_start_that_draws_safely_takes_the_place_of_a_window_that_does_not() {
             let home = tempfile::tempdir().unwrap();
-            let safely = Asked {
+            let safely = StartRequest {
                 safely: true,
-                ..Asked::default()
+                ..StartRequest::default()
             };
-            let first = |asked: &Asked| match start(home.path(), asked) {
-                Start::First(Some(door)) => door,
+            let first = |asked: &StartRequest| match start(home.path(), asked) {
+                StartOutcome::First(Some(door)) => door,
                 _ => panic!("not the window"),
             };
             let (ending, ends) = mpsc::channel();
             let (gone, is_gone) = mpsc::channel();
-            first(&Asked::default()).listen(
+            first(&StartRequest::default()).listen(
                 |_| panic!("the first is asked for nothing"),
                 move || {
                     ending.send(()).unwrap();
@@ -232,7 +233,8 @@ mod unix {
             thread::scope(|scope| {
                 let second = scope.spawn(|| first(&safely));
                 ends.recv().unwrap();
-                // The first is not gone yet, but its door is: nothing of the second's is removed by it.
+                // The first is not gone yet, but its door is: nothing of the second's is removed by
+                // it.
                 assert!(!home.path().join(FILE).exists());
                 assert!(!second.is_finished());
                 drop(gone);
@@ -242,7 +244,7 @@ mod unix {
                     || panic!("it draws safely"),
                 );
                 // There is nothing to gain any more.
-                assert!(matches!(start(home.path(), &safely), Start::Handed));
+                assert!(matches!(start(home.path(), &safely), StartOutcome::Handed));
                 assert_eq!(told.recv().unwrap(), safely);
             });
         }
@@ -257,13 +259,13 @@ pub(crate) struct Door;
 impl Door {
     pub(crate) fn listen(
         self,
-        _each: impl Fn(Asked) + Send + 'static,
+        _each: impl Fn(StartRequest) + Send + 'static,
         _leave: impl FnOnce() + Send + 'static,
     ) {
     }
 }
 
 #[cfg(not(unix))]
-pub(crate) fn start(_home: &Path, _asked: &Asked) -> Start {
-    Start::First(None)
+pub(crate) fn start(_home: &Path, _asked: &StartRequest) -> StartOutcome {
+    StartOutcome::First(None)
 }

@@ -6,16 +6,18 @@ use engram_model::{Handed, Zoom};
 use tauri::{Theme, WebviewWindow, WebviewWindowBuilder, utils::config::Color};
 
 use crate::{
-    around, commands, connect, graphics, place, settings,
+    around, commands, connect, graphics, settings,
     shell::Shell,
-    single::{Asked, Door},
+    single::{Door, StartRequest},
+    window_place,
 };
 
 /// The longest that a window stays hidden, whatever its page does.
 const HIDDEN: Duration = Duration::from_secs(2);
 /// When a page that said nothing counts as broken.
 const SILENT: Duration = Duration::from_secs(10);
-/// A window whose driver hangs cannot close: it ends after this, before who waits for that gives up.
+/// A window whose driver hangs cannot close: it ends after this, before who waits for that gives
+/// up.
 const CLOSING: Duration = Duration::from_secs(2);
 /// The ground of a pane in the dark: `--pane` of the page.
 const DARK: Color = Color(0x18, 0x19, 0x1d, 0xff);
@@ -64,7 +66,7 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
                 window.set_background_color(Some(DARK))?;
             }
             zoom(&window, settings::read(shell.home()).zoom);
-            if let Err(error) = place::restore(shell.home(), &window) {
+            if let Err(error) = window_place::restore(shell.home(), &window) {
                 tracing::warn!(%error, "the window is not put where it stood");
             }
             remember_place(&window, &shell);
@@ -158,7 +160,7 @@ pub(crate) fn name(window: &WebviewWindow, shell: &Shell) {
 }
 
 /// Does what a later start was asked for, in this window.
-fn take(window: &WebviewWindow, shell: &Shell, asked: Asked) {
+fn take(window: &WebviewWindow, shell: &Shell, asked: StartRequest) {
     if let Some(repo) = asked.repo {
         shell.hand(Handed::Repository(repo.display().to_string()));
     }
@@ -188,13 +190,13 @@ fn remember_place(window: &WebviewWindow, shell: &Shell) {
     window.on_window_event(move |event| {
         use tauri::WindowEvent::{CloseRequested, Focused};
         if matches!(event, CloseRequested { .. } | Focused(false)) {
-            place::keep(&home, &place);
+            window_place::keep(&home, &place);
         }
     });
 }
 
-/// Zooms the window. The web view does it, not the page, so that the page lays itself out for the room
-/// that is left.
+/// Zooms the window. The web view does it, not the page, so that the page lays itself out for the
+/// room that is left.
 pub(crate) fn zoom(window: &WebviewWindow, zoom: Zoom) {
     if let Err(error) = window.set_zoom(zoom.factor()) {
         tracing::warn!(%error, "the window is not zoomed");

@@ -40,18 +40,18 @@ enum Task {
     },
     /// Measure, each figure beside a plain baseline of the same run
     #[command(disable_help_flag = true)]
-    Bench(Measured),
+    Bench(MeasureArgs),
     /// Draw every view in every width, theme, zoom and direction, to look at
     Pictures(pictures::Pictures),
     /// Follow spans through histories, beside git's own ways of following lines
     #[command(disable_help_flag = true)]
-    Accuracy(Measured),
+    Accuracy(MeasureArgs),
     /// Call a running server in every way that its description allows, and in ways that it does not
     #[command(disable_help_flag = true)]
-    Fuzz(Measured),
+    Fuzz(MeasureArgs),
     /// Let a parent and eight children work on this repository, and check what their gateway let through
     #[command(disable_help_flag = true)]
-    Trace(Measured),
+    Trace(MeasureArgs),
     /// Write schemas/ from the types of engram-model
     Schemas {
         /// Change nothing; fail where a file differs from its type
@@ -62,13 +62,13 @@ enum Task {
 
 /// What a package of its own does, which is built only for this.
 #[derive(Args)]
-struct Measured {
+struct MeasureArgs {
     /// What it is to measure: see --help
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
 
-impl Measured {
+impl MeasureArgs {
     fn perform(self, what: &str) -> Result<()> {
         let mut command = shell::cargo();
         command.args(["run", "--quiet", "--package", "engram-measure", "--", what]);

@@ -137,7 +137,7 @@ fn screenshot(mut window: Command, file: &Path) -> Result<()> {
         .env("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
         .env("LIBGL_ALWAYS_SOFTWARE", "1")
         .env_remove("WAYLAND_DISPLAY");
-    let mut window = Ended(window.spawn().context("the window does not start")?);
+    let mut window = ProcessGuard(window.spawn().context("the window does not start")?);
     wait_until_painted(&name, &mut window.0)?;
     run(capture(&name).arg(file)).context("the picture could not be written")?;
     println!("the window, in a picture: {}", file.display());
@@ -145,7 +145,7 @@ fn screenshot(mut window: Command, file: &Path) -> Result<()> {
 }
 
 /// Starts a display; it picks its number, and says it when it is ready.
-fn virtual_display() -> Result<(Ended, String)> {
+fn virtual_display() -> Result<(ProcessGuard, String)> {
     let mut server = command("Xvfb")
         .args([
             "-displayfd",
@@ -161,7 +161,7 @@ fn virtual_display() -> Result<(Ended, String)> {
         .spawn()
         .context("Xvfb does not start; run `cargo xtask setup`")?;
     let output = server.stdout.take();
-    let server = Ended(server);
+    let server = ProcessGuard(server);
     let mut number = String::new();
     BufReader::new(output.context("Xvfb's output is closed")?).read_line(&mut number)?;
     let number: u32 = number
@@ -200,9 +200,9 @@ fn shades(rgb: &[u8]) -> usize {
 }
 
 /// A process that ends with this value.
-struct Ended(Child);
+struct ProcessGuard(Child);
 
-impl Drop for Ended {
+impl Drop for ProcessGuard {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

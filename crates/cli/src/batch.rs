@@ -6,7 +6,7 @@ use engram_model::{Caller, Draft, Refusal, ask};
 use serde_json::{Value, json};
 
 use crate::{
-    lines::{self, Line},
+    lines::{self, JsonLine},
     out,
 };
 
@@ -20,7 +20,8 @@ pub(crate) fn put(engine: &Engine, file: &str) -> Result<(), Refusal> {
     })
 }
 
-/// Compares the pair of each line of a file; `-` is standard input. Opens no home and no repository.
+/// Compares the pair of each line of a file; `-` is standard input. Opens no home and no
+/// repository.
 pub(crate) fn detect(file: &str) -> Result<(), Refusal> {
     each(lines::read(file, PAIR)?, |line| {
         detect_line(&line.id, line.value?)
@@ -33,7 +34,7 @@ pub(crate) fn detect(file: &str) -> Result<(), Refusal> {
 /// Where the input cannot be read to its end: the batch did not run.
 fn each(
     mut input: lines::Input,
-    answer: impl Fn(Line) -> Result<Value, Refusal>,
+    answer: impl Fn(JsonLine) -> Result<Value, Refusal>,
 ) -> Result<(), Refusal> {
     for line in input.by_ref() {
         let id = line.id.clone();

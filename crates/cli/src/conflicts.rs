@@ -10,10 +10,10 @@ use engram_model::{
 use crate::out::one_line;
 
 /// Grouped by the topic of the newer side, as the reply is.
-pub(crate) fn list(it: &ConflictsReply, asked: &ConflictFilter) -> String {
-    let mut out = heading(it, asked.status);
+pub(crate) fn list(page: &ConflictsReply, asked: &ConflictFilter) -> String {
+    let mut out = heading(page, asked.status);
     let mut topic = None;
-    for conflict in &it.conflicts {
+    for conflict in &page.conflicts {
         if topic != Some(&conflict.b.topic) {
             topic = Some(&conflict.b.topic);
             let _ = write!(out, "\n\n{}", topic_of(conflict));
@@ -32,11 +32,11 @@ pub(crate) fn list(it: &ConflictsReply, asked: &ConflictFilter) -> String {
             claim(&conflict.b)
         );
     }
-    if let (Some(more), Some(next)) = (it.omitted, &it.next) {
+    if let (Some(more), Some(next)) = (page.omitted, &page.next) {
         let _ = write!(out, "\n\n{more} more: {}", next_page(asked, next));
     }
-    if it.due > 0 {
-        let due = still_due(it.due);
+    if page.due > 0 {
+        let due = still_due(page.due);
         let _ = write!(out, "\n\n{due} Meanwhile, the gate stays shut.");
     }
     out
@@ -76,35 +76,35 @@ fn still_due(due: u64) -> String {
 }
 
 /// How many are listed, and how many are open.
-fn heading(it: &ConflictsReply, listed: Listed) -> String {
+fn heading(page: &ConflictsReply, listed: Listed) -> String {
     let many = |number: u64, what: &str| match number {
         0 => format!("no {what}conflicts"),
         1 => format!("1 {what}conflict"),
         _ => format!("{number} {what}conflicts"),
     };
-    let shown = it.conflicts.len() as u64;
+    let shown = page.conflicts.len() as u64;
     match listed {
-        Listed::Open if shown == it.open => many(shown, "open "),
-        Listed::Open => format!("{shown} of {}", many(it.open, "open ")),
-        Listed::All => format!("{}; {} open", many(shown, ""), it.open),
-        other => format!("{}; {} open", many(shown, &format!("{other} ")), it.open),
+        Listed::Open if shown == page.open => many(shown, "open "),
+        Listed::Open => format!("{shown} of {}", many(page.open, "open ")),
+        Listed::All => format!("{}; {} open", many(shown, ""), page.open),
+        other => format!("{}; {} open", many(shown, &format!("{other} ")), page.open),
     }
 }
 
 /// Both claims with their source, why they cannot both hold, and what was decided.
-pub(crate) fn one(it: &Conflict) -> String {
+pub(crate) fn one(conflict: &Conflict) -> String {
     let mut out = format!(
         "{}  {}, {}, {}, found {}",
-        it.id,
-        it.status,
-        it.severity,
-        it.tier,
-        it.found_at.strftime("%Y-%m-%d %H:%M:%S")
+        conflict.id,
+        conflict.status,
+        conflict.severity,
+        conflict.tier,
+        conflict.found_at.strftime("%Y-%m-%d %H:%M:%S")
     );
-    if !it.why.is_empty() {
-        let _ = write!(out, "\n  {}", one_line(&it.why));
+    if !conflict.why.is_empty() {
+        let _ = write!(out, "\n  {}", one_line(&conflict.why));
     }
-    for (name, side) in [("a", &it.a), ("b", &it.b)] {
+    for (name, side) in [("a", &conflict.a), ("b", &conflict.b)] {
         let _ = write!(
             out,
             "\n{name} {}  {}\n  {}\n  by {}, {}, {}, confidence {}",
@@ -120,19 +120,19 @@ pub(crate) fn one(it: &Conflict) -> String {
             let _ = write!(out, "\n  {}", one_line(pointer.to_string()));
         }
     }
-    if let Some(settled) = &it.settled {
+    if let Some(settled) = &conflict.settled {
         let _ = write!(
             out,
             "\n{}{}{}, {}{}",
             settled.how,
-            match (it.winner(), settled.merged) {
-                (Some(side), _) if side.id == it.a.id => ": a".to_owned(),
+            match (conflict.winner(), settled.merged) {
+                (Some(side), _) if side.id == conflict.a.id => ": a".to_owned(),
                 (Some(_), _) => ": b".to_owned(),
                 (None, Some(id)) => format!(": {id}"),
                 (None, None) => String::new(),
             },
             match settled.by.as_str() {
-                // Nobody did it: a term ended.
+                // Nobody did conflict: a term ended.
                 "" => String::new(),
                 by => format!(", by {}", one_line(by)),
             },
@@ -140,7 +140,7 @@ pub(crate) fn one(it: &Conflict) -> String {
             reason(settled.why.as_deref())
         );
     }
-    if let Some(allowed) = &it.allowed {
+    if let Some(allowed) = &conflict.allowed {
         let _ = write!(
             out,
             "\nallowed by {}, {}{}",
@@ -153,19 +153,20 @@ pub(crate) fn one(it: &Conflict) -> String {
 }
 
 /// What blocks, with what is known of it.
-pub(crate) fn gate(it: &GateReply, known: &[Conflict]) -> String {
-    match it.gate {
+pub(crate) fn gate(gate: &GateReply, known: &[Conflict]) -> String {
+    match gate.gate {
         Gate::Open => "the gate is open".to_owned(),
         Gate::Shut => {
             let about = |id: &ConflictId| match known.iter().find(|it| it.id == *id) {
                 None => id.to_string(),
-                Some(it) => {
-                    let (topic, a, b) = (topic_of(it), claim(&it.a), claim(&it.b));
-                    format!("{id}  {}  {topic}\n  a {a}\n  b {b}", it.severity)
+                Some(conflict) => {
+                    let (a, b) = (claim(&conflict.a), claim(&conflict.b));
+                    let (topic, severity) = (topic_of(conflict), conflict.severity);
+                    format!("{id}  {severity}  {topic}\n  a {a}\n  b {b}")
                 }
             };
-            let ids: Vec<String> = it.blocking.iter().map(about).collect();
-            let due = (it.due > 0).then(|| still_due(it.due));
+            let ids: Vec<String> = gate.blocking.iter().map(about).collect();
+            let due = (gate.due > 0).then(|| still_due(gate.due));
             if let (Some(due), true) = (&due, ids.is_empty()) {
                 return format!("the gate is shut: {due} Run this again in a moment.");
             }
@@ -184,9 +185,12 @@ pub(crate) fn gate(it: &GateReply, known: &[Conflict]) -> String {
     }
 }
 
-pub(crate) fn resolved(it: &ResolveReply) -> String {
-    let mut out = format!("{}  {}, entry {}", it.conflict, it.status, it.seq);
-    for (what, ids) in [("closed", &it.closed), ("stored", &it.stored)] {
+pub(crate) fn resolved(resolved: &ResolveReply) -> String {
+    let mut out = format!(
+        "{}  {}, entry {}",
+        resolved.conflict, resolved.status, resolved.seq
+    );
+    for (what, ids) in [("closed", &resolved.closed), ("stored", &resolved.stored)] {
         for id in ids {
             let _ = write!(out, "\n  {what} {id}");
         }
@@ -195,8 +199,8 @@ pub(crate) fn resolved(it: &ResolveReply) -> String {
 }
 
 /// The topic of the newer side.
-fn topic_of(it: &Conflict) -> String {
-    match it.b.topic.as_str() {
+fn topic_of(conflict: &Conflict) -> String {
+    match conflict.b.topic.as_str() {
         "" => "(no topic)".to_owned(),
         name => one_line(name),
     }

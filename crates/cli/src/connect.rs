@@ -7,31 +7,29 @@ use std::{
 
 use engram_connect::{ConfigurationChange, ConnectTarget};
 use engram_engine::Moved;
-use engram_model::{self as model, Code, ConnectHint, Connected, Refusal};
+use engram_model::{Client, Code, ConnectHint, Connected, Refusal};
 use serde_json::json;
 
 use crate::{
-    args::{Client, Connect},
+    args::{ClientArg, ConnectArgs},
     command,
     out::{self, one_line},
     run::person_is_there,
 };
 
 pub(crate) fn connect(
-    ask: &Connect,
+    ask: &ConnectArgs,
     home: PathBuf,
     repo: Option<&Path>,
     as_json: bool,
 ) -> Result<ExitCode, Refusal> {
-    let client = match ask.client {
-        None => return known(home, repo, as_json),
-        Some(Client::Claude) => model::Client::Claude,
-        Some(Client::Codex) => model::Client::Codex,
+    let Some(client) = ask.client.map(ClientArg::client) else {
+        return known(home, repo, as_json);
     };
     let repo = match client {
-        model::Client::Claude => Some(from(repo)?),
+        Client::Claude => Some(from(repo)?),
         // What it needs is not in a repository; advice is.
-        model::Client::Codex => from(repo).ok(),
+        Client::Codex => from(repo).ok(),
     };
     let place = ConnectTarget { home, repo };
     let change = if ask.undo {
@@ -84,8 +82,8 @@ fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, 
         repo: from(repo).ok(),
     };
     let connection = |it| engram_connect::connection(it, &place, Some(&program)).state;
-    let states = model::Client::ALL.iter().copied().map(connection);
-    let line = |(it, state): (&ConnectHint, Connected)| {
+    let states = Client::ALL.iter().copied().map(connection);
+    let line = |(hint, state): (&ConnectHint, Connected)| {
         let state = match state {
             Connected::Here => "connected",
             Connected::Elsewhere => "connected to another home or program",
@@ -95,8 +93,8 @@ fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, 
         };
         format!(
             "{:<12} {}\n             {state}",
-            it.agent,
-            one_line(&it.command)
+            hint.agent,
+            one_line(&hint.command)
         )
     };
     if as_json {
@@ -169,7 +167,7 @@ fn object(change: &ConfigurationChange, written: bool, diff: &str) -> serde_json
     answer
 }
 
-fn words(client: model::Client, undo: bool, path: &str, changed: bool, written: bool) -> String {
+fn words(client: Client, undo: bool, path: &str, changed: bool, written: bool) -> String {
     match (changed, written, undo) {
         (false, _, false) => format!(
             "{} is connected: {path} has engram already; nothing to change",

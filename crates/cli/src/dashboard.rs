@@ -40,9 +40,9 @@ mod tests {
     /// Names with `/`, below a folder.
     fn files(folder: &Path, below: &str) -> Vec<String> {
         let entries = fs::read_dir(folder.join(below)).unwrap().flatten();
-        let each = entries.flat_map(|it| {
-            let name = format!("{below}{}", it.file_name().to_str().unwrap());
-            if it.path().is_dir() {
+        let each = entries.flat_map(|entry| {
+            let name = format!("{below}{}", entry.file_name().to_str().unwrap());
+            if entry.path().is_dir() {
                 files(folder, &format!("{name}/"))
             } else {
                 vec![name]

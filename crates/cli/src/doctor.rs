@@ -28,9 +28,10 @@ pub(crate) fn doctor(
     if as_json {
         out::json(&health);
     } else {
-        for it in &health.findings {
-            let mark = if it.ok { "ok " } else { "BAD" };
-            out::line(&format!("{mark} {:<11} {}", it.what, one_line(&it.found)));
+        for finding in &health.findings {
+            let mark = if finding.ok { "ok " } else { "BAD" };
+            let (what, found) = (&finding.what, one_line(&finding.found));
+            out::line(&format!("{mark} {what:<11} {found}"));
         }
     }
     Ok(if health.ok {
@@ -55,16 +56,21 @@ pub(crate) fn look_for(home: &Path) -> Result<(), Refusal> {
 
 /// Before anything is opened: what is damaged may not open.
 pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
-    let it = engram_engine::recover(home)?;
-    let aside = it.aside.display().to_string();
+    let recovered = engram_engine::recover(home)?;
+    let aside = recovered.aside.display().to_string();
     if as_json {
-        out::json(&json!({ "aside": aside, "saved": it.saved, "lost": it.lost, "words": it.words }))
+        out::json(&json!({
+            "aside": aside,
+            "saved": recovered.saved,
+            "lost": recovered.lost,
+            "words": recovered.words,
+        }))
     } else {
         out::line(&format!(
             "saved {}; {} unreadable, and {} lost their text; the damaged database is now {}",
-            count(it.saved, ("journal entry", "journal entries")),
-            count(it.lost, ("was", "were")),
-            count(it.words, ("saved entry", "saved entries")),
+            count(recovered.saved, ("journal entry", "journal entries")),
+            count(recovered.lost, ("was", "were")),
+            count(recovered.words, ("saved entry", "saved entries")),
             one_line(&aside)
         ))
     };
@@ -89,30 +95,34 @@ pub(crate) fn move_home(cli: &Cli) -> Result<ExitCode, Refusal> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn object(it: &Moved, naming: &[(PathBuf, String)]) -> Value {
+fn object(moved: &Moved, naming: &[(PathBuf, String)]) -> Value {
     let text = |it: &PathBuf| it.display().to_string();
     let all = |of: &[PathBuf]| of.iter().map(text).collect::<Vec<_>>();
     let reconnect = naming
         .iter()
         .map(|(path, command)| json!({ "path": text(path), "command": command }));
     json!({
-        "from": text(&it.from),
-        "to": text(&it.to),
-        "moved": all(&it.moved),
-        "stayed": all(&it.stayed),
+        "from": text(&moved.from),
+        "to": text(&moved.to),
+        "moved": all(&moved.moved),
+        "stayed": all(&moved.stayed),
         "reconnect": reconnect.collect::<Vec<_>>(),
     })
 }
 
-fn words(it: &Moved, naming: &[(PathBuf, String)]) -> String {
+fn words(moved: &Moved, naming: &[(PathBuf, String)]) -> String {
     let list = |of: &[PathBuf]| {
         let names = of.iter().map(|it| one_line(it.display()));
         names.collect::<Vec<_>>().join(", ")
     };
-    let (from, to) = (one_line(it.from.display()), one_line(it.to.display()));
-    let mut out = format!("moved from {from} to {to}: {}", list(&it.moved));
-    if !it.stayed.is_empty() {
-        let _ = write!(out, "\nnot Engram's, left in {from}: {}", list(&it.stayed));
+    let (from, to) = (one_line(moved.from.display()), one_line(moved.to.display()));
+    let mut out = format!("moved from {from} to {to}: {}", list(&moved.moved));
+    if !moved.stayed.is_empty() {
+        let _ = write!(
+            out,
+            "\nnot Engram's, left in {from}: {}",
+            list(&moved.stayed)
+        );
     }
     for (path, command) in naming {
         let _ = write!(

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const LONGEST: u64 = 1 << 20;
 
 /// A line that is not blank.
-pub(crate) struct Line {
+pub(crate) struct JsonLine {
     /// What it is answered under: its own id, or its number.
     pub(crate) id: Value,
     /// What it holds, or why that cannot be had.
@@ -55,9 +55,9 @@ pub(crate) fn malformed(message: &str, hint: &str) -> Refusal {
 }
 
 impl Iterator for Input {
-    type Item = Line;
+    type Item = JsonLine;
 
-    fn next(&mut self) -> Option<Line> {
+    fn next(&mut self) -> Option<JsonLine> {
         let read = loop {
             if self.failed.is_some() {
                 return None;
@@ -80,7 +80,7 @@ impl Iterator for Input {
             Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
             _ => json!(self.number),
         };
-        Some(Line {
+        Some(JsonLine {
             id,
             value: value.map_err(|message| malformed(&message, self.hint)),
         })

@@ -16,6 +16,7 @@ mod out;
 mod permission;
 mod pointers;
 mod print;
+mod request;
 mod run;
 
 use std::{error::Error as _, process::ExitCode};
@@ -48,9 +49,10 @@ fn begin_log(as_json: bool) {
     let asked = std::env::var("ENGRAM_LOG").ok();
     let asked = asked.filter(|it| EnvFilter::try_new(it).is_ok());
     let filter = match asked {
-        // The SDK logs what is refused, with whatever secret was why: only where it is asked for by name.
-        Some(it) if !it.contains("rmcp") => format!("{it},rmcp=error"),
-        Some(it) => it,
+        // The SDK logs what is refused, with whatever secret was why: only where it is asked for by
+        // name.
+        Some(asked) if !asked.contains("rmcp") => format!("{asked},rmcp=error"),
+        Some(asked) => asked,
         None => usual.to_owned(),
     };
     tracing_subscriber::fmt()
@@ -99,8 +101,8 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Why a value was refused, with the argument that has it, where the refusal is one of ours: its hint says
-/// what to write instead.
+/// Why a value was refused, with the argument that has it, where the refusal is one of ours: its
+/// hint says what to write instead.
 fn refused_value(error: &clap::Error) -> Option<Refusal> {
     let refusal = error.source()?.downcast_ref::<Refusal>()?;
     let argument = error.get(ContextKind::InvalidArg)?.to_string();

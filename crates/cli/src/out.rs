@@ -1,8 +1,8 @@
 //! What leaves the command: nothing else here writes to standard output or standard error.
 //!
 //! Text of strangers may hold what a terminal obeys: it is made visible in what people read, and is
-//! escaped in JSON. This applies to pipes too: one may end in a terminal, and what a person reads today
-//! a script reads tomorrow. The JSON has the exact text.
+//! escaped in JSON. This applies to pipes too: one may end in a terminal, and what a person reads
+//! today a script reads tomorrow. The JSON has the exact text.
 
 use std::{
     fmt::{Display, Write as _},
@@ -61,17 +61,17 @@ pub(crate) fn delivered() -> Result<(), Refusal> {
 }
 
 /// Prints what is wrong. A reader that went away is not an error.
-pub(crate) fn refusal(it: &Refusal, as_json: bool) {
+pub(crate) fn refusal(refusal: &Refusal, as_json: bool) {
     complain(&if as_json {
-        escaped(&json!({ "error": it }).to_string())
+        escaped(&json!({ "error": refusal }).to_string())
     } else {
         let mut text = format!(
             "engram: {} [{}]\n        {}",
-            one_line(&it.message),
-            it.code,
-            one_line(&it.hint)
+            one_line(&refusal.message),
+            refusal.code,
+            one_line(&refusal.hint)
         );
-        for cut in it.remedy.iter().flat_map(|it| &it.cut) {
+        for cut in refusal.remedy.iter().flat_map(|it| &it.cut) {
             let (at, tokens) = (one_line(&cut.at), cut.tokens);
             let _ = write!(text, "\n        cut {at}: {tokens} tokens");
         }

@@ -9,28 +9,28 @@ use engram_model::{
 
 use crate::out::one_line;
 
-pub(crate) fn budgets(it: &BudgetsReply) -> String {
-    if it.agents.is_empty() {
+pub(crate) fn budgets(reply: &BudgetsReply) -> String {
+    if reply.agents.is_empty() {
         return "no agent has called here yet".to_owned();
     }
     let of = |what: &str, it: Meter| format!("{}/{} {what}", it.used, it.limit);
-    let spent = |it: &AgentBudget| {
+    let line = |budget: &AgentBudget| {
         let meters = [
-            of("tokens", it.tokens),
-            of("spans", it.repo_spans),
-            of("sections", it.artifact_sections),
-            of("events", it.sam_items),
+            of("tokens", budget.tokens),
+            of("spans", budget.repo_spans),
+            of("sections", budget.artifact_sections),
+            of("events", budget.sam_items),
         ];
         format!(
             "{}\n  {}; grants: {} open, {} spent; refused {}",
-            one_line(agent(&it.label, &it.agent, it.role.as_deref())),
+            one_line(agent(&budget.label, &budget.agent, budget.role.as_deref())),
             meters.join(", "),
-            it.grants.open,
-            it.grants.spent,
-            count(it.refusals.into(), ("time", "times"))
+            budget.grants.open,
+            budget.grants.spent,
+            count(budget.refusals.into(), ("time", "times"))
         )
     };
-    let lines: Vec<String> = it.agents.iter().map(spent).collect();
+    let lines: Vec<String> = reply.agents.iter().map(line).collect();
     lines.join("\n")
 }
 
@@ -45,36 +45,36 @@ pub(crate) fn agent(name: &str, handle: &AgentId, role: Option<&str>) -> String 
     format!("{name}{handle}{}", role.unwrap_or_default())
 }
 
-pub(crate) fn issued(it: &GrantIssued) -> String {
-    let what = what(it.pointer.as_deref(), it.cap_tokens, it.code_chars);
-    let needs = match it.code_chars {
+pub(crate) fn issued(grant: &GrantIssued) -> String {
+    let what = what(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars);
+    let needs = match grant.code_chars {
         Some(_) => "one message of it with that much code spends this grant",
         None => "when its budget refuses a read, this grant is used",
     };
     format!(
         "{}  {what} for {}, until {}\ntoken {}\nThe token is shown only once. The agent does not need it: {needs}.",
-        it.id,
-        one_line(&it.to.0),
-        it.expires_at,
-        it.budget_token.0
+        grant.id,
+        one_line(&grant.to.0),
+        grant.expires_at,
+        grant.budget_token.0
     )
 }
 
-pub(crate) fn grants(it: &GrantsReply) -> String {
-    if it.grants.is_empty() {
+pub(crate) fn grants(reply: &GrantsReply) -> String {
+    if reply.grants.is_empty() {
         return "no grants yet".to_owned();
     }
-    let grant = |it: &GrantTold| {
+    let line = |grant: &GrantTold| {
         format!(
             "{}  {:<7} {} for {}, by {}",
-            it.id,
-            it.state,
-            what(it.pointer.as_deref(), it.cap_tokens, it.code_chars),
-            one_line(&it.to.0),
-            giver(it.by.as_ref())
+            grant.id,
+            grant.state,
+            what(grant.pointer.as_deref(), grant.cap_tokens, grant.code_chars),
+            one_line(&grant.to.0),
+            giver(grant.by.as_ref())
         )
     };
-    let lines: Vec<String> = it.grants.iter().map(grant).collect();
+    let lines: Vec<String> = reply.grants.iter().map(line).collect();
     lines.join("\n")
 }
 
@@ -89,26 +89,26 @@ fn giver(by: Option<&AgentId>) -> String {
     by.map_or_else(|| "you".to_owned(), |it| one_line(&it.0))
 }
 
-pub(crate) fn requests(it: &RequestsReply) -> String {
-    if it.requests.is_empty() {
+pub(crate) fn requests(reply: &RequestsReply) -> String {
+    if reply.requests.is_empty() {
         return "no requests are waiting".to_owned();
     }
-    let request = |it: &RequestTold| {
-        let state = match it.state {
+    let line = |request: &RequestTold| {
+        let state = match request.state {
             RequestState::Waiting => String::new(),
             state => format!(", {state}"),
         };
         let mut out = format!(
             "{}  {}{state}\n  {}, {} tokens",
-            it.id,
-            one_line(&it.agent.0),
-            one_line(&it.pointer),
-            it.tokens
+            request.id,
+            one_line(&request.agent.0),
+            one_line(&request.pointer),
+            request.tokens
         );
         for (what, words) in [
-            ("reason", it.reason.as_str()),
-            ("intended use", &it.intended_use),
-            ("answer", it.why.as_deref().unwrap_or_default()),
+            ("reason", request.reason.as_str()),
+            ("intended use", &request.intended_use),
+            ("answer", request.why.as_deref().unwrap_or_default()),
         ] {
             if !words.is_empty() {
                 let _ = write!(out, "\n  {what}: {}", one_line(words));
@@ -116,8 +116,8 @@ pub(crate) fn requests(it: &RequestsReply) -> String {
         }
         out
     };
-    let mut lines: Vec<String> = it.requests.iter().map(request).collect();
-    if let Some(omitted) = it.omitted {
+    let mut lines: Vec<String> = reply.requests.iter().map(line).collect();
+    if let Some(omitted) = reply.omitted {
         lines.push(format!("and {omitted} older"));
     }
     lines.join("\n")

@@ -3,9 +3,9 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use engram_model::{
-    AgentStatus, AgentsReply, BriefReply, Budget, Change, CheckReply, ConflictFilter, Did, Engram,
-    EngramId, Entry, Evidence, Listed, Meter, Noun, OperationKind, Outcome, PutReply, Reply,
-    SampleReply, SentReply, StatusReply, Verdict, count,
+    AgentStatus, AgentsReply, Blame, BriefReply, Budget, Change, CheckReply, ConflictFilter, Did,
+    Engram, EngramId, Entry, Evidence, ForgetReply, Listed, Meter, Noun, OperationKind, Outcome,
+    PutReply, QueryReply, Reply, SampleReply, SentReply, StatusReply, Verdict, count,
 };
 use serde_json::{Value, json};
 
@@ -28,12 +28,13 @@ pub(crate) fn reply(reply: &Reply, as_json: bool) {
 }
 
 /// What became of a sample that was removed.
-pub(crate) fn removed(it: &SampleReply) {
-    let removed = count(it.ids.len() as u64, SAMPLES);
+pub(crate) fn removed(sample: &SampleReply) {
+    let removed = count(sample.ids.len() as u64, SAMPLES);
     out::line(&format!("removed {removed}"));
 }
 
-/// What a verb prints with `--json`: the reply without its name. A list is no object, so it gets a key.
+/// What a verb prints with `--json`: the reply without its name. A list is no object, so it gets a
+/// key.
 fn object(reply: &Reply) -> Value {
     match reply {
         Reply::Log(entries) => json!({ "entries": entries }),
@@ -43,137 +44,137 @@ fn object(reply: &Reply) -> Value {
 
 fn words(reply: &Reply) -> String {
     match reply {
-        Reply::Put(it) => stored(it),
-        Reply::Engram(it) => record(it),
-        Reply::Closed(it) => {
-            let mut out = format!("{}  entry {}", it.id, it.seq);
-            for what in &it.also {
-                let _ = write!(out, "\n  also redacted: {}", one_line(what));
-            }
-            for place in &it.pending {
-                let _ = write!(out, "\n  not redacted yet: {}", one_line(place));
-            }
-            out
-        }
-        Reply::Promoted(it) => format!(
+        Reply::Put(put) => stored(put),
+        Reply::Engram(engram) => record(engram),
+        Reply::Closed(closed) => ended(closed),
+        Reply::Promoted(promoted) => format!(
             "{}  {}, scope {}, entry {}",
-            it.id, it.durability, it.scope, it.seq
+            promoted.id, promoted.durability, promoted.scope, promoted.seq
         ),
-        Reply::Query(it) => {
-            let mut out = match (it.verdict, it.relaxed) {
-                (Verdict::None, _) => "no claims match".to_owned(),
-                (Verdict::Strong, false) => "strong".to_owned(),
-                (Verdict::Strong, true) => {
-                    "strong, though no claim contains all these words".to_owned()
-                }
-                (Verdict::Weak, _) => "weak: only related claims".to_owned(),
-            };
-            if let Some(unread) = it.unread {
-                let _ = write!(
-                    out,
-                    "\nthere is no index, so {} not searched: run `engram doctor --reindex`",
-                    count(unread, ("older claim was", "older claims were"))
-                );
-            }
-            for engram in &it.engrams {
-                let _ = write!(out, "\n\n{}", record(engram));
-            }
-            if let Some(more) = it.omitted {
-                let more = count(more, ("more claim matches", "more claims match"));
-                let _ = write!(
-                    out,
-                    "\n\n{more}: raise --k to see them, or narrow the query"
-                );
-            }
-            out
-        }
-        Reply::Deref(it) => {
-            let cut = if it.truncated { ", cut" } else { "" };
-            let masked = match it.masked {
+        Reply::Query(query) => found(query),
+        Reply::Deref(read) => {
+            let cut = if read.truncated { ", cut" } else { "" };
+            let masked = match read.masked {
                 None => String::new(),
                 Some(1) => ", 1 credential masked".to_owned(),
                 Some(masked) => format!(", {masked} credentials masked"),
             };
             format!(
                 "{}\n{}\n{}{cut}{masked}\n\n{}",
-                it.pointer,
-                it.content_digest,
-                count(it.tokens.into(), TOKENS),
-                it.excerpt
+                read.pointer,
+                read.content_digest,
+                count(read.tokens.into(), TOKENS),
+                read.excerpt
             )
         }
-        Reply::Note(it) => format!("{}  {}  entry {}", it.pointer, it.id, it.seq),
-        Reply::Feed(it) => {
-            if it.entries.is_empty() {
-                "no claims here yet: in a repository, connect an agent with `engram connect claude` or `engram connect codex`"
-                    .to_owned()
-            } else {
-                entries(&it.entries)
-            }
+        Reply::Note(note) => format!("{}  {}  entry {}", note.pointer, note.id, note.seq),
+        Reply::Feed(page) if page.entries.is_empty() => {
+            "no claims here yet: in a repository, connect an agent with `engram connect claude` or `engram connect codex`"
+                .to_owned()
         }
-        Reply::Log(it) => entries(it),
-        Reply::Source(it) => it.label.clone(),
-        Reply::Line(it) => it.text.clone(),
-        Reply::Sample(it) => format!("stored {}", count(it.ids.len() as u64, SAMPLES)),
-        Reply::Checked(it) => checked(it),
+        Reply::Feed(page) => entries(&page.entries),
+        Reply::Log(all) => entries(all),
+        Reply::Source(source) => source.label.clone(),
+        Reply::Line(line) => line.text.clone(),
+        Reply::Sample(sample) => format!("stored {}", count(sample.ids.len() as u64, SAMPLES)),
+        Reply::Checked(check) => checked(check),
         // Only the window asks these.
-        Reply::Facets(it) => it.total.to_string(),
-        Reply::Standing(it) => format!("{:?}", it.reading).to_lowercase(),
-        Reply::Tracked(it) => it.words(),
-        Reply::Blame(it) => {
-            let lines = it.parts.iter().map(|part| {
-                format!(
-                    "{} {} {}",
-                    &part.commit.get(..7).unwrap_or_default(),
-                    part.author,
-                    part.summary
-                )
-            });
-            lines.collect::<Vec<_>>().join("\n")
-        }
-        Reply::Status(it) => status(it),
-        Reply::Agents(it) => agents(it),
-        Reply::Turned(it) => format!(
+        Reply::Facets(facets) => facets.total.to_string(),
+        Reply::Standing(standing) => format!("{:?}", standing.reading).to_lowercase(),
+        Reply::Tracked(pointer) => pointer.words(),
+        Reply::Blame(blame) => authors(blame),
+        Reply::Status(summary) => status(summary),
+        Reply::Agents(page) => agents(page),
+        Reply::Turned(begun) => format!(
             "{} is in turn {}",
-            one_line(&it.agent.0),
-            one_line(&it.turn)
+            one_line(&begun.agent.0),
+            one_line(&begun.turn)
         ),
-        Reply::Budgets(it) => permission::budgets(it),
-        Reply::Metrics(it) => json!(it).to_string(),
-        Reply::Hooked(it) => json!(it).to_string(),
-        Reply::Granted(it) => permission::issued(it),
-        Reply::Grants(it) => permission::grants(it),
-        Reply::Answered(it) => format!("{}  {}", one_line(&it.id), it.state),
-        Reply::Requests(it) => permission::requests(it),
-        Reply::Opened(it) => format!(
+        Reply::Budgets(budgets) => permission::budgets(budgets),
+        Reply::Metrics(metrics) => json!(metrics).to_string(),
+        Reply::Hooked(hook) => json!(hook).to_string(),
+        Reply::Granted(grant) => permission::issued(grant),
+        Reply::Grants(grants) => permission::grants(grants),
+        Reply::Answered(request) => format!("{}  {}", one_line(&request.id), request.state),
+        Reply::Requests(requests) => permission::requests(requests),
+        Reply::Opened(opened) => format!(
             "{}\ntoken {}\nThe token is shown only once. Start the agent with ENGRAM_AGENT set to it.",
-            one_line(&it.agent.0),
-            it.token.0
+            one_line(&opened.agent.0),
+            opened.token.0
         ),
-        Reply::Valid(it) => format!("ok, {}", count(it.tokens as u64, TOKENS)),
-        Reply::Conflicts(it) => conflicts::list(
-            it,
+        Reply::Valid(message) => format!("ok, {}", count(message.tokens as u64, TOKENS)),
+        Reply::Conflicts(page) => conflicts::list(
+            page,
             &ConflictFilter {
                 status: Listed::All,
                 ..ConflictFilter::default()
             },
         ),
-        Reply::Conflict(it) => conflicts::one(it),
-        Reply::Gate(it) => conflicts::gate(it, &[]),
-        Reply::Resolved(it) => conflicts::resolved(it),
-        Reply::Brief(it) => brief(it),
-        Reply::Shown(it) => brief(&it.brief),
-        Reply::Sent(it) => sent(it),
+        Reply::Conflict(conflict) => conflicts::one(conflict),
+        Reply::Gate(gate) => conflicts::gate(gate, &[]),
+        Reply::Resolved(resolved) => conflicts::resolved(resolved),
+        Reply::Brief(lines) => brief(lines),
+        Reply::Shown(shown) => brief(&shown.brief),
+        Reply::Sent(message) => sent(message),
     }
 }
 
+/// What became of a claim that somebody ended or redacted.
+fn ended(closed: &ForgetReply) -> String {
+    let mut out = format!("{}  entry {}", closed.id, closed.seq);
+    for what in &closed.also {
+        let _ = write!(out, "\n  also redacted: {}", one_line(what));
+    }
+    for place in &closed.pending {
+        let _ = write!(out, "\n  not redacted yet: {}", one_line(place));
+    }
+    out
+}
+
+/// What a search found, and how well it matches.
+fn found(query: &QueryReply) -> String {
+    let mut out = match (query.verdict, query.relaxed) {
+        (Verdict::None, _) => "no claims match".to_owned(),
+        (Verdict::Strong, false) => "strong".to_owned(),
+        (Verdict::Strong, true) => "strong, though no claim contains all these words".to_owned(),
+        (Verdict::Weak, _) => "weak: only related claims".to_owned(),
+    };
+    if let Some(unread) = query.unread {
+        let _ = write!(
+            out,
+            "\nthere is no index, so {} not searched: run `engram doctor --reindex`",
+            count(unread, ("older claim was", "older claims were"))
+        );
+    }
+    for engram in &query.engrams {
+        let _ = write!(out, "\n\n{}", record(engram));
+    }
+    if let Some(more) = query.omitted {
+        let more = count(more, ("more claim matches", "more claims match"));
+        let _ = write!(
+            out,
+            "\n\n{more}: raise --k to see them, or narrow the query"
+        );
+    }
+    out
+}
+
+/// Who wrote which part of a span.
+fn authors(blame: &Blame) -> String {
+    let lines = blame.parts.iter().map(|part| {
+        let commit = part.commit.get(..7).unwrap_or_default();
+        format!("{commit} {} {}", part.author, part.summary)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// What became of a claim that somebody stored.
-fn stored(it: &PutReply) -> String {
-    if !it.is_of_version() {
+fn stored(put: &PutReply) -> String {
+    if !put.is_of_version() {
         return "nothing was stored".to_owned();
     }
-    let mut out = format!("{}  {}, entry {}", it.id, verified(it.verified), it.seq);
-    for finding in &it.findings {
+    let mut out = format!("{}  {}, entry {}", put.id, verified(put.verified), put.seq);
+    for finding in &put.findings {
         let note = one_line(&finding.note);
         let Some(conflict) = finding.conflict else {
             let _ = write!(out, "\n  {}: {note} (engram {})", finding.what, finding.id);
@@ -189,17 +190,17 @@ fn stored(it: &PutReply) -> String {
             "\n    compare both: engram conflicts show {conflict}\n    settle it: engram resolve {conflict} --winner ENGRAM, --merge TEXT or --dismiss"
         );
     }
-    let told = it
+    let told = put
         .findings
         .iter()
         .filter(|it| it.conflict.is_some())
         .count();
-    if it.conflicts > told as u64 {
-        let more = it.conflicts - told as u64;
+    if put.conflicts > told as u64 {
+        let more = put.conflicts - told as u64;
         let _ = write!(out, "\n  and {more} more: engram conflicts");
     }
-    if it.due > 0 {
-        let due = it.due;
+    if put.due > 0 {
+        let due = put.due;
         let _ = write!(
             out,
             "\n  {due} more to compare, which happens by itself (engram conflicts)"
@@ -217,40 +218,40 @@ fn verified(is_verified: bool) -> &'static str {
 }
 
 /// One engram in a few lines.
-fn record(it: &Engram) -> String {
-    let mut out = format!("{}  {}", it.id, it.kind);
-    if !it.topic.is_empty() {
-        let _ = write!(out, "  {}", one_line(&it.topic));
+fn record(engram: &Engram) -> String {
+    let mut out = format!("{}  {}", engram.id, engram.kind);
+    if !engram.topic.is_empty() {
+        let _ = write!(out, "  {}", one_line(&engram.topic));
     }
     let _ = write!(
         out,
         "\n  {}\n  by {}, confidence {}, {}",
-        if it.redacted {
+        if engram.redacted {
             "(redacted)".to_owned()
         } else {
-            one_line(&it.claim)
+            one_line(&engram.claim)
         },
-        match it.provenance.created_by.as_str() {
-            "" if it.redacted => "(redacted)".to_owned(),
+        match engram.provenance.created_by.as_str() {
+            "" if engram.redacted => "(redacted)".to_owned(),
             name => one_line(name),
         },
-        it.confidence,
-        verified(it.verified)
+        engram.confidence,
+        verified(engram.verified)
     );
-    if let Some(until) = it.valid_until {
+    if let Some(until) = engram.valid_until {
         let _ = write!(out, ", held until {until}");
     }
-    if let Some(end) = it.expires_at {
+    if let Some(end) = engram.expires_at {
         let _ = write!(out, ", expires {end}");
     }
-    let health = it.health.as_ref();
+    let health = engram.health.as_ref();
     if let Some(health) = health.filter(|it| it.standing != Evidence::Holds) {
         let _ = write!(out, "\n  {}", health.standing.words());
     }
-    for id in &it.conflicts {
+    for id in &engram.conflicts {
         let _ = write!(out, "\n  in conflict: engram conflicts show {id}");
     }
-    for pointer in &it.pointers {
+    for pointer in &engram.pointers {
         let text = pointer.to_string();
         let _ = write!(out, "\n  {}", one_line(&text));
         let found = health.and_then(|it| it.pointers.iter().find(|it| it.pointer == text));
@@ -262,10 +263,10 @@ fn record(it: &Engram) -> String {
 }
 
 /// One entry on one line; `find` has the versions that are at hand.
-pub(crate) fn entry<'e>(it: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram>) -> String {
-    let time = it.at.strftime("%Y-%m-%d %H:%M:%S");
-    let did = Did::of(&it.change, &find);
-    let what = match &it.change {
+pub(crate) fn entry<'e>(entry: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram>) -> String {
+    let time = entry.at.strftime("%Y-%m-%d %H:%M:%S");
+    let did = Did::of(&entry.change, &find);
+    let what = match &entry.change {
         Change::Stored(engram) => said(engram),
         Change::Corroborated(id)
         | Change::Forgotten(id)
@@ -318,17 +319,17 @@ pub(crate) fn entry<'e>(it: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram
     };
     let what = match did {
         None => what,
-        Some(did @ Did::Lost(it)) => {
-            format!("{:<10} {what}  (conflict {})", did.verb(), it.conflict)
+        Some(did @ Did::Lost(loss)) => {
+            format!("{:<10} {what}  (conflict {})", did.verb(), loss.conflict)
         }
         Some(did) => format!("{:<10} {what}", did.verb()),
     };
-    format!("{time}  {:<14} {what}", one_line(who(it)))
+    format!("{time}  {:<14} {what}", one_line(who(entry)))
 }
 
 /// Who did it, as the window names them: what no agent did, the person at the terminal did.
-fn who(it: &Entry) -> &str {
-    match (it.by.as_str(), &it.agent) {
+fn who(entry: &Entry) -> &str {
+    match (entry.by.as_str(), &entry.agent) {
         ("" | "user", None) => "you",
         ("", Some(agent)) => &agent.0,
         (by, _) => by,
@@ -336,16 +337,16 @@ fn who(it: &Entry) -> &str {
 }
 
 /// A version: its id, kind, claim and first evidence.
-fn said(it: &Engram) -> String {
-    if it.redacted {
-        return format!("{}  (redacted)", it.id);
+fn said(engram: &Engram) -> String {
+    if engram.redacted {
+        return format!("{}  (redacted)", engram.id);
     }
-    let evidence = it.pointers.first().map(|it| one_line(it.label()));
+    let evidence = engram.pointers.first().map(|it| one_line(it.label()));
     format!(
         "{}  {}  {}  [{}]",
-        it.id,
-        it.kind,
-        one_line(&it.claim),
+        engram.id,
+        engram.kind,
+        one_line(&engram.claim),
         evidence.unwrap_or_default()
     )
 }
@@ -359,10 +360,10 @@ fn entries(all: &[Entry]) -> String {
 }
 
 /// What became of a message.
-fn sent(it: &SentReply) -> String {
-    let mut out = format!("message {}  {} tokens", it.id, it.tokens);
+fn sent(message: &SentReply) -> String {
+    let mut out = format!("message {}  {} tokens", message.id, message.tokens);
     let mut is_granted = false;
-    match &it.outcome {
+    match &message.outcome {
         Outcome::Reported { engrams, requests } => {
             for engram in engrams {
                 let _ = write!(out, "\n  engram {}", stored(engram).replace('\n', "\n  "));
@@ -386,7 +387,7 @@ fn sent(it: &SentReply) -> String {
     if is_granted {
         out.push_str("\nTokens are shown only once. Agents do not need them: when a budget refuses a read, the grant is used.");
     }
-    for pointer in &it.stale {
+    for pointer in &message.stale {
         let (at, now) = (one_line(&pointer.pointer), one_line(pointer.words()));
         let _ = write!(out, "\n  stale: {at}: {now}");
     }
@@ -394,9 +395,9 @@ fn sent(it: &SentReply) -> String {
 }
 
 /// The brief with the numbers of its lines.
-fn brief(it: &BriefReply) -> String {
+fn brief(brief: &BriefReply) -> String {
     let mut out = String::new();
-    for (at, line) in it.lines.iter().enumerate() {
+    for (at, line) in brief.lines.iter().enumerate() {
         let pinned = if line.pinned {
             "pinned"
         } else {
@@ -404,16 +405,16 @@ fn brief(it: &BriefReply) -> String {
         };
         let _ = writeln!(out, "{:>2}  {pinned:<10}  {}", at + 1, one_line(&line.text));
     }
-    let lines = match it.lines.len() {
+    let lines = match brief.lines.len() {
         1 => "1 line".to_owned(),
         many => format!("{many} lines"),
     };
-    let _ = write!(out, "{lines}, {} tokens", it.tokens);
+    let _ = write!(out, "{lines}, {} tokens", brief.tokens);
     out
 }
 
-fn status(it: &StatusReply) -> String {
-    let place = match &it.project {
+fn status(status: &StatusReply) -> String {
+    let place = match &status.project {
         Some(project) => format!(
             "{} on {}",
             one_line(&project.name),
@@ -421,59 +422,62 @@ fn status(it: &StatusReply) -> String {
         ),
         None => "no repository here".to_owned(),
     };
-    let spending = it.spending.as_ref().map_or_else(String::new, |it| {
-        let (agent, spent) = (one_line(&it.agent), spent(&it.budget));
+    let spending = status.spending.as_ref();
+    let spending = spending.map_or_else(String::new, |spending| {
+        let (agent, spent) = (one_line(&spending.agent), spent(&spending.budget));
         format!("\n{agent} in this turn: {spent}")
     });
     format!(
         "{place}\n{}, {}, entry {} (index at {}){spending}\nhome {}\n{}",
-        count(it.engrams, ("engram", "engrams")),
-        count(it.agents, ("agent", "agents")),
-        it.head,
-        it.indexed,
-        one_line(it.home.as_deref().unwrap_or_default()),
-        it.next
+        count(status.engrams, ("engram", "engrams")),
+        count(status.agents, ("agent", "agents")),
+        status.head,
+        status.indexed,
+        one_line(status.home.as_deref().unwrap_or_default()),
+        status.next
     )
 }
 
 /// The use of each meter of a turn.
-fn spent(it: &Budget) -> String {
-    let of = |(what, it): (_, Meter)| format!("{}/{} {what}", it.used, it.limit);
-    it.meters().map(of).join(", ")
+fn spent(budget: &Budget) -> String {
+    let of = |(what, meter): (_, Meter)| format!("{}/{} {what}", meter.used, meter.limit);
+    budget.meters().map(of).join(", ")
 }
 
 /// An agent on two lines: who, and what it spent in its latest turn.
-fn agents(it: &AgentsReply) -> String {
-    if it.agents.is_empty() {
+fn agents(page: &AgentsReply) -> String {
+    if page.agents.is_empty() {
         return "no agent has stored or read anything here yet".to_owned();
     }
-    let agent = |it: &AgentStatus| {
-        let parent = it.parent.as_ref().map(|it| format!(", parent {}", it.0));
+    let line = |agent: &AgentStatus| {
+        let parent = agent.parent.as_ref().map(|it| format!(", parent {}", it.0));
         let who = format!(
             "{}{}",
-            permission::agent(&it.name, &it.handle, it.role.as_deref()),
+            permission::agent(&agent.name, &agent.handle, agent.role.as_deref()),
             parent.unwrap_or_default()
         );
-        let did = it.did.map_or("nothing yet".to_owned(), |it| it.to_string());
+        let did = agent
+            .did
+            .map_or("nothing yet".to_owned(), |it| it.to_string());
         format!(
             "{}  {}\n  last: {did}, {} stored, {}",
-            it.last_call.strftime("%Y-%m-%d %H:%M:%S"),
+            agent.last_call.strftime("%Y-%m-%d %H:%M:%S"),
             one_line(&who),
-            it.stored,
-            spent(&it.budget)
+            agent.stored,
+            spent(&agent.budget)
         )
     };
-    let mut lines: Vec<String> = it.agents.iter().map(agent).collect();
-    if it.more > 0 {
-        lines.push(format!("and {} more that called earlier", it.more));
+    let mut lines: Vec<String> = page.agents.iter().map(line).collect();
+    if page.more > 0 {
+        lines.push(format!("and {} more that called earlier", page.more));
     }
     lines.join("\n")
 }
 
 /// What needs a look, then how many there were.
-fn checked(it: &CheckReply) -> String {
+fn checked(check: &CheckReply) -> String {
     let mut out = String::new();
-    for engram in it
+    for engram in check
         .engrams
         .iter()
         .filter(|it| it.standing != Evidence::Holds)
@@ -494,19 +498,19 @@ fn checked(it: &CheckReply) -> String {
             );
         }
     }
-    let touched = it
+    let touched = check
         .engrams
         .iter()
         .filter(|it| it.standing != Evidence::Holds)
         .count();
-    let unknown = it.engrams.iter();
+    let unknown = check.engrams.iter();
     let unknown = unknown
         .filter(|it| it.standing == Evidence::Unknown)
         .count();
     let _ = write!(
         out,
         "{} checked; the evidence of {} changed",
-        count(it.checked, CLAIMS),
+        count(check.checked, CLAIMS),
         touched - unknown
     );
     if unknown > 0 {

@@ -1,31 +1,23 @@
 //! One function a verb.
 
 use std::{
-    fmt::Display,
-    io::{self, IsTerminal, Read},
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
     sync::{Arc, mpsc},
 };
 
 use clap::CommandFactory;
-use engram_engine::{Engine, MESSAGE_BYTES, Options, Treatment};
-use engram_model::{
-    Adoption, AgentId, Allow, BudgetOf, Caller, Check, Code, ConflictFilter, DenyAnswer, Draft,
-    EngramId, Evidence, Feed, Gate, GateCheck, GrantAnswer, GrantWanted, Listed, Note, Opening,
-    Pinning, PointerInput, Promote, Query, Refusal, Reply, Request, Resolve, Secret, Sending,
-    Settle, Unpinning, WhichRequests, ask, parse_time,
-};
+use engram_engine::{Engine, Options, Treatment};
+use engram_model::{Caller, Code, ConflictFilter, Evidence, Gate, Refusal, Reply, Secret, ask};
 use engram_server::{Certificate, HttpOptions, Pages, Toolset};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    args::{
-        self, AgentsVerb, BriefVerb, Cli, ConflictsVerb, GrantVerb, MessageVerb, PointersVerb,
-        RequestsVerb, Verb, Whose,
-    },
+    args::{Cli, FeedArgs, PointersVerb, ServeArgs, ToolsetArg, Verb},
     batch, conflicts, connect, dashboard, doctor, out, pointers, print,
+    request::{caller_of, feed_of, filter_of, request_of},
 };
 
 pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
@@ -77,15 +69,17 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             Ok(ExitCode::SUCCESS)
         }
         ref verb => {
-            let (caller, request) = request_of(verb)?;
+            let (caller, request) = (caller_of(verb), request_of(verb)?);
             let engine = open(&cli)?;
             let reply = engine.handle(&caller, request)?;
             match (verb, &reply) {
-                (Verb::Sample { remove: true }, Reply::Sample(it)) if !json => print::removed(it),
-                (Verb::Conflicts(asked), Reply::Conflicts(it)) if !json => {
-                    out::line(&conflicts::list(it, &filter_of(asked)));
+                (Verb::Sample { remove: true }, Reply::Sample(sample)) if !json => {
+                    print::removed(sample);
                 }
-                (_, Reply::Gate(it)) if !json => {
+                (Verb::Conflicts(asked), Reply::Conflicts(page)) if !json => {
+                    out::line(&conflicts::list(page, &filter_of(asked)));
+                }
+                (_, Reply::Gate(gate)) if !json => {
                     let open = engine.ask(
                         &caller,
                         ask::Conflicts(ConflictFilter {
@@ -93,7 +87,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                             ..ConflictFilter::default()
                         }),
                     )?;
-                    out::line(&conflicts::gate(it, &open.conflicts));
+                    out::line(&conflicts::gate(gate, &open.conflicts));
                 }
                 _ => print::reply(&reply, json),
             }
@@ -114,309 +108,19 @@ fn exit_code(verb: &Verb, reply: &Reply) -> ExitCode {
             },
         }
     );
-    match reply {
-        Reply::Checked(it)
-            if asked
-                && it
-                    .engrams
-                    .iter()
-                    .any(|it| Evidence::DRIFTED.contains(&it.standing)) =>
-        {
-            ExitCode::FAILURE
+    let must_stop = match reply {
+        Reply::Checked(check) => {
+            let mut engrams = check.engrams.iter();
+            asked && engrams.any(|it| Evidence::DRIFTED.contains(&it.standing))
         }
-        Reply::Gate(it) if it.gate == Gate::Shut => ExitCode::FAILURE,
-        _ => ExitCode::SUCCESS,
-    }
-}
-
-/// Verbs that are one request.
-fn request_of(verb: &Verb) -> Result<(Caller, Request), Refusal> {
-    let request = match verb {
-        Verb::Put(put) => Request::Put(Box::new(draft(put)?)),
-        Verb::Get { id } => Request::Get(id.parse()?),
-        Verb::Log { id } => Request::Log(id.parse()?),
-        Verb::Restore { id } => Request::Restore(id.parse()?),
-        Verb::Forget { id } => Request::Forget(id.parse::<EngramId>()?),
-        Verb::Redact { id } => Request::Redact(id.parse()?),
-        Verb::Promote { id, scope } => Request::Promote(Promote {
-            id: id.parse()?,
-            scope: *scope,
-        }),
-        Verb::Sample { remove: false } => Request::LoadSample,
-        Verb::Sample { remove: true } => Request::RemoveSample,
-        Verb::Query(query) => Request::Query(query_of(query)?),
-        Verb::Deref(deref) => {
-            return Ok((
-                caller(deref.agent.as_deref()),
-                Request::Deref(engram_model::Deref {
-                    pointer: pointer(&deref.pointer)?,
-                    max_tokens: deref.max_tokens,
-                    turn: deref.turn.clone(),
-                    budget_token: deref.budget_token.clone(),
-                }),
-            ));
-        }
-        Verb::Note(note) => Request::Note(Note {
-            kind: note.kind.clone(),
-            slug: note.slug.clone(),
-            text: note.text.clone(),
-            agent: note.agent.clone(),
-        }),
-        Verb::Feed(feed) => Request::Feed(Feed {
-            before: feed.before,
-            limit: Some(feed.limit),
-            all: feed.all,
-            ..Feed::default()
-        }),
-        Verb::Pointers {
-            verb:
-                PointersVerb::Check {
-                    changed,
-                    since,
-                    exit_code,
-                },
-        } => Request::CheckPointers(Check {
-            since: since.clone().or(changed.then(|| "HEAD".to_owned())),
-            gate: *exit_code,
-        }),
-        Verb::Pointers {
-            verb: PointersVerb::Repin { id },
-        } => Request::Repin(id.parse()?),
-        Verb::Message {
-            verb: MessageVerb::Validate { file, agent },
-        } => {
-            let message = Value::String(message_of(file)?);
-            return Ok((caller(agent.as_deref()), Request::ValidateMessage(message)));
-        }
-        Verb::Message {
-            verb: MessageVerb::Send { file, agent, to },
-        } => {
-            let sending = Sending {
-                message: Value::String(message_of(file)?),
-                to: to.clone().map(AgentId),
-            };
-            return Ok((caller(agent.as_deref()), Request::Send(sending)));
-        }
-        Verb::Brief { verb, agent } => {
-            let request = match verb {
-                None => Request::Brief,
-                Some(BriefVerb::Pin { what }) => Request::Pin(match what.trim().parse() {
-                    Ok(id) => Pinning::Engram(id),
-                    Err(_) => Pinning::Text(what.clone()),
-                }),
-                Some(BriefVerb::Unpin { line, pin }) => Request::Unpin(match pin {
-                    Some(pin) => Unpinning::Pin { pin: *pin },
-                    None => Unpinning::Line(line.unwrap_or_default()),
-                }),
-            };
-            return Ok((caller(agent.as_deref()), request));
-        }
-        Verb::Conflicts(asked) => about_conflicts(asked)?,
-        Verb::Resolve(asked) => Request::Resolve(Box::new(resolve(asked)?)),
-        Verb::Status => Request::Status,
-        Verb::Agents { verb: None } => Request::Agents,
-        Verb::Agents {
-            verb: Some(AgentsVerb::Open(it)),
-        } => Request::OpenAgent(Opening {
-            name: it.name.clone(),
-            role: it.role.clone(),
-            parent: it.parent.clone().map(AgentId),
-            read: it.read.clone(),
-            write: it.write.clone(),
-        }),
-        Verb::Budget { agent } => Request::Budget(BudgetOf {
-            costs: false,
-            agent: agent.clone().map(AgentId),
-        }),
-        Verb::Grant { verb } => match verb {
-            GrantVerb::Issue(it) => Request::IssueGrant(GrantWanted {
-                to: AgentId(it.to.clone()),
-                pointer: it.pointer.as_deref().map(pointer).transpose()?,
-                cap_tokens: it.cap,
-                code_chars: it.code,
-                ttl: it.ttl.clone(),
-                by: it.by.clone().map(AgentId),
-            }),
-            GrantVerb::List => Request::Grants,
-            GrantVerb::Revoke { id } => Request::RevokeGrant(id.clone()),
-        },
-        Verb::Requests { all, verb: None } => Request::Requests(WhichRequests { all: *all }),
-        Verb::Requests {
-            verb: Some(verb), ..
-        } => match verb {
-            RequestsVerb::Grant { id, cap, ttl } => Request::GrantRequest(GrantAnswer {
-                id: id.clone(),
-                cap_tokens: *cap,
-                ttl: ttl.clone(),
-            }),
-            RequestsVerb::Deny { id, why } => Request::DenyRequest(DenyAnswer {
-                id: id.clone(),
-                why: why.clone(),
-            }),
-        },
-        Verb::Project { how } => Request::Adopt(match how {
-            Whose::Own => Adoption::Own,
-            Whose::Share => Adoption::Shared,
-        }),
-        Verb::Completions { .. }
-        | Verb::Connect(_)
-        | Verb::App
-        | Verb::Detect { .. }
-        | Verb::Mcp { .. }
-        | Verb::Serve(_)
-        | Verb::Doctor { .. }
-        | Verb::Pointers {
-            verb: PointersVerb::Track { .. },
-        } => {
-            return Err(Refusal::new(
-                Code::Internal,
-                "this command is not a single request",
-                "This is a bug in Engram: please report it.",
-            ));
-        }
+        Reply::Gate(gate) => gate.gate == Gate::Shut,
+        _ => false,
     };
-    Ok((Caller::User, request))
-}
-
-/// Which conflicts a list is of.
-fn filter_of(asked: &args::Conflicts) -> ConflictFilter {
-    let list = match &asked.verb {
-        Some(ConflictsVerb::List(list)) => list,
-        _ => &asked.list,
-    };
-    ConflictFilter {
-        topic: list.topic.clone(),
-        status: list.status.unwrap_or(Listed::Open),
-        severity: list.severity,
-        after: list.after.clone(),
-        limit: list.limit,
-    }
-}
-
-fn about_conflicts(asked: &args::Conflicts) -> Result<Request, Refusal> {
-    Ok(match &asked.verb {
-        Some(ConflictsVerb::List(_)) => Request::Conflicts(filter_of(asked)),
-        Some(ConflictsVerb::Show { id }) => Request::Conflict(id.parse()?),
-        Some(ConflictsVerb::Allow { id, why, undo }) => Request::Allow(Allow {
-            conflict: id.parse()?,
-            why: why.clone().unwrap_or_default(),
-            undo: *undo,
-        }),
-        None if asked.gate => Request::Gate(match asked.list.severity {
-            Some(severity) => GateCheck { severity },
-            None => GateCheck::default(),
-        }),
-        None => Request::Conflicts(filter_of(asked)),
-    })
-}
-
-fn resolve(asked: &args::Resolve) -> Result<Resolve, Refusal> {
-    let how = match (&asked.winner, &asked.merge) {
-        (Some(winner), _) => match winner.as_str() {
-            "newer" => Settle::Newer,
-            "surer" => Settle::Surer,
-            id => Settle::Winner(id.parse()?),
-        },
-        (_, Some(text)) => Settle::Merge(text.clone()),
-        _ if asked.dismiss => Settle::Dismiss,
-        _ => Settle::Undo,
-    };
-    Ok(Resolve {
-        conflict: asked.id.parse()?,
-        how,
-        why: asked.why.clone(),
-    })
-}
-
-/// In whose name a verb asks.
-fn caller(agent: Option<&str>) -> Caller {
-    match agent {
-        Some(agent) => Caller::Agent(AgentId(agent.to_owned())),
-        None => Caller::User,
-    }
-}
-
-fn draft(put: &args::Put) -> Result<Draft, Refusal> {
-    Ok(Draft {
-        claim: put.claim.clone().unwrap_or_default(),
-        pointers: put
-            .pointers
-            .iter()
-            .map(|it| pointer(it))
-            .collect::<Result<_, _>>()?,
-        kind: put.kind,
-        fact_type: put.fact_type,
-        confidence: put.confidence,
-        ttl: put.ttl.clone(),
-        scope: put.scope,
-        topic: put.topic.clone(),
-        tags: put.tags.clone(),
-        agent: put.agent.clone(),
-        durability: put.durability,
-        operation: put.operation,
-        corrects_lineage: put.corrects.clone(),
-        ..Draft::default()
-    })
-}
-
-/// A string, or the object form (docs/design.md#the-published-forms).
-fn pointer(text: &str) -> Result<PointerInput, Refusal> {
-    if text.trim_start().starts_with('{') {
-        serde_json::from_str(text).map_err(|error| {
-            Refusal::new(
-                Code::PointerInvalid,
-                format!("cannot parse the pointer object: {error}"),
-                "Use {\"type\":\"repo\",\"ref\":\"src/main.rs@HEAD\",\"span\":\"L1-L9\"}, or the address as a string.",
-            )
-        })
+    if must_stop {
+        ExitCode::FAILURE
     } else {
-        Ok(PointerInput::Text(text.to_owned()))
+        ExitCode::SUCCESS
     }
-}
-
-fn query_of(query: &args::Query) -> Result<Query, Refusal> {
-    Ok(Query {
-        text: query.text.join(" "),
-        k: query.k,
-        scope: query.scope,
-        topic: query.topic.clone(),
-        kind: query.kind,
-        fact_type: query.fact_type,
-        as_of: query.as_of.as_deref().map(parse_time).transpose()?,
-        include_ephemeral: query.include_ephemeral,
-    })
-}
-
-/// A message as it was written, from a file or standard input for `-`. Of one that is longer than any may
-/// be, no more is read than it takes to be refused.
-fn message_of(file: &str) -> Result<String, Refusal> {
-    let most = MESSAGE_BYTES as u64 + 1;
-    let read = match file {
-        "-" => bytes_of(io::stdin(), most),
-        // The named file may be a pipe: wait for it.
-        path => std::fs::File::open(path).and_then(|it| bytes_of(it, most)),
-    };
-    let refused = |why: &dyn Display| {
-        Refusal::new(
-            Code::SchemaInvalid,
-            format!("cannot read {file}: {why}"),
-            "Pass a UTF-8 text file, or - for standard input.",
-        )
-    };
-    let bytes = read.map_err(|error| refused(&error))?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(text),
-        Err(error) if error.as_bytes().len() as u64 == most => {
-            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
-        }
-        Err(_) => Err(refused(&"it is not UTF-8 text")),
-    }
-}
-
-fn bytes_of(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 pub(crate) fn home(cli: &Cli) -> Result<PathBuf, Refusal> {
@@ -455,11 +159,11 @@ fn runtime(mut of: Builder) -> Result<Runtime, Refusal> {
 }
 
 /// Serves the agent that a token in the environment proves; a new one without a token.
-fn serve_mcp(engine: Arc<Engine>, toolsets: &[args::Toolset]) -> Result<ExitCode, Refusal> {
+fn serve_mcp(engine: Arc<Engine>, toolsets: &[ToolsetArg]) -> Result<ExitCode, Refusal> {
     // What is no text proves nobody either.
     let token = std::env::var_os("ENGRAM_AGENT").filter(|it| !it.is_empty());
     let token = token.map(|it| Secret(it.to_string_lossy().trim().to_owned()));
-    let toolsets: Vec<Toolset> = toolsets.iter().map(|it| it.of_server()).collect();
+    let toolsets: Vec<Toolset> = toolsets.iter().map(|it| it.toolset()).collect();
     engine.follow()?;
     // One client, one pipe: a second thread would only hand messages to the first.
     let runtime = runtime(Builder::new_current_thread())?;
@@ -476,7 +180,7 @@ fn serve_mcp(engine: Arc<Engine>, toolsets: &[args::Toolset]) -> Result<ExitCode
 }
 
 /// Prints the address to open, with its token, and answers until it is stopped.
-fn http_options(ask: &args::Serve, home: &Path) -> Result<HttpOptions, Refusal> {
+fn http_options(ask: &ServeArgs, home: &Path) -> Result<HttpOptions, Refusal> {
     let files = ask.tls_cert.clone().zip(ask.tls_key.clone());
     Ok(HttpOptions {
         listen: ask.listen,
@@ -507,13 +211,8 @@ fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<E
 }
 
 /// Prints existing and new entries, oldest first, until the reader goes away.
-fn follow(engine: Arc<Engine>, asked: &args::Feed, json: bool) -> Result<ExitCode, Refusal> {
-    let newest = Feed {
-        limit: Some(asked.limit),
-        all: asked.all,
-        ..Feed::default()
-    };
-    let page = engine.ask(&Caller::User, ask::Feed(newest))?;
+fn follow(engine: Arc<Engine>, asked: &FeedArgs, json: bool) -> Result<ExitCode, Refusal> {
+    let page = engine.ask(&Caller::User, ask::Feed(feed_of(asked)))?;
     let (lines, printed) = mpsc::channel();
     for entry in page.entries.into_iter().rev() {
         let _ = lines.send(entry);

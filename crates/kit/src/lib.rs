@@ -9,18 +9,18 @@
 )]
 
 mod clock;
+mod command_output;
 mod folder;
 mod mounts;
 mod pipe;
-mod ran;
 mod repository;
 pub mod requests;
 pub mod seed;
 
 pub use clock::{BEGIN, Clock};
+pub use command_output::{CommandOutput, check_error, keys, ran};
 pub use folder::{Folder, files, holding, write};
 pub use mounts::{mount, with_mounts};
 pub use pipe::{Pipe, Use};
-pub use ran::{Ran, check_error, keys, ran};
 pub use repository::{Author, Repository, deaf, git, git_command};
 pub use requests::Site;

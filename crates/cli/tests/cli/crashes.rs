@@ -135,7 +135,7 @@ fn killed_while_agents_talk() {
     family(&place, &["ada", "bob"]);
     let rates = "[limits.rate]\nper_minute = 1000000\nper_hour = 1000000\n";
     place.write("home/config.toml", rates);
-    let mut kept = Kept::default();
+    let mut kept = AcknowledgedIds::default();
     for round in 0..kills.div_ceil(ACTS.len()) {
         let about = disputed(&place, round);
         let running: Vec<Child> = ACTS.iter().map(|act| act(&place, round, &about)).collect();
@@ -249,7 +249,7 @@ fn fed(place: &Place, args: &[&str], input: &Value) -> Child {
 
 /// What was acknowledged.
 #[derive(Debug, Default)]
-struct Kept {
+struct AcknowledgedIds {
     acknowledged: usize,
     claims: Vec<String>,
     messages: Vec<String>,
@@ -257,7 +257,7 @@ struct Kept {
     settled: Vec<String>,
 }
 
-impl Kept {
+impl AcknowledgedIds {
     fn take(&mut self, act: usize, conflict: &str, said: &Value) {
         self.acknowledged += 1;
         let id = |it: &Value| it["id"].as_str().unwrap().to_owned();

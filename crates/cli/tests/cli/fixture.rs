@@ -10,7 +10,7 @@ use std::{
 use engram_kit::{Folder, Repository, deaf};
 use serde_json::Value;
 
-pub(crate) use engram_kit::{Pipe, Ran, Use, files, git, keys, mount, ran, with_mounts};
+pub(crate) use engram_kit::{CommandOutput, Pipe, Use, files, git, keys, mount, ran, with_mounts};
 
 /// A person's machine: a home of Engram, a repository, and nothing of the real one.
 pub(crate) struct Place(Folder);
@@ -84,7 +84,7 @@ impl Place {
         }
     }
 
-    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> CommandOutput {
         ran(self.command().args(args).output().unwrap())
     }
 
@@ -100,12 +100,12 @@ impl Place {
         command
     }
 
-    pub(crate) fn run_in(&self, folder: &Path, args: &[&str]) -> Ran {
+    pub(crate) fn run_in(&self, folder: &Path, args: &[&str]) -> CommandOutput {
         ran(self.command_in(folder).args(args).output().unwrap())
     }
 
     /// Runs with bytes on standard input.
-    pub(crate) fn feed(&self, args: &[&str], input: &[u8]) -> Ran {
+    pub(crate) fn feed(&self, args: &[&str], input: &[u8]) -> CommandOutput {
         let mut child = self
             .command()
             .args(args)

@@ -12,17 +12,17 @@ use std::{
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::fixture::{POINTER, Place, Ran, files, keys, mount, ran, with_mounts};
+use crate::fixture::{CommandOutput, POINTER, Place, files, keys, mount, ran, with_mounts};
 
 /// The command without `--home`, where the data folder is named by a variable.
-fn ask(place: &Place, data: Option<&str>, args: &[&str]) -> Ran {
+fn ask(place: &Place, data: Option<&str>, args: &[&str]) -> CommandOutput {
     let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
     command.envs(data.map(|it| ("XDG_DATA_HOME", it)));
     ran(command.args(args).arg("--json").output().unwrap())
 }
 
 /// The command over one home.
-fn over(place: &Place, home: &Path, args: &[&str]) -> Ran {
+fn over(place: &Place, home: &Path, args: &[&str]) -> CommandOutput {
     ask(
         place,
         None,

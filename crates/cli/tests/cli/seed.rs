@@ -3,11 +3,11 @@
 use engram_kit::seed::{Answer, Bus, Surface};
 use serde_json::Value;
 
-use crate::fixture::{POINTER, Place, Ran};
+use crate::fixture::{CommandOutput, POINTER, Place};
 
-struct Typed(Place);
+struct CommandSurface(Place);
 
-impl Typed {
+impl CommandSurface {
     fn new() -> Self {
         let place = Place::new();
         place.json(&["agents", "open", "lead", "--role", "architect"]);
@@ -25,14 +25,14 @@ impl Typed {
     }
 }
 
-fn answer(ran: Ran) -> Answer {
+fn answer(ran: CommandOutput) -> Answer {
     match ran.code {
         Some(0) => Ok(ran.json()),
         _ => Err(ran.error()),
     }
 }
 
-impl Surface for Typed {
+impl Surface for CommandSurface {
     fn pointer(&self) -> &str {
         POINTER
     }
@@ -81,7 +81,7 @@ impl Surface for Typed {
     }
 }
 
-impl Bus for Typed {
+impl Bus for CommandSurface {
     fn send(&mut self, agent: &str, message: Value) -> Answer {
         let args = ["--json", "message", "send", "-", "--agent", agent];
         answer(self.0.feed(&args, message.to_string().as_bytes()))
@@ -96,5 +96,5 @@ impl Bus for Typed {
     }
 }
 
-engram_kit::seed_lines_of_agents!(Typed::new());
-engram_kit::seed_lines_of_messages!(Typed::new());
+engram_kit::seed_lines_of_agents!(CommandSurface::new());
+engram_kit::seed_lines_of_messages!(CommandSurface::new());

@@ -3,11 +3,11 @@
 
 use std::fs;
 
-use crate::fixture::{POINTER, Place, Ran, make_repository, ran};
+use crate::fixture::{CommandOutput, POINTER, Place, make_repository, ran};
 
 /// Answered, or refused with a sentence.
 #[track_caller]
-fn answered(what: &str, ran: &Ran) {
+fn answered(what: &str, ran: &CommandOutput) {
     assert!(matches!(ran.code, Some(0 | 1)), "{what}: {ran:?}");
     assert!(!ran.err.contains("panicked"), "{what}: {ran:?}");
     if ran.code == Some(1) {

@@ -22,7 +22,7 @@ use xtask::clear;
 const COMMITS: usize = 600;
 
 /// A file that is changed hunk by hunk.
-struct Changing {
+struct HunkedFile {
     old: Vec<u8>,
     new: Vec<u8>,
     hunks: Vec<Hunk>,
@@ -108,7 +108,7 @@ fn between(
         if was == is {
             pieces.extend((0..hunks.len()).map(|it| CommitPart::Hunk(is.to_owned(), it)));
         }
-        let changing = Changing {
+        let changing = HunkedFile {
             old: show(repo, old, was)?,
             new: show(repo, new, is)?,
             done: vec![false; hunks.len()],
@@ -138,7 +138,7 @@ fn between(
     Ok(())
 }
 
-impl Changing {
+impl HunkedFile {
     /// With the hunks that were done so far.
     fn text(&self) -> Vec<u8> {
         let old: Vec<&[u8]> = self.old.split_inclusive(|it| *it == b'\n').collect();

@@ -61,11 +61,11 @@ fn crowd(n: usize) -> Value {
 pub(super) fn perform(root: &Path, binary: &Path, engrams: usize) -> Result<()> {
     let place = place()?;
     table::head();
-    let all = Timed::of(&place, binary, "some", said, engrams)?;
+    let all = DetectionTimes::of(&place, binary, "some", said, engrams)?;
     all.row("commit with detection", 0..engrams, Some(MOST));
     figure("conflicts among them", &all.open.to_string(), "");
     among_many(root, &place, binary)?;
-    let all = Timed::of(&place, binary, "crowd", crowd, CROWDS[2] + NEXT)?;
+    let all = DetectionTimes::of(&place, binary, "crowd", crowd, CROWDS[2] + NEXT)?;
     for count in CROWDS {
         let what = format!("commit of a claim that contradicts {count}");
         all.row(&what, count..count + NEXT, None);
@@ -76,13 +76,13 @@ pub(super) fn perform(root: &Path, binary: &Path, engrams: usize) -> Result<()> 
 }
 
 /// What the same commits took with detection and without, and how many conflicts were found.
-struct Timed {
+struct DetectionTimes {
     with: Vec<Duration>,
     without: Vec<Duration>,
     open: u64,
 }
 
-impl Timed {
+impl DetectionTimes {
     fn of(
         place: &Ground,
         binary: &Path,

@@ -24,7 +24,7 @@ const CHILDREN: [(&str, &str); 8] = [
 ];
 
 /// What came back: an answer, or the refusal.
-pub(crate) type Said = Result<Value, Value>;
+pub(crate) type AnswerOrRefusal = Result<Value, Value>;
 
 pub(crate) struct Team {
     served: RunningServer,
@@ -125,7 +125,7 @@ impl Team {
 
 impl ConnectedAgent {
     /// Calls a tool.
-    pub(crate) fn tool(&mut self, name: &str, arguments: Value) -> Result<Said> {
+    pub(crate) fn tool(&mut self, name: &str, arguments: Value) -> Result<AnswerOrRefusal> {
         let call = json!({ "name": name, "arguments": arguments });
         let mut result = self.tools.ask("tools/call", call)?.result;
         let mut said = result["structuredContent"].take();
@@ -137,7 +137,7 @@ impl ConnectedAgent {
     }
 
     /// Posts to the bus.
-    pub(crate) fn post(&mut self, path: &str, body: &str) -> Result<Said> {
+    pub(crate) fn post(&mut self, path: &str, body: &str) -> Result<AnswerOrRefusal> {
         let mut answer = self.bus.post(path, body)?;
         Ok(match answer.status {
             200..300 => Ok(answer.body),

@@ -13,7 +13,7 @@ const GRIP: i64 = 80;
 
 /// A place on the screens, in their pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct WindowPlace {
     x: i32,
     y: i32,
     width: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Place {
     maximized: bool,
 }
 
-impl Place {
+impl WindowPlace {
     /// Whether enough of its top edge is on a screen.
     fn is_on(&self, (x, y, width, height): (i32, i32, u32, u32)) -> bool {
         let (left, top) = (i64::from(self.x), i64::from(self.y));
@@ -35,9 +35,9 @@ impl Place {
 
 /// Remembers the window's position.
 pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
-    let place = || -> tauri::Result<Place> {
+    let place = || -> tauri::Result<WindowPlace> {
         let (at, size) = (window.outer_position()?, window.inner_size()?);
-        Ok(Place {
+        Ok(WindowPlace {
             x: at.x,
             y: at.y,
             width: size.width,
@@ -45,8 +45,8 @@ pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
             maximized: window.is_maximized()?,
         })
     };
-    let kept = place().map_err(|it| it.to_string()).and_then(|it| {
-        let text = serde_json::to_string(&it).map_err(|it| it.to_string())?;
+    let kept = place().map_err(|it| it.to_string()).and_then(|place| {
+        let text = serde_json::to_string(&place).map_err(|it| it.to_string())?;
         engram_engine::keep_file(home, FILE, &text).map_err(|it| it.to_string())
     });
     if let Err(error) = kept {
@@ -57,12 +57,12 @@ pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
 /// Restores the window's position, as far as there is a screen.
 pub(crate) fn restore(home: &Path, window: &WebviewWindow) -> tauri::Result<()> {
     let text = engram_engine::read_file(&home.join(FILE), LARGEST).unwrap_or_default();
-    let Ok(place) = serde_json::from_str::<Place>(&text) else {
+    let Ok(place) = serde_json::from_str::<WindowPlace>(&text) else {
         return Ok(());
     };
     let screens = window.available_monitors()?;
-    let is_on = |it: &tauri::Monitor| {
-        let (at, size) = (it.position(), it.size());
+    let is_on = |screen: &tauri::Monitor| {
+        let (at, size) = (screen.position(), screen.size());
         place.is_on((at.x, at.y, size.width, size.height))
     };
     let Some(_) = screens.iter().find(|it| is_on(it)) else {
@@ -96,7 +96,7 @@ mod tests {
             (100, -300, 1280, false),
             (i32::MAX, i32::MIN, u32::MAX, false),
         ] {
-            let place = Place {
+            let place = WindowPlace {
                 x,
                 y,
                 width,

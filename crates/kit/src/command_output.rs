@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// What a command did.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     /// What it exited with.
     pub code: Option<i32>,
     /// Its standard output.
@@ -16,15 +16,15 @@ pub struct Ran {
 }
 
 /// What came of a command that ended.
-pub fn ran(output: Output) -> Ran {
-    Ran {
+pub fn ran(output: Output) -> CommandOutput {
+    CommandOutput {
         code: output.status.code(),
         out: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
         err: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
     }
 }
 
-impl Ran {
+impl CommandOutput {
     /// One JSON object, alone on standard output, with exit 0.
     #[track_caller]
     pub fn json(&self) -> Value {

@@ -1,5 +1,6 @@
-//! The repositories that are open in this window, each with an engine of its own: one in front, which
-//! requests are about, and others behind it, which are followed too and whose changes are counted.
+//! The repositories that are open in this window, each with an engine of its own: one in front,
+//! which requests are about, and others behind it, which are followed too and whose changes are
+//! counted.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,7 +18,7 @@ use tokio::sync::watch;
 pub(crate) type News = Arc<watch::Sender<u64>>;
 
 /// All of them, in the order in which they were opened.
-pub(crate) struct Opened {
+pub(crate) struct OpenRepositories {
     /// Never empty; `front` is within it.
     all: Vec<Repository>,
     front: usize,
@@ -33,17 +34,17 @@ pub(crate) struct Repository {
     /// Its working tree, or its git folder; none outside of a repository, and before it is open.
     root: Option<String>,
     /// What arrives while it is in the background.
-    behind: Option<Behind>,
+    behind: Option<BackgroundFollower>,
     /// Tells the desktop of requests, in front and behind.
     _told: Option<Subscription>,
 }
 
-struct Behind {
+struct BackgroundFollower {
     unseen: Arc<AtomicU64>,
     _following: Subscription,
 }
 
-impl Behind {
+impl BackgroundFollower {
     fn follow(engine: &Arc<Engine>, news: News) -> Result<Self, Refusal> {
         let unseen = Arc::new(AtomicU64::new(0));
         let counted = unseen.clone();
@@ -107,7 +108,7 @@ impl Repository {
 }
 
 /// What is known about one without asking its engine.
-pub(crate) struct Seen {
+pub(crate) struct OpenRepository {
     pub(crate) root: String,
     pub(crate) engine: Arc<Engine>,
     pub(crate) is_front: bool,
@@ -115,8 +116,9 @@ pub(crate) struct Seen {
     pub(crate) unseen: u64,
 }
 
-impl Opened {
-    /// With one in front, which is opened when it is first needed, and those that are to be opened again.
+impl OpenRepositories {
+    /// With one in front, which is opened when it is first needed, and those that are to be opened
+    /// again.
     pub(crate) fn new(options: Options, closed: Vec<PathBuf>) -> Self {
         Self {
             all: vec![Repository::later(options)],
@@ -125,7 +127,8 @@ impl Opened {
         }
     }
 
-    /// The engine of the one in front; blocks while it opens. And its root, where it was opened now.
+    /// The engine of the one in front; blocks while it opens. And its root, where it was opened
+    /// now.
     pub(crate) fn engine(&mut self) -> Result<(Arc<Engine>, Option<String>), Refusal> {
         let front = &mut self.all[self.front];
         if let Some(engine) = &front.engine {
@@ -157,12 +160,13 @@ impl Opened {
     }
 
     /// Adds one behind the others, unless it is already there.
-    pub(crate) fn add(&mut self, mut it: Repository, news: &News) {
-        if it.root.as_deref().is_some_and(|root| self.has(root)) {
+    pub(crate) fn add(&mut self, mut repository: Repository, news: &News) {
+        let root = repository.root.as_deref();
+        if root.is_some_and(|it| self.has(it)) {
             return;
         }
-        go_behind(&mut it, news);
-        self.all.push(it);
+        go_behind(&mut repository, news);
+        self.all.push(repository);
     }
 
     /// Takes the next of those that are to be opened again.
@@ -200,26 +204,26 @@ impl Opened {
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
         let open = self.all.iter().filter_map(|it| it.root.as_ref());
         let mut roots: Vec<PathBuf> = open.map(PathBuf::from).collect();
-        for it in &self.closed {
-            if !roots.contains(it) {
-                roots.push(it.clone());
+        for closed in &self.closed {
+            if !roots.contains(closed) {
+                roots.push(closed.clone());
             }
         }
         roots
     }
 
     /// All that are open.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
-        let seen = |(at, it): (usize, &Repository)| {
-            let unseen = |it: &Behind| it.unseen.load(Ordering::Relaxed);
-            Some(Seen {
-                root: it.root.clone()?,
-                engine: it.engine.clone()?,
+    pub(crate) fn list(&self) -> Vec<OpenRepository> {
+        let open = |(at, repository): (usize, &Repository)| {
+            let unseen = |it: &BackgroundFollower| it.unseen.load(Ordering::Relaxed);
+            Some(OpenRepository {
+                root: repository.root.clone()?,
+                engine: repository.engine.clone()?,
                 is_front: at == self.front,
-                unseen: it.behind.as_ref().map_or(0, unseen),
+                unseen: repository.behind.as_ref().map_or(0, unseen),
             })
         };
-        self.all.iter().enumerate().filter_map(seen).collect()
+        self.all.iter().enumerate().filter_map(open).collect()
     }
 }
 
@@ -229,11 +233,16 @@ fn arrived(entries: &[Entry]) -> u64 {
     arrived.count() as u64
 }
 
-fn go_behind(it: &mut Repository, news: &News) {
-    let Some(engine) = &it.engine else { return };
-    match Behind::follow(engine, news.clone()) {
-        Ok(behind) => it.behind = Some(behind),
-        Err(refusal) => tracing::error!(root = ?it.root, %refusal, "its news are not counted"),
+fn go_behind(repository: &mut Repository, news: &News) {
+    let Some(engine) = &repository.engine else {
+        return;
+    };
+    match BackgroundFollower::follow(engine, news.clone()) {
+        Ok(behind) => repository.behind = Some(behind),
+        Err(refusal) => {
+            let root = &repository.root;
+            tracing::error!(?root, %refusal, "its news are not counted");
+        }
     }
 }
 

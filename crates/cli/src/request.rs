@@ -1,0 +1,339 @@
+//! A verb as the one request that it is, and in whose name it asks.
+
+use std::{
+    fmt::Display,
+    io::{self, Read},
+};
+
+use engram_engine::MESSAGE_BYTES;
+use engram_model::{
+    Adoption, AgentId, Allow, BudgetOf, Caller, Check, Code, ConflictFilter, DenyAnswer, Deref,
+    Draft, EngramId, Feed, GateCheck, GrantAnswer, GrantWanted, Listed, Note, Opening, Pinning,
+    PointerInput, Promote, Query, Refusal, Request, Resolve, Sending, Settle, Unpinning,
+    WhichRequests, parse_time,
+};
+use serde_json::Value;
+
+use crate::args::{
+    AgentsVerb, BriefVerb, ConflictsArgs, ConflictsVerb, DerefArgs, FeedArgs, GrantVerb,
+    IssueGrantArgs, MessageVerb, NoteArgs, OpenAgentArgs, PointersVerb, ProjectMemory, PutArgs,
+    QueryArgs, RequestsVerb, ResolveArgs, Verb,
+};
+
+/// In whose name a verb asks.
+pub(crate) fn caller_of(verb: &Verb) -> Caller {
+    let agent = match verb {
+        Verb::Deref(deref) => &deref.agent,
+        Verb::Message {
+            verb: MessageVerb::Validate { agent, .. } | MessageVerb::Send { agent, .. },
+        }
+        | Verb::Brief { agent, .. } => agent,
+        _ => &None,
+    };
+    match agent {
+        Some(agent) => Caller::Agent(AgentId(agent.clone())),
+        None => Caller::User,
+    }
+}
+
+/// Verbs that are one request.
+pub(crate) fn request_of(verb: &Verb) -> Result<Request, Refusal> {
+    Ok(match verb {
+        Verb::Put(put) => Request::Put(Box::new(draft(put)?)),
+        Verb::Get { id } => Request::Get(id.parse()?),
+        Verb::Log { id } => Request::Log(id.parse()?),
+        Verb::Restore { id } => Request::Restore(id.parse()?),
+        Verb::Forget { id } => Request::Forget(id.parse::<EngramId>()?),
+        Verb::Redact { id } => Request::Redact(id.parse()?),
+        Verb::Promote { id, scope } => Request::Promote(Promote {
+            id: id.parse()?,
+            scope: *scope,
+        }),
+        Verb::Sample { remove: false } => Request::LoadSample,
+        Verb::Sample { remove: true } => Request::RemoveSample,
+        Verb::Query(query) => Request::Query(query_of(query)?),
+        Verb::Deref(deref) => Request::Deref(deref_of(deref)?),
+        Verb::Note(note) => Request::Note(note_of(note)),
+        Verb::Feed(feed) => Request::Feed(feed_of(feed)),
+        Verb::Status => Request::Status,
+        Verb::Agents { verb: None } => Request::Agents,
+        Verb::Agents {
+            verb: Some(AgentsVerb::Open(open)),
+        } => Request::OpenAgent(opening(open)),
+        Verb::Budget { agent } => Request::Budget(BudgetOf {
+            costs: false,
+            agent: agent.clone().map(AgentId),
+        }),
+        Verb::Grant { verb } => about_grants(verb)?,
+        Verb::Requests { all, verb: None } => Request::Requests(WhichRequests { all: *all }),
+        Verb::Requests {
+            verb: Some(verb), ..
+        } => answer_to_request(verb),
+        Verb::Conflicts(conflicts) => about_conflicts(conflicts)?,
+        Verb::Resolve(resolve) => Request::Resolve(Box::new(resolve_of(resolve)?)),
+        Verb::Project { how } => Request::Adopt(match how {
+            ProjectMemory::Own => Adoption::Own,
+            ProjectMemory::Share => Adoption::Shared,
+        }),
+        Verb::Brief { verb, .. } => about_brief(verb.as_ref()),
+        Verb::Message { verb } => about_message(verb)?,
+        Verb::Pointers {
+            verb:
+                PointersVerb::Check {
+                    changed,
+                    since,
+                    exit_code,
+                },
+        } => Request::CheckPointers(Check {
+            since: since.clone().or(changed.then(|| "HEAD".to_owned())),
+            gate: *exit_code,
+        }),
+        Verb::Pointers {
+            verb: PointersVerb::Repin { id },
+        } => Request::Repin(id.parse()?),
+        Verb::Completions { .. }
+        | Verb::Connect(_)
+        | Verb::App
+        | Verb::Detect { .. }
+        | Verb::Mcp { .. }
+        | Verb::Serve(_)
+        | Verb::Doctor { .. }
+        | Verb::Pointers {
+            verb: PointersVerb::Track { .. },
+        } => return Err(no_request()),
+    })
+}
+
+fn no_request() -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        "this command is not a single request",
+        "This is a bug in Engram: please report it.",
+    )
+}
+
+fn draft(put: &PutArgs) -> Result<Draft, Refusal> {
+    let pointers = put.pointers.iter().map(|it| pointer(it));
+    Ok(Draft {
+        claim: put.claim.clone().unwrap_or_default(),
+        pointers: pointers.collect::<Result<_, _>>()?,
+        kind: put.kind,
+        fact_type: put.fact_type,
+        confidence: put.confidence,
+        ttl: put.ttl.clone(),
+        scope: put.scope,
+        topic: put.topic.clone(),
+        tags: put.tags.clone(),
+        agent: put.agent.clone(),
+        durability: put.durability,
+        operation: put.operation,
+        corrects_lineage: put.corrects.clone(),
+        ..Draft::default()
+    })
+}
+
+/// A string, or the object form (docs/design.md#the-published-forms).
+fn pointer(text: &str) -> Result<PointerInput, Refusal> {
+    if text.trim_start().starts_with('{') {
+        serde_json::from_str(text).map_err(|error| {
+            Refusal::new(
+                Code::PointerInvalid,
+                format!("cannot parse the pointer object: {error}"),
+                "Use {\"type\":\"repo\",\"ref\":\"src/main.rs@HEAD\",\"span\":\"L1-L9\"}, or the address as a string.",
+            )
+        })
+    } else {
+        Ok(PointerInput::Text(text.to_owned()))
+    }
+}
+
+fn query_of(query: &QueryArgs) -> Result<Query, Refusal> {
+    Ok(Query {
+        text: query.text.join(" "),
+        k: query.k,
+        scope: query.scope,
+        topic: query.topic.clone(),
+        kind: query.kind,
+        fact_type: query.fact_type,
+        as_of: query.as_of.as_deref().map(parse_time).transpose()?,
+        include_ephemeral: query.include_ephemeral,
+    })
+}
+
+fn deref_of(deref: &DerefArgs) -> Result<Deref, Refusal> {
+    Ok(Deref {
+        pointer: pointer(&deref.pointer)?,
+        max_tokens: deref.max_tokens,
+        turn: deref.turn.clone(),
+        budget_token: deref.budget_token.clone(),
+    })
+}
+
+fn note_of(note: &NoteArgs) -> Note {
+    Note {
+        kind: note.kind.clone(),
+        slug: note.slug.clone(),
+        text: note.text.clone(),
+        agent: note.agent.clone(),
+    }
+}
+
+pub(crate) fn feed_of(feed: &FeedArgs) -> Feed {
+    Feed {
+        before: feed.before,
+        limit: Some(feed.limit),
+        all: feed.all,
+        ..Feed::default()
+    }
+}
+
+fn opening(open: &OpenAgentArgs) -> Opening {
+    Opening {
+        name: open.name.clone(),
+        role: open.role.clone(),
+        parent: open.parent.clone().map(AgentId),
+        read: open.read.clone(),
+        write: open.write.clone(),
+    }
+}
+
+fn about_grants(verb: &GrantVerb) -> Result<Request, Refusal> {
+    Ok(match verb {
+        GrantVerb::Issue(issue) => Request::IssueGrant(grant_wanted(issue)?),
+        GrantVerb::List => Request::Grants,
+        GrantVerb::Revoke { id } => Request::RevokeGrant(id.clone()),
+    })
+}
+
+fn grant_wanted(issue: &IssueGrantArgs) -> Result<GrantWanted, Refusal> {
+    Ok(GrantWanted {
+        to: AgentId(issue.to.clone()),
+        pointer: issue.pointer.as_deref().map(pointer).transpose()?,
+        cap_tokens: issue.cap,
+        code_chars: issue.code,
+        ttl: issue.ttl.clone(),
+        by: issue.by.clone().map(AgentId),
+    })
+}
+
+fn answer_to_request(verb: &RequestsVerb) -> Request {
+    match verb {
+        RequestsVerb::Grant { id, cap, ttl } => Request::GrantRequest(GrantAnswer {
+            id: id.clone(),
+            cap_tokens: *cap,
+            ttl: ttl.clone(),
+        }),
+        RequestsVerb::Deny { id, why } => Request::DenyRequest(DenyAnswer {
+            id: id.clone(),
+            why: why.clone(),
+        }),
+    }
+}
+
+fn about_conflicts(conflicts: &ConflictsArgs) -> Result<Request, Refusal> {
+    Ok(match &conflicts.verb {
+        Some(ConflictsVerb::List(_)) => Request::Conflicts(filter_of(conflicts)),
+        Some(ConflictsVerb::Show { id }) => Request::Conflict(id.parse()?),
+        Some(ConflictsVerb::Allow { id, why, undo }) => Request::Allow(Allow {
+            conflict: id.parse()?,
+            why: why.clone().unwrap_or_default(),
+            undo: *undo,
+        }),
+        None if conflicts.gate => Request::Gate(match conflicts.list.severity {
+            Some(severity) => GateCheck { severity },
+            None => GateCheck::default(),
+        }),
+        None => Request::Conflicts(filter_of(conflicts)),
+    })
+}
+
+/// Which conflicts a list is of.
+pub(crate) fn filter_of(conflicts: &ConflictsArgs) -> ConflictFilter {
+    let list = match &conflicts.verb {
+        Some(ConflictsVerb::List(list)) => list,
+        _ => &conflicts.list,
+    };
+    ConflictFilter {
+        topic: list.topic.clone(),
+        status: list.status.unwrap_or(Listed::Open),
+        severity: list.severity,
+        after: list.after.clone(),
+        limit: list.limit,
+    }
+}
+
+fn resolve_of(resolve: &ResolveArgs) -> Result<Resolve, Refusal> {
+    let how = match (&resolve.winner, &resolve.merge) {
+        (Some(winner), _) => match winner.as_str() {
+            "newer" => Settle::Newer,
+            "surer" => Settle::Surer,
+            id => Settle::Winner(id.parse()?),
+        },
+        (_, Some(text)) => Settle::Merge(text.clone()),
+        _ if resolve.dismiss => Settle::Dismiss,
+        _ => Settle::Undo,
+    };
+    Ok(Resolve {
+        conflict: resolve.id.parse()?,
+        how,
+        why: resolve.why.clone(),
+    })
+}
+
+fn about_brief(verb: Option<&BriefVerb>) -> Request {
+    match verb {
+        None => Request::Brief,
+        Some(BriefVerb::Pin { what }) => Request::Pin(match what.trim().parse() {
+            Ok(id) => Pinning::Engram(id),
+            Err(_) => Pinning::Text(what.clone()),
+        }),
+        Some(BriefVerb::Unpin { line, pin }) => Request::Unpin(match pin {
+            Some(pin) => Unpinning::Pin { pin: *pin },
+            None => Unpinning::Line(line.unwrap_or_default()),
+        }),
+    }
+}
+
+fn about_message(verb: &MessageVerb) -> Result<Request, Refusal> {
+    Ok(match verb {
+        MessageVerb::Validate { file, .. } => {
+            Request::ValidateMessage(Value::String(message_of(file)?))
+        }
+        MessageVerb::Send { file, to, .. } => Request::Send(Sending {
+            message: Value::String(message_of(file)?),
+            to: to.clone().map(AgentId),
+        }),
+    })
+}
+
+/// A message as it was written, from a file or standard input for `-`. Of one that is longer than
+/// any may be, no more is read than it takes to be refused.
+fn message_of(file: &str) -> Result<String, Refusal> {
+    let most = MESSAGE_BYTES as u64 + 1;
+    let read = match file {
+        "-" => bytes_of(io::stdin(), most),
+        // The named file may be a pipe: wait for it.
+        path => std::fs::File::open(path).and_then(|it| bytes_of(it, most)),
+    };
+    let refused = |why: &dyn Display| {
+        Refusal::new(
+            Code::SchemaInvalid,
+            format!("cannot read {file}: {why}"),
+            "Pass a UTF-8 text file, or - for standard input.",
+        )
+    };
+    let bytes = read.map_err(|error| refused(&error))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(error) if error.as_bytes().len() as u64 == most => {
+            Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
+        }
+        Err(_) => Err(refused(&"it is not UTF-8 text")),
+    }
+}
+
+fn bytes_of(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

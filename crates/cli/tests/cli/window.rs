@@ -1,0 +1,97 @@
+//! The window: the one that the command starts, and the one that it serves.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::PathBuf,
+    process::Child,
+};
+
+use serde_json::Value;
+
+use crate::fixture::{CommandOutput, Place, ran};
+
+#[test]
+fn the_window_is_started_with_the_same_place() {
+    let place = Place::new();
+    let beside = place.path("bin");
+    std::fs::create_dir(&beside).unwrap();
+    let engram = beside.join("engram");
+    std::fs::copy(env!("CARGO_BIN_EXE_engram"), &engram).unwrap();
+    let app = |place: &Place| {
+        let mut command = place.plain(&engram, &place.repo());
+        command
+            .env("PATH", "/nonexistent")
+            .env("DISPLAY", ":1")
+            .args(["--home", "h", "--repo", "r", "--json", "app"]);
+        command
+    };
+    ran(app(&place).output().unwrap()).refused("NOT_FOUND");
+    let script = place.write(
+        "bin/engram-desktop",
+        "#!/bin/sh\necho \"$@\" > \"${0%/*}/said\"\n",
+    );
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    // Waits for the window too: it holds the pipes until it ends.
+    let CommandOutput { code, .. } = ran(app(&place).output().unwrap());
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        std::fs::read_to_string(beside.join("said")).unwrap(),
+        "--home h --repo r\n"
+    );
+    // Without a display there is no window, and the command says what there is instead.
+    let mut blind = app(&place);
+    let blind = blind.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    let said = ran(blind.output().unwrap());
+    said.refused("NOT_FOUND");
+    let hint = said.error()["hint"].to_string();
+    assert!(hint.contains("engram serve"), "{hint}");
+}
+
+/// A server, the host and the token of the address that it says, and what it logs.
+fn serving(place: &Place) -> (Child, String, String, PathBuf) {
+    let log = place.path("log");
+    let mut server = place.command();
+    server.args(["--json", "serve"]).env("ENGRAM_LOG", "trace");
+    let errors = std::fs::File::create(&log).unwrap();
+    let mut server = server.stderr(errors).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let said: Value = serde_json::from_str(&line).unwrap();
+    let url = said["url"].as_str().unwrap();
+    let (host, token) = url.split_once("/#token=").unwrap();
+    let host = host.strip_prefix("http://").unwrap().to_owned();
+    (server, host, token.to_owned(), log)
+}
+
+#[test]
+fn serving_says_where_and_the_token_to_nobody_else() {
+    let place = Place::new();
+    let (mut server, host, token, log) = serving(&place);
+    assert!(host.starts_with("127.0.0.1:"), "{host}");
+    for (head, status) in [
+        (format!("GET /api/subscribe?after=x&token={token}"), "400"),
+        (format!("GET /?token={token}"), "200"),
+        (format!("GET /api/{token}"), "401"),
+        // Of what cannot be read at all, something is logged.
+        (format!("GET\0 /{token}"), "400"),
+    ] {
+        let mut stream = TcpStream::connect(&host).unwrap();
+        let head = format!(
+            "{head} HTTP/1.1\r\nhost: {host}\r\nreferer: /{token}\r\nconnection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
+        assert!(!answer.contains(&token), "{answer}");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(!log.is_empty() && !log.contains(&token), "{log}");
+}

@@ -1,0 +1,61 @@
+//! Where programs are looked for: never in the repository whose file is opened.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
+
+use engram_model::{Code, Refusal};
+use which::which_in_global;
+
+use super::choice::CHOOSE;
+
+/// Where programs are looked for while a file of this tree is open: folders of `PATH` that are not
+/// in it. One that is relative, or empty, is a folder of whatever tree the program is started in.
+pub(super) fn search(path: &OsStr, root: Option<&Path>) -> OsString {
+    let is_apart = |folder: &PathBuf| {
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        folder.is_absolute() && root.is_none_or(|root| !real.starts_with(root))
+    };
+    // What was split can be joined.
+    env::join_paths(env::split_paths(path).filter(is_apart)).unwrap_or_default()
+}
+
+pub(super) fn is_installed(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    found_in(program, &search(&path, None)).is_some()
+}
+
+/// A program by its plain name in these folders.
+pub(super) fn found_in(program: &str, folders: &OsStr) -> Option<PathBuf> {
+    which_in_global(program, Some(folders)).ok()?.next()
+}
+
+/// The program that a name or a path means, wherever it is started: never one of the tree's own.
+pub(super) fn program_of(named: &str, folders: &OsStr, root: &Path) -> Result<PathBuf, Refusal> {
+    let is_name = Path::new(named).file_name() == Some(OsStr::new(named));
+    let found = if is_name {
+        found_in(named, folders)
+    } else {
+        Some(PathBuf::from(named)).filter(|it| it.is_absolute())
+    };
+    let real = found.as_ref().and_then(|it| it.canonicalize().ok());
+    match (found, real) {
+        (Some(found), Some(real)) if !real.starts_with(root) && !found.starts_with(root) => {
+            Ok(found)
+        }
+        (_, Some(real)) => Err(Refusal::new(
+            Code::ScopeDenied,
+            format!("{} is in the repository itself", real.display()),
+            format!("Engram starts no program of a repository. {CHOOSE}"),
+        )),
+        (_, None) => Err(Refusal::new(
+            Code::Internal,
+            format!("there is no program {named} on this machine"),
+            format!(
+                "Install it in an absolute folder of PATH, or name it by its absolute path. {CHOOSE}"
+            ),
+        )),
+    }
+}
