@@ -31,11 +31,11 @@ use tokio::{
     sync::OnceCell,
     task::spawn_blocking,
 };
-use tools::{Call, Does, Offered};
+use tools::{OfferedTool, RequestEffect, ToolCall};
 
 use crate::{
     asker::Asker,
-    turns::{EACH, Turn, Turns, WAIT},
+    turns::{EACH, TurnPermit, Turns, WAIT},
 };
 
 /// The same for all agents and as long as this process lives.
@@ -177,7 +177,7 @@ struct Server {
     engine: Arc<Engine>,
     token: Option<Secret>,
     agent: Arc<OnceCell<AgentId>>,
-    tools: Arc<[Offered]>,
+    tools: Arc<[OfferedTool]>,
     instructions: Arc<str>,
     /// None over HTTP, where each request brings its turn along, and none is answered on the thread that serves
     /// it: that one serves others too.
@@ -188,7 +188,7 @@ struct Server {
 #[derive(Clone)]
 struct Asking {
     caller: Caller,
-    turn: Option<Turn>,
+    turn: Option<TurnPermit>,
 }
 
 impl Server {
@@ -264,16 +264,16 @@ impl Server {
         &self,
         context: &RequestContext<RoleServer>,
         asking: &Asking,
-        does: Does,
+        effect: RequestEffect,
         ask: A,
     ) -> Result<A::Answer, Refusal>
     where
         A: Ask<Answer: Send> + Send + 'static,
     {
-        let is_short = match does {
-            Does::Read => true,
-            Does::Fetch => false,
-            Does::Change => self.engine.is_free(),
+        let is_short = match effect {
+            RequestEffect::Read => true,
+            RequestEffect::Fetch => false,
+            RequestEffect::Change => self.engine.is_free(),
         };
         if is_short && self.turns.is_some() {
             // A defect must not leave the client without an answer.
@@ -328,7 +328,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let found = self.tools.iter().find(|it| it.tool.name == request.name);
-        let Some(Offered { tool, call }) = found else {
+        let Some(OfferedTool { tool, call }) = found else {
             return Err(ErrorData::invalid_params(
                 format!("unknown tool {:?}", shorten(&request.name, 80)),
                 None,
@@ -337,7 +337,7 @@ impl ServerHandler for Server {
         let arguments = request.arguments.unwrap_or_default();
         let answer = match &self.asking(&context).await {
             Ok(asking) => {
-                call(Call {
+                call(ToolCall {
                     server: self,
                     context: &context,
                     asking,
