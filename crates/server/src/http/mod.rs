@@ -362,7 +362,7 @@ impl Api {
         let turn = self.requests.acquire_owned().await;
         let turn = turn.map_err(|error| failed(&error))?;
         let gone = Arc::new(AtomicBool::new(false));
-        let _going = Going(Arc::clone(&gone));
+        let _going = GoneSignal(Arc::clone(&gone));
         let answered = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             let is_gone = move || gone.load(Ordering::Relaxed);
@@ -375,9 +375,9 @@ impl Api {
 }
 
 /// Signals when nobody waits for an answer any more.
-struct Going(Arc<AtomicBool>);
+struct GoneSignal(Arc<AtomicBool>);
 
-impl Drop for Going {
+impl Drop for GoneSignal {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -385,7 +385,7 @@ impl Drop for Going {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Since {
+struct SubscribeQuery {
     after: Option<u64>,
     /// What the guard has read: a browser cannot send it in a header.
     #[serde(rename = "token")]
@@ -393,7 +393,7 @@ struct Since {
 }
 
 /// The receiver goes first, so that a subscription that waits to send is set free.
-struct Live {
+struct EntryStream {
     batches: mpsc::Receiver<Vec<Entry>>,
     _subscription: Subscription,
     _place: OwnedSemaphorePermit,
@@ -405,7 +405,7 @@ struct Live {
 async fn events(
     State(api): State<Api>,
     headers: HeaderMap,
-    since: Result<Query<Since>, axum::extract::rejection::QueryRejection>,
+    since: Result<Query<SubscribeQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, RefusalResponse> {
     let Query(since) = since.map_err(|_| {
         invalid(
@@ -429,7 +429,7 @@ async fn events(
         // Nobody reads any more; the subscription is about to be dropped.
         let _ = sender.blocking_send(entries);
     })?;
-    let live = Live {
+    let live = EntryStream {
         batches,
         _subscription: subscription,
         _place: place,

@@ -186,7 +186,7 @@ struct Server {
 
 /// Who asks, in the turn of an agent.
 #[derive(Clone)]
-struct Asking {
+struct CallerInTurn {
     caller: Caller,
     turn: Option<TurnPermit>,
 }
@@ -220,7 +220,7 @@ impl Server {
 
     /// Who asks, once it is their turn. What is cancelled before that is not begun. Over HTTP, each request brought
     /// its caller along.
-    async fn asking(&self, context: &RequestContext<RoleServer>) -> Result<Asking, Refusal> {
+    async fn asking(&self, context: &RequestContext<RoleServer>) -> Result<CallerInTurn, Refusal> {
         if context.ct.is_cancelled() {
             return Err(cancelled());
         }
@@ -229,7 +229,7 @@ impl Server {
             let (turn, who, engine) = (who.turn(), who.clone(), Arc::clone(&self.engine));
             let caller = spawn_blocking(move || who.prove(&engine)).await;
             let caller = caller.map_err(|_| defect())??;
-            return Ok(Asking { caller, turn });
+            return Ok(CallerInTurn { caller, turn });
         }
         let turns = self.turns.as_ref().ok_or_else(defect)?;
         let agent = self.agent(context).await?;
@@ -239,7 +239,7 @@ impl Server {
             turn = turns.of(&agent) => Some(turn?),
         };
         let caller = Caller::Agent(agent);
-        Ok(Asking { caller, turn })
+        Ok(CallerInTurn { caller, turn })
     }
 
     /// The agent of this connection, for a request that begins now. Its handle is the engine's; the client's name
@@ -263,7 +263,7 @@ impl Server {
     async fn ask<A>(
         &self,
         context: &RequestContext<RoleServer>,
-        asking: &Asking,
+        asking: &CallerInTurn,
         effect: RequestEffect,
         ask: A,
     ) -> Result<A::Answer, Refusal>
@@ -281,7 +281,7 @@ impl Server {
                 .unwrap_or_else(|_| Err(defect()));
         }
         let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
-        let Asking { caller, turn } = asking.clone();
+        let CallerInTurn { caller, turn } = asking.clone();
         let asked = move || {
             // It lasts as long as the work does, even if the client has left.
             let _turn = turn;

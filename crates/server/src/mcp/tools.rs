@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{Asking, Server, arguments, schema};
+use super::{CallerInTurn, Server, arguments, schema};
 
 /// A tool apart from its types.
 pub(super) struct ToolDescription {
@@ -42,7 +42,7 @@ pub(super) enum RequestEffect {
 pub(super) struct ToolCall<'a> {
     pub(super) server: &'a Server,
     pub(super) context: &'a RequestContext<RoleServer>,
-    pub(super) asking: &'a Asking,
+    pub(super) asking: &'a CallerInTurn,
     pub(super) tool: &'a Tool,
     pub(super) arguments: JsonObject,
 }

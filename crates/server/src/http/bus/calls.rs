@@ -1,4 +1,5 @@
-//! Each call of the bus as one request to the engine.
+//! Each call of the bus as one request to the engine. `/openapi.json` has published the names in
+//! `schemars(rename)`: they stay.
 
 use axum::{
     Extension, Json,
