@@ -7,7 +7,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{ConflictId, EngramId, FactType, LineageId, Pointer, engram::words};
+use crate::{ConflictId, EngramId, FactType, LineageId, Pointer, words::words};
 
 /// Most pointers of a risk engram: those of both sides, each side's first in turn.
 pub const RISK_POINTERS: usize = 12;

@@ -36,20 +36,22 @@ impl Did {
     /// hand.
     pub fn of<'e>(change: &Change, find: impl Fn(EngramId) -> Option<&'e Engram>) -> Option<Self> {
         Some(match change {
-            Change::Stored(it) if it.asks.is_some() => Self::Asked,
-            Change::Stored(it) if it.restores.is_some() => Self::Restored,
-            Change::Stored(it) => match (it.supersedes, it.supersedes.and_then(&find)) {
-                (None, _) => Self::Stored,
-                (_, Some(before)) if before.content_hash == it.content_hash => {
-                    if before.scope == it.scope {
-                        Self::Confirmed
-                    } else {
-                        Self::Widened
+            Change::Stored(engram) if engram.asks.is_some() => Self::Asked,
+            Change::Stored(engram) if engram.restores.is_some() => Self::Restored,
+            Change::Stored(engram) => {
+                match (engram.supersedes, engram.supersedes.and_then(&find)) {
+                    (None, _) => Self::Stored,
+                    (_, Some(before)) if before.content_hash == engram.content_hash => {
+                        if before.scope == engram.scope {
+                            Self::Confirmed
+                        } else {
+                            Self::Widened
+                        }
                     }
+                    (_, None) if engram.place.is_some() => Self::Confirmed,
+                    _ => Self::Corrected,
                 }
-                (_, None) if it.place.is_some() => Self::Confirmed,
-                _ => Self::Corrected,
-            },
+            }
             Change::Corroborated(_) => Self::Repeated,
             Change::Forgotten(id) => match find(*id).map(|it| (it.asks, it.lost)) {
                 Some((Some(_), _)) => Self::Answered,
@@ -81,7 +83,7 @@ impl Did {
             Self::Asked => "asked",
             Self::Answered => "answered",
             Self::Forgot => "forgot",
-            Self::Lost(it) if it.how == How::Merge => "merged",
+            Self::Lost(lost) if lost.how == How::Merge => "merged",
             Self::Lost(_) => "lost",
             Self::Redacted => "redacted",
             Self::Promoted => "promoted",

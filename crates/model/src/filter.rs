@@ -91,23 +91,25 @@ impl Filter {
     }
 
     /// Whether an engram matches at this time.
-    pub fn admits(&self, it: &Engram, now: Timestamp) -> bool {
-        fn any<T: PartialEq>(wanted: &[T], it: &T) -> bool {
-            wanted.is_empty() || wanted.contains(it)
+    pub fn admits(&self, engram: &Engram, now: Timestamp) -> bool {
+        fn any<T: PartialEq>(wanted: &[T], value: &T) -> bool {
+            wanted.is_empty() || wanted.contains(value)
         }
-        any(&self.kinds, &it.kind)
-            && any(&self.scopes, &it.scope)
-            && any(&self.fact_types, &it.fact_type)
-            && self.has_role(it.role.as_deref().unwrap_or_default())
-            && any(&self.authors, &it.provenance.created_by)
-            && self.verified.is_none_or(|wanted| wanted == it.verified)
-            && self.has_health(it)
-            && self.ended.is_none_or(|wanted| wanted == has_ended(it, now))
-            && self.held_at.is_none_or(|at| it.holds_at(at))
-            && self.since.is_none_or(|since| it.placed_at() >= since)
-            && self.until.is_none_or(|until| it.placed_at() < until)
-            && is_on_topic(&it.topic, &self.topic)
-            && self.has_words(it)
+        any(&self.kinds, &engram.kind)
+            && any(&self.scopes, &engram.scope)
+            && any(&self.fact_types, &engram.fact_type)
+            && self.has_role(engram.role.as_deref().unwrap_or_default())
+            && any(&self.authors, &engram.provenance.created_by)
+            && self.verified.is_none_or(|wanted| wanted == engram.verified)
+            && self.has_health(engram)
+            && self
+                .ended
+                .is_none_or(|wanted| wanted == has_ended(engram, now))
+            && self.held_at.is_none_or(|at| engram.holds_at(at))
+            && self.since.is_none_or(|since| engram.placed_at() >= since)
+            && self.until.is_none_or(|until| engram.placed_at() < until)
+            && is_on_topic(&engram.topic, &self.topic)
+            && self.has_words(engram)
     }
 
     /// Whether a role is one of those asked for; none is empty. Case matters only beyond ASCII, as in SQL.
@@ -115,28 +117,28 @@ impl Filter {
         self.roles.is_empty() || self.roles.iter().any(|it| it.eq_ignore_ascii_case(role))
     }
 
-    fn has_health(&self, it: &Engram) -> bool {
-        let standing = it.health.as_ref().map(|it| it.standing);
+    fn has_health(&self, engram: &Engram) -> bool {
+        let standing = engram.health.as_ref().map(|it| it.standing);
         self.health.is_empty() || standing.is_some_and(|it| self.health.contains(&it))
     }
 
-    fn has_words(&self, it: &Engram) -> bool {
+    fn has_words(&self, engram: &Engram) -> bool {
         let words = self.words();
         if words.is_empty() {
             return true;
         }
         let mut text = [
-            &it.claim,
-            &it.topic,
-            &it.provenance.created_by,
-            it.kind.as_str(),
+            &engram.claim,
+            &engram.topic,
+            &engram.provenance.created_by,
+            engram.kind.as_str(),
         ]
         .join("\n");
-        for tag in &it.tags {
+        for tag in &engram.tags {
             text.push('\n');
             text.push_str(tag);
         }
-        for pointer in &it.pointers {
+        for pointer in &engram.pointers {
             text.push('\n');
             text.push_str(&pointer.to_string());
         }
@@ -145,8 +147,8 @@ impl Filter {
     }
 }
 
-fn has_ended(it: &Engram, now: Timestamp) -> bool {
-    it.valid_until.is_some() || it.expires_at.is_some_and(|end| end <= now)
+fn has_ended(engram: &Engram, now: Timestamp) -> bool {
+    engram.valid_until.is_some() || engram.expires_at.is_some_and(|end| end <= now)
 }
 
 /// Whether a topic is the wanted one or below it; an empty one matches all.

@@ -7,24 +7,17 @@
 //! **Never:** no I/O, no clock, no randomness, no tokio. Builds for wasm, because the window
 //! sees nothing but this crate.
 
-mod brief;
+mod agents;
 mod call;
 mod change;
 mod conflict;
 mod connection;
 mod did;
 mod engram;
-mod entity;
 mod filter;
-mod grant;
-mod hash_keys;
-mod health;
-mod hook;
 mod id;
 mod limits;
-mod message;
 pub mod operation;
-mod permission;
 mod pointer;
 mod refusal;
 mod reply;
@@ -32,13 +25,18 @@ mod request;
 #[cfg(feature = "schema")]
 mod schema;
 mod settings;
-mod source;
 mod text;
 mod time;
-mod ttl;
-mod wire;
+mod words;
 
-pub use brief::{BriefLine, BriefOf, BriefPart, BriefReply, ShownBrief};
+pub use agents::{
+    AgentBudget, Answered, AnsweredBy, BUDGETS, BriefLine, BriefOf, BriefPart, BriefReply,
+    BudgetOf, BudgetsReply, ChildMessage, ChildOutput, Cost, CostOf, DenyAnswer, DerefRequest,
+    Grant, GrantAnswer, GrantCount, GrantIssued, GrantState, GrantTold, GrantWanted, Granted,
+    GrantsReply, Hook, HookEvent, HookReply, IssuedGrant, Message, NextTurn, ParentMessage,
+    RagExcerpt, RagFound, RagReply, RagResult, RequestState, RequestTold, RequestsReply, SamRead,
+    SamReply, ShownBrief, Turned, WhichRequests,
+};
 pub use call::Call;
 pub use change::{Change, Entry};
 pub use conflict::{
@@ -52,29 +50,21 @@ pub use connection::{
 };
 pub use did::Did;
 pub use engram::{
-    Draft, Durability, Engram, FactType, Figures, Kind, MemoryOp, NewEngram, Place, Provenance,
-    Record, Scope, Source, check_claim, check_topic, holds, is_over,
+    Draft, Durability, Engram, EngramV01, Entity, EntityKind, EntityValue, FactType, Figures,
+    HashKeys, Kind, MemoryOp, NewEngram, Place, PointerV01, Provenance, ProvenanceV01, Record,
+    Scope, Sign, Source, Spelling, Ttl, check_claim, check_topic, concept_keys, hash_keys, holds,
+    is_over, spellings, wire_hash_keys,
 };
-pub use entity::{Entity, EntityKind, EntityValue};
 pub use filter::{Facets, Filter, is_on_topic};
-pub use grant::{GrantState, Granted, IssuedGrant};
-pub use hash_keys::{HashKeys, Sign, Spelling, concept_keys, hash_keys, spellings, wire_hash_keys};
-pub use health::{Anchored, CheckReply, CheckedEngram, CheckedPointer, Evidence, Health};
-pub use hook::{
-    Hook, HookEvent, HookReply, RagExcerpt, RagFound, RagReply, RagResult, SamRead, SamReply,
-};
 pub use id::{AgentId, ConflictId, EngramId, EventId, LineageId, ProjectId, RunId, Secret};
 pub use limits::{DerefLimits, GrantLimits, Limits, MessageLimits, RateLimits, Scopes};
-pub use message::{
-    BUDGETS, ChildMessage, ChildOutput, DerefRequest, Grant, Message, ParentMessage,
-};
 pub use operation::{Operation, OperationKind, Spend};
-pub use permission::{
-    AgentBudget, Answered, AnsweredBy, BudgetOf, BudgetsReply, Cost, CostOf, DenyAnswer,
-    GrantAnswer, GrantCount, GrantIssued, GrantTold, GrantWanted, GrantsReply, NextTurn,
-    RequestState, RequestTold, RequestsReply, Turned, WhichRequests,
+pub use pointer::{
+    Anchored, Blame, BlamePart, Block, CheckReply, CheckedEngram, CheckedPointer, Class, Evidence,
+    FoundIn, Health, Inline, LineReply, LineView, Lines, Media, MediaKind, Piece, Pin, Pointer,
+    PointerInput, PointerType, Reading, Recorded, Side, SourceLine, SourceReply, SourceView,
+    Standing, Target,
 };
-pub use pointer::{Lines, Pin, Pointer, PointerInput, PointerType, Target};
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{
     AgentOpened, AgentStatus, AgentsReply, Budget, Delivered, Delivery, Dereferenced, FeedPage,
@@ -92,14 +82,8 @@ pub use settings::{
     Density, EditorFound, Handed, Looked, Motion, OpenedReply, Recent, Settings, Surroundings,
     Theme, Zoom,
 };
-pub use source::{
-    Blame, BlamePart, Block, Class, FoundIn, Inline, LineReply, LineView, Media, MediaKind, Piece,
-    Reading, Recorded, Side, SourceLine, SourceReply, SourceView, Standing,
-};
 pub use text::{Noun, count, fold, is_hidden, shorten, thousands, unseen, visible};
 pub use time::{JournalTime, parse_time};
-pub use ttl::Ttl;
-pub use wire::{EngramV01, PointerV01, ProvenanceV01};
 
 /// Kind of the event that records a claim which came without evidence
 /// (docs/design.md#rule-1-every-claim-points-at-its-evidence).

@@ -3,7 +3,7 @@
 use engram_engine::Engine;
 use engram_model::{Caller, Refusal};
 
-use crate::turns::Turn;
+use crate::turns::TurnPermit;
 
 /// Who asks on the bus.
 #[derive(Clone)]
@@ -12,7 +12,7 @@ pub(crate) enum Asker {
     /// Whom this token proves: looked up with each request, since a newer token of the same agent ends this one.
     Agent {
         token: String,
-        turn: Turn,
+        turn: TurnPermit,
     },
 }
 
@@ -29,7 +29,7 @@ impl Asker {
     }
 
     /// What lasts as long as the request of an agent does.
-    pub(crate) fn turn(&self) -> Option<Turn> {
+    pub(crate) fn turn(&self) -> Option<TurnPermit> {
         match self {
             Self::User => None,
             Self::Agent { turn, .. } => Some(turn.clone()),

@@ -31,7 +31,7 @@ pub(crate) struct Turns {
 
 /// The right of an agent's request to be under way; its clones are the same one.
 #[derive(Clone)]
-pub(crate) struct Turn(
+pub(crate) struct TurnPermit(
     #[expect(dead_code, reason = "held, not read")] Arc<[OwnedSemaphorePermit; 2]>,
 );
 
@@ -49,11 +49,11 @@ impl Turns {
     ///
     /// # Errors
     /// `RATE_LIMITED` where that takes too long.
-    pub(crate) async fn of(&self, agent: &AgentId) -> Result<Turn, Refusal> {
+    pub(crate) async fn of(&self, agent: &AgentId) -> Result<TurnPermit, Refusal> {
         let (own, all) = (self.own(agent), Arc::clone(&self.all));
         let turn = async {
             let turn = [own.acquire_owned().await?, all.acquire_owned().await?];
-            Ok::<_, AcquireError>(Turn(Arc::new(turn)))
+            Ok::<_, AcquireError>(TurnPermit(Arc::new(turn)))
         };
         let turn = timeout(self.patience, turn).await.ok().and_then(Result::ok);
         turn.ok_or_else(|| {

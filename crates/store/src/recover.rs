@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use engram_model::{Operation, ProjectId, operation::Lost};
+use engram_model::{Operation, ProjectId, operation::LostEntries};
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params, params_from_iter, types::Value};
 use sha2::{Digest, Sha256};
@@ -200,7 +200,7 @@ fn save(
         shareable: false,
         agent: None,
         by: "",
-        operation: &Operation::Recovered(Lost { places }),
+        operation: &Operation::Recovered(LostEntries { places }),
     })?;
     transaction.commit()?;
     new.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;

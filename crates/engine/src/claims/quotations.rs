@@ -206,7 +206,7 @@ mod tests {
     use engram_kit::Folder;
     use engram_model::{
         Operation,
-        operation::{Pin, Requested},
+        operation::{BriefPin, Requested},
     };
     use engram_store::{NewEntry, Store, Writer};
     use jiff::Timestamp;
@@ -227,9 +227,9 @@ mod tests {
     }
 
     fn pin(text: &str) -> Operation {
-        Operation::Pinned(Pin {
+        Operation::Pinned(BriefPin {
             text: Some(text.to_owned()),
-            ..Pin::default()
+            ..BriefPin::default()
         })
     }
 

@@ -24,7 +24,7 @@ use engram_model::{
     AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
     GrantState, Granted, Kind, Operation, Pinning, Pointer, ProjectId, Refusal, Scope, ShownBrief,
     Spend, Unpinning,
-    operation::{Agent, Pin, Served},
+    operation::{Agent, BriefPin, Served},
 };
 use engram_store::{Pinned, Reader, Traits};
 use jiff::SignedDuration;
@@ -104,7 +104,7 @@ fn plan_pin(
     tx: &Reader<'_>,
     project: ProjectId,
     what: &Pinning,
-) -> Result<Option<Pin>, Refusal> {
+) -> Result<Option<BriefPin>, Refusal> {
     let limits = &cx.engine.config.limits;
     let lines = composed(cx, tx, project, None)?.reply.lines;
     let pinned: Vec<String> = lines
@@ -115,7 +115,7 @@ fn plan_pin(
     let (pin, line) = match what {
         Pinning::Text(text) => {
             let line = may_pin(text, &pinned, limits)?;
-            let pin = Pin {
+            let pin = BriefPin {
                 digest: hex::encode(Sha256::digest(&line)),
                 text: Some(line.clone()),
                 lineage: None,
@@ -124,9 +124,9 @@ fn plan_pin(
         }
         Pinning::Engram(id) => {
             let head = head_of(tx, project, &cx.eyes_in(project)?, id.0)?;
-            let pin = Pin {
+            let pin = BriefPin {
                 lineage: Some(head.lineage_id),
-                ..Pin::default()
+                ..BriefPin::default()
             };
             (pin, line_of(cx, tx, project, &head)?)
         }

@@ -113,7 +113,7 @@ pub struct Unsent {
 
 /// What was pinned to the brief.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pin {
+pub struct BriefPin {
     /// The claim; none for a line of text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lineage: Option<LineageId>,

@@ -9,7 +9,7 @@ use serde::{
 };
 
 use super::{
-    bus::{Answer, By},
+    bus::{BusCaller, BusResponse},
     invalid,
 };
 use crate::way::Way;
@@ -19,7 +19,10 @@ const UNDO: &str = "undo";
 
 const TAKES: &str = "{resolution_type: winner, merge, dismissed, last_writer, higher_confidence or undo, resolution?, winning_claim_id?, content?}";
 
-pub(super) async fn list(by: By, asked: Result<Query<ConflictFilter>, QueryRejection>) -> Answer {
+pub(super) async fn list(
+    by: BusCaller,
+    asked: Result<Query<ConflictFilter>, QueryRejection>,
+) -> BusResponse {
     let Query(asked) = asked.map_err(|error| {
         invalid(
             error.body_text(),
@@ -29,7 +32,7 @@ pub(super) async fn list(by: By, asked: Result<Query<ConflictFilter>, QueryRejec
     by.tell(Request::Conflicts(asked)).await
 }
 
-pub(super) async fn show(by: By, Path(id): Path<String>) -> Answer {
+pub(super) async fn show(by: BusCaller, Path(id): Path<String>) -> BusResponse {
     let id = id.parse()?;
     by.tell(Request::Conflict(id)).await
 }
@@ -38,7 +41,7 @@ pub(super) async fn show(by: By, Path(id): Path<String>) -> Answer {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Resolution")]
 #[serde(deny_unknown_fields)]
-pub(super) struct Verdict {
+pub(super) struct ConflictVerdict {
     /// `undo` takes the verdict back that stands.
     #[schemars(schema_with = "ways")]
     resolution_type: String,
@@ -55,10 +58,10 @@ fn ways(schemas: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [way, { "const": UNDO }] })
 }
 
-pub(super) async fn settle(by: By, Path(id): Path<String>, asked: Asked) -> Answer {
+pub(super) async fn settle(by: BusCaller, Path(id): Path<String>, asked: Asked) -> BusResponse {
     let conflict = id.parse()?;
-    let it: Verdict = by.body(asked, TAKES).await?;
-    let how = match it.resolution_type.as_str() {
+    let verdict: ConflictVerdict = by.body(asked, TAKES).await?;
+    let how = match verdict.resolution_type.as_str() {
         UNDO => Settle::Undo,
         word => {
             let way = Way::deserialize(word.into_deserializer());
@@ -68,13 +71,13 @@ pub(super) async fn settle(by: By, Path(id): Path<String>, asked: Asked) -> Answ
                     &format!("Send {TAKES} as JSON."),
                 )
             })?;
-            way.settle(it.winning_claim_id, it.content)?
+            way.settle(verdict.winning_claim_id, verdict.content)?
         }
     };
-    let verdict = Resolve {
+    let resolve = Resolve {
         conflict,
         how,
-        why: it.resolution,
+        why: verdict.resolution,
     };
-    by.tell(Request::Resolve(Box::new(verdict))).await
+    by.tell(Request::Resolve(Box::new(resolve))).await
 }

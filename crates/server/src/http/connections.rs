@@ -30,7 +30,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::places::{Line, Place, Places, UnderWay};
+use super::places::{ConnectionPlace, ConnectionPlaces, ConnectionSignals, UnderWay};
 use crate::turns::WAIT;
 
 /// Longest head of a request, in bytes: a browser sends the cookies of all servers of this machine.
@@ -90,18 +90,18 @@ pub(super) async fn serve(
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
     router: Router,
-    places: Arc<Places>,
+    places: Arc<ConnectionPlaces>,
 ) -> Infallible {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let (acceptor, router) = (acceptor.clone(), router.clone());
                 let place = places.admit();
-                let line = Arc::clone(&place.line);
+                let signals = Arc::clone(&place.signals);
                 let connection = connection(stream, acceptor, router, place);
                 tokio::spawn(async move {
                     select! {
-                        () = line.ended.notified() => {}
+                        () = signals.ended.notified() => {}
                         () = connection => {}
                     }
                 });
@@ -125,14 +125,14 @@ async fn connection(
     stream: TcpStream,
     acceptor: Option<TlsAcceptor>,
     router: Router,
-    place: Arc<Place>,
+    place: Arc<ConnectionPlace>,
 ) {
     let Bounds { head, taken, .. } = place.places.bounds;
-    let stream = Taken {
+    let stream = TimedStream {
         stream,
         within: taken,
         late: None,
-        line: Arc::clone(&place.line),
+        signals: Arc::clone(&place.signals),
     };
     let Some(acceptor) = acceptor else {
         return converse(stream, router, place, head).await;
@@ -145,7 +145,7 @@ async fn connection(
 }
 
 /// One request after the other, until the client goes or says nothing for too long.
-async fn converse<S>(stream: S, router: Router, place: Arc<Place>, head: Duration)
+async fn converse<S>(stream: S, router: Router, place: Arc<ConnectionPlace>, head: Duration)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -156,7 +156,7 @@ where
         let answer = router.call(request);
         Box::pin(async {
             let answer = answer.await?;
-            Ok::<_, Infallible>(answer.map(|body| GivenOut {
+            Ok::<_, Infallible>(answer.map(|body| AnswerBody {
                 body,
                 _under_way: under_way,
             }))
@@ -181,12 +181,12 @@ where
 }
 
 /// The body of an answer: its request is under way until all of it was given out.
-struct GivenOut {
+struct AnswerBody {
     body: axum::body::Body,
     _under_way: UnderWay,
 }
 
-impl Body for GivenOut {
+impl Body for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -207,16 +207,16 @@ impl Body for GivenOut {
 }
 
 /// A stream that breaks when the client takes nothing of what is written for too long.
-struct Taken {
+struct TimedStream {
     stream: TcpStream,
     within: Duration,
     /// Set while something waits to be taken.
     late: Option<Pin<Box<Sleep>>>,
     /// Told of it.
-    line: Arc<Line>,
+    signals: Arc<ConnectionSignals>,
 }
 
-impl Taken {
+impl TimedStream {
     fn in_time<T>(
         &mut self,
         cx: &mut Context<'_>,
@@ -224,11 +224,11 @@ impl Taken {
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
             if self.late.take().is_some() {
-                self.line.is_unsent.store(false, Ordering::Relaxed);
+                self.signals.is_unsent.store(false, Ordering::Relaxed);
             }
             return written;
         }
-        self.line.is_unsent.store(true, Ordering::Relaxed);
+        self.signals.is_unsent.store(true, Ordering::Relaxed);
         let within = self.within;
         let late = self.late.get_or_insert_with(|| Box::pin(sleep(within)));
         ready!(late.as_mut().poll(cx));
@@ -236,7 +236,7 @@ impl Taken {
     }
 }
 
-impl AsyncRead for Taken {
+impl AsyncRead for TimedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -246,7 +246,7 @@ impl AsyncRead for Taken {
     }
 }
 
-impl AsyncWrite for Taken {
+impl AsyncWrite for TimedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -16,7 +16,7 @@ use engram_model::{Code, Refusal};
 use futures_util::stream;
 use tokio::sync::Semaphore;
 
-use super::{Refused, not_this_way};
+use super::{RefusalResponse, not_this_way};
 
 /// Reads of a folder that are under way at once, and how much of a file each takes.
 static READS: Semaphore = Semaphore::const_new(4);
@@ -66,8 +66,8 @@ pub(super) async fn serve(State(pages): State<Pages>, method: Method, uri: Uri) 
     }
 }
 
-fn nothing() -> Refused {
-    Refused::from(Refusal::new(
+fn nothing() -> RefusalResponse {
+    RefusalResponse::from(Refusal::new(
         Code::NotFound,
         "there is nothing at this address",
         "GET / is the window; GET /openapi.json lists the other addresses.",
@@ -87,12 +87,12 @@ async fn apart<T: Send + 'static>(
 }
 
 /// What is left of a file.
-struct Opened {
+struct PageFile {
     file: File,
     left: u64,
 }
 
-impl Opened {
+impl PageFile {
     /// Read as it is sent: a large file is never in memory as a whole.
     fn sent(self) -> Response {
         let length = [(header::CONTENT_LENGTH, self.left.to_string())];
@@ -121,11 +121,11 @@ impl Opened {
 
 /// A regular file inside of a folder, reached through folders alone: a link is followed nowhere, and
 /// what is a pipe or a device is not even opened.
-fn opened(folder: &Path, path: &Path) -> io::Result<Opened> {
+fn opened(folder: &Path, path: &Path) -> io::Result<PageFile> {
     let file = inside::open(folder, path)?;
     let about = file.metadata()?;
     if about.is_file() {
-        Ok(Opened {
+        Ok(PageFile {
             file,
             left: about.len(),
         })

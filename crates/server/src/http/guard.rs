@@ -17,8 +17,8 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::{
-    Api, Refused,
-    places::{Digest, Holder, Place},
+    Api, RefusalResponse,
+    places::{ConnectionPlace, Digest, TokenHolder},
 };
 use crate::asker::Asker;
 
@@ -123,8 +123,8 @@ fn is_address(host: &str) -> bool {
 /// An address as it stands in a URL.
 pub(super) fn literal(address: IpAddr) -> String {
     match address {
-        IpAddr::V4(it) => it.to_string(),
-        IpAddr::V6(it) => format!("[{it}]"),
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
     }
 }
 
@@ -193,7 +193,7 @@ pub(super) async fn token(
         )
         .into_response();
     }
-    match keep(request.extensions().get(), Holder::User) {
+    match keep(request.extensions().get(), TokenHolder::User) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused.into_response(),
     }
@@ -206,9 +206,9 @@ pub(super) async fn caller(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let place = request.extensions().get::<Arc<Place>>();
+    let place = request.extensions().get::<Arc<ConnectionPlace>>();
     let who = match bearer(request.headers()) {
-        Some(token) if guard.knows(token) => keep(place, Holder::User).map(|()| Asker::User),
+        Some(token) if guard.knows(token) => keep(place, TokenHolder::User).map(|()| Asker::User),
         // Nothing else is looked for in the home.
         Some(token) if is_token(token) => agent(token, place, &api).await,
         _ => Err(unproven()),
@@ -234,7 +234,11 @@ fn last(mut answer: Response) -> Response {
 
 /// The agent of a token, in its turn. One that proved it on this connection before is looked up with the request,
 /// which saves handing over to another thread.
-async fn agent(token: &str, place: Option<&Arc<Place>>, api: &Api) -> Result<Asker, Refused> {
+async fn agent(
+    token: &str,
+    place: Option<&Arc<ConnectionPlace>>,
+    api: &Api,
+) -> Result<Asker, RefusalResponse> {
     let digest = Sha256::digest(token).into();
     let handle = match place.and_then(|it| it.proven(&digest)) {
         Some(handle) => handle,
@@ -244,26 +248,26 @@ async fn agent(token: &str, place: Option<&Arc<Place>>, api: &Api) -> Result<Ask
             handle
         }
     };
-    keep(place, Holder::Agent(digest))?;
+    keep(place, TokenHolder::Agent(digest))?;
     let turn = api.turns.of(&handle).await?;
     let token = token.to_owned();
     Ok(Asker::Agent { token, turn })
 }
 
-async fn look_up(token: String, engine: Arc<Engine>) -> Result<AgentId, Refused> {
+async fn look_up(token: String, engine: Arc<Engine>) -> Result<AgentId, RefusalResponse> {
     let looked = tokio::task::spawn_blocking(move || engine.agent_of(&token));
     looked.await.map_err(|_| unproven())?.map_err(not_proven)
 }
 
 /// Why nobody is proven: the token, or the home.
-pub(super) fn not_proven(why: Refusal) -> Refused {
+pub(super) fn not_proven(why: Refusal) -> RefusalResponse {
     match why.code {
         Code::ScopeDenied => unproven(),
         _ => why.into(),
     }
 }
 
-fn unproven() -> Refused {
+fn unproven() -> RefusalResponse {
     denied(
         StatusCode::UNAUTHORIZED,
         "the token is missing, or is neither the server's nor an agent's",
@@ -272,7 +276,7 @@ fn unproven() -> Refused {
 }
 
 /// Gives the connection of a request a place among those that hold a token.
-fn keep(place: Option<&Arc<Place>>, holder: Holder) -> Result<(), Refused> {
+fn keep(place: Option<&Arc<ConnectionPlace>>, holder: TokenHolder) -> Result<(), RefusalResponse> {
     let is_kept = place.is_some_and(|it| it.keep(holder));
     is_kept.then_some(()).ok_or_else(|| {
         denied(
@@ -302,14 +306,14 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     }
 }
 
-fn denied(status: StatusCode, message: &str, hint: &str) -> Refused {
+fn denied(status: StatusCode, message: &str, hint: &str) -> RefusalResponse {
     let code = match status {
         StatusCode::LENGTH_REQUIRED => Code::SchemaInvalid,
         StatusCode::SERVICE_UNAVAILABLE => Code::RateLimited,
         _ => Code::ScopeDenied,
     };
     let refusal = Refusal::new(code, message, hint);
-    Refused { status, refusal }
+    RefusalResponse { status, refusal }
 }
 
 #[cfg(test)]

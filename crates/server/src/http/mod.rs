@@ -50,7 +50,7 @@ use tokio_rustls::TlsAcceptor;
 use connections::Bounds;
 pub use files::Pages;
 use guard::{Guard, not_proven};
-use places::Places;
+use places::ConnectionPlaces;
 pub use tls::Certificate;
 
 use crate::{asker::Asker, turns::Turns};
@@ -98,7 +98,7 @@ pub struct HttpServer {
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
     guard: Arc<Guard>,
-    places: Arc<Places>,
+    places: Arc<ConnectionPlaces>,
     api: Api,
     pages: Pages,
     connect: Vec<ConnectHint>,
@@ -151,7 +151,7 @@ async fn within(
         listener,
         acceptor,
         guard: Arc::new(guard),
-        places: Places::new(bounds),
+        places: ConnectionPlaces::new(bounds),
         api: Api::new(bounds, engine),
         pages: options.pages,
         connect: options.connect,
@@ -224,19 +224,19 @@ fn router(api: Api, pages: Pages, connect: Vec<ConnectHint>, guard: Arc<Guard>) 
 }
 
 /// A refusal as a response.
-struct Refused {
+struct RefusalResponse {
     status: StatusCode,
     refusal: Refusal,
 }
 
-impl From<Refusal> for Refused {
+impl From<Refusal> for RefusalResponse {
     fn from(refusal: Refusal) -> Self {
         let status = status(refusal.code);
         Self { status, refusal }
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for RefusalResponse {
     fn into_response(self) -> Response {
         (self.status, Json(json!({ "error": self.refusal }))).into_response()
     }
@@ -270,44 +270,44 @@ fn status(code: Code) -> StatusCode {
     }
 }
 
-fn invalid(message: impl Into<String>, hint: &str) -> Refused {
-    Refused::from(Refusal::new(Code::SchemaInvalid, message, hint))
+fn invalid(message: impl Into<String>, hint: &str) -> RefusalResponse {
+    RefusalResponse::from(Refusal::new(Code::SchemaInvalid, message, hint))
 }
 
-fn not_this_way() -> Refused {
+fn not_this_way() -> RefusalResponse {
     let refusal = Refusal::new(
         Code::NotFound,
         "this address is not called with this method",
         "GET /openapi.json says how it is called.",
     );
     let status = StatusCode::METHOD_NOT_ALLOWED;
-    Refused { status, refusal }
+    RefusalResponse { status, refusal }
 }
 
-async fn nothing_here() -> Refused {
-    Refused::from(Refusal::new(
+async fn nothing_here() -> RefusalResponse {
+    RefusalResponse::from(Refusal::new(
         Code::NotFound,
         "there is nothing at this address",
         "Use POST /api/read, POST /api/change or GET /api/subscribe.",
     ))
 }
 
-async fn read(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, Refused> {
+async fn read(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
     api.take(Call::Read, asked).await
 }
 
-async fn change(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, Refused> {
+async fn change(State(api): State<Api>, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
     api.take(Call::Change, asked).await
 }
 
 impl Api {
-    async fn take(self, call: Call, asked: Asked) -> Result<Json<Reply>, Refused> {
+    async fn take(self, call: Call, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
         let request = self.parse(asked).await?;
         request.sent_by(call)?;
         self.answer(Asker::User, request).await
     }
 
-    async fn parse(&self, asked: Asked) -> Result<Request, Refused> {
+    async fn parse(&self, asked: Asked) -> Result<Request, RefusalResponse> {
         let json = asked
             .headers()
             .get(header::CONTENT_TYPE)
@@ -329,7 +329,7 @@ impl Api {
     }
 
     /// A body that is short enough and arrives in time.
-    async fn whole(&self, body: Body) -> Result<Bytes, Refused> {
+    async fn whole(&self, body: Body) -> Result<Bytes, RefusalResponse> {
         if body.size_hint().lower() > MAX_BODY as u64 {
             return Err(invalid(
                 "the body is too long",
@@ -351,9 +351,9 @@ impl Api {
 
     /// Waits for a turn before it begins. A client that goes takes its request along: one that waits is
     /// not begun, and what is looked up for one that was begun ends.
-    async fn answer(self, who: Asker, request: Request) -> Result<Json<Reply>, Refused> {
+    async fn answer(self, who: Asker, request: Request) -> Result<Json<Reply>, RefusalResponse> {
         let failed = |error: &dyn std::error::Error| {
-            Refused::from(Refusal::new(
+            RefusalResponse::from(Refusal::new(
                 Code::Internal,
                 format!("the request failed: {error}"),
                 "Try again; if it fails again, please report it.",
@@ -362,22 +362,22 @@ impl Api {
         let turn = self.requests.acquire_owned().await;
         let turn = turn.map_err(|error| failed(&error))?;
         let gone = Arc::new(AtomicBool::new(false));
-        let _going = Going(Arc::clone(&gone));
+        let _going = GoneSignal(Arc::clone(&gone));
         let answered = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             let is_gone = move || gone.load(Ordering::Relaxed);
             let caller = who.prove(&self.engine).map_err(not_proven)?;
             let answered = self.engine.handle_until(&caller, request, is_gone);
-            answered.map(Json).map_err(Refused::from)
+            answered.map(Json).map_err(RefusalResponse::from)
         });
         answered.await.map_err(|error| failed(&error))?
     }
 }
 
 /// Signals when nobody waits for an answer any more.
-struct Going(Arc<AtomicBool>);
+struct GoneSignal(Arc<AtomicBool>);
 
-impl Drop for Going {
+impl Drop for GoneSignal {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -385,7 +385,7 @@ impl Drop for Going {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Since {
+struct SubscribeQuery {
     after: Option<u64>,
     /// What the guard has read: a browser cannot send it in a header.
     #[serde(rename = "token")]
@@ -393,7 +393,7 @@ struct Since {
 }
 
 /// The receiver goes first, so that a subscription that waits to send is set free.
-struct Live {
+struct EntryStream {
     batches: mpsc::Receiver<Vec<Entry>>,
     _subscription: Subscription,
     _place: OwnedSemaphorePermit,
@@ -405,8 +405,8 @@ struct Live {
 async fn events(
     State(api): State<Api>,
     headers: HeaderMap,
-    since: Result<Query<Since>, axum::extract::rejection::QueryRejection>,
-) -> Result<Response, Refused> {
+    since: Result<Query<SubscribeQuery>, axum::extract::rejection::QueryRejection>,
+) -> Result<Response, RefusalResponse> {
     let Query(since) = since.map_err(|_| {
         invalid(
             "the query is not a position in the journal",
@@ -418,7 +418,7 @@ async fn events(
         .and_then(|it| it.to_str().ok()?.parse().ok());
     let after = last.or(since.after).unwrap_or_default();
     let place = api.streams.try_acquire_owned().map_err(|_| {
-        Refused::from(Refusal::new(
+        RefusalResponse::from(Refusal::new(
             Code::RateLimited,
             format!("{} pages already follow the journal", api.bounds.streams),
             "Close one, then reload this page.",
@@ -429,7 +429,7 @@ async fn events(
         // Nobody reads any more; the subscription is about to be dropped.
         let _ = sender.blocking_send(entries);
     })?;
-    let live = Live {
+    let live = EntryStream {
         batches,
         _subscription: subscription,
         _place: place,

@@ -23,65 +23,65 @@ pub(super) type Digest = [u8; 32];
 
 /// Whose token a connection showed last.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holder {
+pub(super) enum TokenHolder {
     User,
     Agent(Digest),
 }
 
 /// Every connection that is open.
-pub(super) struct Places {
+pub(super) struct ConnectionPlaces {
     pub(super) bounds: Bounds,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenConnections {
     /// Counts what happens: the order of things, without a clock.
     last: u64,
     /// In the order in which they came.
-    connections: BTreeMap<u64, Connection>,
+    connections: BTreeMap<u64, OpenConnection>,
 }
 
-struct Connection {
-    holder: Option<Holder>,
+struct OpenConnection {
+    holder: Option<TokenHolder>,
     /// Since when it has been idle; none while a request is under way.
     idle: Option<u64>,
-    line: Arc<Line>,
+    signals: Arc<ConnectionSignals>,
 }
 
 /// What a connection and its place tell each other.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct ConnectionSignals {
     /// Another took the place.
     pub(super) ended: Notify,
     /// Something of an answer waits for the client to take it.
     pub(super) is_unsent: AtomicBool,
 }
 
-impl Connection {
+impl OpenConnection {
     fn is_known(&self) -> bool {
         self.holder.is_some()
     }
 
     fn is_of_agent(&self) -> bool {
-        matches!(self.holder, Some(Holder::Agent(_)))
+        matches!(self.holder, Some(TokenHolder::Agent(_)))
     }
 }
 
-impl Open {
+impl OpenConnections {
     fn tick(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    fn count(&self, of: impl Fn(&Connection) -> bool) -> usize {
+    fn count(&self, of: impl Fn(&OpenConnection) -> bool) -> usize {
         self.connections.values().filter(|it| of(it)).count()
     }
 
-    fn longest_idle(&self, of: impl Fn(&Connection) -> bool) -> Option<u64> {
-        let since = |it: &Connection| {
+    fn longest_idle(&self, of: impl Fn(&OpenConnection) -> bool) -> Option<u64> {
+        let since = |it: &OpenConnection| {
             it.idle
-                .filter(|_| !it.line.is_unsent.load(Ordering::Relaxed))
+                .filter(|_| !it.signals.is_unsent.load(Ordering::Relaxed))
         };
         let idle = self.connections.iter().filter(|(_, it)| of(it));
         let idle = idle.filter_map(|(id, it)| Some((since(it)?, *id)));
@@ -90,27 +90,35 @@ impl Open {
 
     fn end(&mut self, id: u64) {
         if let Some(ended) = self.connections.remove(&id) {
-            ended.line.ended.notify_one();
+            ended.signals.ended.notify_one();
         }
     }
 
     /// Whether there is room for one more that shows this token.
-    fn has_room(&mut self, holder: Holder, bounds: &Bounds) -> bool {
-        if holder == Holder::User {
-            return self.makes_room(Connection::is_known, bounds.known, Connection::is_known);
+    fn has_room(&mut self, holder: TokenHolder, bounds: &Bounds) -> bool {
+        if holder == TokenHolder::User {
+            return self.makes_room(
+                OpenConnection::is_known,
+                bounds.known,
+                OpenConnection::is_known,
+            );
         }
-        let is_own = |it: &Connection| it.holder == Some(holder);
+        let is_own = |it: &OpenConnection| it.holder == Some(holder);
         let common = bounds.known.saturating_sub(bounds.kept);
         self.makes_room(is_own, bounds.each, is_own)
-            && self.makes_room(Connection::is_known, common, Connection::is_of_agent)
+            && self.makes_room(
+                OpenConnection::is_known,
+                common,
+                OpenConnection::is_of_agent,
+            )
     }
 
     /// Whether fewer than `most` are `counted`, or one that `gives` way was idle.
     fn makes_room(
         &mut self,
-        counted: impl Fn(&Connection) -> bool,
+        counted: impl Fn(&OpenConnection) -> bool,
         most: usize,
-        gives: impl Fn(&Connection) -> bool,
+        gives: impl Fn(&OpenConnection) -> bool,
     ) -> bool {
         if self.count(counted) < most {
             return true;
@@ -121,7 +129,7 @@ impl Open {
 
     /// Makes room for one more stranger. Where all are busy the oldest goes: who reads slowly is busy too.
     fn make_room_for_a_stranger(&mut self, most: usize) {
-        let is_stranger = |it: &Connection| !it.is_known();
+        let is_stranger = |it: &OpenConnection| !it.is_known();
         if self.count(is_stranger) < most {
             return;
         }
@@ -135,31 +143,31 @@ impl Open {
     }
 }
 
-impl Places {
+impl ConnectionPlaces {
     pub(super) fn new(bounds: Bounds) -> Arc<Self> {
         let open = Mutex::default();
         Arc::new(Self { bounds, open })
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         lock(&self.open)
     }
 
     /// A place for whoever connects.
-    pub(super) fn admit(self: &Arc<Self>) -> Arc<Place> {
+    pub(super) fn admit(self: &Arc<Self>) -> Arc<ConnectionPlace> {
         let mut open = self.open();
         open.make_room_for_a_stranger(self.bounds.strangers);
         let id = open.tick();
-        let line = Arc::<Line>::default();
-        let connection = Connection {
+        let signals = Arc::<ConnectionSignals>::default();
+        let connection = OpenConnection {
             holder: None,
             idle: Some(id),
-            line: Arc::clone(&line),
+            signals: Arc::clone(&signals),
         };
         open.connections.insert(id, connection);
-        Arc::new(Place {
+        Arc::new(ConnectionPlace {
             id,
-            line,
+            signals,
             places: Arc::clone(self),
             proven: Mutex::default(),
         })
@@ -173,22 +181,22 @@ impl Places {
     /// Connections that agents hold.
     #[cfg(test)]
     pub(super) fn of_agents(&self) -> usize {
-        self.open().count(Connection::is_of_agent)
+        self.open().count(OpenConnection::is_of_agent)
     }
 }
 
 /// One connection's place, given back when it is dropped.
-pub(super) struct Place {
+pub(super) struct ConnectionPlace {
     id: u64,
-    pub(super) line: Arc<Line>,
-    pub(super) places: Arc<Places>,
+    pub(super) signals: Arc<ConnectionSignals>,
+    pub(super) places: Arc<ConnectionPlaces>,
     /// The agent that was proven here last, with the digest of its token.
     proven: Mutex<Option<(Digest, AgentId)>>,
 }
 
-impl Place {
+impl ConnectionPlace {
     /// A token was shown here: the place is its holder's from now on. False where there is no room.
-    pub(super) fn keep(&self, holder: Holder) -> bool {
+    pub(super) fn keep(&self, holder: TokenHolder) -> bool {
         let mut open = self.places.open();
         match open.connections.get(&self.id) {
             // Another took the place meanwhile.
@@ -223,17 +231,17 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         self.places.open().connections.remove(&self.id);
     }
 }
 
 /// A request under way on a connection, until its answer was given out.
-pub(super) struct UnderWay(Arc<Place>);
+pub(super) struct UnderWay(Arc<ConnectionPlace>);
 
 impl UnderWay {
-    pub(super) fn on(place: &Arc<Place>) -> Self {
+    pub(super) fn on(place: &Arc<ConnectionPlace>) -> Self {
         place.set_idle(false);
         Self(Arc::clone(place))
     }

@@ -18,12 +18,12 @@ use crate::way::Way;
 /// `engram_status`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Status {}
+pub(super) struct StatusArguments {}
 
 /// `engram_query`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Ask {
+pub(super) struct QueryArguments {
     topic: String,
     /// Topic path
     scope: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Ask {
 /// `engram_deref`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Read {
+pub(super) struct DerefArguments {
     /// repo:src/a.rs#L10-L42@HEAD
     #[schemars(with = "String")]
     pointer: PointerInput,
@@ -52,7 +52,7 @@ pub(super) struct Read {
 /// `engram_conflicts`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Disputes {
+pub(super) struct ConflictsArguments {
     scope: Option<String>,
     // A refusal names the words.
     #[schemars(with = "Option<String>")]
@@ -62,7 +62,7 @@ pub(super) struct Disputes {
 /// `engram_resolve`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Settle {
+pub(super) struct ResolveArguments {
     #[schemars(with = "String")]
     conflict_id: ConflictId,
     pub(super) resolution_type: Way,
@@ -77,7 +77,7 @@ pub(super) struct Settle {
 /// `engram_promote`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Promote {
+pub(super) struct PromoteArguments {
     #[schemars(with = "String")]
     pub(super) fact_id: EngramId,
 }
@@ -85,7 +85,7 @@ pub(super) struct Promote {
 /// `engram_commit`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Commit {
+pub(super) struct CommitArguments {
     content: String,
     /// Topic path: payments/webhooks
     scope: String,
@@ -164,8 +164,8 @@ fn plain(says: &str) -> String {
                 "u32" | "u64" | "usize" => "a whole number from 0 up",
                 "bool" | "a boolean" => "true or false",
                 "a sequence" => "a list",
-                it if it.starts_with("struct ") => "an object",
-                it => it,
+                expected if expected.starts_with("struct ") => "an object",
+                expected => expected,
             };
             format!("expected {expected}, not {}", found.replace('`', ""))
         }
@@ -196,10 +196,10 @@ fn signature(tool: &Tool) -> String {
     }
 }
 
-impl TryFrom<Ask> for Query {
+impl TryFrom<QueryArguments> for Query {
     type Error = Refusal;
 
-    fn try_from(ask: Ask) -> Result<Self, Refusal> {
+    fn try_from(ask: QueryArguments) -> Result<Self, Refusal> {
         Ok(Self {
             text: ask.topic,
             k: ask.limit,
@@ -220,8 +220,8 @@ fn moment(text: &str) -> Result<Timestamp, Refusal> {
     })
 }
 
-impl From<Disputes> for ConflictFilter {
-    fn from(asked: Disputes) -> Self {
+impl From<ConflictsArguments> for ConflictFilter {
+    fn from(asked: ConflictsArguments) -> Self {
         Self {
             topic: asked.scope.filter(|it| !it.is_empty()),
             status: asked.status.unwrap_or(Listed::Open),
@@ -230,10 +230,10 @@ impl From<Disputes> for ConflictFilter {
     }
 }
 
-impl TryFrom<Settle> for Resolve {
+impl TryFrom<ResolveArguments> for Resolve {
     type Error = Refusal;
 
-    fn try_from(settle: Settle) -> Result<Self, Refusal> {
+    fn try_from(settle: ResolveArguments) -> Result<Self, Refusal> {
         let way = settle.resolution_type;
         Ok(Self {
             conflict: settle.conflict_id,
@@ -243,8 +243,8 @@ impl TryFrom<Settle> for Resolve {
     }
 }
 
-impl From<Read> for Deref {
-    fn from(read: Read) -> Self {
+impl From<DerefArguments> for Deref {
+    fn from(read: DerefArguments) -> Self {
         Self {
             pointer: read.pointer,
             max_tokens: read.max_tokens,
@@ -254,11 +254,11 @@ impl From<Read> for Deref {
     }
 }
 
-impl TryFrom<Commit> for engram_model::Commit {
+impl TryFrom<CommitArguments> for engram_model::Commit {
     type Error = Refusal;
 
     /// Where `provenance` is not a pointer, it is the evidence in words.
-    fn try_from(commit: Commit) -> Result<Self, Refusal> {
+    fn try_from(commit: CommitArguments) -> Result<Self, Refusal> {
         let mut pointers = commit.pointers.unwrap_or_default();
         let provenance = commit.provenance.filter(|it| !it.trim().is_empty());
         let words = match provenance {

@@ -3,17 +3,23 @@
 //! share is in [`super::INSTRUCTIONS`]; not every client shows those, so a call must be possible
 //! from the words here.
 
-use engram_model::{Limits, Promote as Durable, Refusal, ResolveReply, ask};
+use engram_model::{Limits, Promote, Refusal, ResolveReply, ask};
 
 use super::{
-    arguments::{Ask, Commit, Disputes, Promote, Read, Settle, Status},
-    results::{Committed, Disputed, Excerpt, Found, Overview, Promoted, Settled},
-    tools::{Does, Offered, Told, tool},
+    arguments::{
+        CommitArguments, ConflictsArguments, DerefArguments, PromoteArguments, QueryArguments,
+        ResolveArguments, StatusArguments,
+    },
+    results::{
+        CommitResult, ConflictsResult, DerefResult, PromoteResult, QueryResult, ResolveResult,
+        StatusResult,
+    },
+    tools::{OfferedTool, RequestEffect, ToolDescription, tool},
 };
 
 /// What `tools/list` returns, in its order: an entry for each tool, with the request that its arguments become
 /// and the result that the answer becomes.
-pub(super) fn all(limits: &Limits) -> Vec<Offered> {
+pub(super) fn all(limits: &Limits) -> Vec<OfferedTool> {
     let Limits {
         claim_chars,
         query_limit,
@@ -21,16 +27,16 @@ pub(super) fn all(limits: &Limits) -> Vec<Offered> {
         ..
     } = limits;
     vec![
-        tool(Told {
+        tool(ToolDescription {
             name: "engram_status",
             title: "Status",
             description: "Call once at the start; follow next_prompt, or tell the user."
                 .to_owned(),
-            does: Does::Read,
+            effect: RequestEffect::Read,
             idempotent: true,
             loaded: false,
-        }, |Status {}| Ok((ask::Status, Overview::from))),
-        tool(Told {
+        }, |StatusArguments {}| Ok((ask::Status, StatusResult::from))),
+        tool(ToolDescription {
             name: "engram_query",
             title: "Ask",
             description: format!(
@@ -39,11 +45,11 @@ BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
 verdict none: find out and commit. Check first: verified false, has_open_conflict, evidence not holds. omitted: narrow scope."
             ),
-            does: Does::Read,
+            effect: RequestEffect::Read,
             idempotent: true,
             loaded: true,
-        }, |asked: Ask| Ok((ask::Query(asked.try_into()?), Found::from))),
-        tool(Told {
+        }, |asked: QueryArguments| Ok((ask::Query(asked.try_into()?), QueryResult::from))),
+        tool(ToolDescription {
             name: "engram_commit",
             title: "Share",
             description: format!(
@@ -52,52 +58,54 @@ At most {claim_chars} characters; 5 per task. Point at evidence, never paste it.
 BAD: \"auth is broken\". GOOD: \"auth allows 1000 req/s per IP (AUTH_RATE_LIMIT)\"\n\
 duplicate: known; go on. On error, follow the hint."
             ),
-            does: Does::Change,
+            effect: RequestEffect::Change,
             idempotent: false,
             loaded: true,
-        }, |it: Commit| Ok((ask::Commit(Box::new(it.try_into()?)), Committed::from))),
-        tool(Told {
+        }, |commit: CommitArguments| Ok((ask::Commit(Box::new(commit.try_into()?)), CommitResult::from))),
+        tool(ToolDescription {
             name: "engram_deref",
             title: "Read",
             description: "Read the text at a pointer. Spends your turn's budget: only if the claim is not enough, few lines. \
 truncated: ask for less. DEREF_DENIED: go on without."
                 .to_owned(),
-            does: Does::Fetch,
+            effect: RequestEffect::Fetch,
             idempotent: false,
             loaded: true,
-        }, |read: Read| Ok((ask::Deref(read.into()), Excerpt::from))),
-        tool(Told {
+        }, |read: DerefArguments| Ok((ask::Deref(read.into()), DerefResult::from))),
+        tool(ToolDescription {
             name: "engram_conflicts",
             title: "Conflicts",
             description: "Claims that contradict each other, worst first. Call before you decide."
                 .to_owned(),
-            does: Does::Read,
+            effect: RequestEffect::Read,
             idempotent: true,
             loaded: false,
-        }, |asked: Disputes| Ok((ask::Conflicts(asked.into()), Disputed::from))),
-        tool(Told {
+        }, |asked: ConflictsArguments| Ok((ask::Conflicts(asked.into()), ConflictsResult::from))),
+        tool(ToolDescription {
             name: "engram_resolve",
             title: "Settle",
             description: "Settle a conflict after checking its sources.".to_owned(),
-            does: Does::Change,
+            effect: RequestEffect::Change,
             idempotent: true,
             loaded: false,
         }, settle),
-        tool(Told {
+        tool(ToolDescription {
             name: "engram_promote",
             title: "Keep",
             description: "Make an ephemeral claim durable once proven useful.".to_owned(),
-            does: Does::Change,
+            effect: RequestEffect::Change,
             idempotent: true,
             loaded: false,
-        }, |Promote { fact_id: id }| Ok((ask::Promote(Durable { id, scope: None }), Promoted::from))),
+        }, |PromoteArguments { fact_id: id }| Ok((ask::Promote(Promote { id, scope: None }), PromoteResult::from))),
     ]
 }
 
 /// A verdict; its answer says of which type it was.
-fn settle(settle: Settle) -> Result<(ask::Resolve, impl FnOnce(ResolveReply) -> Settled), Refusal> {
+fn settle(
+    settle: ResolveArguments,
+) -> Result<(ask::Resolve, impl FnOnce(ResolveReply) -> ResolveResult), Refusal> {
     let resolution_type = settle.resolution_type;
-    let settled = move |settled: ResolveReply| Settled {
+    let settled = move |settled: ResolveReply| ResolveResult {
         resolved: true,
         conflict_id: settled.conflict,
         resolution_type,

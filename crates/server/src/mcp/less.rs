@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    arguments::Read,
-    results::{Committed, Excerpt, Found, Promoted},
-    tools::{Does, Offered, Told, tool},
+    arguments::DerefArguments,
+    results::{CommitResult, DerefResult, PromoteResult, QueryResult},
+    tools::{OfferedTool, RequestEffect, ToolDescription, tool},
 };
 
 /// What its tools and codes begin with.
@@ -26,81 +26,99 @@ less_put_engram stores a micro-claim with pointers, never pasted text; less_quer
 less_deref_pointer spends your turn's budget; where that is spent, less_request_deref asks your parent, and once it is granted you read the pointer again. \
 A parent answers with less_issue_grant for one child and one pointer, and passes the budget_token on.";
 
-pub(super) fn all(limits: &Limits) -> Vec<Offered> {
+pub(super) fn all(limits: &Limits) -> Vec<OfferedTool> {
+    let mut tools = for_every_agent(limits);
+    tools.extend(for_parents());
+    tools
+}
+
+fn for_every_agent(limits: &Limits) -> Vec<OfferedTool> {
     vec![
         tool(
-            Told {
+            ToolDescription {
                 name: "less_put_engram",
                 title: "Put engram",
                 description: format!(
                     "Store one micro-claim of at most {} characters with pointers to its evidence.",
                     limits.claim_chars
                 ),
-                does: Does::Change,
+                effect: RequestEffect::Change,
                 idempotent: false,
                 loaded: true,
             },
-            |put: Put| Ok((ask::Put(Box::new(put.into())), Committed::from)),
+            |put: LessPutArguments| Ok((ask::Put(Box::new(put.into())), CommitResult::from)),
         ),
         tool(
-            Told {
+            ToolDescription {
                 name: "less_query_engrams",
                 title: "Query engrams",
                 description: format!("Find what other agents learned, by keys. k: at most {MOST}."),
-                does: Does::Read,
+                effect: RequestEffect::Read,
                 idempotent: true,
                 loaded: true,
             },
-            |asked: Asked| Ok((ask::Query(asked.try_into()?), Found::from)),
+            |asked: LessQueryArguments| Ok((ask::Query(asked.try_into()?), QueryResult::from)),
         ),
         tool(
-            Told {
+            ToolDescription {
                 name: "less_request_deref",
                 title: "Request a read",
                 description: "Ask your parent to let you read beyond your budget.".to_owned(),
-                does: Does::Change,
+                effect: RequestEffect::Change,
                 idempotent: true,
                 loaded: true,
             },
-            |it: Wanted| Ok((ask::RequestDeref(Box::new(it.into())), Requested::from)),
+            |wanted: LessRequestDerefArguments| {
+                Ok((
+                    ask::RequestDeref(Box::new(wanted.into())),
+                    LessRequestDerefResult::from,
+                ))
+            },
         ),
         tool(
-            Told {
+            ToolDescription {
                 name: "less_deref_pointer",
                 title: "Read",
                 description: "Read the text at a pointer, within your budget or by a grant."
                     .to_owned(),
-                does: Does::Fetch,
+                effect: RequestEffect::Fetch,
                 idempotent: false,
                 loaded: true,
             },
-            |read: Read| Ok((ask::Deref(read.into()), Excerpt::from)),
+            |read: DerefArguments| Ok((ask::Deref(read.into()), DerefResult::from)),
         ),
+    ]
+}
+
+fn for_parents() -> Vec<OfferedTool> {
+    vec![
         tool(
-            Told {
+            ToolDescription {
                 name: "less_issue_grant",
                 title: "Grant a read",
                 description:
                     "Parents only: let one child read one pointer once. Pass budget_token on."
                         .to_owned(),
-                does: Does::Change,
+                effect: RequestEffect::Change,
                 idempotent: false,
                 loaded: false,
             },
-            |it: Grant| Ok((ask::IssueGrant(it.into()), Granted::from)),
+            |grant: LessIssueGrantArguments| {
+                Ok((ask::IssueGrant(grant.into()), LessIssueGrantResult::from))
+            },
         ),
         tool(
-            Told {
+            ToolDescription {
                 name: "less_promote",
                 title: "Promote",
                 description: "Parents only: let a claim reach a wider scope.".to_owned(),
-                does: Does::Change,
+                effect: RequestEffect::Change,
                 idempotent: true,
                 loaded: false,
             },
-            |Widen { id, scope }| {
+            |LessPromoteArguments { id, scope }| {
                 let scope = Some(scope);
-                Ok((ask::Promote(Promote { id, scope }), Promoted::from))
+                Ok((ask::Promote(Promote { id, scope }), PromoteResult::from))
             },
         ),
     ]
@@ -109,7 +127,7 @@ pub(super) fn all(limits: &Limits) -> Vec<Offered> {
 /// `less_put_engram`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Put {
+struct LessPutArguments {
     claim: String,
     kind: Kind,
     /// repo:src/a.rs#L10-L42@HEAD
@@ -129,9 +147,9 @@ struct Put {
 /// `less_query_engrams`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct LessQueryArguments {
     #[schemars(with = "Vec<String>")]
-    keys: Keys,
+    keys: KeysArgument,
     k: Option<usize>,
     scope: Option<Scope>,
     kind: Option<Kind>,
@@ -140,7 +158,7 @@ struct Asked {
 /// A list, or words with commas between them.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Keys {
+enum KeysArgument {
     List(Vec<String>),
     Text(String),
 }
@@ -148,7 +166,7 @@ enum Keys {
 /// `less_request_deref`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct LessRequestDerefArguments {
     #[schemars(with = "String")]
     pointer: PointerInput,
     reason: String,
@@ -156,7 +174,7 @@ struct Wanted {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Requested {
+struct LessRequestDerefResult {
     request_id: String,
     state: String,
 }
@@ -164,7 +182,7 @@ struct Requested {
 /// `less_issue_grant`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Grant {
+struct LessIssueGrantArguments {
     /// Its handle
     child: AgentId,
     #[schemars(with = "String")]
@@ -176,7 +194,7 @@ struct Grant {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Granted {
+struct LessIssueGrantResult {
     id: String,
     budget_token: String,
     to: AgentId,
@@ -185,7 +203,7 @@ struct Granted {
     expires_at: String,
 }
 
-impl From<GrantIssued> for Granted {
+impl From<GrantIssued> for LessIssueGrantResult {
     fn from(issued: GrantIssued) -> Self {
         Self {
             id: issued.id,
@@ -201,14 +219,14 @@ impl From<GrantIssued> for Granted {
 /// `less_promote`
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Widen {
+struct LessPromoteArguments {
     #[schemars(with = "String")]
     id: EngramId,
     scope: Scope,
 }
 
-impl From<Wanted> for DerefRequest {
-    fn from(wanted: Wanted) -> Self {
+impl From<LessRequestDerefArguments> for DerefRequest {
+    fn from(wanted: LessRequestDerefArguments) -> Self {
         Self {
             pointer: wanted.pointer,
             reason: wanted.reason,
@@ -217,7 +235,7 @@ impl From<Wanted> for DerefRequest {
     }
 }
 
-impl From<Answered> for Requested {
+impl From<Answered> for LessRequestDerefResult {
     fn from(asked: Answered) -> Self {
         Self {
             request_id: asked.id,
@@ -226,8 +244,8 @@ impl From<Answered> for Requested {
     }
 }
 
-impl From<Grant> for GrantWanted {
-    fn from(grant: Grant) -> Self {
+impl From<LessIssueGrantArguments> for GrantWanted {
+    fn from(grant: LessIssueGrantArguments) -> Self {
         Self {
             to: grant.child,
             pointer: Some(grant.pointer),
@@ -239,8 +257,8 @@ impl From<Grant> for GrantWanted {
     }
 }
 
-impl From<Put> for Draft {
-    fn from(put: Put) -> Self {
+impl From<LessPutArguments> for Draft {
+    fn from(put: LessPutArguments) -> Self {
         Self {
             claim: put.claim,
             pointers: put.pointers,
@@ -255,10 +273,10 @@ impl From<Put> for Draft {
     }
 }
 
-impl TryFrom<Asked> for Query {
+impl TryFrom<LessQueryArguments> for Query {
     type Error = Refusal;
 
-    fn try_from(asked: Asked) -> Result<Self, Refusal> {
+    fn try_from(asked: LessQueryArguments) -> Result<Self, Refusal> {
         let k = asked.k.unwrap_or(MOST);
         if !(1..=MOST).contains(&k) {
             return Err(Refusal::new(
@@ -269,8 +287,8 @@ impl TryFrom<Asked> for Query {
         }
         Ok(Self {
             text: match asked.keys {
-                Keys::List(keys) => keys.join(" "),
-                Keys::Text(keys) => keys.replace(',', " "),
+                KeysArgument::List(keys) => keys.join(" "),
+                KeysArgument::Text(keys) => keys.replace(',', " "),
             },
             k: Some(k),
             scope: asked.scope,

@@ -11,8 +11,9 @@ pub(super) const MAX_LINE: usize = 4 * 1024 * 1024;
 /// Most values in one line, of all depths: each takes many times its length in memory.
 const MAX_VALUES: usize = 64 * 1024;
 
-/// The input in lines. [`Lines::next`] may be dropped at any time: what is half read is kept here.
-pub(super) struct Lines<R> {
+/// The input in lines. [`LineReader::next`] may be dropped at any time: what is half read is kept
+/// here.
+pub(super) struct LineReader<R> {
     input: BufReader<R>,
     line: Vec<u8>,
     /// The rest of a line that was too long is being skipped.
@@ -21,7 +22,7 @@ pub(super) struct Lines<R> {
     pub(super) ended: bool,
 }
 
-impl<R: AsyncRead + Send + Unpin> Lines<R> {
+impl<R: AsyncRead + Send + Unpin> LineReader<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
             input: BufReader::new(input),

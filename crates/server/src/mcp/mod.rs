@@ -31,11 +31,11 @@ use tokio::{
     sync::OnceCell,
     task::spawn_blocking,
 };
-use tools::{Call, Does, Offered};
+use tools::{OfferedTool, RequestEffect, ToolCall};
 
 use crate::{
     asker::Asker,
-    turns::{EACH, Turn, Turns, WAIT},
+    turns::{EACH, TurnPermit, Turns, WAIT},
 };
 
 /// The same for all agents and as long as this process lives.
@@ -177,7 +177,7 @@ struct Server {
     engine: Arc<Engine>,
     token: Option<Secret>,
     agent: Arc<OnceCell<AgentId>>,
-    tools: Arc<[Offered]>,
+    tools: Arc<[OfferedTool]>,
     instructions: Arc<str>,
     /// None over HTTP, where each request brings its turn along, and none is answered on the thread that serves
     /// it: that one serves others too.
@@ -186,9 +186,9 @@ struct Server {
 
 /// Who asks, in the turn of an agent.
 #[derive(Clone)]
-struct Asking {
+struct CallerInTurn {
     caller: Caller,
-    turn: Option<Turn>,
+    turn: Option<TurnPermit>,
 }
 
 impl Server {
@@ -220,7 +220,7 @@ impl Server {
 
     /// Who asks, once it is their turn. What is cancelled before that is not begun. Over HTTP, each request brought
     /// its caller along.
-    async fn asking(&self, context: &RequestContext<RoleServer>) -> Result<Asking, Refusal> {
+    async fn asking(&self, context: &RequestContext<RoleServer>) -> Result<CallerInTurn, Refusal> {
         if context.ct.is_cancelled() {
             return Err(cancelled());
         }
@@ -229,7 +229,7 @@ impl Server {
             let (turn, who, engine) = (who.turn(), who.clone(), Arc::clone(&self.engine));
             let caller = spawn_blocking(move || who.prove(&engine)).await;
             let caller = caller.map_err(|_| defect())??;
-            return Ok(Asking { caller, turn });
+            return Ok(CallerInTurn { caller, turn });
         }
         let turns = self.turns.as_ref().ok_or_else(defect)?;
         let agent = self.agent(context).await?;
@@ -239,7 +239,7 @@ impl Server {
             turn = turns.of(&agent) => Some(turn?),
         };
         let caller = Caller::Agent(agent);
-        Ok(Asking { caller, turn })
+        Ok(CallerInTurn { caller, turn })
     }
 
     /// The agent of this connection, for a request that begins now. Its handle is the engine's; the client's name
@@ -263,17 +263,17 @@ impl Server {
     async fn ask<A>(
         &self,
         context: &RequestContext<RoleServer>,
-        asking: &Asking,
-        does: Does,
+        asking: &CallerInTurn,
+        effect: RequestEffect,
         ask: A,
     ) -> Result<A::Answer, Refusal>
     where
         A: Ask<Answer: Send> + Send + 'static,
     {
-        let is_short = match does {
-            Does::Read => true,
-            Does::Fetch => false,
-            Does::Change => self.engine.is_free(),
+        let is_short = match effect {
+            RequestEffect::Read => true,
+            RequestEffect::Fetch => false,
+            RequestEffect::Change => self.engine.is_free(),
         };
         if is_short && self.turns.is_some() {
             // A defect must not leave the client without an answer.
@@ -281,7 +281,7 @@ impl Server {
                 .unwrap_or_else(|_| Err(defect()));
         }
         let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
-        let Asking { caller, turn } = asking.clone();
+        let CallerInTurn { caller, turn } = asking.clone();
         let asked = move || {
             // It lasts as long as the work does, even if the client has left.
             let _turn = turn;
@@ -328,7 +328,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let found = self.tools.iter().find(|it| it.tool.name == request.name);
-        let Some(Offered { tool, call }) = found else {
+        let Some(OfferedTool { tool, call }) = found else {
             return Err(ErrorData::invalid_params(
                 format!("unknown tool {:?}", shorten(&request.name, 80)),
                 None,
@@ -337,7 +337,7 @@ impl ServerHandler for Server {
         let arguments = request.arguments.unwrap_or_default();
         let answer = match &self.asking(&context).await {
             Ok(asking) => {
-                call(Call {
+                call(ToolCall {
                     server: self,
                     context: &context,
                     asking,

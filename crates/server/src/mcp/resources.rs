@@ -5,7 +5,7 @@ use engram_model::{Change, Code, Deref, Engram, EngramId, EngramV01, Feed, Refus
 use rmcp::{ErrorData, RoleServer, model::*, service::RequestContext};
 use serde_json::json;
 
-use super::{Server, results::Excerpt, shorten, tools::Does};
+use super::{Server, results::DerefResult, shorten, tools::RequestEffect};
 
 const PREFIX: &str = "engram://engram/";
 const MIME: &str = "application/json";
@@ -46,7 +46,7 @@ impl Server {
                 ..Feed::default()
             };
             let page = self
-                .ask(context, &asking, Does::Read, ask::Feed(feed))
+                .ask(context, &asking, RequestEffect::Read, ask::Feed(feed))
                 .await;
             let page = page.map_err(refused)?;
             let held = page
@@ -81,7 +81,10 @@ impl Server {
             .and_then(|id| id.parse().ok())
             .ok_or_else(|| missing(uri))?;
         let asking = self.asking(context).await.map_err(refused)?;
-        let mut engram = match self.ask(context, &asking, Does::Read, ask::Get(id)).await {
+        let mut engram = match self
+            .ask(context, &asking, RequestEffect::Read, ask::Get(id))
+            .await
+        {
             Ok(engram) => engram,
             Err(refusal) if refusal.code == Code::NotFound => return Err(missing(uri)),
             Err(refusal) => return Err(refused(refusal)),
@@ -97,10 +100,10 @@ impl Server {
             budget_token: None,
         });
         let read = self
-            .ask(context, &asking, Does::Fetch, deref)
+            .ask(context, &asking, RequestEffect::Fetch, deref)
             .await
             .map_err(refused)?;
-        let read = Excerpt::from(read);
+        let read = DerefResult::from(read);
         let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
         let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);
         Ok(ReadResourceResult::new(vec![contents])

@@ -21,7 +21,7 @@ const SPARED: usize = 70;
 
 /// `engram_commit`
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Committed {
+pub(super) struct CommitResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<EngramId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-impl From<PutReply> for Committed {
+impl From<PutReply> for CommitResult {
     fn from(reply: PutReply) -> Self {
         let is_duplicate = |finding: &Finding| finding.what == Noticed::Duplicate;
         let is_of_version = reply.is_of_version();
@@ -63,7 +63,7 @@ impl From<PutReply> for Committed {
 
 /// `engram_promote`
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Promoted {
+pub(super) struct PromoteResult {
     id: EngramId,
     durability: Durability,
     scope: Scope,
@@ -73,7 +73,7 @@ pub(super) struct Promoted {
     findings: Vec<Finding>,
 }
 
-impl From<PromoteReply> for Promoted {
+impl From<PromoteReply> for PromoteResult {
     fn from(reply: PromoteReply) -> Self {
         Self {
             id: reply.id,
@@ -88,20 +88,21 @@ impl From<PromoteReply> for Promoted {
 
 /// `engram_query`
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Found {
+pub(super) struct QueryResult {
     verdict: Verdict,
     relaxed: bool,
-    engrams: Vec<Summary>,
+    engrams: Vec<EngramSummary>,
     /// How many more matched and did not fit, or were not looked at, where there is no index.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<u64>,
 }
 
-impl From<QueryReply> for Found {
+impl From<QueryReply> for QueryResult {
     fn from(reply: QueryReply) -> Self {
         let found = reply.engrams.len();
         let beyond = reply.omitted.unwrap_or(0) + reply.unread.unwrap_or(0);
-        let mut engrams: Vec<Summary> = reply.engrams.into_iter().map(Summary::from).collect();
+        let mut engrams: Vec<EngramSummary> =
+            reply.engrams.into_iter().map(EngramSummary::from).collect();
         engrams.truncate(within(QUERY_TOKENS, &engrams));
         Self {
             verdict: reply.verdict,
@@ -137,7 +138,7 @@ fn within<T: Serialize>(tokens: usize, items: &[T]) -> usize {
 
 /// An engram as an answer shows it.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Summary {
+pub(super) struct EngramSummary {
     id: EngramId,
     claim: String,
     kind: Kind,
@@ -162,7 +163,7 @@ pub(super) struct Summary {
     conflicts: Vec<ConflictId>,
 }
 
-impl From<Engram> for Summary {
+impl From<Engram> for EngramSummary {
     fn from(engram: Engram) -> Self {
         let health = engram.health.as_ref();
         let changed = health.map_or(&[][..], |it| &it.pointers).iter();
@@ -191,7 +192,7 @@ impl From<Engram> for Summary {
 
 /// `engram_conflicts`
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Disputed {
+pub(super) struct ConflictsResult {
     open: u64,
     due: u64,
     conflicts: Vec<Dispute>,
@@ -200,7 +201,7 @@ pub(super) struct Disputed {
     omitted: Option<u64>,
 }
 
-impl From<ConflictsReply> for Disputed {
+impl From<ConflictsReply> for ConflictsResult {
     fn from(reply: ConflictsReply) -> Self {
         let all = reply.conflicts.len() as u64 + reply.omitted.unwrap_or_default();
         let mut conflicts: Vec<Dispute> = reply.conflicts.into_iter().map(Dispute::from).collect();
@@ -225,17 +226,17 @@ struct Dispute {
     score: Option<f64>,
     why: String,
     found_at: String,
-    a: Voice,
-    b: Voice,
+    a: DisputeSide,
+    b: DisputeSide,
     #[serde(skip_serializing_if = "Option::is_none")]
     risk: Option<EngramId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    settled: Option<Deed>,
+    settled: Option<Settlement>,
 }
 
 /// One side, without what only a screen needs.
 #[derive(Serialize, JsonSchema)]
-struct Voice {
+struct DisputeSide {
     id: EngramId,
     claim: String,
     topic: String,
@@ -249,7 +250,7 @@ struct Voice {
 
 /// Who settled it.
 #[derive(Serialize, JsonSchema)]
-struct Deed {
+struct Settlement {
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
     how: How,
@@ -258,8 +259,8 @@ struct Deed {
 }
 
 impl From<Conflict> for Dispute {
-    fn from(it: Conflict) -> Self {
-        let voice = |side: ConflictSide| Voice {
+    fn from(conflict: Conflict) -> Self {
+        let shown = |side: ConflictSide| DisputeSide {
             id: side.id,
             claim: side.claim,
             topic: side.topic,
@@ -271,17 +272,17 @@ impl From<Conflict> for Dispute {
             pointers: side.pointers.iter().map(ToString::to_string).collect(),
         };
         Self {
-            id: it.id,
-            status: it.status,
-            severity: it.severity,
-            tier: it.tier,
-            score: it.score,
-            why: it.why,
-            found_at: format!("{:.0}", it.found_at),
-            a: voice(it.a),
-            b: voice(it.b),
-            risk: it.risk,
-            settled: it.settled.map(|it| Deed {
+            id: conflict.id,
+            status: conflict.status,
+            severity: conflict.severity,
+            tier: conflict.tier,
+            score: conflict.score,
+            why: conflict.why,
+            found_at: format!("{:.0}", conflict.found_at),
+            a: shown(conflict.a),
+            b: shown(conflict.b),
+            risk: conflict.risk,
+            settled: conflict.settled.map(|it| Settlement {
                 how: it.how,
                 by: it.by,
                 at: format!("{:.0}", it.at),
@@ -293,7 +294,7 @@ impl From<Conflict> for Dispute {
 
 /// `engram_resolve`
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Settled {
+pub(super) struct ResolveResult {
     pub(super) resolved: bool,
     pub(super) conflict_id: ConflictId,
     pub(super) resolution_type: Way,
@@ -305,7 +306,7 @@ pub(super) struct Settled {
 
 /// `engram_deref`
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Excerpt {
+pub(super) struct DerefResult {
     pointer: String,
     excerpt: String,
     content_digest: String,
@@ -316,10 +317,10 @@ pub(super) struct Excerpt {
     #[serde(skip_serializing_if = "Option::is_none")]
     now: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    budget: Option<Left>,
+    budget: Option<BudgetLeft>,
 }
 
-impl From<Box<Dereferenced>> for Excerpt {
+impl From<Box<Dereferenced>> for DerefResult {
     fn from(read: Box<Dereferenced>) -> Self {
         Self {
             pointer: read.pointer,
@@ -329,14 +330,14 @@ impl From<Box<Dereferenced>> for Excerpt {
             truncated: read.truncated,
             masked: read.masked,
             now: read.now.map(|it| it.words()),
-            budget: read.budget.map(Left::from),
+            budget: read.budget.map(BudgetLeft::from),
         }
     }
 }
 
 /// `engram_status`
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Overview {
+pub(super) struct StatusResult {
     status: String,
     next_prompt: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -348,10 +349,10 @@ pub(super) struct Overview {
     #[serde(skip_serializing_if = "is_none")]
     due: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    budget: Option<Left>,
+    budget: Option<BudgetLeft>,
 }
 
-impl From<Box<StatusReply>> for Overview {
+impl From<Box<StatusReply>> for StatusResult {
     fn from(reply: Box<StatusReply>) -> Self {
         let (project, branch) = reply
             .project
@@ -364,21 +365,21 @@ impl From<Box<StatusReply>> for Overview {
             engrams: reply.engrams,
             agents: reply.agents,
             due: reply.due,
-            budget: reply.budget.map(Left::from),
+            budget: reply.budget.map(BudgetLeft::from),
         }
     }
 }
 
 /// What an agent may still fetch in this turn.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Left {
+pub(super) struct BudgetLeft {
     repo_spans: u32,
     artifact_sections: u32,
     sam_items: u32,
     tokens: u32,
 }
 
-impl From<Budget> for Left {
+impl From<Budget> for BudgetLeft {
     fn from(budget: Budget) -> Self {
         let left = |meter: Meter| meter.limit.saturating_sub(meter.used);
         Self {
@@ -406,8 +407,8 @@ mod tests {
 
     use super::*;
 
-    fn summary(claim: String, topic: String, pointers: Vec<String>) -> Summary {
-        Summary {
+    fn summary(claim: String, topic: String, pointers: Vec<String>) -> EngramSummary {
+        EngramSummary {
             id: "01J0000000000000000000000A".parse().unwrap(),
             claim,
             kind: Kind::Fact,

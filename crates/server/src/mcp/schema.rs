@@ -8,40 +8,40 @@ use serde_json::{Value, json};
 /// What a tool takes, as a model is shown it: closed, with the words of each enum, and the
 /// documentation of each field as its description.
 pub(super) fn taken<T: JsonSchema>() -> JsonObject {
-    Shape::of::<T>(Side::Taken)
+    Simplifier::of::<T>(Direction::Taken)
 }
 
 /// What a tool returns. No client shows this to a model; they validate with it. So words are
 /// strings, and fields of one type are told at once, as `"^(id|claim)$": {"type": "string"}`.
 /// Nothing is closed or required: a refusal has only its `error`.
 pub(super) fn returned<T: JsonSchema>() -> JsonObject {
-    Shape::of::<T>(Side::Returned)
+    Simplifier::of::<T>(Direction::Returned)
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Side {
+enum Direction {
     Taken,
     Returned,
 }
 
 /// Keeps of a generated schema what a reader needs. References are followed where they stand, so
 /// no type may contain itself.
-struct Shape {
+struct Simplifier {
     defs: Value,
-    side: Side,
+    direction: Direction,
 }
 
-impl Shape {
-    fn of<T: JsonSchema>(side: Side) -> JsonObject {
+impl Simplifier {
+    fn of<T: JsonSchema>(direction: Direction) -> JsonObject {
         let settings = SchemaSettings::draft2020_12();
-        let settings = match side {
-            Side::Taken => settings.for_deserialize(),
-            Side::Returned => settings.for_serialize(),
+        let settings = match direction {
+            Direction::Taken => settings.for_deserialize(),
+            Direction::Returned => settings.for_serialize(),
         };
         let root = settings.into_generator().into_root_schema_for::<T>();
         let root = root.to_value();
         let defs = root.get("$defs").cloned().unwrap_or_default();
-        Self { defs, side }.node(&root, false)
+        Self { defs, direction }.node(&root, false)
     }
 
     /// `always`: the value is there in any case, so that null is said where it may be null.
@@ -57,19 +57,19 @@ impl Shape {
             };
             node.insert("type".to_owned(), kind);
         }
-        match (kind, self.side) {
+        match (kind, self.direction) {
             (Some("array"), _) => {
                 let items = self.node(&schema["items"], true);
                 node.insert("items".to_owned(), items.into());
             }
-            (Some("object"), Side::Taken) => self.closed(schema, &mut node),
-            (Some("object"), Side::Returned) => self.grouped(schema, &mut node),
-            (_, Side::Taken) => {
+            (Some("object"), Direction::Taken) => self.closed(schema, &mut node),
+            (Some("object"), Direction::Returned) => self.grouped(schema, &mut node),
+            (_, Direction::Taken) => {
                 if let Some(words) = words(schema) {
                     node.insert("enum".to_owned(), words);
                 }
             }
-            (_, Side::Returned) => {}
+            (_, Direction::Returned) => {}
         }
         node
     }

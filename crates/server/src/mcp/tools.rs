@@ -13,14 +13,14 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{Asking, Server, arguments, schema};
+use super::{CallerInTurn, Server, arguments, schema};
 
 /// A tool apart from its types.
-pub(super) struct Told {
+pub(super) struct ToolDescription {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) description: String,
-    pub(super) does: Does,
+    pub(super) effect: RequestEffect,
     /// The same call again changes nothing more.
     pub(super) idempotent: bool,
     /// In a model's context from the start, where the client would else let it search for tools.
@@ -29,7 +29,7 @@ pub(super) struct Told {
 
 /// What a request does, which decides where it is answered.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Does {
+pub(super) enum RequestEffect {
     /// Reads the home.
     Read,
     /// Reads what may take long: a large file, or an address on the network.
@@ -39,60 +39,60 @@ pub(super) enum Does {
 }
 
 /// One call of a tool: by whom, and with what.
-pub(super) struct Call<'a> {
+pub(super) struct ToolCall<'a> {
     pub(super) server: &'a Server,
     pub(super) context: &'a RequestContext<RoleServer>,
-    pub(super) asking: &'a Asking,
+    pub(super) asking: &'a CallerInTurn,
     pub(super) tool: &'a Tool,
     pub(super) arguments: JsonObject,
 }
 
-type Answered<'a> = BoxFuture<'a, Result<Value, Refusal>>;
+type ToolAnswer<'a> = BoxFuture<'a, Result<Value, Refusal>>;
 
 /// A tool as it is listed, and what answers it.
 #[derive(Clone)]
-pub(super) struct Offered {
+pub(super) struct OfferedTool {
     pub(super) tool: Tool,
-    pub(super) call: Arc<dyn for<'a> Fn(Call<'a>) -> Answered<'a> + Send + Sync>,
+    pub(super) call: Arc<dyn for<'a> Fn(ToolCall<'a>) -> ToolAnswer<'a> + Send + Sync>,
 }
 
 /// A row of the table of tools. `asks` makes of the arguments the request, and what makes the result of its answer.
 /// No tool destroys anything: a claim's window closes, and its history is kept. None reaches beyond
 /// this machine, unless the user turned `url:` on.
 pub(super) fn tool<Takes, A, Returns, Says>(
-    told: Told,
+    about: ToolDescription,
     asks: impl Fn(Takes) -> Result<(A, Says), Refusal> + Send + Sync + 'static,
-) -> Offered
+) -> OfferedTool
 where
     Takes: DeserializeOwned + JsonSchema,
     A: Ask<Answer: Send> + Send + 'static,
     Returns: Serialize + JsonSchema,
     Says: FnOnce(A::Answer) -> Returns + Send + 'static,
 {
-    let does = told.does;
+    let effect = about.effect;
     let annotations = ToolAnnotations::new()
-        .read_only(does != Does::Change)
+        .read_only(effect != RequestEffect::Change)
         .destructive(false)
-        .idempotent(told.idempotent)
+        .idempotent(about.idempotent)
         .open_world(false);
-    let mut tool = Tool::new(told.name, told.description, schema::taken::<Takes>())
-        .with_title(told.title)
+    let mut tool = Tool::new(about.name, about.description, schema::taken::<Takes>())
+        .with_title(about.title)
         .with_raw_output_schema(schema::returned::<Returns>().into())
         .with_annotations(annotations);
-    if told.loaded {
+    if about.loaded {
         let mut meta = MetaObject::new();
         meta.0
             .insert("anthropic/alwaysLoad".to_owned(), json!(true));
         tool = tool.with_meta(meta);
     }
-    Offered {
+    OfferedTool {
         tool,
         call: Arc::new(move |call| {
             let asked = arguments::parse(call.tool, call.arguments).and_then(&asks);
             let (server, context, asking) = (call.server, call.context, call.asking);
             async move {
                 let (ask, says) = asked?;
-                let answer = server.ask(context, asking, does, ask).await?;
+                let answer = server.ask(context, asking, effect, ask).await?;
                 serde_json::to_value(says(answer)).map_err(|error| {
                     Refusal::new(Code::Internal, error.to_string(), "Please report this bug.")
                 })

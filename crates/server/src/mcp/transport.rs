@@ -25,7 +25,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::lines::{Lines, MAX_LINE, parse};
+use super::lines::{LineReader, MAX_LINE, parse};
 
 /// Turns there are: requests that were begun and whose answer the client has not taken.
 const TURNS: u32 = 32;
@@ -41,22 +41,19 @@ const AHEAD_BYTES: usize = MAX_LINE;
 /// How long a client that will ask nothing more may leave its answers unread.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The right to be under way.
-type Turn = OwnedSemaphorePermit;
-
 /// A line for the client, with the turn that ends once it is taken; none ends the writer. There are
 /// no more of them than turns.
-type Outgoing = Option<(Vec<u8>, Option<Turn>)>;
+type Outgoing = Option<(Vec<u8>, Option<OwnedSemaphorePermit>)>;
 
 /// What was read and has no turn yet.
-enum Waiting {
+enum QueuedLine {
     /// Not parsed: that would take many times the memory.
     Request(RequestId, Vec<u8>),
     /// An answer of this transport's own.
     Answer(Vec<u8>),
 }
 
-impl Waiting {
+impl QueuedLine {
     fn line(&self) -> &[u8] {
         match self {
             Self::Request(_, line) | Self::Answer(line) => line,
@@ -71,12 +68,12 @@ impl Waiting {
 /// The transport. [`Transport::receive`] is cancelled whenever something else happens, so
 /// everything half done is kept here.
 pub(super) struct Pipe<R> {
-    lines: Lines<R>,
+    lines: LineReader<R>,
     /// The client has chosen its era; before that, only requests mean something.
     opened: bool,
     turns: Arc<Semaphore>,
-    begun: HashMap<RequestId, Turn>,
-    waiting: VecDeque<Waiting>,
+    begun: HashMap<RequestId, OwnedSemaphorePermit>,
+    waiting: VecDeque<QueuedLine>,
     waiting_bytes: usize,
     /// Notifications that went to the SDK since others had a turn.
     notified: u32,
@@ -97,7 +94,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     {
         let (out, queue) = mpsc::unbounded_channel();
         Self {
-            lines: Lines::new(input),
+            lines: LineReader::new(input),
             opened: false,
             turns: Arc::new(Semaphore::new(TURNS as usize)),
             begun: HashMap::new(),
@@ -149,7 +146,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         }
         match self.turn(&line) {
             Some(turn) => Some(self.begin(request, turn)),
-            None => self.wait(Waiting::Request(request.id, line)),
+            None => self.wait(QueuedLine::Request(request.id, line)),
         }
     }
 
@@ -159,30 +156,30 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         let answer = line(&TxJsonRpcMessage::<RoleServer>::Error(error)).ok()?;
         match self.turn(&answer) {
             Some(turn) => self.say(answer, turn),
-            None => self.wait(Waiting::Answer(answer)),
+            None => self.wait(QueuedLine::Answer(answer)),
         }
     }
 
     /// A turn for a line, where one is free and nothing came before it.
-    fn turn(&self, line: &[u8]) -> Option<Turn> {
+    fn turn(&self, line: &[u8]) -> Option<OwnedSemaphorePermit> {
         let turns = Arc::clone(&self.turns);
         let turn = self.waiting.is_empty().then_some(turns)?;
         turn.try_acquire_many_owned(turns_of(line)).ok()
     }
 
-    fn wait(&mut self, waiting: Waiting) -> Option<ClientJsonRpcMessage> {
+    fn wait(&mut self, waiting: QueuedLine) -> Option<ClientJsonRpcMessage> {
         self.waiting_bytes += waiting.line().len();
         self.waiting.push_back(waiting);
         None
     }
 
     /// Gives the first that waits its turn.
-    fn go_on(&mut self, turn: Turn) -> Option<ClientJsonRpcMessage> {
+    fn go_on(&mut self, turn: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
         let first = self.waiting.pop_front()?;
         self.waiting_bytes -= first.line().len();
         match first {
-            Waiting::Answer(answer) => self.say(answer, turn),
-            Waiting::Request(_, line) => match parse(&line) {
+            QueuedLine::Answer(answer) => self.say(answer, turn),
+            QueuedLine::Request(_, line) => match parse(&line) {
                 Ok(Some(ClientJsonRpcMessage::Request(request))) => Some(self.begin(request, turn)),
                 _ => None,
             },
@@ -192,7 +189,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     fn begin(
         &mut self,
         request: JsonRpcRequest<ClientRequest>,
-        turn: Turn,
+        turn: OwnedSemaphorePermit,
     ) -> ClientJsonRpcMessage {
         self.opened |= opens(&request.request);
         self.begun.insert(request.id.clone(), turn);
@@ -210,7 +207,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     }
 
     /// An answer of this transport's own.
-    fn say(&self, answer: Vec<u8>, turn: Turn) -> Option<ClientJsonRpcMessage> {
+    fn say(&self, answer: Vec<u8>, turn: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
         // The writer outlives every message.
         let _ = self.out.send(Some((answer, Some(turn))));
         None

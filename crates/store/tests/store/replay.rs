@@ -6,8 +6,8 @@ use engram_model::{
     AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, Feed, How, LineageId,
     Operation, OperationKind, Record, RunId, Scope, Severity, Spend, Tier, Ttl,
     operation::{
-        Admitted, Agent, Contradiction, Event, Located, Permit, Pin, Promotion, Read, ReadBelow,
-        Redaction, Ruling, Sent, Served, Snapshot, Topics, Unsent,
+        Admitted, Agent, BriefPin, Contradiction, Event, Located, Permit, Promotion, Read,
+        ReadBelow, Redaction, Ruling, Sent, Served, Snapshot, Topics, Unsent,
     },
 };
 use engram_store::{Journalled, NewEntry, Replayed, Store, StoreError};
@@ -145,14 +145,14 @@ fn everything(store: &Store) {
             engrams: vec![(EngramId(Ulid(9)), 1)],
             prints: vec![7, 5],
         }),
-        Operation::Pinned(Pin {
+        Operation::Pinned(BriefPin {
             lineage: None,
             text: Some("Ship on Friday.".to_owned()),
             digest: "00".to_owned(),
         }),
-        Operation::Pinned(Pin {
+        Operation::Pinned(BriefPin {
             lineage: Some(LineageId(Ulid(2))),
-            ..Pin::default()
+            ..BriefPin::default()
         }),
         Operation::Unpinned(19),
         Operation::Unsent(unsent("r1")),

@@ -1,4 +1,5 @@
-//! Each call of the bus as one request to the engine.
+//! Each call of the bus as one request to the engine. `/openapi.json` has published the names in
+//! `schemars(rename)`: they stay.
 
 use axum::{
     Extension, Json,
@@ -10,9 +11,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use engram_model::{
-    AgentId, Ask, BudgetOf, Code, Deref, Draft, EngramId, EngramV01, GrantAnswer, GrantWanted,
-    Hook, HookEvent, NextTurn, Opening, PointerInput, Query as Search, RagFound, RagResult,
-    Refusal, Reply, Request, SamRead, Sending, Ttl, WhichRequests, ask,
+    AgentId, Ask, BudgetOf, Code, DenyAnswer, Deref, Draft, EngramId, EngramV01, GrantAnswer,
+    GrantWanted, Hook, HookEvent, NextTurn, Opening, PointerInput, Query as Search, RagFound,
+    RagResult, Refusal, Reply, Request, SamRead, Sending, Ttl, WhichRequests, ask,
 };
 use schemars::JsonSchema;
 use serde::{
@@ -21,7 +22,7 @@ use serde::{
 };
 use serde_json::Value;
 
-use super::super::{Api, Refused, invalid};
+use super::super::{Api, RefusalResponse, invalid};
 use crate::asker::Asker;
 
 /// Whole numbers up to this one are exact as floating point.
@@ -30,15 +31,15 @@ const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 /// Most engrams that the bus answers with (docs/design.md#limits-and-defaults).
 pub(super) const MOST: usize = 12;
 
-pub(in crate::http) type Answer = Result<Response, Refused>;
+pub(in crate::http) type BusResponse = Result<Response, RefusalResponse>;
 
 /// Who calls, and what answers.
-pub(in crate::http) struct By {
+pub(in crate::http) struct BusCaller {
     api: Api,
     who: Asker,
 }
 
-impl FromRequestParts<Api> for By {
+impl FromRequestParts<Api> for BusCaller {
     type Rejection = ExtensionRejection;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ExtensionRejection> {
@@ -48,13 +49,13 @@ impl FromRequestParts<Api> for By {
     }
 }
 
-impl By {
+impl BusCaller {
     /// A body of JSON, as what it has to be; nothing at all is an empty object.
     pub(in crate::http) async fn body<T: DeserializeOwned>(
         &self,
         asked: Asked,
         takes: &str,
-    ) -> Result<T, Refused> {
+    ) -> Result<T, RefusalResponse> {
         let bytes = self.api.whole(asked.into_body()).await?;
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         let read = serde_json::from_slice(text).and_then(|mut body: Value| {
@@ -74,17 +75,17 @@ impl By {
     }
 
     /// What the engine answers, without the name of the reply.
-    pub(in crate::http) async fn tell(self, request: Request) -> Answer {
+    pub(in crate::http) async fn tell(self, request: Request) -> BusResponse {
         let Json(reply) = self.api.answer(self.who, request).await?;
         let told = match reply {
-            Reply::Query(it) => {
-                let engrams = it.engrams.iter().map(EngramV01::from);
+            Reply::Query(query) => {
+                let engrams = query.engrams.iter().map(EngramV01::from);
                 serde_json::to_value(engrams.collect::<Vec<_>>())
             }
             other => serde_json::to_value(other).map(|mut it| it["with"].take()),
         };
         let told: Value = told.map_err(|error| {
-            Refused::from(Refusal::new(
+            RefusalResponse::from(Refusal::new(
                 Code::Internal,
                 format!("the answer cannot be written: {error}"),
                 "This is a bug in Engram: please report it.",
@@ -94,24 +95,27 @@ impl By {
     }
 }
 
-pub(super) async fn put(by: By, asked: Asked) -> Answer {
+pub(super) async fn put(by: BusCaller, asked: Asked) -> BusResponse {
     let draft: Draft = by.body(asked, "an engram").await?;
     let stored = by.tell(Request::Put(Box::new(draft))).await?;
     Ok((StatusCode::CREATED, stored).into_response())
 }
 
-pub(super) async fn forget(by: By, Path(id): Path<String>) -> Answer {
+pub(super) async fn forget(by: BusCaller, Path(id): Path<String>) -> BusResponse {
     let id: EngramId = id.parse()?;
     by.tell(Request::Forget(id)).await
 }
 
 #[derive(Deserialize)]
-pub(super) struct Keys {
+pub(super) struct KeysQuery {
     keys: String,
     k: Option<usize>,
 }
 
-pub(super) async fn query(by: By, asked: Result<Query<Keys>, QueryRejection>) -> Answer {
+pub(super) async fn query(
+    by: BusCaller,
+    asked: Result<Query<KeysQuery>, QueryRejection>,
+) -> BusResponse {
     let wrong = || {
         invalid(
             "the query has no keys, or k is not between 1 and 12",
@@ -131,15 +135,15 @@ pub(super) async fn query(by: By, asked: Result<Query<Keys>, QueryRejection>) ->
     by.tell(Request::Query(search)).await
 }
 
-pub(super) async fn by_embedding() -> Refused {
-    Refused::from(Refusal::new(
+pub(super) async fn by_embedding() -> RefusalResponse {
+    RefusalResponse::from(Refusal::new(
         Code::NotFound,
         "engrams have no embeddings in this version",
         "Ask by keys: GET /engram/query?keys=gateway,retry&k=5.",
     ))
 }
 
-pub(super) async fn deref(by: By, asked: Asked) -> Answer {
+pub(super) async fn deref(by: BusCaller, asked: Asked) -> BusResponse {
     let read: Deref = by
         .body(asked, "{pointer, budget_token?, max_tokens?}")
         .await?;
@@ -149,7 +153,7 @@ pub(super) async fn deref(by: By, asked: Asked) -> Answer {
 }
 
 /// A message as it was written, as JSON or in the text form; or one with its recipient beside it.
-pub(super) async fn message(by: By, asked: Asked) -> Answer {
+pub(super) async fn message(by: BusCaller, asked: Asked) -> BusResponse {
     let bytes = by.api.whole(asked.into_body()).await?;
     let as_written = || text(&bytes).map(|it| Value::String(it.to_owned()));
     let sending = match serde_json::from_slice::<Value>(&bytes) {
@@ -178,8 +182,8 @@ fn make_whole(value: &mut Value) -> bool {
             .values_mut()
             .fold(false, |any, it| make_whole(it) | any),
         Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(it) if it.fract() == 0.0 && it.abs() <= MOST_EXACT => {
-                *value = Value::from(it as i64);
+            Some(whole) if whole.fract() == 0.0 && whole.abs() <= MOST_EXACT => {
+                *value = Value::from(whole as i64);
                 true
             }
             _ => false,
@@ -188,7 +192,7 @@ fn make_whole(value: &mut Value) -> bool {
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Refused> {
+fn text(bytes: &[u8]) -> Result<&str, RefusalResponse> {
     std::str::from_utf8(bytes).map_err(|_| {
         invalid(
             "the message is not UTF-8",
@@ -197,15 +201,15 @@ fn text(bytes: &[u8]) -> Result<&str, Refused> {
     })
 }
 
-pub(super) async fn brief(by: By) -> Answer {
+pub(super) async fn brief(by: BusCaller) -> BusResponse {
     by.tell(Request::Brief).await
 }
 
-pub(super) async fn budget(by: By) -> Answer {
+pub(super) async fn budget(by: BusCaller) -> BusResponse {
     by.tell(Request::Budget(BudgetOf::default())).await
 }
 
-pub(super) async fn metrics(by: By) -> Answer {
+pub(super) async fn metrics(by: BusCaller) -> BusResponse {
     let Json(reply) = by.api.answer(by.who, Request::Metrics).await?;
     let told = ask::Metrics::answer(reply).unwrap_or_default();
     let form = [(
@@ -217,8 +221,9 @@ pub(super) async fn metrics(by: By) -> Answer {
 
 /// A grant: a read of a pointer, or characters of inline code in one message.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Wanted")]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct GrantBody {
     /// The handle of the agent that may use it.
     to: AgentId,
     /// What may be read.
@@ -231,46 +236,50 @@ pub(super) struct Wanted {
     ttl: Option<Ttl>,
 }
 
-pub(super) async fn grant(by: By, asked: Asked) -> Answer {
-    let it: Wanted = by.body(asked, "{to, pointer, cap_tokens?, ttl?}").await?;
+pub(super) async fn grant(by: BusCaller, asked: Asked) -> BusResponse {
+    let grant: GrantBody = by.body(asked, "{to, pointer, cap_tokens?, ttl?}").await?;
     let wanted = GrantWanted {
-        to: it.to,
-        pointer: it.pointer,
-        cap_tokens: it.cap_tokens,
-        code_chars: it.code_chars,
-        ttl: it.ttl,
+        to: grant.to,
+        pointer: grant.pointer,
+        cap_tokens: grant.cap_tokens,
+        code_chars: grant.code_chars,
+        ttl: grant.ttl,
         by: None,
     };
     by.tell(Request::IssueGrant(wanted)).await
 }
 
-pub(super) async fn revoke(by: By, Path(id): Path<String>) -> Answer {
+pub(super) async fn revoke(by: BusCaller, Path(id): Path<String>) -> BusResponse {
     by.tell(Request::RevokeGrant(id)).await
 }
 
 #[derive(Deserialize)]
-pub(super) struct Which {
+pub(super) struct RequestsQuery {
     all: Option<bool>,
 }
 
-pub(super) async fn requests(by: By, asked: Result<Query<Which>, QueryRejection>) -> Answer {
+pub(super) async fn requests(
+    by: BusCaller,
+    asked: Result<Query<RequestsQuery>, QueryRejection>,
+) -> BusResponse {
     let Query(which) =
         asked.map_err(|_| invalid("all must be true or false", "Ask for ?all=true."))?;
     let all = which.all.unwrap_or_default();
     by.tell(Request::Requests(WhichRequests { all })).await
 }
 
-pub(super) async fn ask_for(by: By, asked: Asked) -> Answer {
+pub(super) async fn ask_for(by: BusCaller, asked: Asked) -> BusResponse {
     let wanted = by.body(asked, "{pointer, reason, intended_use?}").await?;
     by.tell(Request::RequestDeref(Box::new(wanted))).await
 }
 
 /// The answer to a request.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Verdict")]
 #[serde(deny_unknown_fields)]
-pub(super) struct Verdict {
+pub(super) struct RequestVerdict {
     /// Whether it is granted.
-    verdict: Says,
+    verdict: VerdictWord,
     /// Of a grant: the maximum number of tokens.
     cap_tokens: Option<u32>,
     /// Of a grant: how long it stays open.
@@ -280,44 +289,53 @@ pub(super) struct Verdict {
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Says")]
 #[serde(rename_all = "lowercase")]
-enum Says {
+enum VerdictWord {
     #[serde(alias = "granted")]
     Grant,
     #[serde(alias = "denied")]
     Deny,
 }
 
-pub(super) async fn answer_request(by: By, Path(id): Path<String>, asked: Asked) -> Answer {
-    let it: Verdict = by
+pub(super) async fn answer_request(
+    by: BusCaller,
+    Path(id): Path<String>,
+    asked: Asked,
+) -> BusResponse {
+    let answer: RequestVerdict = by
         .body(asked, "{verdict: grant or deny, cap_tokens?, ttl?, why?}")
         .await?;
-    let request = match it.verdict {
-        Says::Grant => Request::GrantRequest(GrantAnswer {
+    let request = match answer.verdict {
+        VerdictWord::Grant => Request::GrantRequest(GrantAnswer {
             id,
-            cap_tokens: it.cap_tokens,
-            ttl: it.ttl,
+            cap_tokens: answer.cap_tokens,
+            ttl: answer.ttl,
         }),
-        Says::Deny => Request::DenyRequest(engram_model::DenyAnswer { id, why: it.why }),
+        VerdictWord::Deny => Request::DenyRequest(DenyAnswer {
+            id,
+            why: answer.why,
+        }),
     };
     by.tell(request).await
 }
 
-pub(super) async fn open(by: By, asked: Asked) -> Answer {
+pub(super) async fn open(by: BusCaller, asked: Asked) -> BusResponse {
     let opening: Opening = by.body(asked, "{name, role?, read?, write?}").await?;
     by.tell(Request::OpenAgent(opening)).await
 }
 
 /// The turn that begins.
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Turn")]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Turn {
+pub(super) struct TurnBody {
     /// What to call it; a new name without it.
     turn: Option<String>,
 }
 
-pub(super) async fn next_turn(by: By, Path(id): Path<String>, asked: Asked) -> Answer {
-    let Turn { turn } = by.body(asked, "{turn?}").await?;
+pub(super) async fn next_turn(by: BusCaller, Path(id): Path<String>, asked: Asked) -> BusResponse {
+    let TurnBody { turn } = by.body(asked, "{turn?}").await?;
     let agent = AgentId(id);
     by.tell(Request::NextTurn(NextTurn { agent, turn })).await
 }
@@ -325,15 +343,16 @@ pub(super) async fn next_turn(by: By, Path(id): Path<String>, asked: Asked) -> A
 /// A message of an agent: the caller, its child, or any for the user.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Told {
+pub(super) struct MessageBody {
     agent: Option<AgentId>,
     message: Value,
 }
 
 /// What retrieval found for an agent.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Retrieved")]
 #[serde(deny_unknown_fields)]
-pub(super) struct Retrieved {
+pub(super) struct RagResultBody {
     /// Who asked; the caller without it.
     agent: Option<AgentId>,
     /// What was asked.
@@ -344,8 +363,9 @@ pub(super) struct Retrieved {
 
 /// An event that an agent reads.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Recalled")]
 #[serde(deny_unknown_fields)]
-pub(super) struct Recalled {
+pub(super) struct SamReadBody {
     /// Who reads; the caller without it.
     agent: Option<AgentId>,
     /// Its kind.
@@ -354,39 +374,39 @@ pub(super) struct Recalled {
     slug: String,
 }
 
-impl By {
-    async fn pass_on(self, agent: Option<AgentId>, event: HookEvent) -> Answer {
+impl BusCaller {
+    async fn pass_on(self, agent: Option<AgentId>, event: HookEvent) -> BusResponse {
         let hook = Hook { agent, event };
         self.tell(Request::Hook(Box::new(hook))).await
     }
 }
 
-pub(super) async fn on_child_response(by: By, asked: Asked) -> Answer {
-    let Told { agent, message } = by.body(asked, "{agent, message}").await?;
+pub(super) async fn on_child_response(by: BusCaller, asked: Asked) -> BusResponse {
+    let MessageBody { agent, message } = by.body(asked, "{agent, message}").await?;
     by.pass_on(agent, HookEvent::ChildResponse(message)).await
 }
 
-pub(super) async fn on_parent_broadcast(by: By, asked: Asked) -> Answer {
-    let Told { agent, message } = by.body(asked, "{agent, message}").await?;
+pub(super) async fn on_parent_broadcast(by: BusCaller, asked: Asked) -> BusResponse {
+    let MessageBody { agent, message } = by.body(asked, "{agent, message}").await?;
     by.pass_on(agent, HookEvent::ParentBroadcast(message)).await
 }
 
-pub(super) async fn on_rag_result(by: By, asked: Asked) -> Answer {
-    let it: Retrieved = by
+pub(super) async fn on_rag_result(by: BusCaller, asked: Asked) -> BusResponse {
+    let found: RagResultBody = by
         .body(asked, "{agent, question, results: [{file_path, content}]}")
         .await?;
     let event = HookEvent::RagResult(RagResult {
-        question: it.question,
-        results: it.results,
+        question: found.question,
+        results: found.results,
     });
-    by.pass_on(it.agent, event).await
+    by.pass_on(found.agent, event).await
 }
 
-pub(super) async fn on_sam_read(by: By, asked: Asked) -> Answer {
-    let it: Recalled = by.body(asked, "{agent, kind, slug}").await?;
+pub(super) async fn on_sam_read(by: BusCaller, asked: Asked) -> BusResponse {
+    let read: SamReadBody = by.body(asked, "{agent, kind, slug}").await?;
     let event = HookEvent::SamRead(SamRead {
-        kind: it.kind,
-        slug: it.slug,
+        kind: read.kind,
+        slug: read.slug,
     });
-    by.pass_on(it.agent, event).await
+    by.pass_on(read.agent, event).await
 }

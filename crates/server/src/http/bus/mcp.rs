@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use super::{
     super::{Api, MAX_BODY, invalid},
-    calls::Answer,
+    calls::BusResponse,
 };
 use crate::mcp::{OverHttp, Toolset};
 
@@ -30,7 +30,7 @@ const SETS: [(&str, &[Toolset]); 3] = [
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct McpQuery {
     toolsets: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn routes(api: &Api) -> Router<Api> {
         "/mcp",
         post(
             |State(api): State<Api>,
-             asked: Result<Query<Asked>, QueryRejection>,
+             asked: Result<Query<McpQuery>, QueryRejection>,
              request: Request| async move {
                 let wanted = match asked {
                     Ok(Query(asked)) => asked.toolsets.unwrap_or_else(|| SETS[0].0.to_owned()),
@@ -61,7 +61,7 @@ pub(super) fn routes(api: &Api) -> Router<Api> {
 }
 
 /// Waits for a turn before it begins, as other calls of the bus do.
-async fn answer(api: &Api, server: &OverHttp, request: Request) -> Answer {
+async fn answer(api: &Api, server: &OverHttp, request: Request) -> BusResponse {
     let (head, body) = request.into_parts();
     let body = Body::from(api.whole(body).await?);
     let _turn = api.requests.acquire().await;

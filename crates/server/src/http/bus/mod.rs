@@ -25,34 +25,34 @@ use engram_model::{
 use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::{Api, Guard, Refused, conflicts, guard, invalid, not_this_way};
-pub(super) use calls::{Answer, By};
+use super::{Api, Guard, RefusalResponse, conflicts, guard, invalid, not_this_way};
+pub(super) use calls::{BusCaller, BusResponse};
 
 /// Most that a refusal repeats of the name of a parameter, in characters.
 const LONGEST_NAME: usize = 40;
 
 /// The schema of what a call takes or answers.
-type Shape = fn(&mut SchemaGenerator) -> Schema;
+type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
 /// One call of the bus: what answers it, and what the description says of it.
 struct Door {
     method: &'static str,
     path: &'static str,
     says: &'static str,
-    asks: &'static [Asks],
-    takes: Option<Shape>,
+    asks: &'static [QueryParameter],
+    takes: Option<SchemaFn>,
     needs_body: bool,
-    answers: (StatusCode, Shape),
+    answers: (StatusCode, SchemaFn),
     media: &'static str,
     by: MethodRouter<Api>,
 }
 
 /// A parameter in the query of an address.
-struct Asks {
+struct QueryParameter {
     name: &'static str,
     says: &'static str,
     is_needed: bool,
-    shape: Shape,
+    shape: SchemaFn,
 }
 
 fn shape<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
@@ -113,8 +113,8 @@ fn next(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// One that a call does not need.
-const fn asks(name: &'static str, says: &'static str, shape: Shape) -> Asks {
-    Asks {
+const fn asks(name: &'static str, says: &'static str, shape: SchemaFn) -> QueryParameter {
+    QueryParameter {
         name,
         says,
         is_needed: false,
@@ -122,37 +122,37 @@ const fn asks(name: &'static str, says: &'static str, shape: Shape) -> Asks {
     }
 }
 
-const KEYS: Asks = Asks {
+const KEYS: QueryParameter = QueryParameter {
     is_needed: true,
     ..asks("keys", "Words to look for, with commas between them.", keys)
 };
-const K: Asks = asks("k", "Maximum number of engrams.", how_many);
-const ALL: Asks = asks("all", "true: include answered requests.", shape::<bool>);
-const TOPIC: Asks = asks(
+const K: QueryParameter = asks("k", "Maximum number of engrams.", how_many);
+const ALL: QueryParameter = asks("all", "true: include answered requests.", shape::<bool>);
+const TOPIC: QueryParameter = asks(
     "topic",
     "Only with a side in this topic or below it.",
     shape::<String>,
 );
-const STATUS: Asks = asks(
+const STATUS: QueryParameter = asks(
     "status",
     "Only conflicts with this status; by default `open`.",
     shape::<Listed>,
 );
-const SEVERITY: Asks = asks(
+const SEVERITY: QueryParameter = asks(
     "severity",
     "Only conflicts of this severity or worse.",
     shape::<Severity>,
 );
-const AFTER: Asks = asks("after", "Continue after `next` of the previous page.", next);
-const LIMIT: Asks = asks("limit", "Page size; 50 if absent.", page);
-const EMBEDDING: Asks = asks("embedding_ref", "An embedding.", keys);
+const AFTER: QueryParameter = asks("after", "Continue after `next` of the previous page.", next);
+const LIMIT: QueryParameter = asks("limit", "Page size; 50 if absent.", page);
+const EMBEDDING: QueryParameter = asks("embedding_ref", "An embedding.", keys);
 
 impl Door {
     fn new(
         method: &'static str,
         path: &'static str,
         by: MethodRouter<Api>,
-        answers: Shape,
+        answers: SchemaFn,
         says: &'static str,
     ) -> Self {
         Self {
@@ -168,20 +168,20 @@ impl Door {
         }
     }
 
-    fn takes(self, takes: Shape) -> Self {
+    fn takes(self, takes: SchemaFn) -> Self {
         let takes = Some(takes);
         Self { takes, ..self }
     }
 
     /// It may be called without a body.
-    fn may_take(self, takes: Shape) -> Self {
+    fn may_take(self, takes: SchemaFn) -> Self {
         Self {
             needs_body: false,
             ..self.takes(takes)
         }
     }
 
-    fn asks(self, asks: &'static [Asks]) -> Self {
+    fn asks(self, asks: &'static [QueryParameter]) -> Self {
         Self { asks, ..self }
     }
 
@@ -218,31 +218,31 @@ fn doors() -> Vec<Door> {
         Door::new("get", "/metrics", get(calls::metrics), shape::<String>, "Counts for Prometheus; for the user.")
             .in_text(),
         Door::new("post", "/grant", post(calls::grant), shape::<GrantIssued>,
-            "Permit a child one thing beyond its budget; the token is shown this once.").takes(shape::<calls::Wanted>),
+            "Permit a child one thing beyond its budget; the token is shown this once.").takes(shape::<calls::GrantBody>),
         Door::new("delete", "/grant/{id}", delete(calls::revoke), shape::<Answered>, "Revoke a grant."),
         Door::new("get", "/request", get(calls::requests), shape::<RequestsReply>,
             "Requests of the caller and its children.").asks(&[ALL]),
         Door::new("post", "/request", post(calls::ask_for), shape::<Answered>, "Ask to read beyond the budget.")
             .takes(shape::<DerefRequest>),
         Door::new("post", "/request/{id}", post(calls::answer_request), answer, "Grant or deny a request.")
-            .takes(shape::<calls::Verdict>),
+            .takes(shape::<calls::RequestVerdict>),
         Door::new("post", "/agent", post(calls::open), shape::<AgentOpened>,
             "Open a child of the caller; its token is shown this once.").takes(shape::<Opening>),
         Door::new("post", "/agent/{id}/turn", post(calls::next_turn), shape::<Turned>, "Begin another turn of a child.")
-            .may_take(shape::<calls::Turn>),
+            .may_take(shape::<calls::TurnBody>),
         Door::new("get", "/conflicts", get(conflicts::list), shape::<ConflictsReply>,
             "Claims that cannot both hold; the worst first.").asks(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
         Door::new("get", "/conflicts/{id}", get(conflicts::show), shape::<Conflict>, "One conflict, with both sides."),
         Door::new("post", "/conflicts/{id}", post(conflicts::settle), shape::<ResolveReply>,
-            "Settle a conflict, or take its verdict back.").takes(shape::<conflicts::Verdict>),
+            "Settle a conflict, or take its verdict back.").takes(shape::<conflicts::ConflictVerdict>),
         Door::new("post", "/hook/on_child_response", post(calls::on_child_response), shape::<SentReply>,
             "A child responded: its message is sent to its parent.").takes(told::<ChildMessage>),
         Door::new("post", "/hook/on_parent_broadcast", post(calls::on_parent_broadcast), shape::<SentReply>,
             "A parent tells its children: its message is sent, with what the brief adds.").takes(told::<ParentMessage>),
         Door::new("post", "/hook/on_rag_result", post(calls::on_rag_result), shape::<RagReply>,
-            "Retrieval found something: pointers first, excerpts within the budget.").takes(shape::<calls::Retrieved>),
+            "Retrieval found something: pointers first, excerpts within the budget.").takes(shape::<calls::RagResultBody>),
         Door::new("post", "/hook/on_sam_read", post(calls::on_sam_read), shape::<SamReply>,
-            "An event is read: its pointer and how it begins.").takes(shape::<calls::Recalled>),
+            "An event is read: its pointer and how it begins.").takes(shape::<calls::SamReadBody>),
     ]
 }
 
@@ -271,7 +271,7 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
         let described = described.clone();
         async move { ([(header::CONTENT_TYPE, "application/json")], described) }
     };
-    let asks: &[Asks] = &[];
+    let asks: &[QueryParameter] = &[];
     let describe = get(describe).layer(middleware::from_fn_with_state(asks, only_known));
     let described = Router::new().route("/openapi.json", describe);
     calls.merge(described.method_not_allowed_fallback(async || not_this_way()))
@@ -279,10 +279,10 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
 
 /// Refuses what a call does not take: a misspelled parameter would say nothing.
 async fn only_known(
-    State(asks): State<&'static [Asks]>,
+    State(asks): State<&'static [QueryParameter]>,
     request: Request,
     next: Next,
-) -> Result<Response, Refused> {
+) -> Result<Response, RefusalResponse> {
     // What is extracted from the path would refuse it without a code.
     if percent_decode_str(request.uri().path())
         .decode_utf8()

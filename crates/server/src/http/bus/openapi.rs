@@ -71,8 +71,8 @@ fn operation(door: &Door, taken: &mut SchemaGenerator, given: &mut SchemaGenerat
         "description": "A refusal.",
         "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Refused" } } },
     });
-    let in_path = door.path.split('{').skip(1).filter_map(|it| {
-        let name = it.split_once('}')?.0;
+    let in_path = door.path.split('{').skip(1).filter_map(|part| {
+        let name = part.split_once('}')?.0;
         Some(
             json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }),
         )

@@ -15,7 +15,7 @@ use tokio::{
     task::yield_now,
 };
 
-use super::{Bounds, HttpOptions, HttpServer, Pages, Places, Turns, http, within};
+use super::{Bounds, ConnectionPlaces, HttpOptions, HttpServer, Pages, Turns, http, within};
 
 mod bounds;
 mod bus;
@@ -43,7 +43,7 @@ const BUILT: &[(&str, &[u8])] = &[("index.html", PAGE.as_bytes())];
 struct Served {
     host: String,
     token: String,
-    places: Arc<Places>,
+    places: Arc<ConnectionPlaces>,
     requests: Arc<Semaphore>,
     turns: Arc<Turns>,
     _kept: Box<dyn Any>,

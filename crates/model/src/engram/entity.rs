@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::engram::words;
+use crate::words::words;
 
 words!(
     /// The type of an entity.
@@ -77,10 +77,10 @@ impl Serialize for EntityValue {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
             Self::Flag(flag) => to.serialize_bool(*flag),
-            Self::Number(it) if it.fract() == 0.0 && it.abs() <= EXACT => {
-                to.serialize_i64(*it as i64)
+            Self::Number(whole) if whole.fract() == 0.0 && whole.abs() <= EXACT => {
+                to.serialize_i64(*whole as i64)
             }
-            Self::Number(it) => to.serialize_f64(*it),
+            Self::Number(number) => to.serialize_f64(*number),
             Self::Text(text) => to.serialize_str(text),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EngramId, Lines, Refusal, engram::words};
+use crate::{EngramId, Lines, Refusal, words::words};
 
 words!(
     /// What became of the evidence of one claim.

@@ -1,4 +1,5 @@
-//! The pointer grammar (docs/design.md#pointers): an address with a pin, never content.
+//! The pointer (docs/design.md#pointers): an address with a pin, never content. Beside it stand
+//! its grammar, how evidence stands (`health.rs`), and a pointed source as it is shown.
 //!
 //! ```
 //! use engram_model::Pointer;
@@ -8,7 +9,9 @@
 //! ```
 
 mod grammar;
+mod health;
 mod input;
+mod source;
 
 use std::{fmt, str::FromStr};
 
@@ -19,7 +22,9 @@ use crate::{Code, Refusal, text::shorten};
 
 use grammar::{encode, parse_digest, parse_rev};
 
+pub use health::*;
 pub use input::PointerInput;
+pub use source::*;
 
 /// What the last `@` carries.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, engram::words, is_over};
+use crate::{AgentId, is_over, words::words};
 
 words!(
     /// How a grant stands.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     AgentId, Anchored, Code, ConflictId, ConflictStatus, EngramId, EventId, Granted, How,
-    LineageId, ProjectId, Record, Refusal, Severity, Tier, engram::words,
+    LineageId, ProjectId, Record, Refusal, Severity, Tier, words::words,
 };
 
 pub use agents::*;
@@ -142,7 +142,7 @@ operations! {
     /// An agent was shown something.
     Served(body: Served) = "served", Nobody;
     /// A parent or the user pinned something to the brief.
-    Pinned(body: Pin) = "pinned", User Rated;
+    Pinned(body: BriefPin) = "pinned", User Rated;
     /// What the entry at this place pinned is pinned no longer.
     Unpinned(body: u64) = "unpinned", User Rated, key "pin";
     /// A message was sent.
@@ -152,7 +152,7 @@ operations! {
     /// What tables held that the journal of an earlier schema does not say; by a migration.
     Carried(body: Box<Carried>) = "carried", Nobody;
     /// What could be read of a damaged database was saved.
-    Recovered(body: Lost) = "recovered", Nobody;
+    Recovered(body: LostEntries) = "recovered", Nobody;
     /// Two sides were found that cannot both hold: for the first time, again after a verdict, or worse
     /// than before.
     Conflicted(body: Box<Contradiction>) = "conflict", All News, beside body.id;
@@ -360,7 +360,7 @@ pub struct Located {
 
 /// Entries that could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lost {
+pub struct LostEntries {
     /// Their places: the first and the last of each stretch.
     #[serde(default)]
     pub places: Vec<(u64, u64)>,
@@ -416,11 +416,11 @@ impl Operation {
     /// the path of a kept file.
     #[must_use]
     pub fn without(self, erased: &Redaction) -> Self {
-        let without_path = |mut it: Snapshot| {
-            if erased.digests.contains(&it.digest_hex) {
-                it.path.clear();
+        let without_path = |mut snapshot: Snapshot| {
+            if erased.digests.contains(&snapshot.digest_hex) {
+                snapshot.path.clear();
             }
-            it
+            snapshot
         };
         match self {
             Self::Stored(mut record) if erased.ids.contains(&record.id) => {
@@ -439,28 +439,28 @@ impl Operation {
                     ..event
                 })
             }
-            Self::Kept(it) => Self::Kept(without_path(it)),
-            Self::Carried(it) => Self::Carried(Box::new(Carried {
-                snapshots: it.snapshots.into_iter().map(without_path).collect(),
-                ..*it
+            Self::Kept(snapshot) => Self::Kept(without_path(snapshot)),
+            Self::Carried(carried) => Self::Carried(Box::new(Carried {
+                snapshots: carried.snapshots.into_iter().map(without_path).collect(),
+                ..*carried
             })),
-            Self::Dereferenced(it) => Self::Dereferenced(Read {
+            Self::Dereferenced(read) => Self::Dereferenced(Read {
                 pointer: String::new(),
-                ..it
+                ..read
             }),
-            Self::Requested(mut it) => {
-                it.pointer.clear();
-                Self::Requested(it)
+            Self::Requested(mut request) => {
+                request.pointer.clear();
+                Self::Requested(request)
             }
-            Self::Granted(mut it) => {
-                if let Granted::Read { pointer, .. } = &mut it.grant.what {
+            Self::Granted(mut new_grant) => {
+                if let Granted::Read { pointer, .. } = &mut new_grant.grant.what {
                     pointer.clear();
                 }
-                Self::Granted(it)
+                Self::Granted(new_grant)
             }
-            Self::Anchored(mut it) => {
-                it.engrams.retain(|it| !erased.ids.contains(&it.id));
-                Self::Anchored(it)
+            Self::Anchored(mut anchoring) => {
+                anchoring.engrams.retain(|it| !erased.ids.contains(&it.id));
+                Self::Anchored(anchoring)
             }
             other => other,
         }

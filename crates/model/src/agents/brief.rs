@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, EngramId, engram::words};
+use crate::{AgentId, EngramId, words::words};
 
 words!(
     /// What a line of the brief is about, in the order in which the brief has them.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Code, Figure, GrantState, Meter, PointerInput, Secret, Ttl, engram::words};
+use crate::{AgentId, Code, Figure, GrantState, Meter, PointerInput, Secret, Ttl, words::words};
 
 /// Whose turn to end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,0 +1,14 @@
+//! Agents among themselves: what they may spend and read, what they send each other, and the
+//! shared brief.
+
+mod brief;
+mod grant;
+mod hook;
+mod message;
+mod permission;
+
+pub use brief::*;
+pub use grant::*;
+pub use hook::*;
+pub use message::*;
+pub use permission::*;

@@ -1,0 +1,138 @@
+//! What is told of agents: who they are, and what they have spent of a turn.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, GrantCount, OperationKind, RunId, Secret, operation::Topics};
+
+/// One meter of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Meter {
+    /// Spent in this turn.
+    pub used: u32,
+    /// Allowed in a turn.
+    pub limit: u32,
+}
+
+impl Meter {
+    /// How much of it is used: 1 is all.
+    pub fn share(&self) -> f64 {
+        f64::from(self.used) / f64::from(self.limit.max(1))
+    }
+}
+
+/// What an agent has spent in its turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Budget {
+    /// The turn that this counts for.
+    pub turn: String,
+    /// `repo`, `diff` and `test` pointers.
+    pub repo_spans: Meter,
+    /// `artifact` and `url` pointers.
+    pub artifact_sections: Meter,
+    /// `sam` pointers.
+    pub sam_items: Meter,
+    /// Tokens of all excerpts.
+    pub tokens: Meter,
+}
+
+impl Budget {
+    /// What is counted, by its name for people.
+    pub fn meters(&self) -> [(&'static str, Meter); 4] {
+        [
+            ("tokens", self.tokens),
+            ("spans", self.repo_spans),
+            ("sections", self.artifact_sections),
+            ("events", self.sam_items),
+        ]
+    }
+
+    /// How much of the fullest meter is used: 1 is all.
+    pub fn fullest(&self) -> f64 {
+        let shares = self.meters().map(|(_, it)| it.share());
+        shares.into_iter().fold(0.0, f64::max)
+    }
+}
+
+/// An agent in its turn, and what it has spent there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spending {
+    /// What it calls itself; display only.
+    pub agent: String,
+    /// What it has spent.
+    pub budget: Budget,
+    /// When the turn ends, unless it calls again.
+    pub until: Timestamp,
+}
+
+/// The agents of a project.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentsReply {
+    /// Most recent call first.
+    pub agents: Vec<AgentStatus>,
+    /// How many more there are.
+    pub more: u64,
+}
+
+/// What the home recorded about an agent. One that only queried is in no table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentStatus {
+    /// Its handle.
+    #[serde(rename = "agent")]
+    pub handle: AgentId,
+    /// What it calls itself, as records name it; display only.
+    #[serde(rename = "label")]
+    pub name: String,
+    /// The role that whoever opened it gave it.
+    pub role: Option<String>,
+    /// The agent that opened it, or for which it was opened; none is a root.
+    pub parent: Option<AgentId>,
+    /// That agent's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<String>,
+    /// The run that it belongs to.
+    pub run: RunId,
+    /// Its latest turn.
+    pub turn: String,
+    /// The topics that it may read and write.
+    #[serde(default, skip_serializing_if = "Topics::are_all")]
+    pub topics: Topics,
+    /// The time of its first entry in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_seen: Option<Timestamp>,
+    /// The time of its last entry in the journal.
+    pub last_call: Timestamp,
+    /// What that was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub did: Option<OperationKind>,
+    /// How many versions of claims it stored.
+    pub stored: u64,
+    /// What it has spent in its latest turn, of what it may.
+    pub budget: Budget,
+    /// Tokens of the messages that it sent there.
+    pub inline_tokens: Meter,
+    /// What it was permitted beyond.
+    pub grants: GrantCount,
+    /// How often a budget refused it there.
+    pub refusals: u32,
+    /// When that turn ends, unless it calls again.
+    pub until: Timestamp,
+}
+
+/// An agent that was opened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentOpened {
+    /// Its handle.
+    pub agent: AgentId,
+    /// What proves it; shown this once.
+    pub token: Secret,
+    /// The run that it belongs to: its parent's, or one of its own.
+    pub run: RunId,
+    /// Its role.
+    pub role: Option<String>,
+    /// Its parent; none is a root.
+    pub parent: Option<AgentId>,
+}

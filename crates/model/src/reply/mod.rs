@@ -1,0 +1,114 @@
+//! The one [`Reply`] that every surface gets; which of its variants follows from the request.
+
+mod agents;
+mod claims;
+mod messages;
+mod reading;
+mod status;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Answered, Blame, BriefReply, BudgetsReply, CheckReply, CheckedPointer, Conflict,
+    ConflictsReply, Engram, Entry, Facets, GateReply, GrantIssued, GrantsReply, HookReply,
+    LineReply, RequestsReply, ResolveReply, ShownBrief, SourceReply, Standing, Turned,
+};
+
+pub use agents::*;
+pub use claims::*;
+pub use messages::*;
+pub use reading::*;
+pub use status::*;
+
+/// What the engine answers; the variant follows from the request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "is", content = "with", rename_all = "snake_case")]
+pub enum Reply {
+    /// To [`Request::Put`], [`Request::Commit`], [`Request::Repin`] and [`Request::Reverify`].
+    Put(PutReply),
+    /// To [`Request::Get`].
+    Engram(Box<Engram>),
+    /// To [`Request::Forget`] and [`Request::Redact`].
+    Closed(ForgetReply),
+    /// To [`Request::Promote`].
+    Promoted(PromoteReply),
+    /// To [`Request::Query`].
+    Query(QueryReply),
+    /// To [`Request::Deref`].
+    Deref(Box<Dereferenced>),
+    /// To [`Request::Note`].
+    Note(NoteReply),
+    /// To [`Request::Feed`].
+    Feed(FeedPage),
+    /// To [`Request::Facets`].
+    Facets(Box<Facets>),
+    /// To [`Request::Log`].
+    Log(Vec<Entry>),
+    /// To [`Request::Track`].
+    Tracked(Box<CheckedPointer>),
+    /// To [`Request::Source`].
+    Source(Box<SourceReply>),
+    /// To [`Request::Line`].
+    Line(LineReply),
+    /// To [`Request::LoadSample`] and [`Request::RemoveSample`].
+    Sample(SampleReply),
+    /// To [`Request::CheckPointers`].
+    Checked(CheckReply),
+    /// To [`Request::Standing`].
+    Standing(Box<Standing>),
+    /// To [`Request::Blame`].
+    Blame(Blame),
+    /// To [`Request::Status`].
+    Status(Box<StatusReply>),
+    /// To [`Request::Agents`].
+    Agents(Box<AgentsReply>),
+    /// To [`Request::OpenAgent`].
+    Opened(AgentOpened),
+    /// To [`Request::NextTurn`].
+    Turned(Turned),
+    /// To [`Request::Budget`].
+    Budgets(Box<BudgetsReply>),
+    /// To [`Request::Metrics`].
+    Metrics(MetricsReply),
+    /// To [`Request::IssueGrant`] and [`Request::GrantRequest`].
+    Granted(GrantIssued),
+    /// To [`Request::Grants`].
+    Grants(GrantsReply),
+    /// To [`Request::RevokeGrant`], [`Request::RequestDeref`] and [`Request::DenyRequest`].
+    Answered(Answered),
+    /// To [`Request::Requests`].
+    Requests(RequestsReply),
+    /// To [`Request::Brief`], [`Request::Pin`] and [`Request::Unpin`].
+    Brief(BriefReply),
+    /// To [`Request::ShowBrief`].
+    Shown(Box<ShownBrief>),
+    /// To [`Request::Send`].
+    Sent(SentReply),
+    /// To [`Request::Hook`].
+    Hooked(Box<HookReply>),
+    /// To [`Request::ValidateMessage`].
+    Valid(ValidReply),
+    /// To [`Request::Conflicts`].
+    Conflicts(ConflictsReply),
+    /// To [`Request::Conflict`] and [`Request::Allow`].
+    Conflict(Box<Conflict>),
+    /// To [`Request::Gate`].
+    Gate(GateReply),
+    /// To [`Request::Resolve`].
+    Resolved(ResolveReply),
+}
+
+impl Reply {
+    /// The records that it returns whole, with what is derived from their words.
+    pub fn records(&mut self) -> &mut [Engram] {
+        match self {
+            Self::Engram(engram) => std::slice::from_mut(engram),
+            Self::Query(QueryReply { engrams, .. }) => engrams,
+            _ => &mut [],
+        }
+    }
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}

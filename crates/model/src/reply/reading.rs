@@ -1,0 +1,84 @@
+//! What answers who reads: a query, a pointer, the feed.
+
+use serde::{Deserialize, Serialize};
+
+use super::Budget;
+use crate::{CheckedPointer, Engram, EngramId, Entry};
+
+/// How well a query was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The first engram is about what was asked.
+    Strong,
+    /// Something related was found.
+    Weak,
+    /// Nothing is known.
+    None,
+}
+
+/// Answer to a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QueryReply {
+    /// How well the first result answers.
+    pub verdict: Verdict,
+    /// Whether no engram had every term, so that some were given up.
+    pub relaxed: bool,
+    /// Older versions that were not searched, since there is no index; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<u64>,
+    /// How many more matched than were asked for, of those that were looked at; absent where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<u64>,
+    /// Best first.
+    pub engrams: Vec<Engram>,
+}
+
+/// What a pointer addresses, provably.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Dereferenced {
+    /// The exact pointer that was used, pinned.
+    pub pointer: String,
+    /// The text, from its beginning, within the budget.
+    pub excerpt: String,
+    /// `sha256:HEX` of the bytes of the full span.
+    pub content_digest: String,
+    /// Tokens (o200k_base) of the excerpt.
+    pub tokens: u32,
+    /// Whether the excerpt ends before the span does.
+    pub truncated: bool,
+    /// How many credentials are masked in an agent's excerpt; absent where none is. The user's is never
+    /// masked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub masked: Option<u32>,
+    /// How it has changed since it was pinned; absent if unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<CheckedPointer>,
+    /// What is left for the agent; absent for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// The grant that paid, in place of the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<String>,
+}
+
+/// A page of the feed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FeedPage {
+    /// The entries, in the order that was asked for. Fewer than were asked for, or none, are no
+    /// sign of the end: a filter is looked for a stretch at a time.
+    pub entries: Vec<Entry>,
+    /// The place at which the next page begins; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+    /// The newest place in the journal when this was read.
+    pub head: u64,
+    /// How many engrams hold now.
+    pub engrams: u64,
+    /// Versions among the entries that a newer one replaced, and that one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<(EngramId, EngramId)>,
+}

@@ -1,0 +1,107 @@
+//! How a home and a project are doing: for whoever works there, and for monitoring.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Budget, Spending, is_none};
+use crate::ProjectId;
+
+/// Where things stand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StatusReply {
+    /// `ready`, or `empty` while nothing is stored.
+    pub status: String,
+    /// What to do next, in one sentence.
+    pub next: String,
+    /// The repository, where one was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectStatus>,
+    /// Engrams that hold now in this project.
+    pub engrams: u64,
+    /// Newest place in the journal.
+    pub head: u64,
+    /// How far the index has read.
+    pub indexed: u64,
+    /// Agents that have called in this project.
+    pub agents: u64,
+    /// The caller's budget; absent for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// Of the agents that are in a turn, the one that is nearest to a limit; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub spending: Option<Spending>,
+    /// Claims whose evidence was edited or is gone in this working tree.
+    #[serde(default)]
+    pub drifted: u64,
+    /// Conflicts that wait for a verdict; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub conflicts: Option<u64>,
+    /// How many comparisons are still due; absent if none. An agent is told of those of its own claims.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub due: u64,
+    /// Requests to read beyond a budget that wait for an answer; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub requests: Option<u64>,
+    /// Why not all of the working tree is watched, or why changes by other processes are looked for instead of
+    /// watched; absent if all is watched, or if nobody watches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watching: Option<String>,
+    /// Where data lives; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+    /// This build.
+    pub version: String,
+}
+
+/// The repository that is being worked on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProjectStatus {
+    /// Its identity; absent until something is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<ProjectId>,
+    /// The name of its folder.
+    pub name: String,
+    /// The branch that is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit that is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// Its root; for the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// Why it cannot be looked at; what the home holds of it is read all the same, by the user only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<String>,
+}
+
+/// What monitoring is told of a project (docs/design.md#what-messages-save).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MetricsReply {
+    /// Versions of claims that were stored.
+    pub engram_put: u64,
+    /// Queries of agents.
+    pub engram_query: u64,
+    /// Requests to read beyond a budget.
+    pub deref_request: u64,
+    /// Grants that were given.
+    pub deref_grant: u64,
+    /// How often a budget refused.
+    pub budget_reject: u64,
+    /// Tokens of messages in a turn, by role, on average.
+    pub inline_tokens_per_turn: BTreeMap<String, f64>,
+    /// Dereferences that a turn paid for, by role, on average.
+    pub derefs_per_turn: BTreeMap<String, f64>,
+    /// Claims in the list, by kind.
+    pub engrams: BTreeMap<String, u64>,
+    /// How many of the claims are risks that tell of a conflict, 0 to 1.
+    pub contradiction_rate: f64,
+    /// How many of the accepted messages were sent again after a refusal, 0 to 1.
+    pub resend_rate: f64,
+}
