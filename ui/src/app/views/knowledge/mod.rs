@@ -3,11 +3,10 @@
 
 mod when;
 
-pub(crate) use self::when::{choose_time, show_now, show_then};
 use engram_model::Filter;
 use leptos::prelude::*;
 
-pub(crate) use self::when::When;
+pub(crate) use self::when::{When, choose_time, show_now, show_then};
 use super::{View, feed};
 use crate::{
     app::{icons::Icon, state::App},
