@@ -3,6 +3,8 @@
 mod chosen;
 mod empty;
 mod filter;
+#[cfg(feature = "gallery")]
+pub(crate) mod gallery;
 mod heights;
 mod list;
 mod look;

@@ -1,6 +1,8 @@
 //! What holds, by topic: the feed's list, of claims that hold alone. Or what held at a time that is past:
 //! then nothing can be changed, and a bar above says so until the person is back to now.
 
+#[cfg(feature = "gallery")]
+pub(crate) mod gallery;
 mod when;
 
 use engram_model::Filter;
