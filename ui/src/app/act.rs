@@ -8,7 +8,7 @@ use super::{
     reading::{Closing, Panel},
     room,
     state::{App, Phase},
-    views::{VIEWS, drift::Verdict, feed},
+    views::{VIEWS, drift::DriftVerdict, feed},
 };
 use crate::{
     app::{
@@ -131,9 +131,9 @@ pub(crate) fn perform(app: App, act: Act) {
         }
         Act::History => app.reading.history.update(|it| *it = !*it),
         Act::Undo => frame::undo(app),
-        Act::True => drift::judge(app, Verdict::True),
-        Act::False => drift::judge(app, Verdict::False),
-        Act::Unsure => drift::judge(app, Verdict::Unsure),
+        Act::True => drift::judge(app, DriftVerdict::True),
+        Act::False => drift::judge(app, DriftVerdict::False),
+        Act::Unsure => drift::judge(app, DriftVerdict::Unsure),
         Act::Correct => write::correct(app),
         Act::Add => write::add_claim(app),
         Act::Forget => reading::ask_to_close(app, Closing::Forget),

@@ -1,10 +1,10 @@
 //! Every component in every state, on one page: `#/gallery`. Whoever changes the look sees here what it
-//! does everywhere. What is shown is the components themselves; only what they show is made up.
+//! does everywhere. What is shown is the components themselves; only what they show is made up. What is a
+//! view's own stands in its folder, in `gallery.rs`.
 
 pub(super) mod made_up;
-mod set;
+pub(super) mod set;
 mod shell;
-pub(super) mod team;
 
 use std::sync::Arc;
 
@@ -35,18 +35,10 @@ use super::{
     sides::Sides,
     state::{App, Phase},
     states,
-    views::{
-        VIEWS, brief, conflicts,
-        feed::{ChosenBar, List},
-        knowledge::When,
-        requests,
-    },
+    views::{VIEWS, brief, conflicts, feed, knowledge, requests},
     write::Adding,
 };
-use crate::{
-    chosen::Deed,
-    words::{self, State},
-};
+use crate::words::{self, State};
 
 const ROLES: &[&str] = &[
     "ground",
@@ -68,17 +60,6 @@ const ROLES: &[&str] = &[
     "add",
     "del",
 ];
-const KINDS: &[Kind] = &[
-    Kind::Fact,
-    Kind::Decision,
-    Kind::Risk,
-    Kind::Todo,
-    Kind::Constraint,
-    Kind::Diff,
-    Kind::Test,
-    Kind::Perf,
-    Kind::Policy,
-];
 
 #[component]
 pub(crate) fn Gallery() -> impl IntoView {
@@ -99,11 +80,13 @@ pub(crate) fn Gallery() -> impl IntoView {
                 <Frame title="drift" set=set::no_drift><Strip><Rail /></Strip></Frame>
                 <Frame title="several repositories" set=set::several><Strip><Rail /></Strip></Frame>
             </Part>
-            <Feeds />
-            <Known />
+            <feed::gallery::Exhibits />
+            <knowledge::gallery::Exhibits />
             <Details />
-            <Conflicts />
-            <Team />
+            <feed::gallery::ChosenExhibits />
+            <conflicts::gallery::Exhibits />
+            <requests::gallery::Exhibits />
+            <brief::gallery::Exhibits />
             <Part title="Menu">
                 <Frame title="of a claim that holds" set=|app| set::chosen(app, 0)><div class="menu"><menu::Items /></div></Frame>
                 <Frame title="of one whose evidence changed" set=|app| set::chosen(app, 2)><div class="menu"><menu::Items /></div></Frame>
@@ -116,43 +99,6 @@ pub(crate) fn Gallery() -> impl IntoView {
             </Part>
             <Notices />
         </main>
-    }
-}
-
-#[component]
-fn Feeds() -> impl IntoView {
-    view! {
-        <Part title="Feed">
-            <Frame title="each kind, each standing" set=set::full><List /></Frame>
-            <Frame title="forgotten, erased, expired, replaced" set=set::past><List /></Frame>
-            <Frame title="a row that is open" set=set::open><List /></Frame>
-            <Frame title="several are selected" set=|app| set::picked(app, None)><List /></Frame>
-            <Frame title="paused, with news" set=set::paused><List /></Frame>
-            <Frame title="a sample" set=set::sample><List /></Frame>
-            <Frame title="a search that takes long" set=|app| set::search(app, false)><List /></Frame>
-            <Frame title="one that was stopped" set=|app| set::search(app, true)><List /></Frame>
-            <Frame title="filtered to nothing" set=set::no_match><List /></Frame>
-            <Frame title="no claim in doubt" set=set::no_drift><List /></Frame>
-            <Frame title="what it can be limited to" set=set::panel><List /></Frame>
-            <Frame title="disconnected" set=set::lost><List /></Frame>
-            <Frame title="started again, with another token" set=set::stale><List /></Frame>
-            <Frame title="its home is gone" set=set::homeless><List /></Frame>
-        </Part>
-    }
-}
-
-#[component]
-fn Known() -> impl IntoView {
-    view! {
-        <Part title="Knowledge">
-            <Frame title="what holds, by topic" set=set::known><List /></Frame>
-            <Frame title="what held then" set=|app| set::held(app, &engrams())><List /></Frame>
-            <Frame title="nothing held then" set=|app| set::held(app, &[])><List /></Frame>
-            <Frame title="on its way" set=set::held_unread><List /></Frame>
-            <Frame title="of now" set=set::known is_wide=true><When /></Frame>
-            <Frame title="of a time that is past" set=|app| set::held(app, &engrams()) is_wide=true><When /></Frame>
-            <Frame title="a claim as it was" set=|app| set::held(app, &engrams())><Detail /></Frame>
-        </Part>
     }
 }
 
@@ -172,66 +118,6 @@ fn Details() -> impl IntoView {
             <Frame title="replaced" set=|app| set::read(app, State::Replaced)><Detail /></Frame>
             <Frame title="gone, to be forgotten" set=|app| set::closing(app, Closing::Forget)><Detail /></Frame>
             <Frame title="gone, to be erased" set=|app| set::closing(app, Closing::Redact)><Detail /></Frame>
-        </Part>
-        <Part title="Several at once">
-            <Frame title="what can be done" set=|app| set::picked(app, None) is_wide=true><ChosenBar /></Frame>
-            <Frame title="to be forgotten" set=|app| set::picked(app, Some(Deed::Forget)) is_wide=true><ChosenBar /></Frame>
-            <Frame title="while it is done" set=set::busy is_wide=true><ChosenBar /></Frame>
-        </Part>
-    }
-}
-
-#[component]
-fn Conflicts() -> impl IntoView {
-    view! {
-        <Part title="Conflicts">
-            <Frame title="by topic, the worst first" set=|app| set::conflicts(app, 0)><conflicts::List /></Frame>
-            <Frame title="several are selected" set=set::conflicts_chosen><conflicts::List /></Frame>
-            <Frame title="none is open" set=set::no_conflicts><conflicts::List /></Frame>
-            <Frame title="filtered to nothing" set=set::no_such_conflicts><conflicts::List /></Frame>
-            <Frame title="on their way" set=|app| set::unread_conflicts(app, None)><conflicts::List /></Frame>
-            <Frame title="not read" set=|app| set::unread_conflicts(app, Some(refusal()))><conflicts::List /></Frame>
-        </Part>
-        <Part title="One conflict">
-            <Frame title="numbers differ" set=|app| set::conflicts(app, 0) is_wide=true><conflicts::Detail /></Frame>
-            <Frame title="in little room, right to left, allowed" set=|app| set::conflicts(app, 3)><conflicts::Detail /></Frame>
-            <Frame title="one wording for both" set=set::merging is_wide=true><conflicts::Detail /></Frame>
-            <Frame title="a reason is asked for" set=set::allowing is_wide=true><conflicts::Detail /></Frame>
-            <Frame title="somebody else was first" set=set::judged_before is_wide=true><conflicts::Detail /></Frame>
-            <Frame title="settled" set=|app| set::conflicts(app, 4) is_wide=true><conflicts::Detail /></Frame>
-            <Frame title="closed by itself, and erased" set=|app| set::conflicts(app, 5) is_wide=true><conflicts::Detail /></Frame>
-            <Frame title="several at once" set=set::conflicts_chosen is_wide=true><conflicts::ChosenBar /></Frame>
-        </Part>
-    }
-}
-
-#[component]
-fn Team() -> impl IntoView {
-    view! {
-        <Part title="Requests">
-            <Frame title="those that wait, and what was answered" set=|app| team::requests(app, 801)><requests::List /></Frame>
-            <Frame title="nobody asked" set=team::no_requests><requests::List /></Frame>
-            <Frame title="on their way" set=|app| team::unread_requests(app, None)><requests::List /></Frame>
-            <Frame title="not read" set=|app| team::unread_requests(app, Some(refusal()))><requests::List /></Frame>
-        </Part>
-        <Part title="One request">
-            <Frame title="it waits" set=|app| team::requests(app, 801) is_wide=true><requests::Detail /></Frame>
-            <Frame title="in little room, right to left" set=|app| team::requests(app, 802)><requests::Detail /></Frame>
-            <Frame title="a denial waits for its reason" set=team::denying is_wide=true><requests::Detail /></Frame>
-            <Frame title="somebody else was first" set=team::answered_before is_wide=true><requests::Detail /></Frame>
-            <Frame title="granted" set=|app| team::requests(app, 803) is_wide=true><requests::Detail /></Frame>
-            <Frame title="denied" set=|app| team::requests(app, 807)><requests::Detail /></Frame>
-            <Frame title="erased" set=|app| team::requests(app, 808)><requests::Detail /></Frame>
-        </Part>
-        <Part title="Brief">
-            <Frame title="each part" set=|app| team::brief(app, "jitter")><brief::List /></Frame>
-            <Frame title="a line is written" set=team::writing><brief::List /></Frame>
-            <Frame title="it could not be pinned" set=team::unpinned><brief::List /></Frame>
-            <Frame title="empty" set=team::no_brief><brief::List /></Frame>
-            <Frame title="on its way" set=|app| team::unread_brief(app, None)><brief::List /></Frame>
-            <Frame title="not read" set=|app| team::unread_brief(app, Some(refusal()))><brief::List /></Frame>
-            <Frame title="a claim" set=|app| team::brief(app, "jitter") is_wide=true><brief::Detail /></Frame>
-            <Frame title="a pinned line" set=|app| team::brief(app, "Ship")><brief::Detail /></Frame>
         </Part>
     }
 }
@@ -266,13 +152,13 @@ fn Notices() -> impl IntoView {
 }
 
 #[component]
-fn Part(title: &'static str, children: Children) -> impl IntoView {
+pub(crate) fn Part(title: &'static str, children: Children) -> impl IntoView {
     view! { <section><h2>{title}</h2><div class="exhibits">{children()}</div></section> }
 }
 
 /// A component with an app of its own, in one state.
 #[component]
-fn Frame(
+pub(crate) fn Frame(
     title: &'static str,
     set: fn(App),
     #[prop(optional)] is_wide: bool,
@@ -372,7 +258,7 @@ fn icons() -> impl IntoView {
         (Icon::Pin, "pinned"),
     ];
     let views = VIEWS.iter().map(|it| (it.icon, it.id));
-    let kinds = KINDS.iter().map(|it| (Icon::Of(*it), words::kind(*it)));
+    let kinds = Kind::ALL.iter().map(|it| (Icon::Of(*it), words::kind(*it)));
     let all = views.chain(named).chain(kinds);
     all.map(|(icon, name)| view! { <span class="named">{icon.draw()}{name}</span> })
         .collect_view()
@@ -380,8 +266,8 @@ fn icons() -> impl IntoView {
 
 #[component]
 fn States() -> impl IntoView {
-    let word = |it: &Arc<Engram>| {
-        let (word, class) = words::evidence(it, false);
+    let word = |engram: &Arc<Engram>| {
+        let (word, class) = words::evidence(engram, false);
         view! { <span class=class>{word}</span> }
     };
     view! {
@@ -435,10 +321,10 @@ fn long_line() -> Option<impl IntoView> {
 
 fn known() -> impl IntoView {
     let known = engrams().into_iter().nth(2);
-    let known = known.and_then(|it| {
-        let pointer = it.pointers.first().cloned()?;
+    let known = known.and_then(|engram| {
+        let pointer = engram.pointers.first().cloned()?;
         let digest = "4d7a".repeat(16);
-        Some((it, pointer.with_digest(Some(digest)).ok()?))
+        Some((engram, pointer.with_digest(Some(digest)).ok()?))
     });
     view! { <Refused refusal=refusal() known retry=|| () /> }
 }

@@ -12,7 +12,7 @@ use super::{
     reading::Reading,
     repositories::{Known, is_same},
     stale::Stale,
-    views::{Kept, View, feed::Listing},
+    views::{View, ViewStates, feed::Listing},
     write::Writing,
 };
 use crate::{
@@ -44,7 +44,7 @@ pub(crate) struct App {
     pub(crate) batch: Batch,
     pub(crate) list: Listing,
     /// What each view keeps.
-    pub(crate) views: Kept,
+    pub(crate) views: ViewStates,
     /// The view on the screen.
     pub(crate) view: RwSignal<&'static View>,
     pub(crate) repositories: Known,
@@ -64,7 +64,7 @@ impl App {
             frame: Frame::new(),
             batch: Batch::new(),
             list: Listing::new(),
-            views: Kept::new(),
+            views: ViewStates::new(),
             view: RwSignal::new(&feed::VIEW),
             repositories: Known::new(),
             stale: Stale::new(),

@@ -6,13 +6,13 @@ use std::sync::{
 };
 
 use engram_model::{
-    Blame, BlamePart, Block, Change, Code, Conflict, Engram, EngramId, Entry, LineReply, LineView,
+    Blame, BlamePart, Block, Change, Code, Engram, EngramId, Entry, Kind, LineReply, LineView,
     Lines, Media, MediaKind, Pointer, PointerType, Reading, Recent, Refusal, Side, SourceLine,
     SourceReply, Standing, Surroundings,
 };
 use serde_json::json;
 
-use super::{super::backend::strange, KINDS};
+use super::super::backend::strange;
 use crate::{app::dom, words};
 
 const DIGEST: &str = "sha256:4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a";
@@ -26,13 +26,13 @@ const HOW: &[(&str, &str, &str)] = &[
     ("unknown", "unchanged", "src/delay.rs"),
     ("holds", "edited", EDITED),
 ];
-const EDITED: &str = "src/retry.rs";
+pub(crate) const EDITED: &str = "src/retry.rs";
 const GONE: &str = "src/gone.rs";
 
 /// One engram of each kind, each with another standing. No two that were made have the same id.
-pub(super) fn engrams() -> Vec<Arc<Engram>> {
+pub(crate) fn engrams() -> Vec<Arc<Engram>> {
     static MADE: AtomicU64 = AtomicU64::new(0);
-    let made = KINDS.iter().enumerate().map(|(index, kind)| {
+    let made = Kind::ALL.iter().enumerate().map(|(index, kind)| {
         let id = format!("{:026}", MADE.fetch_add(1, Ordering::Relaxed));
         let now = dom::clock().now;
         let how = HOW.get(index);
@@ -57,104 +57,6 @@ pub(super) fn engrams() -> Vec<Arc<Engram>> {
     made.map(|it: Engram| Arc::new(it)).collect()
 }
 
-/// A conflict of each tier and severity, in three topics; two await no verdict.
-pub(in crate::app) fn conflicts() -> Vec<Conflict> {
-    let now = dom::clock().now;
-    let id = |number: usize| format!("{number:026}");
-    let side = |number: usize, by: &str, file: &str, confidence: f64, topic: &str, claim: &str| {
-        // What stands between the bars differs.
-        let bars: Vec<usize> = (claim.chars().enumerate())
-            .filter(|it| it.1 == '|')
-            .map(|it| it.0)
-            .collect();
-        let differs: Vec<(usize, usize)> = match bars[..] {
-            [from, to] => vec![(from, to - 1)],
-            _ => Vec::new(),
-        };
-        json!({
-            "id": id(number), "lineage_id": id(number), "claim": claim.replace('|', ""), "differs": differs,
-            "topic": topic, "by": by, "created_at": now, "confidence": confidence, "fact_type": "observation",
-            "verified": confidence > 0.5, "valid_until": null,
-            "pointers": [{"type": "repo", "ref": format!("{file}@HEAD"), "span": "L9-L15"}]
-        })
-    };
-    let conflict = |number: usize,
-                    status: &str,
-                    severity: &str,
-                    tier: &str,
-                    topic: &str,
-                    why: &str,
-                    a: &str,
-                    b: &str| {
-        let settled = (status == "resolved").then(
-            || json!({"how": "winner", "by": "user", "at": now, "why": "Measured under load."}),
-        );
-        let allowed = (number == 904).then(
-            || json!({"by": "user", "at": now, "why": "Both are in use until the migration."}),
-        );
-        json!({
-            "id": id(number), "status": status, "severity": severity, "tier": tier, "score": null, "why": why, "found_at": now,
-            "a": side(number + 10, "programmer-1", EDITED, 0.9, topic, a),
-            "b": side(number + 20, "programmer-3", "src/delay.rs", 0.7, topic, b),
-            "risk": null, "settled": settled, "allowed": allowed
-        })
-    };
-    let all = json!([
-        conflict(
-            901,
-            "open",
-            "high",
-            "tier2_numeric",
-            "auth",
-            "1,000 per second is not 2,000 per second.",
-            "The auth service allows |1000 req/s| per IP.",
-            "Auth is limited to |2k requests per second| per IP."
-        ),
-        conflict(
-            902,
-            "open",
-            "medium",
-            "tier2_temporal",
-            "auth",
-            "One says that it is gone, the other that it is there.",
-            "Sessions are |still| kept in `redis`.",
-            "Sessions are |no longer| kept in `redis`."
-        ),
-        conflict(
-            903,
-            "open",
-            "medium",
-            "tier2b_cross_scope",
-            "payments",
-            "What holds for all services holds for payments.",
-            "All services use |MySQL|.",
-            "Payments are stored in |PostgreSQL|, which is set up with two replicas in the same region."
-        ),
-        conflict(
-            904,
-            "open",
-            "low",
-            "tier0_entity",
-            "",
-            "`true` is not `false`.",
-            "הדגל `retry.jitter` הוא |true|",
-            "הדגל `retry.jitter` הוא |false|"
-        ),
-        conflict(
-            905,
-            "resolved",
-            "high",
-            "tier3_llm",
-            "",
-            "A call that waits cannot be refused.",
-            "A call waits until the lock is free.",
-            "A call is refused while the lock is held."
-        ),
-        conflict(906, "closed", "low", "tier1_nli", "", "", "", ""),
-    ]);
-    serde_json::from_value(all).unwrap_or_default()
-}
-
 fn line(number: u32, before: u32, text: &str, side: Side) -> SourceLine {
     SourceLine {
         number,
@@ -166,7 +68,7 @@ fn line(number: u32, before: u32, text: &str, side: Side) -> SourceLine {
     }
 }
 
-pub(super) fn plain() -> Arc<[SourceLine]> {
+pub(crate) fn plain() -> Arc<[SourceLine]> {
     Arc::new([
         line(8, 0, "", Side::Both),
         line(9, 0, "pub fn delay(attempt: u32) -> Duration {", Side::Both),
@@ -175,7 +77,7 @@ pub(super) fn plain() -> Arc<[SourceLine]> {
     ])
 }
 
-pub(super) fn edited() -> Arc<[SourceLine]> {
+pub(crate) fn edited() -> Arc<[SourceLine]> {
     let after = "    ceiling(attempt).mul_f64(half_jitter())";
     Arc::new([
         line(9, 9, "pub fn delay(attempt: u32) -> Duration {", Side::Both),
@@ -191,13 +93,13 @@ pub(super) fn edited() -> Arc<[SourceLine]> {
 }
 
 /// A span too long for the highlighter.
-pub(super) fn long() -> Arc<[SourceLine]> {
+pub(crate) fn long() -> Arc<[SourceLine]> {
     let text = |n: u32| format!("    steps.push(Duration::from_millis({}));", n * 100);
     (1..=14).map(|n| line(n, 0, &text(n), Side::Both)).collect()
 }
 
 /// A change among many unchanged lines.
-pub(super) fn far() -> Arc<[SourceLine]> {
+pub(crate) fn far() -> Arc<[SourceLine]> {
     let same = |n: u32| line(n, n, &format!("steps.push({n});"), Side::Both);
     let changed = [
         line(0, 13, "steps.sort();", Side::Removed),
@@ -210,7 +112,7 @@ pub(super) fn far() -> Arc<[SourceLine]> {
         .collect()
 }
 
-pub(super) fn gone() -> Arc<[SourceLine]> {
+pub(crate) fn gone() -> Arc<[SourceLine]> {
     let first = "pub fn delay(attempt: u32) -> Duration {";
     Arc::new([
         line(0, 9, first, Side::Removed),
@@ -219,7 +121,7 @@ pub(super) fn gone() -> Arc<[SourceLine]> {
 }
 
 /// Every part that a document can have.
-pub(super) fn document() -> Vec<Block> {
+pub(crate) fn document() -> Vec<Block> {
     let text = |text: &str| json!([{"is": "text", "text": text}]);
     let paragraph = |words: &str| json!({"is": "paragraph", "text": text(words)});
     let blocks = json!([
@@ -246,7 +148,7 @@ pub(super) fn document() -> Vec<Block> {
     serde_json::from_value(blocks).unwrap_or_default()
 }
 
-pub(super) fn media(kind: MediaKind, format: Option<&str>) -> Media {
+pub(crate) fn media(kind: MediaKind, format: Option<&str>) -> Media {
     Media {
         kind,
         format: format.map(str::to_owned),
@@ -256,7 +158,7 @@ pub(super) fn media(kind: MediaKind, format: Option<&str>) -> Media {
     }
 }
 
-pub(super) fn source(pointer: &Pointer) -> Result<SourceReply, Refusal> {
+pub(crate) fn source(pointer: &Pointer) -> Result<SourceReply, Refusal> {
     let is_document = pointer.kind() == PointerType::Artifact;
     let document = if is_document { document() } else { Vec::new() };
     let reply = json!({
@@ -267,7 +169,7 @@ pub(super) fn source(pointer: &Pointer) -> Result<SourceReply, Refusal> {
     serde_json::from_value(reply).map_err(|error| strange(&error))
 }
 
-pub(super) fn standing(pointer: &Pointer) -> Standing {
+pub(crate) fn standing(pointer: &Pointer) -> Standing {
     let (reading, changes) = match pointer.name() {
         EDITED => (Reading::Edited, edited().to_vec()),
         GONE => (Reading::Gone, gone().to_vec()),
@@ -283,7 +185,7 @@ pub(super) fn standing(pointer: &Pointer) -> Standing {
     }
 }
 
-pub(super) fn blame() -> Blame {
+pub(crate) fn blame() -> Blame {
     let part = |start, end, by: &str, summary: &str| BlamePart {
         lines: Lines { start, end },
         commit: "d873713a".repeat(5),
@@ -308,7 +210,7 @@ pub(super) fn blame() -> Blame {
 }
 
 /// What was done to a claim of two versions, of which this is the newer.
-pub(super) fn log(id: EngramId) -> Vec<Entry> {
+pub(crate) fn log(id: EngramId) -> Vec<Entry> {
     let mut versions = engrams().into_iter().take(2).map(|it| Engram::clone(&it));
     let (Some(mut newer), Some(mut older)) = (versions.next(), versions.next()) else {
         return Vec::new();
@@ -332,7 +234,7 @@ pub(super) fn log(id: EngramId) -> Vec<Entry> {
 }
 
 /// A part of a line of 24,000 characters.
-pub(super) fn long_line(view: &LineView) -> LineReply {
+pub(crate) fn long_line(view: &LineView) -> LineReply {
     let total = 24_000;
     let numbers = (0..).map(|it| format!("{it:05}"));
     let from = view.from / 10_000 * 1_250;
@@ -343,7 +245,7 @@ pub(super) fn long_line(view: &LineView) -> LineReply {
     }
 }
 
-pub(super) fn surroundings() -> Surroundings {
+pub(crate) fn surroundings() -> Surroundings {
     Surroundings {
         editors: Vec::new(),
         editor: Some("vi".to_owned()),
@@ -355,7 +257,7 @@ pub(super) fn surroundings() -> Surroundings {
     }
 }
 
-pub(super) fn repositories() -> Vec<Recent> {
+pub(crate) fn repositories() -> Vec<Recent> {
     let recent = |name: &str, is_front, unseen, drifted| Recent {
         name: name.to_owned(),
         path: format!("~/code/{name}"),
@@ -371,7 +273,7 @@ pub(super) fn repositories() -> Vec<Recent> {
     ]
 }
 
-pub(super) fn refusal() -> Refusal {
+pub(crate) fn refusal() -> Refusal {
     Refusal::new(
         Code::StoreNewer,
         "this home was written by a newer Engram",

@@ -7,14 +7,15 @@ use serde::Deserialize;
 use serde_json::json;
 use wasm_bindgen::{JsValue, prelude::Closure};
 
-use super::{
-    super::backend::{from_js, to_js},
-    made_up,
+use super::made_up;
+use crate::app::{
+    backend::{from_js, to_js},
+    views::conflicts,
 };
 
 /// The arguments of a call that reads or changes.
 #[derive(Deserialize)]
-struct Asked {
+struct CallArgs {
     request: Request,
 }
 
@@ -43,7 +44,7 @@ pub(super) fn stand_in() {
 fn answer(command: &str, args: &JsValue) -> Result<JsValue, Refusal> {
     let call = Call::ALL.iter().find(|it| it.name() == command);
     match call {
-        Some(Call::Read | Call::Change) => to_js(&reply(from_js::<Asked>(args)?.request)?),
+        Some(Call::Read | Call::Change) => to_js(&reply(from_js::<CallArgs>(args)?.request)?),
         Some(Call::Surroundings) => to_js(&made_up::surroundings()),
         Some(Call::Repositories) => to_js(&made_up::repositories()),
         Some(Call::ConnectHint) => to_js(&json!([
@@ -68,8 +69,7 @@ fn reply(request: Request) -> Result<Reply, Refusal> {
         Request::Blame(_) => Reply::Blame(made_up::blame()),
         Request::Line(view) => Reply::Line(made_up::long_line(&view)),
         Request::Conflict(id) => {
-            let all = made_up::conflicts().into_iter();
-            let found = all.into_iter().find(|it| it.id == id);
+            let found = conflicts::gallery::all().into_iter().find(|it| it.id == id);
             Reply::Conflict(Box::new(found.ok_or_else(made_up::refusal)?))
         }
         Request::Log(id) => Reply::Log(made_up::log(id)),

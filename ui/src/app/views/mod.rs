@@ -106,14 +106,14 @@ pub(crate) static VIEWS: &[&View] = &[
 ];
 
 /// What views keep while another is on the screen.
-macro_rules! kept {
+macro_rules! view_states {
     ($($view:ident: $part:ty),* $(,)?) => {
         #[derive(Clone, Copy)]
-        pub(crate) struct Kept {
+        pub(crate) struct ViewStates {
             $(pub(crate) $view: $part,)*
         }
 
-        impl Kept {
+        impl ViewStates {
             pub(crate) fn new() -> Self {
                 Self { $($view: <$part>::new(),)* }
             }
@@ -126,7 +126,7 @@ macro_rules! kept {
     };
 }
 
-kept! {
+view_states! {
     conflicts: conflicts::Conflicts,
     agents: agents::Agents,
     requests: requests::Requests,

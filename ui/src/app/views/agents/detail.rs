@@ -13,7 +13,7 @@ use crate::{
         prose, reading,
         room::{self, ToList},
         state::App,
-        views::requests::asked::wanted,
+        views::requests::request::wanted,
     },
     tags::Tag,
     words::{self, Clock, say},
@@ -26,17 +26,17 @@ const NAMED: usize = 5;
 pub(super) fn Detail() -> impl IntoView {
     let app = App::here();
     let agents = app.views.agents;
-    let it = Memo::new(move |_| agents.current().and_then(|it| agents.of(&it)));
-    let is_none = move || it.with(Option::is_none);
-    let head = move || it.get().map(|it| head(&it, app.clock.get()));
+    let agent = Memo::new(move |_| agents.current().and_then(|it| agents.of(&it)));
+    let is_none = move || agent.with(Option::is_none);
+    let head = move || agent.get().map(|it| head(&it, app.clock.get()));
     view! {
         <section class="pane detail" id=room::DETAIL aria-label=say::agents::ONE data-testid="agent-detail">
             <ToList />
             <div class="scroll" id=room::READ tabindex="-1" hidden=is_none>
                 {head}
-                <Children it />
-                <Costs it />
-                <Stored it />
+                <Children agent />
+                <Costs agent />
+                <Stored agent />
             </div>
             <div class="bar" hidden=is_none>
                 <button class="primary" data-testid="agent-claims" on:click=move |_| state::show_said_by_current(app)>{say::agents::SHOW}" "{keycaps("Enter")}</button>
@@ -45,32 +45,34 @@ pub(super) fn Detail() -> impl IntoView {
     }
 }
 
-fn head(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
+fn head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
     let fact = |what: &'static str, is: Option<String>| {
         is.map(|is| view! { <div><dt>{what}</dt><dd>{is}</dd></div> })
     };
-    let is_open = it.until > clock.now;
+    let is_open = agent.until > clock.now;
     let turn = if is_open {
         say::agents::TURN
     } else {
         say::agents::LAST_TURN
     };
     // Its limit is that of each message, not of the turn.
-    let inline = u64::from(it.inline_tokens.used);
+    let inline = u64::from(agent.inline_tokens.used);
     let inline = (inline > 0).then(|| words::count(inline, say::requests::TOKENS));
-    let meters = it.budget.meters().into_iter();
-    let meters = meters.map(|(what, it)| gauge(what, it)).collect_view();
-    let refused = u64::from(it.refusals);
-    let has_grants = it.grants.open + it.grants.spent > 0;
-    let grants = has_grants.then(|| say::agents::grants(it.grants.open, it.grants.spent));
+    let meters = agent.budget.meters().into_iter();
+    let meters = meters
+        .map(|(what, meter)| gauge(what, meter))
+        .collect_view();
+    let refused = u64::from(agent.refusals);
+    let has_grants = agent.grants.open + agent.grants.spent > 0;
+    let grants = has_grants.then(|| say::agents::grants(agent.grants.open, agent.grants.spent));
     view! {
-        <h2 class="claim" data-testid="agent-name">{words::visible(&it.name)}</h2>
+        <h2 class="claim" data-testid="agent-name">{words::visible(&agent.name)}</h2>
         <dl class="facts">
-            {fact(say::agents::ROLE, it.role.as_deref().map(words::visible))}
-            {fact(say::agents::PARENT, it.started_by.as_deref().map(words::visible))}
-            {fact(say::agents::FIRST, it.first_seen.map(|at| clock.moment(at)))}
-            {fact(say::agents::LAST, Some(clock.moment(it.last_call)))}
-            {fact(say::agents::STORED, Some(words::count(it.stored, say::ENGRAMS)))}
+            {fact(say::agents::ROLE, agent.role.as_deref().map(words::visible))}
+            {fact(say::agents::PARENT, agent.started_by.as_deref().map(words::visible))}
+            {fact(say::agents::FIRST, agent.first_seen.map(|at| clock.moment(at)))}
+            {fact(say::agents::LAST, Some(clock.moment(agent.last_call)))}
+            {fact(say::agents::STORED, Some(words::count(agent.stored, say::ENGRAMS)))}
         </dl>
         <section class="turn-spent" aria-label=turn data-testid="agent-turn">
             <h3>{turn}</h3>
@@ -86,11 +88,11 @@ fn head(it: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
 
 /// The agents that it started.
 #[component]
-fn Children(it: Memo<Option<AgentStatus>>) -> impl IntoView {
+fn Children(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     let app = App::here();
     let agents = app.views.agents;
     let all = Memo::new(move |_| {
-        let handle = it.with(|it| it.as_ref().map(|it| it.handle.clone()));
+        let handle = agent.with(|it| it.as_ref().map(|it| it.handle.clone()));
         let all = handle.map(|it| agents.children_of(&it)).unwrap_or_default();
         let named = |it: AgentStatus| (it.handle, words::visible(&it.name));
         all.into_iter()
@@ -112,18 +114,18 @@ fn Children(it: Memo<Option<AgentStatus>>) -> impl IntoView {
 
 /// What its turn was spent on, and what was refused, the newest first.
 #[component]
-fn Costs(it: Memo<Option<AgentStatus>>) -> impl IntoView {
+fn Costs(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     let app = App::here();
-    let handle = Memo::new(move |_| it.with(|it| it.as_ref().map(|it| it.handle.clone())));
+    let handle = Memo::new(move |_| agent.with(|it| it.as_ref().map(|it| it.handle.clone())));
     let loaded = LocalResource::new(move || {
         app.stale.track(Tag::Status);
-        let agent = handle.get();
+        let handle = handle.get();
         async move {
             let asked = ask::Budget(BudgetOf {
                 costs: true,
-                agent: agent.clone(),
+                agent: handle.clone(),
             });
-            if agent.is_some() {
+            if handle.is_some() {
                 app.ask(asked).await.ok()
             } else {
                 None
@@ -141,9 +143,9 @@ fn Costs(it: Memo<Option<AgentStatus>>) -> impl IntoView {
     let is_none = move || all.with(Vec::is_empty);
     let rows = move || {
         let clock = app.clock.get();
-        let row = |it: &Cost| {
-            let (what, cost, class) = told(&it.what);
-            let (ago, at) = (clock.ago(it.at), clock.moment(it.at));
+        let row = |entry: &Cost| {
+            let (what, cost, class) = told(&entry.what);
+            let (ago, at) = (clock.ago(entry.at), clock.moment(entry.at));
             view! {
                 <tr data-testid="cost" class=class><td class="spent-at" title=at>{ago}</td><td class="what">{what}</td><td class="cost">{cost}</td></tr>
             }
@@ -159,9 +161,9 @@ fn Costs(it: Memo<Option<AgentStatus>>) -> impl IntoView {
 }
 
 /// What cost something, what it cost, and how it looks.
-fn told(it: &CostOf) -> (String, String, &'static str) {
+fn told(cost_of: &CostOf) -> (String, String, &'static str) {
     let tokens = |count: u64| words::count(count, say::requests::TOKENS);
-    match it {
+    match cost_of {
         CostOf::Read {
             pointer,
             tokens: cost,
@@ -176,10 +178,10 @@ fn told(it: &CostOf) -> (String, String, &'static str) {
         }
         CostOf::Message { tokens: cost } => (say::agents::MESSAGE.to_owned(), tokens(*cost), ""),
         CostOf::Refused { code, figures } => {
-            let one = |(name, it): (&String, &Figure)| {
+            let one = |(name, figure): (&String, &Figure)| {
                 let meter = Meter {
-                    used: u32::try_from(it.used).unwrap_or(u32::MAX),
-                    limit: u32::try_from(it.limit).unwrap_or(u32::MAX),
+                    used: u32::try_from(figure.used).unwrap_or(u32::MAX),
+                    limit: u32::try_from(figure.limit).unwrap_or(u32::MAX),
                 };
                 let what =
                     say::agents::counted(name).map_or_else(|| words::visible(name), str::to_owned);
@@ -198,9 +200,10 @@ fn told(it: &CostOf) -> (String, String, &'static str) {
 
 /// The newest claims under its name.
 #[component]
-fn Stored(it: Memo<Option<AgentStatus>>) -> impl IntoView {
+fn Stored(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     let app = App::here();
-    let of = Memo::new(move |_| it.with(|it| it.as_ref().map(|it| (it.name.clone(), it.stored))));
+    let of =
+        Memo::new(move |_| agent.with(|it| it.as_ref().map(|it| (it.name.clone(), it.stored))));
     let loaded = LocalResource::new(move || {
         let name = of.get().map(|(name, _)| name);
         async move {

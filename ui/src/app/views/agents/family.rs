@@ -18,12 +18,13 @@ pub fn tree(order: &[AgentId], parents: &HashMap<AgentId, AgentId>) -> Vec<(Agen
     let tops = order.iter().filter(|it| parent(it).is_none());
     for top in tops.chain(order) {
         let mut next = vec![(top, 0)];
-        while let Some((it, depth)) = next.pop() {
-            if !seen.insert(it) {
+        while let Some((agent, depth)) = next.pop() {
+            if !seen.insert(agent) {
                 continue;
             }
-            tree.push((it.clone(), depth.min(DEEPEST)));
-            let children = order.iter().rev().filter(|child| parent(child) == Some(it));
+            tree.push((agent.clone(), depth.min(DEEPEST)));
+            let children = order.iter().rev();
+            let children = children.filter(|child| parent(child) == Some(agent));
             next.extend(children.map(|child| (child, depth + 1)));
         }
     }

@@ -78,7 +78,7 @@ fn Row(handle: AgentId, depth: usize, current: Memo<Option<AgentId>>) -> impl In
     let app = App::here();
     let id = element_id(&handle);
     let handle = StoredValue::new(handle);
-    let it = Memo::new(move |_| handle.with_value(|it| app.views.agents.of(it)));
+    let agent = Memo::new(move |_| handle.with_value(|it| app.views.agents.of(it)));
     let is_open = Memo::new(move |_| {
         handle.with_value(|handle| current.with(|it| it.as_ref() == Some(handle)))
     });
@@ -86,7 +86,7 @@ fn Row(handle: AgentId, depth: usize, current: Memo<Option<AgentId>>) -> impl In
         handle.with_value(|it| state::select(app, it));
         room::bring_forward(app);
     };
-    let content = move || it.get().map(|it| content(&it, depth, app.clock.get()));
+    let content = move || agent.get().map(|it| content(&it, depth, app.clock.get()));
     view! {
         <div class="agent-row" class:selected=is_open id=id role="option" aria-selected=move || is_open.get().to_string()
             data-testid="agent" data-depth=depth style=("--depth", depth.to_string())
@@ -96,31 +96,31 @@ fn Row(handle: AgentId, depth: usize, current: Memo<Option<AgentId>>) -> impl In
     }
 }
 
-fn content(it: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + use<> {
-    let at = it.last_call;
+fn content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + use<> {
+    let at = agent.last_call;
     // Below its parent, its place says whose child it is.
-    let parent = it.started_by.as_deref().filter(|_| depth == 0);
+    let parent = agent.started_by.as_deref().filter(|_| depth == 0);
     view! {
         <span class="who">
-            <b>{words::visible(&it.name)}</b>
-            {it.role.as_deref().map(|role| view! { <span>{words::visible(role)}</span> })}
+            <b>{words::visible(&agent.name)}</b>
+            {agent.role.as_deref().map(|role| view! { <span>{words::visible(role)}</span> })}
             {parent.map(|name| view! { <span>{say::agents::parent(&words::visible(name))}</span> })}
             <span class="space"></span>
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>
         <span class="what">
-            <span class="did">{it.did.map(say::agents::did)}</span>
+            <span class="did">{agent.did.map(say::agents::did)}</span>
             <span class="space"></span>
-            {if it.until > clock.now { gauges(&it.budget).into_any() } else { view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any() }}
+            {if agent.until > clock.now { gauges(&agent.budget).into_any() } else { view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any() }}
         </span>
-        {more(it)}
+        {more(agent)}
     }
 }
 
 /// Grants that it can use, and how often it was refused, on a line of their own where there are any.
-fn more(it: &AgentStatus) -> impl IntoView + use<> {
-    let open = u64::from(it.grants.open);
-    let refused = u64::from(it.refusals);
+fn more(agent: &AgentStatus) -> impl IntoView + use<> {
+    let open = u64::from(agent.grants.open);
+    let refused = u64::from(agent.refusals);
     (open + refused > 0).then(|| {
         view! {
             <span class="what">
@@ -138,12 +138,12 @@ fn gauges(budget: &Budget) -> impl IntoView + use<> {
 }
 
 /// A meter as a thin bar, with its figures.
-pub(super) fn gauge(what: &'static str, it: Meter) -> impl IntoView {
-    let share = (it.share() * 100.0).clamp(0.0, 100.0);
+pub(super) fn gauge(what: &'static str, meter: Meter) -> impl IntoView {
+    let share = (meter.share() * 100.0).clamp(0.0, 100.0);
     view! {
-        <span class="gauge" class:spent={it.used >= it.limit}>
+        <span class="gauge" class:spent={meter.used >= meter.limit}>
             <i class="track" aria-hidden="true"><i style:width=format!("{share:.0}%")></i></i>
-            <span>{words::meter(it)}" "{what}</span>
+            <span>{words::meter(meter)}" "{what}</span>
         </span>
     }
 }

@@ -155,11 +155,11 @@ fn in_order(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
 /// Shows the claims under the open agent's name in the feed.
 pub(super) fn show_said_by_current(app: App) {
     let agents = app.views.agents;
-    let Some(it) = untrack(|| agents.of(&agents.current()?)) else {
+    let Some(agent) = untrack(|| agents.of(&agents.current()?)) else {
         return;
     };
     let filter = Filter {
-        authors: vec![it.name],
+        authors: vec![agent.name],
         ..Filter::default()
     };
     feed::limit(app, &feed::VIEW, filter, true);

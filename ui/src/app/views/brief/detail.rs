@@ -19,7 +19,7 @@ use crate::{
 };
 
 #[component]
-pub(crate) fn Detail() -> impl IntoView {
+pub(super) fn Detail() -> impl IntoView {
     let app = App::here();
     let line = Memo::new(move |_| state::line(app));
     let shown = move || line.get().map(|line| view! { <Whole line /> });

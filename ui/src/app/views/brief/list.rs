@@ -1,13 +1,9 @@
 //! The lines in their order, by part; how much of what it may have the brief uses; and whose it is.
 
-use engram_model::{AgentId, BriefLine, BriefPart, Meter};
+use engram_model::{AgentId, AgentStatus, BriefLine, BriefPart, Meter, ShownBrief};
 use leptos::{ev, prelude::*};
 
-use super::{
-    VIEW,
-    pins::FIELD,
-    state::{self, Draft},
-};
+use super::{VIEW, pins::FIELD, state};
 use crate::{
     app::{
         dom,
@@ -25,9 +21,9 @@ use crate::{
 pub(super) const WHOSE: &str = "brief-of";
 
 #[component]
-pub(crate) fn List() -> impl IntoView {
+pub(super) fn List() -> impl IntoView {
     let app = App::here();
-    let it = app.views.brief;
+    let brief = app.views.brief;
     let beside = move || {
         view! {
             <Used />
@@ -36,9 +32,9 @@ pub(crate) fn List() -> impl IntoView {
         }
     };
     view! {
-        <ListPane view=&VIEW beside limits=|| view! { <Whose /> } refused=it.inbox.refused again=state::read>
+        <ListPane view=&VIEW beside limits=|| view! { <Whose /> } refused=brief.inbox.refused again=state::read>
             <Field />
-            <div class="within-list"><Refused refusal=it.pin_refused /></div>
+            <div class="within-list"><Refused refusal=brief.pin_refused /></div>
             <Lines />
         </ListPane>
     }
@@ -48,7 +44,7 @@ pub(crate) fn List() -> impl IntoView {
 #[component]
 fn Used() -> impl IntoView {
     let app = App::here();
-    let chip = move |of: fn(&engram_model::ShownBrief) -> (u64, u64, &'static str)| {
+    let chip = move |of: fn(&ShownBrief) -> (u64, u64, &'static str)| {
         move || {
             let known = app.views.brief.known.with(|it| it.as_ref().map(of));
             known.map(|(used, most, what)| {
@@ -73,21 +69,21 @@ fn Used() -> impl IntoView {
 #[component]
 fn Whose() -> impl IntoView {
     let app = App::here();
-    let it = app.views.brief;
+    let brief = app.views.brief;
     let agents = Memo::new(move |_| {
-        let mut agents: Vec<(String, String)> = it.agents.with(|all| {
-            let one = |it: &engram_model::AgentStatus| (it.handle.0.clone(), named(it));
+        let mut agents: Vec<(String, String)> = brief.agents.with(|all| {
+            let one = |it: &AgentStatus| (it.handle.0.clone(), named(it));
             all.iter().map(one).collect()
         });
         // One that is chosen stays, whatever is listed.
-        if let Some(chosen) = it.whose.get()
+        if let Some(chosen) = brief.whose.get()
             && !agents.iter().any(|(handle, _)| *handle == chosen.0)
         {
             agents.insert(0, (chosen.0.clone(), words::visible(&chosen.0)));
         }
         agents
     });
-    let whose = move || it.whose.get().map(|it| it.0).unwrap_or_default();
+    let whose = move || brief.whose.get().map(|it| it.0).unwrap_or_default();
     let option = move |(handle, name): (String, String)| {
         let own = handle.clone();
         view! { <option value=handle selected=move || whose() == own>{name}</option> }
@@ -102,7 +98,7 @@ fn Whose() -> impl IntoView {
             <label for=WHOSE class="offscreen">{say::brief::WHOSE}</label>
             <select id=WHOSE data-testid="whose" on:change=move |event| {
                 let handle = event_target_value(&event);
-                it.whose.set((!handle.is_empty()).then_some(AgentId(handle)));
+                brief.whose.set((!handle.is_empty()).then_some(AgentId(handle)));
             }>
                 <option value="" selected=move || whose().is_empty()>{say::brief::ALL}</option>
                 {move || agents.get().into_iter().map(option).collect_view()}
@@ -113,9 +109,9 @@ fn Whose() -> impl IntoView {
 }
 
 /// An agent's name, with its role.
-fn named(it: &engram_model::AgentStatus) -> String {
-    let name = words::visible(&it.name);
-    match &it.role {
+fn named(agent: &AgentStatus) -> String {
+    let name = words::visible(&agent.name);
+    match &agent.role {
         Some(role) => format!("{name} · {}", words::visible(role)),
         None => name,
     }
@@ -141,19 +137,13 @@ fn Field() -> impl IntoView {
     };
     let write = move |event| {
         let text = event_target_value(&event);
-        draft.update(|it| {
-            if let Some(it) = it {
-                it.text = text;
+        draft.update(|draft| {
+            if let Some(draft) = draft {
+                draft.text = text;
             }
         });
     };
-    let text = move || {
-        draft.with(|it| {
-            it.as_ref()
-                .map(|it: &Draft| it.text.clone())
-                .unwrap_or_default()
-        })
-    };
+    let text = move || draft.with(|it| it.as_ref().map(|it| it.text.clone()).unwrap_or_default());
     let is_new = move || draft.with(|it| it.as_ref().is_some_and(|it| it.instead_of.is_none()));
     let save = move || {
         if is_new() {
@@ -180,8 +170,8 @@ fn Field() -> impl IntoView {
 #[component]
 fn Lines() -> impl IntoView {
     let app = App::here();
-    let it = app.views.brief;
-    let lines = Memo::new(move |_| it.lines());
+    let brief = app.views.brief;
+    let lines = Memo::new(move |_| brief.lines());
     let is_none = Memo::new(move |_| lines.with(Vec::is_empty));
     let parts = Memo::new(move |_| {
         let mut parts: Vec<BriefPart> = lines.with(|all| all.iter().map(|it| it.part).collect());
@@ -189,12 +179,12 @@ fn Lines() -> impl IntoView {
         parts
     });
     let active = Signal::derive(move || {
-        let text = it.inbox.open.get()?;
+        let text = brief.inbox.open.get()?;
         let at = lines.with(|all| all.iter().position(|it| it.text == text))?;
         Some(element_id(at))
     });
     view! {
-        <Instead is_none is_read=Signal::derive(move || it.known.with(Option::is_some)) refused=it.inbox.refused
+        <Instead is_none is_read=Signal::derive(move || brief.known.with(Option::is_some)) refused=brief.inbox.refused
             reading=say::brief::READING nothing />
         <ListBox class="conflicts brief" label=say::brief::LABEL testid="brief-list" is_none active>
             <For each=move || parts.get() key=|it| *it let:part><Part part lines /></For>

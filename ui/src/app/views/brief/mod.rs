@@ -2,6 +2,8 @@
 //! unpins and edits lines; what is composed changes with the claims.
 
 mod detail;
+#[cfg(feature = "gallery")]
+pub(crate) mod gallery;
 mod list;
 mod pins;
 mod state;
@@ -11,8 +13,6 @@ mod tests;
 use leptos::prelude::*;
 
 pub(crate) use self::state::Brief;
-#[cfg(feature = "gallery")]
-pub(crate) use self::{detail::Detail, list::List, pins::write_line, state::line};
 use super::View;
 use crate::{
     app::{icons::Icon, room, state::App},

@@ -3,7 +3,7 @@
 use engram_model::{BriefLine, Pinning, Refusal, Unpinning, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::state::Draft;
+use super::state::LineDraft;
 use crate::{
     app::{dom, room, state::App, views::brief::state},
     tags::Tag,
@@ -14,13 +14,13 @@ use crate::{
 pub(super) const FIELD: &str = "line-field";
 
 /// Whether a line can be pinned, or unpinned.
-pub(super) fn can_pin(it: &BriefLine) -> bool {
-    it.pinned || it.engram.is_some()
+pub(super) fn can_pin(line: &BriefLine) -> bool {
+    line.pinned || line.engram.is_some()
 }
 
 /// Whether its words are somebody's own, and not those of a claim.
-pub(super) fn can_edit(it: &BriefLine) -> bool {
-    it.pinned && it.engram.is_none()
+pub(super) fn can_edit(line: &BriefLine) -> bool {
+    line.pinned && line.engram.is_none()
 }
 
 /// Pins the open line, or unpins it.
@@ -45,10 +45,10 @@ pub(super) fn pin_or_unpin(app: App) {
 }
 
 /// Opens the field for a line: a new one, or one that takes the place of a pinned line.
-pub(crate) fn write_line(app: App, instead_of: Option<BriefLine>) {
+pub(super) fn write_line(app: App, instead_of: Option<BriefLine>) {
     app.views.brief.pin_refused.set(None);
     let text = instead_of.as_ref().map(|it| it.text.clone());
-    app.views.brief.draft.set(Some(Draft {
+    app.views.brief.draft.set(Some(LineDraft {
         text: text.unwrap_or_default(),
         instead_of,
     }));

@@ -21,7 +21,7 @@ use crate::{
 
 /// A line that is written.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Draft {
+pub(super) struct LineDraft {
     /// The pinned line that it takes the place of.
     pub(super) instead_of: Option<BriefLine>,
     pub(super) text: String,
@@ -39,7 +39,7 @@ part! {
             pub(crate) whose: RwSignal<Option<AgentId>> = None,
             pub(super) agents: RwSignal<Vec<AgentStatus>> = Vec::new(),
             /// The line that is written, and why it could not be pinned.
-            pub(super) draft: RwSignal<Option<Draft>> = None,
+            pub(super) draft: RwSignal<Option<LineDraft>> = None,
             pub(crate) pin_refused: RwSignal<Option<Refusal>> = None,
         }
         stays {}
@@ -73,17 +73,18 @@ pub(super) fn follow(app: App) {
 }
 
 pub(super) fn read(app: App) {
-    let it = app.views.brief;
+    let brief = app.views.brief;
     let of = BriefOf {
-        agent: it.whose.get_untracked(),
+        agent: brief.whose.get_untracked(),
     };
-    it.inbox
+    brief
+        .inbox
         .read(app, ask::ShowBrief(of), move |shown| list(app, *shown));
 }
 
 fn list(app: App, shown: ShownBrief) {
-    let it = app.views.brief;
-    let selected = it.inbox.open.get_untracked();
+    let brief = app.views.brief;
+    let selected = brief.inbox.open.get_untracked();
     let lines = &shown.brief.lines;
     let place = |all: &[BriefLine]| {
         let selected = selected.as_ref()?;
@@ -91,22 +92,22 @@ fn list(app: App, shown: ShownBrief) {
     };
     let is_there = place(lines).is_some();
     // Where the open line is gone, the one that took its place opens.
-    let before = it
+    let before = brief
         .known
         .with_untracked(|it| it.as_ref().and_then(|it| place(&it.brief.lines)));
     let at = before.unwrap_or(0).min(lines.len().saturating_sub(1));
     let next = lines.get(at).map(|line| line.text.clone());
-    it.known.set(Some(shown));
+    brief.known.set(Some(shown));
     if untrack(|| VIEW.is_on(app)) && !is_there {
         match next {
             Some(text) => select_line(app, text),
-            None => it.inbox.open.set(None),
+            None => brief.inbox.open.set(None),
         }
     }
 }
 
 /// The open line.
-pub(crate) fn line(app: App) -> Option<BriefLine> {
+pub(super) fn line(app: App) -> Option<BriefLine> {
     let text = app.views.brief.inbox.open.get()?;
     let mut lines = app.views.brief.lines().into_iter();
     lines.find(|it| it.text == text)

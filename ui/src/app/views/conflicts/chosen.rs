@@ -14,7 +14,7 @@ use crate::{
         state::App,
         views::{
             conflicts::{
-                queue::{Queue, Verdict},
+                queue::{ConflictVerdict, Queue},
                 state, verdict,
             },
             feed,
@@ -25,8 +25,8 @@ use crate::{
 };
 
 /// Only open conflicts can be selected.
-fn can_choose(it: &Conflict) -> bool {
-    it.status == ConflictStatus::Open
+fn can_choose(conflict: &Conflict) -> bool {
+    conflict.status == ConflictStatus::Open
 }
 
 /// Changes the selection; a verdict that waits for its reason is dropped.
@@ -94,7 +94,7 @@ fn told_chosen_conflicts(app: App) -> String {
 }
 
 /// Gives a verdict on all selected conflicts that it fits, in order, once each.
-pub(super) fn judge_chosen_conflicts(app: App, verdict: Verdict) {
+pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
     let all = app.views.conflicts;
     if !verdict.is_for_many() {
         return app.frame.say(
@@ -112,7 +112,7 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: Verdict) {
         return app.frame.say(say::conflicts::NONE_FITS, "", true);
     }
     let reason = all.chosen_reason.get_untracked();
-    if verdict == Verdict::Allow && reason.trim().is_empty() {
+    if verdict == ConflictVerdict::Allow && reason.trim().is_empty() {
         return verdict::want_reason(app);
     }
     let (doing, done) = verdict.words();
@@ -124,7 +124,7 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: Verdict) {
         fitting.into_iter().map(|it| (it.id, it)).collect();
     spawn_local(async move {
         let to_one = async |id: ConflictId| match rows.get(&id) {
-            Some(it) => verdict::say_of_conflict(app, it, verdict, None, &reason).await,
+            Some(conflict) => verdict::say_of_conflict(app, conflict, verdict, None, &reason).await,
             None => Ok(None),
         };
         let outcome = app.batch.each(ids, to_one).await;
@@ -141,12 +141,12 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: Verdict) {
 }
 
 /// Settled conflicts are deselected and leave the list; those that failed or that it does not fit stay.
-fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: Verdict) {
+fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: ConflictVerdict) {
     let all = app.views.conflicts;
     let read = all.inbox.open.get_untracked();
     // The one that is read next is one that still waits.
-    let next = all.queue.with_untracked(|it| {
-        let mut queue = it.clone()?;
+    let next = all.queue.with_untracked(|queue| {
+        let mut queue = queue.clone()?;
         let read = read.filter(|it| done.contains(it))?;
         done.iter()
             .filter(|it| **it != read)
@@ -155,7 +155,7 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: Verdict) {
     });
     all.chosen.update(|it| match verdict {
         // They still wait, and can be judged again.
-        Verdict::Allow => done.iter().copied().for_each(|id| it.remove(id)),
+        ConflictVerdict::Allow => done.iter().copied().for_each(|id| it.remove(id)),
         _ => it.settle(done.iter().copied()),
     });
     for id in &done {
@@ -182,7 +182,7 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: Verdict) {
 
 /// The verdicts on selected conflicts, below the panes; the progress of a long run.
 #[component]
-pub(crate) fn ChosenBar() -> impl IntoView {
+pub(super) fn ChosenBar() -> impl IntoView {
     let app = App::here();
     let all = app.views.conflicts;
     let count = Memo::new(move |_| all.chosen.with(Chosen::len));
@@ -214,7 +214,9 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         all.clear_chosen();
         room::focus_pane(app);
     };
-    let verdicts = Verdict::ALL.into_iter().filter(|it| it.is_for_many());
+    let verdicts = ConflictVerdict::ALL
+        .into_iter()
+        .filter(|it| it.is_for_many());
     let buttons = verdicts.map(|verdict| {
         let fitting = move |it: &Chosen<Conflict>| it.iter().filter(|it| verdict.fits(it)).count();
         let fitting = Memo::new(move |_| all.chosen.with(fitting));

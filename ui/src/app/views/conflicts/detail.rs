@@ -16,7 +16,7 @@ use crate::{
         source::SourceCard,
         state::App,
         views::conflicts::{
-            queue::{Verdict, differing},
+            queue::{ConflictVerdict, differing},
             state,
         },
     },
@@ -28,7 +28,7 @@ use crate::{
 const LONG: usize = 160;
 
 #[component]
-pub(crate) fn Detail() -> impl IntoView {
+pub(super) fn Detail() -> impl IntoView {
     let app = App::here();
     let current = Memo::new(move |_| state::conflict(app));
     let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id)));
@@ -55,26 +55,25 @@ fn Whole(id: ConflictId, current: Memo<Option<Arc<Conflict>>>) -> impl IntoView 
     let node = NodeRef::<html::Div>::new();
     node.on_load(move |it| room::keep_focus(app, &it));
     let head = move || current.get().map(|it| head(app, &it));
-    let sides = current.get_untracked().map(|it| {
-        let first = it.a.pointers.len();
-        [(0, it.a.clone(), 0), (1, it.b.clone(), first)]
+    let sides = current.get_untracked().map(|conflict| {
+        let first = conflict.a.pointers.len();
+        [(0, conflict.a.clone(), 0), (1, conflict.b.clone(), first)]
     });
     let sides = StoredValue::new(sides.into_iter().flatten().collect::<Vec<_>>());
     let said = move |side: usize| {
-        let it = move |it: &Option<Arc<Conflict>>| {
-            let it = it.as_ref()?;
+        let claim = Memo::new(move |_| {
+            let conflict = current.get()?;
             Some(if side == 0 {
-                it.a.clone()
+                conflict.a.clone()
             } else {
-                it.b.clone()
+                conflict.b.clone()
             })
-        };
-        let it = Memo::new(move |_| current.with(it));
-        view! { <Said side it /> }
+        });
+        view! { <Said side claim /> }
     };
     let evidence = sides.with_value(|all| {
-        let one = |(side, it, first): &(usize, ConflictSide, usize)| {
-            view! { <Evidence side=*side it=it.clone() first=*first /> }
+        let one = |(side, claim, first): &(usize, ConflictSide, usize)| {
+            view! { <Evidence side=*side claim=claim.clone() first=*first /> }
         };
         all.iter().map(one).collect_view()
     });
@@ -91,49 +90,52 @@ fn Whole(id: ConflictId, current: Memo<Option<Arc<Conflict>>>) -> impl IntoView 
     }
 }
 
-fn head(app: App, it: &Arc<Conflict>) -> impl IntoView + use<> {
+fn head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
     let clock = app.clock.get();
-    let id = it.id;
+    let id = conflict.id;
     let place = move || {
-        let (at, of) = app.views.conflicts.queue.with(|it| {
-            let it = it.as_ref()?;
-            Some((it.place(id)? + 1, it.rows().len()))
+        let (at, of) = app.views.conflicts.queue.with(|queue| {
+            let queue = queue.as_ref()?;
+            Some((queue.place(id)? + 1, queue.rows().len()))
         })?;
         let [at, of] = [at, of].map(|it| words::thousands(it as u64));
         Some(view! { <span class="chip">{say::conflicts::of(&at, &of)}</span> })
     };
-    let mut topics = vec![topic_name(&it.a.topic), topic_name(&it.b.topic)];
+    let mut topics = vec![topic_name(&conflict.a.topic), topic_name(&conflict.b.topic)];
     topics.dedup();
-    let why = prose::claim(&it.why, &[]);
-    let outcome = it.settled.as_ref().map_or("", |settled| match it.winner() {
-        Some(side) if side.id == it.a.id => say::conflicts::CHOSEN[0],
-        Some(_) => say::conflicts::CHOSEN[1],
-        None => say::conflicts::how(settled.how),
-    });
+    let why = prose::claim(&conflict.why, &[]);
+    let outcome = conflict
+        .settled
+        .as_ref()
+        .map_or("", |settled| match conflict.winner() {
+            Some(side) if side.id == conflict.a.id => say::conflicts::CHOSEN[0],
+            Some(_) => say::conflicts::CHOSEN[1],
+            None => say::conflicts::how(settled.how),
+        });
     view! {
         <div class="chips">
             {place}
-            <span class=severity_class(it.severity) data-testid="severity">{say::conflicts::severity_of(it.severity)}</span>
+            <span class=severity_class(conflict.severity) data-testid="severity">{say::conflicts::severity_of(conflict.severity)}</span>
             {topics.into_iter().map(|it| view! { <span class="chip" title=say::engram::TOPIC>{it}</span> }).collect_view()}
-            <span class="quiet">{say::conflicts::found_by(it.tier)}", "{clock.lately(it.found_at)}</span>
+            <span class="quiet">{say::conflicts::found_by(conflict.tier)}", "{clock.lately(conflict.found_at)}</span>
         </div>
-        {(!it.why.is_empty()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
-        {it.settled.as_ref().map(|it| {
-            let by = say::conflicts::by(&words::person(&it.by), &clock.moment(it.at));
-            let merged = it.merged.map(|id| view! {
+        {(!conflict.why.is_empty()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
+        {conflict.settled.as_ref().map(|settled| {
+            let by = say::conflicts::by(&words::person(&settled.by), &clock.moment(settled.at));
+            let merged = settled.merged.map(|id| view! {
                 " "<button class="plain" data-testid="show-merged" on:click=move |_| state::show_in_feed(app, id)>{say::conflicts::SHOW_MERGED}</button>
             });
-            told("settled", outcome, by, it.why.as_deref(), merged)
+            told("settled", outcome, by, settled.why.as_deref(), merged)
         })}
-        {it.allowed.as_ref().map(|it| {
-            let by = say::conflicts::by(&words::person(&it.by), &clock.moment(it.at));
-            told("allowed", say::conflicts::IS_ALLOWED_BY, by, Some(&it.why), None::<()>)
+        {conflict.allowed.as_ref().map(|allowed| {
+            let by = say::conflicts::by(&words::person(&allowed.by), &clock.moment(allowed.at));
+            told("allowed", say::conflicts::IS_ALLOWED_BY, by, Some(&allowed.why), None::<()>)
         })}
     }
 }
 
-fn severity_class(it: Severity) -> &'static str {
-    match it {
+fn severity_class(severity: Severity) -> &'static str {
+    match severity {
         Severity::High => "word bad",
         Severity::Medium => "word warn",
         Severity::Low => "word gone",
@@ -160,9 +162,9 @@ fn told<V: IntoView + 'static>(
 
 /// A claim with its author, time and confidence.
 #[component]
-fn Said(side: usize, it: Memo<Option<ConflictSide>>) -> impl IntoView {
+fn Said(side: usize, claim: Memo<Option<ConflictSide>>) -> impl IntoView {
     let app = App::here();
-    let content = move || it.get().map(|it| said(&it, app.clock.get()));
+    let content = move || claim.get().map(|it| said(&it, app.clock.get()));
     let show = VIEW
         .command(["first-claim", "second-claim"][side])
         .map(|it| commands::tip(it, dom::is_mac()));
@@ -170,7 +172,7 @@ fn Said(side: usize, it: Memo<Option<ConflictSide>>) -> impl IntoView {
         <article class="said" aria-label=say::conflicts::CLAIM_OF[side] data-testid="said" data-side=say::conflicts::SIDES[side]>
             <header>
                 <h2><kbd aria-hidden="true">{say::conflicts::SIDES[side]}</kbd><span class="offscreen">{say::conflicts::CLAIM_OF[side]}</span></h2>
-                <span>{move || it.with(|it| it.as_ref().map(|it| words::person(&it.by)))}</span>
+                <span>{move || claim.with(|it| it.as_ref().map(|it| words::person(&it.by)))}</span>
                 <span class="space"></span>
                 <button class="plain" data-testid="show-claim" title=show on:click=move |_| state::show_claim(app, side)>{say::conflicts::SHOW}</button>
             </header>
@@ -179,27 +181,27 @@ fn Said(side: usize, it: Memo<Option<ConflictSide>>) -> impl IntoView {
     }
 }
 
-fn said(it: &ConflictSide, clock: Clock) -> impl IntoView + use<> {
-    let (window, until) = clock.validity(it.valid_until);
-    let is_past = it.valid_until.is_some_and(|end| end <= clock.now);
-    let verified = if it.verified {
+fn said(side: &ConflictSide, clock: Clock) -> impl IntoView + use<> {
+    let (window, until) = clock.validity(side.valid_until);
+    let is_past = side.valid_until.is_some_and(|end| end <= clock.now);
+    let verified = if side.verified {
         (say::state::VERIFIED, "word quiet")
     } else {
         (say::state::UNVERIFIED, "word warn")
     };
-    let claim = if it.claim.is_empty() {
+    let claim = if side.claim.is_empty() {
         view! { <p class="claim erased">{say::conflicts::ERASED}</p> }.into_any()
     } else {
-        let claim = prose::marked_claim(&it.claim, &differing(it));
-        view! { <p class="claim" class:closed=is_past class:long={it.claim.len() > LONG} dir=claim.direction data-testid="said-claim">{claim.text}</p> }
+        let claim = prose::marked_claim(&side.claim, &differing(side));
+        view! { <p class="claim" class:closed=is_past class:long={side.claim.len() > LONG} dir=claim.direction data-testid="said-claim">{claim.text}</p> }
                 .into_any()
     };
     view! {
         {claim}
         <dl class="facts">
-            <div><dt>{say::engram::CONFIDENCE}</dt><dd>{format!("{:.2}", it.confidence)}</dd></div>
-            <div><dt class="offscreen">{say::conflicts::TYPE}</dt><dd>{it.fact_type.as_str()}</dd></div>
-            <div><dt>{say::engram::RECORDED}</dt><dd>{clock.moment(it.created_at)}</dd></div>
+            <div><dt>{say::engram::CONFIDENCE}</dt><dd>{format!("{:.2}", side.confidence)}</dd></div>
+            <div><dt class="offscreen">{say::conflicts::TYPE}</dt><dd>{side.fact_type.as_str()}</dd></div>
+            <div><dt>{say::engram::RECORDED}</dt><dd>{clock.moment(side.created_at)}</dd></div>
             <div><dt>{window}</dt><dd>{until}</dd></div>
             <div><dt class="offscreen">{say::engram::EVIDENCE}</dt><dd class=verified.1>{verified.0}</dd></div>
         </dl>
@@ -208,12 +210,16 @@ fn said(it: &ConflictSide, clock: Clock) -> impl IntoView + use<> {
 
 /// The sources of a claim, the first of them open.
 #[component]
-fn Evidence(side: usize, it: ConflictSide, first: usize) -> impl IntoView {
-    let is_none = it.pointers.is_empty();
-    let engram = it.id;
-    let cards = it.pointers.into_iter().enumerate().map(|(index, pointer)| {
-        view! { <SourceCard engram index={first + index} pointer opens={index == 0} /> }
-    });
+fn Evidence(side: usize, claim: ConflictSide, first: usize) -> impl IntoView {
+    let is_none = claim.pointers.is_empty();
+    let engram = claim.id;
+    let cards = claim
+        .pointers
+        .into_iter()
+        .enumerate()
+        .map(|(index, pointer)| {
+            view! { <SourceCard engram index={first + index} pointer opens={index == 0} /> }
+        });
     view! {
         <section class="sources" aria-label=say::conflicts::EVIDENCE_OF[side] data-testid="evidence-of" data-side=say::conflicts::SIDES[side]>
             <h3>{say::conflicts::EVIDENCE_OF[side]}</h3>
@@ -230,24 +236,27 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
     let all = app.views.conflicts;
     let is_none = move || current.with(Option::is_none) || all.is_any_chosen();
     let waits = Memo::new(move |_| {
-        current.with(|it| it.as_ref().is_some_and(|it| Verdict::First.fits(it)))
+        current.with(|it| {
+            it.as_ref()
+                .is_some_and(|it| ConflictVerdict::First.fits(it))
+        })
     });
     let reopens =
         Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| can_reopen(it))));
     let reason = Signal::derive(move || {
         let id = current.with(|it| it.as_ref().map(|it| it.id));
-        id.map(|id| all.written_of(id).reason).unwrap_or_default()
+        id.map(|id| all.draft_of(id).reason).unwrap_or_default()
     });
     let write = move |text: String| {
-        if let Some(it) = current.get_untracked() {
-            all.write(it.id, |it| it.reason = text);
+        if let Some(conflict) = current.get_untracked() {
+            all.write(conflict.id, |it| it.reason = text);
         }
     };
     let ended = move || {
         let is_ended = !waits.get() && !reopens.get();
         is_ended.then(|| view! { <span class="quiet">{say::conflicts::ENDED}</span> })
     };
-    let fits = move |verdict: Verdict| {
+    let fits = move |verdict: ConflictVerdict| {
         Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| verdict.fits(it))))
     };
     view! {
@@ -255,7 +264,7 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
         <div class="bar verdicts" role="group" aria-label=say::conflicts::VERDICTS hidden=is_none data-testid="verdicts">
             {move || (waits.get() && !all.is_any_chosen()).then(|| view! {
                 <Reason reason set=write />
-                {Verdict::ALL.map(|verdict| press(app, verdict, verdict.name().to_owned(), fits(verdict))).into_iter().collect_view()}
+                {ConflictVerdict::ALL.map(|verdict| press(app, verdict, verdict.name().to_owned(), fits(verdict))).into_iter().collect_view()}
             })}
             {move || reopens.get().then(|| {
                 let is_open = waits.get();
@@ -270,14 +279,14 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
 /// A verdict's button, with its key.
 pub(super) fn press(
     app: App,
-    verdict: Verdict,
+    verdict: ConflictVerdict,
     name: String,
     fits: Memo<bool>,
 ) -> impl IntoView + use<> {
     let command = VIEW.command(verdict.id());
     let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
     let is_busy = move || app.batch.progress.with(Option::is_some);
-    let is_primary = matches!(verdict, Verdict::First | Verdict::Second);
+    let is_primary = matches!(verdict, ConflictVerdict::First | ConflictVerdict::Second);
     view! {
         <button class:primary=is_primary data-testid=command.map(|it| it.id) title=verdict.means() disabled=move || !fits.get() || is_busy()
             on:click=move |_| VIEW.run(app, verdict.id())>{name}" "{key}</button>
@@ -297,7 +306,7 @@ pub(super) fn Reason(
             return;
         }
         match event.key().as_str() {
-            "Enter" if wants.get_untracked() => VIEW.run(app, Verdict::Allow.id()),
+            "Enter" if wants.get_untracked() => VIEW.run(app, ConflictVerdict::Allow.id()),
             "Enter" => room::focus_pane(app),
             "Escape" => {
                 wants.set(false);

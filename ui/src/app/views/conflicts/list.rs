@@ -1,7 +1,5 @@
 //! The list: conflicts by topic, worst first, and its filters.
 
-use std::sync::Arc;
-
 use engram_model::{Conflict, ConflictFilter, ConflictId, ConflictSide, ConflictStatus, Listed};
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
@@ -55,16 +53,20 @@ fn press_conflict(app: App, id: ConflictId, event: &ev::MouseEvent) {
 }
 
 #[component]
-pub(crate) fn List() -> impl IntoView {
+pub(super) fn List() -> impl IntoView {
     let app = App::here();
-    let it = app.views.conflicts;
+    let conflicts = app.views.conflicts;
     let count = move || {
         let open = (VIEW.count)(app);
         let counts_open = |it: &ConflictFilter| matches!(it.status, Listed::Open | Listed::All);
-        let is_known = app.status.with(Option::is_some) && it.filter.with(counts_open);
+        let is_known = app.status.with(Option::is_some) && conflicts.filter.with(counts_open);
         is_known.then(|| say::conflicts::open(&words::thousands(open)))
     };
-    let waiting = move || it.queue.with(|it| it.as_ref().map_or(0, Queue::waiting));
+    let waiting = move || {
+        conflicts
+            .queue
+            .with(|it| it.as_ref().map_or(0, Queue::waiting))
+    };
     let pill = move || {
         (waiting() > 0).then(|| {
             view! {
@@ -80,7 +82,7 @@ pub(crate) fn List() -> impl IntoView {
         }
     };
     view! {
-        <ListPane view=&VIEW beside limits=|| view! { <Filters /> } refused=it.inbox.refused again=state::read><Rows /></ListPane>
+        <ListPane view=&VIEW beside limits=|| view! { <Filters /> } refused=conflicts.inbox.refused again=state::read><Rows /></ListPane>
     }
 }
 
@@ -88,15 +90,20 @@ pub(crate) fn List() -> impl IntoView {
 #[component]
 fn Filters() -> impl IntoView {
     let app = App::here();
-    let it = app.views.conflicts;
-    let now = move || it.filter.with(|it| it.status);
+    let conflicts = app.views.conflicts;
+    let now = move || conflicts.filter.with(|it| it.status);
     let statuses = Listed::ALL.iter().map(|&it| {
         view! { <option value=it.as_str() selected=move || now() == it>{say::conflicts::listed(it)}</option> }
     });
-    let topic = move || it.filter.with(|it| it.topic.clone()).unwrap_or_default();
+    let topic = move || {
+        conflicts
+            .filter
+            .with(|it| it.topic.clone())
+            .unwrap_or_default()
+    };
     // One that is chosen stays, whatever is listed.
     let topics = Memo::new(move |_| {
-        let mut topics = it.topics.get();
+        let mut topics = conflicts.topics.get();
         let topic = topic();
         if !topic.is_empty() && !topics.contains(&topic) {
             topics.insert(0, topic);
@@ -135,9 +142,9 @@ fn Filters() -> impl IntoView {
 #[component]
 fn Rows() -> impl IntoView {
     let app = App::here();
-    let it = app.views.conflicts;
+    let conflicts = app.views.conflicts;
     let groups = Memo::new(move |_| {
-        let groups = it.queue.with(|it| it.as_ref().map(Queue::groups));
+        let groups = conflicts.queue.with(|it| it.as_ref().map(Queue::groups));
         groups.unwrap_or_default()
     });
     let topics = Memo::new(move |_| {
@@ -145,19 +152,21 @@ fn Rows() -> impl IntoView {
     });
     let is_none = Memo::new(move |_| topics.with(Vec::is_empty));
     let active = Signal::derive(move || {
-        let id = it.inbox.open.get()?;
-        let is_listed = it.queue.with(|it| it.as_ref()?.place(id)).is_some();
+        let id = conflicts.inbox.open.get()?;
+        let is_listed = conflicts.queue.with(|it| it.as_ref()?.place(id)).is_some();
         is_listed.then(|| element_id(id))
     });
     let omitted = move || {
-        let omitted = it.queue.with(|it| it.as_ref().map_or(0, Queue::omitted));
+        let omitted = conflicts
+            .queue
+            .with(|it| it.as_ref().map_or(0, Queue::omitted));
         (omitted > 0).then(|| {
-            let conflicts = words::count(omitted, say::CONFLICTS);
-            view! { <p class="quiet more">{say::conflicts::omitted(&conflicts)}</p> }
+            let omitted = words::count(omitted, say::CONFLICTS);
+            view! { <p class="quiet more">{say::conflicts::omitted(&omitted)}</p> }
         })
     };
     let due = move || {
-        let due = it.queue.with(|it| it.as_ref().map_or(0, Queue::due));
+        let due = conflicts.queue.with(|it| it.as_ref().map_or(0, Queue::due));
         (due > 0).then(|| {
             let due = words::count(due, say::conflicts::DUE);
             view! { <p class="quiet more" data-testid="conflicts-due">{say::conflicts::due(&due)}</p> }
@@ -171,7 +180,7 @@ fn Rows() -> impl IntoView {
     });
     on_cleanup(move || keys.remove());
     view! {
-        <Instead is_none is_read=Signal::derive(move || it.queue.with(Option::is_some)) refused=it.inbox.refused
+        <Instead is_none is_read=Signal::derive(move || conflicts.queue.with(Option::is_some)) refused=conflicts.inbox.refused
             reading=say::conflicts::READING nothing=move || nothing(app) />
         <ListBox class="conflicts" label=say::conflicts::LABEL testid="conflicts-list" is_many=true is_none active
             on:pointermove=move |event| state::point_at_conflicts(app, &event) on:pointerleave=move |_| state::point_off_conflicts(app)>
@@ -246,18 +255,18 @@ pub(super) fn topic_name(topic: &str) -> String {
 fn Row(id: ConflictId) -> impl IntoView {
     let app = App::here();
     let all = app.views.conflicts;
-    let it = Memo::new(move |_| all.queue.with(|it| it.as_ref()?.get(id)));
+    let conflict = Memo::new(move |_| all.queue.with(|it| it.as_ref()?.get(id)));
     let is_open = Memo::new(move |_| all.inbox.open.get() == Some(id));
     let is_chosen = Memo::new(move |_| {
         let chosen = |it: &Chosen<Conflict>| (!it.is_empty()).then(|| it.has(id));
         all.chosen.with(chosen)
     });
     let is_selected = move || is_chosen.get().unwrap_or(is_open.get()).to_string();
-    let content = move || it.get().map(|it| content(&it, app.clock.get()));
+    let content = move || conflict.get().map(|it| content(&it, app.clock.get()));
     view! {
         <div class="conflict-row" class:selected=is_open class:chosen=move || is_chosen.get() == Some(true) id=element_id(id)
             role="option" aria-selected=is_selected data-testid="conflict" data-id=id.to_string()
-            data-severity=move || it.with(|it| it.as_ref().map(|it| it.severity.as_str()))
+            data-severity=move || conflict.with(|it| it.as_ref().map(|it| it.severity.as_str()))
             on:mousedown=dom::keep_text on:click=move |event| press_conflict(app, id, &event)>
             {content}
         </div>
@@ -265,25 +274,25 @@ fn Row(id: ConflictId) -> impl IntoView {
 }
 
 /// Its status unless it is open, or that it is allowed.
-fn about(it: &Conflict) -> Option<&'static str> {
-    match (it.status, &it.allowed) {
+fn about(conflict: &Conflict) -> Option<&'static str> {
+    match (conflict.status, &conflict.allowed) {
         (ConflictStatus::Open, None) => None,
         (ConflictStatus::Open, Some(_)) => Some(say::conflicts::ALLOWED),
         (status, _) => Some(say::conflicts::status(status)),
     }
 }
 
-fn content(it: &Arc<Conflict>, clock: Clock) -> impl IntoView + use<> {
-    let at = it.found_at;
+fn content(conflict: &Conflict, clock: Clock) -> impl IntoView + use<> {
+    let at = conflict.found_at;
     view! {
         <span class="mark" aria-hidden="true"></span>
-        {line(&it.a)}
+        {line(&conflict.a)}
         <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
-        {line(&it.b)}
+        {line(&conflict.b)}
         <span class="meta">
-            <b class="severity">{say::conflicts::severity(it.severity)}</b>
-            <span>{say::conflicts::found(it.tier)}</span>
-            {about(it).map(|state| view! { <span class="chip">{state}</span> })}
+            <b class="severity">{say::conflicts::severity(conflict.severity)}</b>
+            <span>{say::conflicts::found(conflict.tier)}</span>
+            {about(conflict).map(|state| view! { <span class="chip">{state}</span> })}
         </span>
     }
 }

@@ -12,7 +12,7 @@ use crate::{
         room,
         state::App,
         views::conflicts::{
-            queue::{Verdict, suggestion},
+            queue::{ConflictVerdict, suggestion},
             verdict,
         },
         write::{self, ClaimField},
@@ -31,16 +31,16 @@ pub(super) struct Merge {
 }
 
 /// Opens the field, with the draft of before or a wording to begin with.
-pub(super) fn open_merge(app: App, it: &Conflict) {
-    begin_merge(app, it);
+pub(super) fn open_merge(app: App, conflict: &Conflict) {
+    begin_merge(app, conflict);
     dom::reveal(FIELD);
     dom::next_frame(|| dom::focus(FIELD));
 }
 
-pub(crate) fn begin_merge(app: App, it: &Conflict) {
-    app.views.conflicts.write(it.id, |written| {
-        let merge = written.merge.get_or_insert_with(|| Merge {
-            text: suggestion(it),
+pub(super) fn begin_merge(app: App, conflict: &Conflict) {
+    app.views.conflicts.write(conflict.id, |draft| {
+        let merge = draft.merge.get_or_insert_with(|| Merge {
+            text: suggestion(conflict),
             ..Merge::default()
         });
         merge.is_open = true;
@@ -48,8 +48,8 @@ pub(crate) fn begin_merge(app: App, it: &Conflict) {
 }
 
 fn change_merge(app: App, id: ConflictId, change: impl FnOnce(&mut Merge)) {
-    app.views.conflicts.write(id, |it| {
-        if let Some(merge) = &mut it.merge {
+    app.views.conflicts.write(id, |draft| {
+        if let Some(merge) = &mut draft.merge {
             change(merge);
         }
     });
@@ -60,28 +60,29 @@ fn drop_merge(app: App, id: ConflictId) {
 }
 
 /// Closes the field; keeps a changed draft for later.
-fn leave_merge(app: App, it: &Conflict) {
-    let merge = untrack(|| app.views.conflicts.written_of(it.id)).merge;
-    let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggestion(it));
+fn leave_merge(app: App, conflict: &Conflict) {
+    let merge = untrack(|| app.views.conflicts.draft_of(conflict.id)).merge;
+    let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggestion(conflict));
     if is_changed {
-        change_merge(app, it.id, |it| it.is_open = false)
+        change_merge(app, conflict.id, |it| it.is_open = false)
     } else {
-        drop_merge(app, it.id)
+        drop_merge(app, conflict.id)
     }
     room::focus_pane(app);
 }
 
-fn save_merge(app: App, it: Arc<Conflict>) {
-    if let Some(merge) = untrack(|| app.views.conflicts.written_of(it.id)).merge {
-        change_merge(app, it.id, |it| it.refusal = None);
-        verdict::settle_conflict(app, it, Verdict::Merge, Some(merge.text));
+fn save_merge(app: App, conflict: Arc<Conflict>) {
+    if let Some(merge) = untrack(|| app.views.conflicts.draft_of(conflict.id)).merge {
+        change_merge(app, conflict.id, |it| it.refusal = None);
+        verdict::settle_conflict(app, conflict, ConflictVerdict::Merge, Some(merge.text));
     }
 }
 
 /// The merge was refused: the text stays in the field.
 pub(super) fn refuse_merge(app: App, id: ConflictId, refusal: Refusal) {
-    change_merge(app, id, |it| {
-        (it.is_open, it.refusal) = (true, Some(refusal))
+    change_merge(app, id, |merge| {
+        merge.is_open = true;
+        merge.refusal = Some(refusal);
     });
 }
 
@@ -89,14 +90,17 @@ pub(super) fn refuse_merge(app: App, id: ConflictId, refusal: Refusal) {
 #[component]
 pub(super) fn Merging(id: ConflictId, conflict: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
     let app = App::here();
-    let merge = Memo::new(move |_| app.views.conflicts.written_of(id).merge);
+    let merge = Memo::new(move |_| app.views.conflicts.draft_of(id).merge);
     let is_open = Memo::new(move |_| merge.with(|it| it.as_ref().map(|it| it.is_open)));
     let can = Memo::new(move |_| {
-        conflict.with(|it| it.as_ref().is_some_and(|it| Verdict::Merge.fits(it)))
+        conflict.with(|it| {
+            it.as_ref()
+                .is_some_and(|it| ConflictVerdict::Merge.fits(it))
+        })
     });
     let resume = move |_| {
-        if let Some(it) = conflict.get_untracked() {
-            open_merge(app, &it);
+        if let Some(conflict) = conflict.get_untracked() {
+            open_merge(app, &conflict);
         }
     };
     let discard = move |_| {
@@ -130,13 +134,13 @@ fn Field(
     let refusal = Memo::new(move |_| merge.get().and_then(|it| it.refusal));
     let is_saving = Memo::new(move |_| app.batch.progress.with(Option::is_some));
     let save = move || {
-        if let Some(it) = conflict.get_untracked() {
-            save_merge(app, it);
+        if let Some(conflict) = conflict.get_untracked() {
+            save_merge(app, conflict);
         }
     };
     let leave = move || {
-        if let Some(it) = conflict.get_untracked() {
-            leave_merge(app, &it);
+        if let Some(conflict) = conflict.get_untracked() {
+            leave_merge(app, &conflict);
         }
     };
     view! {

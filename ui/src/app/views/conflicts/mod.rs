@@ -3,9 +3,11 @@
 
 mod chosen;
 mod detail;
+#[cfg(feature = "gallery")]
+pub(crate) mod gallery;
 mod list;
 mod merge;
-pub(crate) mod queue;
+mod queue;
 mod state;
 #[cfg(all(test, feature = "gallery"))]
 mod tests;
@@ -15,13 +17,9 @@ use engram_model::ConflictId;
 use leptos::prelude::*;
 
 pub(crate) use self::state::{Conflicts, show_conflict, show_its_conflict};
-#[cfg(feature = "gallery")]
-pub(crate) use self::{
-    chosen::ChosenBar, detail::Detail, list::List, merge::begin_merge, state::conflict,
-};
 use super::{Address, View};
 use crate::{
-    app::{icons::Icon, room, state::App, views::conflicts::queue::Verdict},
+    app::{icons::Icon, room, state::App, views::conflicts::queue::ConflictVerdict},
     commands::{Act, Command},
     words::say,
 };
@@ -77,11 +75,11 @@ pub(crate) static VIEW: View = View {
 macro_rules! gives {
     ($verdict:ident, $title:ident, $key:literal) => {
         Command::own(
-            Verdict::$verdict.id(),
+            ConflictVerdict::$verdict.id(),
             say::conflicts::$title,
             &[$key],
-            |app| verdict::judge_conflict(app, Verdict::$verdict),
-            |app| state::may_judge(app, Verdict::$verdict),
+            |app| verdict::judge_conflict(app, ConflictVerdict::$verdict),
+            |app| state::may_judge(app, ConflictVerdict::$verdict),
         )
         .that_judges()
     };

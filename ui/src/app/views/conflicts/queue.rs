@@ -9,7 +9,7 @@ use crate::app::inbox::stepped;
 
 /// A person's verdict on a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ConflictVerdict {
     /// The side that was said first holds.
     First,
     /// The other one does.
@@ -26,7 +26,7 @@ pub enum Verdict {
     Allow,
 }
 
-impl Verdict {
+impl ConflictVerdict {
     /// In the order in which they are offered.
     pub const ALL: [Self; 7] = [
         Self::First,
@@ -52,11 +52,11 @@ impl Verdict {
     }
 
     /// Whether it fits this conflict: if both sides have the same confidence, neither is surer.
-    pub fn fits(self, it: &Conflict) -> bool {
-        it.status == ConflictStatus::Open
+    pub fn fits(self, conflict: &Conflict) -> bool {
+        conflict.status == ConflictStatus::Open
             && match self {
-                Self::Surer => it.a.confidence != it.b.confidence,
-                Self::Allow => it.allowed.is_none(),
+                Self::Surer => conflict.a.confidence != conflict.b.confidence,
+                Self::Allow => conflict.allowed.is_none(),
                 _ => true,
             }
     }
@@ -67,10 +67,10 @@ impl Verdict {
     }
 
     /// The verdict as it is sent; none where it needs words or is none.
-    pub fn settle(self, it: &Conflict) -> Option<Settle> {
+    pub fn settle(self, conflict: &Conflict) -> Option<Settle> {
         match self {
-            Self::First => Some(Settle::Winner(it.a.id)),
-            Self::Second => Some(Settle::Winner(it.b.id)),
+            Self::First => Some(Settle::Winner(conflict.a.id)),
+            Self::Second => Some(Settle::Winner(conflict.b.id)),
             Self::Newer => Some(Settle::Newer),
             Self::Surer => Some(Settle::Surer),
             Self::Dismiss => Some(Settle::Dismiss),
@@ -243,21 +243,21 @@ pub fn excerpt(side: &ConflictSide) -> (String, Vec<bool>) {
         text.push('…');
         marked.resize(text.len(), false);
     }
-    for (at, it) in side.claim.chars().enumerate().skip(from) {
-        text.push(if it.is_whitespace() { ' ' } else { it });
+    for (at, letter) in side.claim.chars().enumerate().skip(from) {
+        text.push(if letter.is_whitespace() { ' ' } else { letter });
         marked.resize(text.len(), differs(at));
     }
     (text, marked)
 }
 
 /// A wording of both sides to begin a merge with: one sentence if they differ in one place, else both.
-pub fn suggestion(it: &Conflict) -> String {
-    let (a, b) = (it.a.claim.trim(), it.b.claim.trim());
+pub fn suggestion(conflict: &Conflict) -> String {
+    let (a, b) = (conflict.a.claim.trim(), conflict.b.claim.trim());
     if is_same(a, b) {
         return b.to_owned();
     }
     if let (Some([head, one, tail]), Some([other_head, other, other_tail])) =
-        (in_three(&it.a), in_three(&it.b))
+        (in_three(&conflict.a), in_three(&conflict.b))
         && is_same(&head, &other_head)
         && is_same(&tail, &other_tail)
     {
@@ -427,15 +427,15 @@ mod tests {
         let same = of(1, "a", "open");
         let surer = between("a", &[], "b", &[]);
         let settled = of(1, "a", "resolved");
-        let fitting = |it: &Conflict| Verdict::ALL.map(|verdict| verdict.fits(it));
+        let fitting = |it: &Conflict| ConflictVerdict::ALL.map(|verdict| verdict.fits(it));
         assert_eq!(fitting(&same), [true, true, true, false, true, true, true]);
         assert_eq!(fitting(&surer), [true; 7]);
         assert_eq!(fitting(&settled), [false; 7]);
         let mut allowed = serde_json::to_value(&same).unwrap();
         allowed["allowed"] = json!({"by": "user", "at": "2026-01-01T00:00:00Z", "why": "Known."});
         let allowed: Conflict = serde_json::from_value(allowed).unwrap();
-        assert!(!Verdict::Allow.fits(&allowed) && Verdict::First.fits(&allowed));
-        let sent = Verdict::ALL.map(|it| it.settle(&same).is_some());
+        assert!(!ConflictVerdict::Allow.fits(&allowed) && ConflictVerdict::First.fits(&allowed));
+        let sent = ConflictVerdict::ALL.map(|it| it.settle(&same).is_some());
         assert_eq!(sent, [true, true, true, true, false, true, false]);
     }
 
@@ -444,12 +444,12 @@ mod tests {
         assert_eq!(text.len(), marked.len());
         let mut drawn = String::new();
         let mut was = false;
-        for (at, it) in text.char_indices() {
+        for (at, letter) in text.char_indices() {
             if marked[at] != was {
                 drawn.push(if was { ']' } else { '[' });
                 was = !was;
             }
-            drawn.push(it);
+            drawn.push(letter);
         }
         if was {
             drawn.push(']');

@@ -19,7 +19,7 @@ use crate::{
         views::{
             conflicts::{
                 chosen,
-                queue::{Queue, Verdict},
+                queue::{ConflictVerdict, Queue},
             },
             feed,
         },
@@ -35,7 +35,7 @@ const LISTED: u32 = 200;
 
 /// What is written about one conflict and not sent yet.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Written {
+pub(super) struct ConflictDraft {
     pub(super) reason: String,
     pub(super) merge: Option<Merge>,
 }
@@ -59,8 +59,8 @@ part! {
             /// The selected rows, and the reason for all of them.
             pub(crate) chosen: RwSignal<Chosen<Conflict>> = Chosen::default(),
             pub(super) chosen_reason: RwSignal<String> = String::new(),
-            /// Drafts, kept until they are sent.
-            pub(super) written: RwSignal<HashMap<ConflictId, Written>> = HashMap::new(),
+            /// Kept until they are sent.
+            pub(super) drafts: RwSignal<HashMap<ConflictId, ConflictDraft>> = HashMap::new(),
             /// A verdict that needs a reason waits for it.
             pub(crate) wants_reason: RwSignal<bool> = false,
             /// Whether the pointer is on the rows, and where it was last.
@@ -85,33 +85,36 @@ impl Conflicts {
         !self.chosen.with(Chosen::is_empty)
     }
 
-    pub(super) fn written_of(self, id: ConflictId) -> Written {
-        self.written
+    pub(super) fn draft_of(self, id: ConflictId) -> ConflictDraft {
+        self.drafts
             .with(|all| all.get(&id).cloned())
             .unwrap_or_default()
     }
 
-    pub(super) fn write(self, id: ConflictId, change: impl FnOnce(&mut Written)) {
-        self.written
-            .update(|all| change(all.entry(id).or_default()));
+    pub(super) fn write(self, id: ConflictId, change: impl FnOnce(&mut ConflictDraft)) {
+        self.drafts.update(|all| change(all.entry(id).or_default()));
     }
 }
 
 /// Reads the list and the open conflict while the view is on the screen.
 pub(super) fn follow(app: App) {
-    let it = app.views.conflicts;
+    let conflicts = app.views.conflicts;
     read_own_sources(app);
     Effect::new(move |_| {
         app.stale.track(Tag::Conflicts);
         app.stale.track(Tag::Sides);
-        it.filter.track();
+        conflicts.filter.track();
         read(app);
     });
     // What leaves the list stays open.
     Effect::new(move |_| {
-        let listed = it.inbox.open.get().and_then(|id| listed_conflict(app, id));
+        let listed = conflicts
+            .inbox
+            .open
+            .get()
+            .and_then(|id| listed_conflict(app, id));
         if listed.is_some() {
-            it.visited.set(listed);
+            conflicts.visited.set(listed);
         }
     });
     Effect::new(move |_| {
@@ -119,45 +122,50 @@ pub(super) fn follow(app: App) {
         app.stale.track(Tag::Sides);
         // One of the list comes with it.
         let is_listed = |id: &ConflictId| untrack(|| listed_conflict(app, *id)).is_some();
-        if let Some(id) = it.inbox.open.get().filter(|id| !is_listed(id)) {
+        if let Some(id) = conflicts.inbox.open.get().filter(|id| !is_listed(id)) {
             visit_conflict(app, id);
         }
     });
     on_cleanup(move || {
-        it.is_pointing.set_value(false);
-        it.clear_chosen();
+        conflicts.is_pointing.set_value(false);
+        conflicts.clear_chosen();
     });
 }
 
 pub(super) fn read(app: App) {
-    let it = app.views.conflicts;
-    let filter = it.filter.get_untracked();
+    let conflicts = app.views.conflicts;
+    let filter = conflicts.filter.get_untracked();
     let page = ConflictFilter {
         limit: Some(LISTED),
         ..filter.clone()
     };
-    it.inbox.read(app, ask::Conflicts(page), move |reply| {
-        list(app, reply, filter)
-    });
+    conflicts
+        .inbox
+        .read(app, ask::Conflicts(page), move |reply| {
+            list(app, reply, filter)
+        });
 }
 
 fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
-    let it = app.views.conflicts;
-    let is_same = it.read_with.get_value() == filter;
-    let holds = is_same && it.is_pointing.get_value();
+    let conflicts = app.views.conflicts;
+    let is_same = conflicts.read_with.get_value() == filter;
+    let holds = is_same && conflicts.is_pointing.get_value();
     let is_whole = filter.topic.is_none();
-    it.read_with.set_value(filter);
-    it.queue
+    conflicts.read_with.set_value(filter);
+    conflicts
+        .queue
         .update(|queue| queue.get_or_insert_default().load(reply, holds));
     if is_whole {
-        let topics = it.queue.with_untracked(|it| it.as_ref().map(Queue::topics));
-        it.topics.set(topics.unwrap_or_default());
+        let topics = conflicts
+            .queue
+            .with_untracked(|it| it.as_ref().map(Queue::topics));
+        conflicts.topics.set(topics.unwrap_or_default());
     }
     keep_chosen_conflicts(app);
     if !untrack(|| VIEW.is_on(app)) {
         return;
     }
-    let selected = it.inbox.open.get_untracked();
+    let selected = conflicts.inbox.open.get_untracked();
     let is_listed = selected.is_some_and(|id| untrack(|| listed_conflict(app, id)).is_some());
     // One that left the list is told what became of it.
     if let Some(id) = selected.filter(|_| is_same && !is_listed) {
@@ -171,7 +179,7 @@ fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
         _ => select_first_conflict(app),
     }
     if !is_same {
-        let listed = it
+        let listed = conflicts
             .queue
             .with_untracked(|it| it.as_ref().map_or(0, |it| it.rows().len()));
         let told = words::count(listed as u64, say::conflicts::LISTED);
@@ -181,13 +189,13 @@ fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
 
 /// Rows that leave the list, or are settled, are deselected.
 pub(super) fn keep_chosen_conflicts(app: App) {
-    let it = app.views.conflicts;
-    let open: Vec<Arc<Conflict>> = it.queue.with_untracked(|it| {
-        let rows = it.iter().flat_map(Queue::rows);
+    let conflicts = app.views.conflicts;
+    let open: Vec<Arc<Conflict>> = conflicts.queue.with_untracked(|queue| {
+        let rows = queue.iter().flat_map(Queue::rows);
         let open = rows.filter(|it| it.status == ConflictStatus::Open);
         open.cloned().collect()
     });
-    it.chosen.maybe_update(|it| it.keep(&open));
+    conflicts.chosen.maybe_update(|it| it.keep(&open));
 }
 
 /// Whether the list was read and is empty.
@@ -204,7 +212,7 @@ fn listed_conflict(app: App, id: ConflictId) -> Option<Arc<Conflict>> {
 }
 
 /// The open conflict, as it is now.
-pub(crate) fn conflict(app: App) -> Option<Arc<Conflict>> {
+pub(super) fn conflict(app: App) -> Option<Arc<Conflict>> {
     let id = app.views.conflicts.inbox.open.get()?;
     let visited = || app.views.conflicts.visited.get().filter(|it| it.id == id);
     listed_conflict(app, id).or_else(visited)
@@ -212,12 +220,9 @@ pub(crate) fn conflict(app: App) -> Option<Arc<Conflict>> {
 
 /// A pointer of the open conflict: those of the first claim, then those of the second.
 pub(super) fn conflict_pointer(app: App, index: usize) -> Option<Pointer> {
-    let it = conflict(app)?;
-    it.a.pointers
-        .iter()
-        .chain(&it.b.pointers)
-        .nth(index)
-        .cloned()
+    let conflict = conflict(app)?;
+    let mut both = conflict.a.pointers.iter().chain(&conflict.b.pointers);
+    both.nth(index).cloned()
 }
 
 /// Reads one that is not in the list, as an undo or an address leads to.
@@ -225,17 +230,17 @@ fn visit_conflict(app: App, id: ConflictId) {
     if untrack(|| listed_conflict(app, id)).is_some() {
         return;
     }
-    let it = app.views.conflicts;
+    let conflicts = app.views.conflicts;
     spawn_local(async move {
         match app.ask(ask::Conflict(id)).await {
-            Ok(conflict) => it.visited.set(Some(Arc::from(conflict))),
-            Err(_) if it.inbox.open.get_untracked() != Some(id) => {}
+            Ok(conflict) => conflicts.visited.set(Some(Arc::from(conflict))),
+            Err(_) if conflicts.inbox.open.get_untracked() != Some(id) => {}
             Err(refusal) if refusal.code == Code::NotFound => {
                 app.frame
                     .say(say::conflicts::GONE, say::conflicts::GONE_HINT, true);
                 select_first_conflict(app);
             }
-            Err(refusal) => it.verdict_refused.set(Some(refusal)),
+            Err(refusal) => conflicts.verdict_refused.set(Some(refusal)),
         }
     });
 }
@@ -314,21 +319,22 @@ pub(super) fn step_conflicts(app: App, by: isize) {
 
 /// The pointer moved on the rows: they stay in place.
 pub(super) fn point_at_conflicts(app: App, event: &ev::PointerEvent) {
-    let it = app.views.conflicts;
+    let conflicts = app.views.conflicts;
     let at = (event.client_x(), event.client_y());
     // Rows that move under a resting pointer fire this event too.
-    if it.pointer.get_value() != at {
-        it.pointer.set_value(at);
-        it.is_pointing.set_value(true);
+    if conflicts.pointer.get_value() != at {
+        conflicts.pointer.set_value(at);
+        conflicts.is_pointing.set_value(true);
     }
 }
 
 /// The pointer left the rows, or the person uses keys: shows what was held back.
 pub(super) fn point_off_conflicts(app: App) {
-    let it = app.views.conflicts;
-    if it.is_pointing.get_value() {
-        it.is_pointing.set_value(false);
-        it.queue
+    let conflicts = app.views.conflicts;
+    if conflicts.is_pointing.get_value() {
+        conflicts.is_pointing.set_value(false);
+        conflicts
+            .queue
             .maybe_update(|it| it.as_mut().is_some_and(Queue::release));
         keep_chosen_conflicts(app);
     }
@@ -360,24 +366,31 @@ pub(super) fn may(app: App, act: Act) -> Option<bool> {
 }
 
 /// Whether a verdict fits the selected conflicts; with none selected, the open one.
-pub(super) fn may_judge(app: App, verdict: Verdict) -> bool {
+pub(super) fn may_judge(app: App, verdict: ConflictVerdict) -> bool {
     if untrack(|| app.views.conflicts.is_any_chosen()) {
         return is_for_chosen(app, verdict);
     }
     untrack(|| conflict(app)).is_some_and(|it| verdict.fits(&it))
 }
 
-fn is_for_chosen(app: App, verdict: Verdict) -> bool {
+fn is_for_chosen(app: App, verdict: ConflictVerdict) -> bool {
     let fits = |all: &Chosen<Conflict>| all.iter().any(|it| verdict.fits(it));
     verdict.is_for_many() && app.views.conflicts.chosen.with_untracked(fits)
 }
 
 /// Shows a claim of the open conflict in the feed.
 pub(super) fn show_claim(app: App, side: usize) {
-    let Some(it) = untrack(|| conflict(app)) else {
+    let Some(conflict) = untrack(|| conflict(app)) else {
         return;
     };
-    show_in_feed(app, if side == 0 { it.a.id } else { it.b.id });
+    show_in_feed(
+        app,
+        if side == 0 {
+            conflict.a.id
+        } else {
+            conflict.b.id
+        },
+    );
 }
 
 /// Opens a claim in the feed.
@@ -388,13 +401,13 @@ pub(super) fn show_in_feed(app: App, id: EngramId) {
 
 /// Goes one step back; returns whether there was one.
 fn leave_conflict(app: App) -> bool {
-    let it = app.views.conflicts;
-    if it.wants_reason.get_untracked() {
-        it.wants_reason.set(false);
+    let conflicts = app.views.conflicts;
+    if conflicts.wants_reason.get_untracked() {
+        conflicts.wants_reason.set(false);
     } else if app.batch.is_long() {
         app.batch.stop();
-    } else if untrack(|| it.is_any_chosen()) {
-        it.clear_chosen();
+    } else if untrack(|| conflicts.is_any_chosen()) {
+        conflicts.clear_chosen();
     } else {
         return false;
     }
@@ -404,10 +417,10 @@ fn leave_conflict(app: App) -> bool {
 
 /// Whether somebody settled or allowed it, so that this can be undone; a conflict that closed automatically
 /// cannot be.
-pub(super) fn can_reopen(it: &Conflict) -> bool {
-    match it.status {
+pub(super) fn can_reopen(conflict: &Conflict) -> bool {
+    match conflict.status {
         ConflictStatus::Resolved | ConflictStatus::Dismissed => true,
-        ConflictStatus::Open => it.allowed.is_some(),
+        ConflictStatus::Open => conflict.allowed.is_some(),
         ConflictStatus::Closed => false,
     }
 }

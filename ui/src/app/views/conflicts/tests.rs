@@ -5,13 +5,13 @@ use engram_model::{Code, ConflictId, Refusal, Request, Settle};
 use leptos::prelude::*;
 use serde_json::json;
 
-use super::{VIEW, state};
-use crate::app::{gallery::made_up, views::stage::Stage};
+use super::{VIEW, gallery, state};
+use crate::app::views::stage::Stage;
 
 fn stage() -> Stage {
     let stage = Stage::open(&VIEW, |request| match request {
         Request::Conflicts(_) => Ok(json!({
-            "is": "conflicts", "with": {"conflicts": made_up::conflicts(), "open": 4, "omitted": null, "due": 0},
+            "is": "conflicts", "with": {"conflicts": gallery::all(), "open": 4, "omitted": null, "due": 0},
         })),
         Request::Resolve(_) => Err(Refusal::new(Code::AlreadySettled, "settled", "")),
         other => panic!("{other:?}"),
@@ -29,7 +29,7 @@ fn open(stage: &Stage) -> Option<ConflictId> {
 #[test]
 fn a_verdict_is_sent_for_the_one_that_is_open_and_a_refusal_stands_beside_it() {
     let stage = stage();
-    let first = made_up::conflicts().remove(0);
+    let first = gallery::all().remove(0);
     assert_eq!(open(&stage), Some(first.id));
     assert!(stage.press("a"));
     let asked = stage.asked();

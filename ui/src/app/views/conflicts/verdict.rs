@@ -15,7 +15,7 @@ use crate::{
         frame::{Undo, Way},
         room,
         state::App,
-        views::conflicts::{chosen, merge, queue::Verdict, state},
+        views::conflicts::{chosen, merge, queue::ConflictVerdict, state},
     },
     tags::Tag,
     words::say,
@@ -24,7 +24,7 @@ use crate::{
 /// The field for a reason, of one conflict or of all selected ones.
 pub(super) const REASON: &str = "reason";
 
-impl Verdict {
+impl ConflictVerdict {
     /// Its name on a button.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -74,32 +74,32 @@ impl Verdict {
 }
 
 /// Gives a verdict on the selected conflicts; with none selected, on the open one.
-pub(super) fn judge_conflict(app: App, verdict: Verdict) {
+pub(super) fn judge_conflict(app: App, verdict: ConflictVerdict) {
     if untrack(|| app.views.conflicts.is_any_chosen()) {
         return chosen::judge_chosen_conflicts(app, verdict);
     }
-    let Some(it) = untrack(|| state::conflict(app)) else {
+    let Some(conflict) = untrack(|| state::conflict(app)) else {
         return;
     };
-    if !verdict.fits(&it) {
-        let (text, hint) = why_not(verdict, &it);
+    if !verdict.fits(&conflict) {
+        let (text, hint) = why_not(verdict, &conflict);
         return app.frame.say(text, hint, true);
     }
-    if verdict == Verdict::Merge {
-        return merge::open_merge(app, &it);
+    if verdict == ConflictVerdict::Merge {
+        return merge::open_merge(app, &conflict);
     }
-    let reason = untrack(|| app.views.conflicts.written_of(it.id)).reason;
-    if verdict == Verdict::Allow && reason.trim().is_empty() {
+    let reason = untrack(|| app.views.conflicts.draft_of(conflict.id)).reason;
+    if verdict == ConflictVerdict::Allow && reason.trim().is_empty() {
         return want_reason(app);
     }
-    settle_conflict(app, it, verdict, None);
+    settle_conflict(app, conflict, verdict, None);
 }
 
 /// Sends a verdict on the open conflict, with the words of a merge; the next one opens.
 pub(super) fn settle_conflict(
     app: App,
-    it: Arc<Conflict>,
-    verdict: Verdict,
+    conflict: Arc<Conflict>,
+    verdict: ConflictVerdict,
     merged: Option<String>,
 ) {
     // Pressed twice, it is said once.
@@ -107,19 +107,19 @@ pub(super) fn settle_conflict(
         return;
     }
     app.views.conflicts.verdict_refused.set(None);
-    let reason = untrack(|| app.views.conflicts.written_of(it.id)).reason;
+    let reason = untrack(|| app.views.conflicts.draft_of(conflict.id)).reason;
     spawn_local(async move {
-        let said = say_of_conflict(app, &it, verdict, merged, &reason).await;
+        let said = say_of_conflict(app, &conflict, verdict, merged, &reason).await;
         app.batch.end();
         match said {
             Ok(undo) => {
-                leave_behind(app, it.id, verdict);
+                leave_behind(app, conflict.id, verdict);
                 match undo {
-                    Some(undo) => app.frame.say_done(verdict.done(), &it.a.claim, undo),
+                    Some(undo) => app.frame.say_done(verdict.done(), &conflict.a.claim, undo),
                     None => app.frame.say(verdict.done(), "", false),
                 }
             }
-            Err(refusal) => refuse_verdict(app, it.id, verdict, refusal),
+            Err(refusal) => refuse_verdict(app, conflict.id, verdict, refusal),
         }
     });
 }
@@ -127,29 +127,27 @@ pub(super) fn settle_conflict(
 /// Sends a verdict; returns what undoes it, if anything does.
 pub(super) async fn say_of_conflict(
     app: App,
-    it: &Conflict,
-    verdict: Verdict,
+    conflict: &Conflict,
+    verdict: ConflictVerdict,
     merged: Option<String>,
     reason: &str,
 ) -> Result<Option<Undo>, Refusal> {
-    let (conflict, why) = (it.id, reason.trim().to_owned());
-    let Some(how) = merged.map(Settle::Merge).or_else(|| verdict.settle(it)) else {
-        return permit(app, conflict, why, false).await.map(|()| {
-            Some(Undo {
-                id: EngramId(conflict.0),
-                way: &DISALLOW,
-            })
-        });
+    let (id, why) = (EngramId(conflict.id.0), reason.trim().to_owned());
+    let how = merged.map(Settle::Merge);
+    let Some(how) = how.or_else(|| verdict.settle(conflict)) else {
+        let allowed = permit(app, conflict.id, why, false).await;
+        let way = &DISALLOW;
+        return allowed.map(|()| Some(Undo { id, way }));
     };
     let why = (!why.is_empty()).then_some(why);
-    let resolve = Resolve { conflict, how, why };
+    let resolve = Resolve {
+        conflict: conflict.id,
+        how,
+        why,
+    };
     let resolved = app.ask(ask::Resolve(Box::new(resolve))).await;
-    resolved.map(|_| {
-        Some(Undo {
-            id: EngramId(conflict.0),
-            way: &REOPEN,
-        })
-    })
+    let way = &REOPEN;
+    resolved.map(|_| Some(Undo { id, way }))
 }
 
 /// Lets an open conflict pass the gate, or takes that back.
@@ -192,7 +190,7 @@ fn return_to(app: App, id: EngramId, of: &str) {
 }
 
 /// A conflict was settled, so the next one opens.
-fn leave_behind(app: App, id: ConflictId, verdict: Verdict) {
+fn leave_behind(app: App, id: ConflictId, verdict: ConflictVerdict) {
     let all = app.views.conflicts;
     let is_open = all.inbox.open.get_untracked() == Some(id);
     let next = all.queue.with_untracked(|it| it.as_ref()?.next(id));
@@ -216,26 +214,26 @@ fn leave_behind(app: App, id: ConflictId, verdict: Verdict) {
 
 /// Drops its draft, which was sent; if it no longer waits for a verdict, removes it from the list before
 /// that is read again.
-pub(super) fn tidy_after(app: App, id: ConflictId, verdict: Verdict) {
+pub(super) fn tidy_after(app: App, id: ConflictId, verdict: ConflictVerdict) {
     let all = app.views.conflicts;
-    all.written.update(|all| {
-        all.remove(&id);
+    all.drafts.update(|drafts| {
+        drafts.remove(&id);
     });
     // An answer from before would bring it back.
     all.inbox.begin();
     app.stale.touch(Tag::Conflicts);
     let is_queue = all.filter.with_untracked(|it| it.status == Listed::Open);
-    if is_queue && verdict != Verdict::Allow {
-        all.queue.update(|it| {
-            if let Some(it) = it {
-                it.remove(id);
+    if is_queue && verdict != ConflictVerdict::Allow {
+        all.queue.update(|queue| {
+            if let Some(queue) = queue {
+                queue.remove(id);
             }
         });
     }
 }
 
 /// Shows why a verdict failed: beside its conflict or, if another is open by now, at the lower edge.
-fn refuse_verdict(app: App, id: ConflictId, verdict: Verdict, refusal: Refusal) {
+fn refuse_verdict(app: App, id: ConflictId, verdict: ConflictVerdict, refusal: Refusal) {
     let all = app.views.conflicts;
     // Somebody else was first: what they said is read.
     app.stale.touch(Tag::Conflicts);
@@ -244,7 +242,7 @@ fn refuse_verdict(app: App, id: ConflictId, verdict: Verdict, refusal: Refusal) 
     }
     dom::log(&refusal.to_string());
     match verdict {
-        Verdict::Merge if refusal.code != Code::AlreadySettled => {
+        ConflictVerdict::Merge if refusal.code != Code::AlreadySettled => {
             merge::refuse_merge(app, id, refusal);
         }
         _ => all.verdict_refused.set(Some(refusal)),
@@ -253,11 +251,11 @@ fn refuse_verdict(app: App, id: ConflictId, verdict: Verdict, refusal: Refusal) 
 
 /// Undoes the verdict on the conflict that is read, whoever gave it; on an open one, what allowed it.
 pub(super) fn reopen_conflict(app: App) {
-    let Some(it) = untrack(|| state::conflict(app)) else {
+    let Some(conflict) = untrack(|| state::conflict(app)) else {
         return;
     };
-    if !can_reopen(&it) {
-        let text = match it.status {
+    if !can_reopen(&conflict) {
+        let text = match conflict.status {
             ConflictStatus::Open => say::conflicts::STILL_OPEN,
             _ => say::conflicts::ENDED,
         };
@@ -267,12 +265,12 @@ pub(super) fn reopen_conflict(app: App) {
         return;
     }
     app.views.conflicts.verdict_refused.set(None);
-    let is_open = it.status == ConflictStatus::Open;
+    let is_open = conflict.status == ConflictStatus::Open;
     spawn_local(async move {
         let undone = if is_open {
-            undo_allowance(app, it.id).await
+            undo_allowance(app, conflict.id).await
         } else {
-            undo_verdict(app, it.id).await
+            undo_verdict(app, conflict.id).await
         };
         app.batch.end();
         app.stale.touch(Tag::Conflicts);
@@ -311,13 +309,13 @@ pub(super) fn want_reason(app: App) {
 }
 
 /// Why a verdict does not fit a conflict, and what to do.
-fn why_not(verdict: Verdict, it: &Conflict) -> (&'static str, &'static str) {
-    match (it.status, verdict) {
+fn why_not(verdict: ConflictVerdict, conflict: &Conflict) -> (&'static str, &'static str) {
+    match (conflict.status, verdict) {
         (ConflictStatus::Closed, _) => (say::conflicts::ENDED, ""),
         (ConflictStatus::Resolved | ConflictStatus::Dismissed, _) => {
             (say::conflicts::IS_SETTLED, say::conflicts::IS_SETTLED_HINT)
         }
-        (ConflictStatus::Open, Verdict::Surer) => {
+        (ConflictStatus::Open, ConflictVerdict::Surer) => {
             (say::conflicts::EQUALLY_SURE, say::conflicts::PICK_ONE)
         }
         (ConflictStatus::Open, _) => (say::conflicts::IS_ALLOWED, ""),

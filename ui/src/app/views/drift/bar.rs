@@ -18,7 +18,7 @@ use crate::{
 
 /// What somebody who looked can say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum DriftVerdict {
     /// Still true: it points at its evidence as that is now.
     True,
     /// No longer true: it is forgotten.
@@ -28,23 +28,23 @@ pub(crate) enum Verdict {
 }
 
 /// Says of the claim that is read whether it is still true.
-pub(crate) fn judge(app: App, verdict: Verdict) {
+pub(crate) fn judge(app: App, verdict: DriftVerdict) {
     let Some(engram) = untrack(|| reading::current(app)) else {
         return;
     };
     if !words::is_drifted(&engram) {
         return app.frame.say(say::review::NOT_DRIFTED, "", false);
     }
-    if verdict == Verdict::Unsure && engram.asked.is_some() {
+    if verdict == DriftVerdict::Unsure && engram.asked.is_some() {
         return app.frame.say(say::review::IS_ASKED, "", false);
     }
     let id = engram.id;
     // Pressed twice, it answers once.
     let is_done = app.list.choice.rows.with_untracked(|it| it.is_settling(id));
     let done = match verdict {
-        Verdict::True => say::review::CONFIRMED,
-        Verdict::Unsure => say::review::ASKED,
-        Verdict::False => return reading::ask_to_close(app, Closing::Forget),
+        DriftVerdict::True => say::review::CONFIRMED,
+        DriftVerdict::Unsure => say::review::ASKED,
+        DriftVerdict::False => return reading::ask_to_close(app, Closing::Forget),
     };
     if is_done || !app.batch.begin(done, 1) {
         return;
@@ -53,7 +53,7 @@ pub(crate) fn judge(app: App, verdict: Verdict) {
     let next = untrack(|| feed::neighbour(app, id));
     spawn_local(async move {
         let stored = match verdict {
-            Verdict::True => app.ask(ask::Repin(id)).await,
+            DriftVerdict::True => app.ask(ask::Repin(id)).await,
             _ => app.ask(ask::Reverify(id)).await,
         };
         app.batch.end();
@@ -63,14 +63,14 @@ pub(crate) fn judge(app: App, verdict: Verdict) {
                     done,
                     &words::claim(&engram),
                     match verdict {
-                        Verdict::True => Undo::restore(id),
+                        DriftVerdict::True => Undo::restore(id),
                         _ => Undo::withdraw(stored.id),
                     },
                 );
                 let to = match (views::is_queue(app), next) {
                     (true, Some(next)) => next,
                     (true, None) => return,
-                    (false, _) if verdict == Verdict::True => stored.id,
+                    (false, _) if verdict == DriftVerdict::True => stored.id,
                     (false, _) => return,
                 };
                 reading::select(app, to);
@@ -112,8 +112,8 @@ pub(crate) fn Verdicts(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let can_repin = move || engram.with(|it| it.as_ref().is_some_and(|it| words::can_repin(it)));
     let is_asked = move || engram.with(|it| it.as_ref().is_some_and(|it| it.asked.is_some()));
     view! {
-        <button class="primary" data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, Verdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
-        <button data-testid="no-longer" on:click=move |_| judge(app, Verdict::False)>{say::review::NO}" "<kbd>"X"</kbd></button>
-        <button data-testid="ask-agent" disabled=is_asked on:click=move |_| judge(app, Verdict::Unsure)>{say::review::ASK}" "<kbd>"A"</kbd></button>
+        <button class="primary" data-testid="still-true" hidden=move || !can_repin() on:click=move |_| judge(app, DriftVerdict::True)>{say::review::YES}" "<kbd>"Y"</kbd></button>
+        <button data-testid="no-longer" on:click=move |_| judge(app, DriftVerdict::False)>{say::review::NO}" "<kbd>"X"</kbd></button>
+        <button data-testid="ask-agent" disabled=is_asked on:click=move |_| judge(app, DriftVerdict::Unsure)>{say::review::ASK}" "<kbd>"A"</kbd></button>
     }
 }

@@ -3,11 +3,10 @@
 
 mod bar;
 
-pub(crate) use self::bar::judge;
 use engram_model::{Evidence, Filter};
 use leptos::prelude::*;
 
-pub(crate) use self::bar::{Triage, Verdict, Verdicts};
+pub(crate) use self::bar::{DriftVerdict, Triage, Verdicts, judge};
 use super::{View, feed};
 use crate::{
     app::{icons::Icon, state::App, views},

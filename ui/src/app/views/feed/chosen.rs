@@ -94,9 +94,9 @@ impl Deed {
 /// Whether a row can be selected: what no longer holds needs no verdict.
 fn can_choose(app: App) -> impl Fn(&Engram) -> bool {
     let now = app.clock.get_untracked().now;
-    move |it| {
-        let feed = |feed: &Feed| feed.state(it, now) == State::Holds;
-        app.list.feed.with_untracked(feed)
+    move |engram| {
+        let state = app.list.feed.with_untracked(|feed| feed.state(engram, now));
+        state == State::Holds
     }
 }
 

@@ -1,12 +1,12 @@
 //! What is shown instead of rows: how far a long search is, that a filter leaves none. An empty home has
 //! a page of its own, `first_run.rs`.
 
-use super::filter;
 use std::sync::Arc;
 
 use engram_model::{Engram, Filter};
 use leptos::prelude::*;
 
+use super::filter;
 use crate::{
     app::{
         icons::Icon,
@@ -71,13 +71,14 @@ fn no_match(app: App) -> impl IntoView {
         .list
         .filter
         .with_untracked(|it| !it.text.trim().is_empty());
-    let others = app.list.filter.with_untracked(|it| {
-        let text = it.text.clone();
-        *it != Filter {
-            text,
-            held_at: it.held_at,
-            ..Filter::default()
-        }
+    let others = app.list.filter.with_untracked(|filter| {
+        let text = filter.text.clone();
+        *filter
+            != Filter {
+                text,
+                held_at: filter.held_at,
+                ..Filter::default()
+            }
     });
     let why = match (words, others) {
         (true, true) => say::list::NO_WORDS_AND_FILTER,

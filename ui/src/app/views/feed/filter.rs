@@ -108,12 +108,12 @@ fn Chips() -> impl IntoView {
 }
 
 /// A condition, and what takes it away.
-fn removable(app: App, it: Chip) -> impl IntoView {
+fn removable(app: App, chip: Chip) -> impl IntoView {
     let Chip {
         what,
         value,
         without,
-    } = it;
+    } = chip;
     let value = words::visible(&value);
     view! {
         <button class="chip on" data-testid="filter-chip" title=say::filter::remove(what, &value)
@@ -125,7 +125,7 @@ fn removable(app: App, it: Chip) -> impl IntoView {
 
 /// One value that can be chosen.
 #[derive(Clone, PartialEq)]
-struct Value {
+struct FacetValue {
     word: String,
     count: u64,
     is_on: bool,
@@ -133,7 +133,7 @@ struct Value {
 }
 
 /// In the order of [`SORTS`].
-type Groups = [Vec<Value>; SORTS.len()];
+type Groups = [Vec<FacetValue>; SORTS.len()];
 
 /// The id of the panel.
 pub(crate) const PANEL: &str = "facets";
@@ -185,14 +185,14 @@ fn group(app: App, all: Memo<Groups>, sort: usize) -> impl IntoView {
     }
 }
 
-fn value(app: App, values: Memo<Vec<Value>>, place: usize) -> impl IntoView {
-    let it = Memo::new(move |_| values.with(|all| all.get(place).cloned()));
-    let word = move || it.with(|it| it.as_ref().map(|it| it.word.clone()));
-    let is_on = move || it.with(|it| it.as_ref().is_some_and(|it| it.is_on));
-    let count = move || it.with(|it| it.as_ref().map(|it| words::thousands(it.count)));
+fn value(app: App, values: Memo<Vec<FacetValue>>, place: usize) -> impl IntoView {
+    let value = Memo::new(move |_| values.with(|all| all.get(place).cloned()));
+    let word = move || value.with(|it| it.as_ref().map(|it| it.word.clone()));
+    let is_on = move || value.with(|it| it.as_ref().is_some_and(|it| it.is_on));
+    let count = move || value.with(|it| it.as_ref().map(|it| words::thousands(it.count)));
     let choose = move |_| {
-        if let Some(it) = it.get_untracked() {
-            dom::keep_focus(PANEL, PANEL, || state::set_filter(app, it.chosen, true));
+        if let Some(value) = value.get_untracked() {
+            dom::keep_focus(PANEL, PANEL, || state::set_filter(app, value.chosen, true));
         }
     };
     view! {
@@ -309,18 +309,18 @@ fn listed<T: PartialEq + Clone>(
     counts: &[(T, u64)],
     list: fn(&mut Filter) -> &mut Vec<T>,
     word: fn(&T) -> &str,
-) -> Vec<Value> {
-    let value = |(it, count): &(T, u64)| {
+) -> Vec<FacetValue> {
+    let value = |(listed, count): &(T, u64)| {
         let mut chosen = filter.clone();
         let values = list(&mut chosen);
-        let is_on = values.contains(it);
+        let is_on = values.contains(listed);
         if is_on {
-            values.retain(|other| other != it)
+            values.retain(|other| other != listed)
         } else {
-            values.push(it.clone())
+            values.push(listed.clone())
         }
-        Value {
-            word: words::visible(word(it)),
+        FacetValue {
+            word: words::visible(word(listed)),
             count: *count,
             is_on,
             chosen,
@@ -336,13 +336,13 @@ fn single<T: PartialEq + Clone>(
     word: fn(&T) -> &str,
     is_on: impl Fn(&T) -> bool,
     set: impl Fn(&mut Filter, Option<&T>),
-) -> Vec<Value> {
-    let value = |(it, count): &(T, u64)| {
+) -> Vec<FacetValue> {
+    let value = |(single, count): &(T, u64)| {
         let mut chosen = filter.clone();
-        let is_on = is_on(it);
-        set(&mut chosen, (!is_on).then_some(it));
-        Value {
-            word: words::visible(word(it)),
+        let is_on = is_on(single);
+        set(&mut chosen, (!is_on).then_some(single));
+        FacetValue {
+            word: words::visible(word(single)),
             count: *count,
             is_on,
             chosen,
@@ -352,7 +352,7 @@ fn single<T: PartialEq + Clone>(
 }
 
 /// None where the only value is what all rows have: it would leave the list as it is.
-fn splitting(values: Vec<Value>, total: u64) -> Vec<Value> {
+fn splitting(values: Vec<FacetValue>, total: u64) -> Vec<FacetValue> {
     match values.as_slice() {
         [only] if !only.is_on && only.count >= total => Vec::new(),
         _ => values,

@@ -106,9 +106,9 @@ pub(crate) fn read_in_list(app: App) -> Option<EngramId> {
 
 /// A row that now shows the next version of the open engram stays open. Nothing scrolls.
 pub(crate) fn read_on(app: App, read: Option<EngramId>) {
-    let next = app.list.feed.with_untracked(|it| {
-        let left = read.filter(|id| it.get(*id).is_none())?;
-        it.newer(left).filter(|id| it.get(*id).is_some())
+    let next = app.list.feed.with_untracked(|feed| {
+        let left = read.filter(|id| feed.get(*id).is_none())?;
+        feed.newer(left).filter(|id| feed.get(*id).is_some())
     });
     if let Some(next) = next {
         app.list.look.in_place.set_value(Some(next));
@@ -169,9 +169,9 @@ pub(crate) fn look_on(app: App, was_nothing_new: bool) {
 /// What the person stored at this place is seen, unless other rows are new.
 pub(crate) fn saw_own(app: App, seq: u64, was_nothing_new: bool) {
     if was_nothing_new {
-        app.list.look.last.update(|it| {
-            if let Some(it) = it {
-                it.seq = it.seq.max(seq);
+        app.list.look.last.update(|last| {
+            if let Some(last) = last {
+                last.seq = last.seq.max(seq);
             }
         });
     }
@@ -203,8 +203,8 @@ pub(crate) fn keep_looked(app: App) {
     if kept == Some(last.seq) {
         return;
     }
-    app.frame.settings.update(|it| {
-        it.looked.insert(id, last);
+    app.frame.settings.update(|settings| {
+        settings.looked.insert(id, last);
     });
     let settings = app.frame.settings.get_untracked();
     spawn_local(async move {

@@ -3,36 +3,38 @@
 mod chosen;
 mod empty;
 mod filter;
+#[cfg(feature = "gallery")]
+pub(crate) mod gallery;
+mod heights;
 mod list;
 mod look;
 mod pages;
 mod row;
+mod rows;
+mod scroll;
 mod state;
+mod topics;
 
-pub(crate) use self::chosen::{
-    act_on_chosen, choose_all, extend, holds_for_chosen, is_for_all_chosen, leave_choice_of,
-    leave_chosen, toggle_read,
-};
-pub(crate) use self::look::{
-    begin_to_look, holds_back, is_nothing_new, keep_looked, look_away, look_on, read_in_list,
-    read_on, saw_own, waits_for_pointer,
-};
-pub(crate) use self::pages::{is_searching, load_first, request, stop_search};
-pub(crate) use self::state::{
-    count_facets, limit, list_anew, list_doubts_anew, neighbour, rows, select_newest, show,
-    show_new, toggle_facets, toggle_row,
-};
 use engram_model::EngramId;
 use leptos::prelude::*;
 
 pub(crate) use self::{
-    chosen::{ChosenBar, doing},
+    chosen::{
+        ChosenBar, act_on_chosen, choose_all, doing, extend, holds_for_chosen, is_for_all_chosen,
+        leave_choice_of, leave_chosen, toggle_read,
+    },
     filter::PANEL,
     list::List,
-    look::follow_eyes,
-    pages::PAGE,
+    look::{
+        begin_to_look, follow_eyes, holds_back, is_nothing_new, keep_looked, look_away, look_on,
+        read_in_list, read_on, saw_own, waits_for_pointer,
+    },
+    pages::{PAGE, is_searching, load_first, request, stop_search},
     row::element_id,
-    state::{Listing, Search},
+    state::{
+        Listing, Search, count_facets, limit, list_anew, list_doubts_anew, neighbour, rows,
+        select_newest, show, show_new, toggle_facets, toggle_row,
+    },
 };
 use super::{Address, View};
 use crate::{

@@ -55,8 +55,8 @@ pub(crate) fn request(app: App) -> FeedRequest {
 
 /// Looks no further, until the person wants to or another filter is chosen.
 pub(crate) fn stop_search(app: App) {
-    app.list.search.update(|it| {
-        if let Some(search) = it {
+    app.list.search.update(|search| {
+        if let Some(search) = search {
             search.is_stopped = true;
         }
     });
@@ -64,8 +64,8 @@ pub(crate) fn stop_search(app: App) {
 
 /// Looks on where it stopped: each change of the feed asks for what is missing.
 pub(crate) fn go_on(app: App) {
-    app.list.search.update(|it| {
-        if let Some(search) = it {
+    app.list.search.update(|search| {
+        if let Some(search) = search {
             search.is_stopped = false;
         }
     });

@@ -8,7 +8,7 @@ use std::{
 use engram_model::{Engram, EngramId};
 use leptos::{html, prelude::*};
 
-use super::{chosen, list::forget_many, state};
+use super::{chosen, heights::forget_many, state};
 use crate::{
     app::{dom, icons::Icon, prose, state::App},
     words::{self, State, say},
@@ -16,7 +16,7 @@ use crate::{
 
 /// What a row shows.
 #[derive(Clone, PartialEq)]
-pub(super) struct Shown {
+pub(super) struct RowContent {
     pub(super) engram: Arc<Engram>,
     pub(super) state: State,
     /// How long ago it was recorded.
@@ -42,7 +42,7 @@ pub(super) struct Shown {
     pub(super) is_new: bool,
     /// Shown whole, with all that it rests on.
     pub(super) is_whole: bool,
-    /// Not shown: its place waits for another.
+    /// Not shown: its slot waits for another.
     pub(super) is_free: bool,
 }
 
@@ -50,46 +50,45 @@ pub(super) struct Shown {
 /// engram, and none is ever taken away: rows come by the thousand, and each that was made leaves
 /// something behind, in the page and in Leptos.
 #[derive(Default)]
-pub(super) struct Places(Vec<Place>);
+pub(super) struct RowSlots(Vec<RowSlot>);
 
 /// Has its number and what it shows; its row reads nothing else that changes.
-pub(super) type Place = (usize, ArcRwSignal<Shown>);
+pub(super) type RowSlot = (usize, ArcRwSignal<RowContent>);
 
-impl Places {
-    /// Tells each place what it shows now; the free ones, then the others in the order of the rows.
-    pub(super) fn tell(&mut self, rows: Vec<Shown>) -> Vec<Place> {
-        let id = |(_, shown): &Place| shown.with_untracked(|it| it.engram.id);
-        let all: HashMap<EngramId, Place> = self.0.iter().map(|it| (id(it), it.clone())).collect();
-        let stay: Vec<Option<Place>> = rows
-            .iter()
-            .map(|it| all.get(&it.engram.id).cloned())
-            .collect();
+impl RowSlots {
+    /// Tells each slot what it shows now; the free ones, then the others in the order of the rows.
+    pub(super) fn fill(&mut self, rows: Vec<RowContent>) -> Vec<RowSlot> {
+        let id = |(_, content): &RowSlot| content.with_untracked(|it| it.engram.id);
+        let slots = self.0.iter().map(|it| (id(it), it.clone()));
+        let slots: HashMap<EngramId, RowSlot> = slots.collect();
+        let stay = rows.iter().map(|it| slots.get(&it.engram.id).cloned());
+        let stay: Vec<Option<RowSlot>> = stay.collect();
         let taken: HashSet<usize> = stay.iter().flatten().map(|it| it.0).collect();
         let free = self.0.iter().filter(|it| !taken.contains(&it.0)).cloned();
-        let mut free: Vec<Place> = free.collect();
-        let mut told = Vec::with_capacity(self.0.len());
-        for (row, place) in rows.into_iter().zip(stay) {
-            let place = match place.or_else(|| free.pop()) {
-                Some(place) => {
-                    if place.1.with_untracked(|it| *it != row) {
-                        place.1.set(row);
+        let mut free: Vec<RowSlot> = free.collect();
+        let mut filled = Vec::with_capacity(self.0.len());
+        for (row, slot) in rows.into_iter().zip(stay) {
+            let slot = match slot.or_else(|| free.pop()) {
+                Some(slot) => {
+                    if slot.1.with_untracked(|it| *it != row) {
+                        slot.1.set(row);
                     }
-                    place
+                    slot
                 }
                 None => {
-                    let place = (self.0.len(), ArcRwSignal::new(row));
-                    self.0.push(place.clone());
-                    place
+                    let slot = (self.0.len(), ArcRwSignal::new(row));
+                    self.0.push(slot.clone());
+                    slot
                 }
             };
-            told.push(place);
+            filled.push(slot);
         }
-        for (_, shown) in &free {
-            if shown.with_untracked(|it| !it.is_free) {
-                shown.update(|it| it.is_free = true);
+        for (_, content) in &free {
+            if content.with_untracked(|it| !it.is_free) {
+                content.update(|it| it.is_free = true);
             }
         }
-        free.extend(told);
+        free.extend(filled);
         free
     }
 }
@@ -100,12 +99,12 @@ pub(crate) fn element_id(id: EngramId) -> String {
 }
 
 #[component]
-pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
+pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoView {
     let app = App::here();
     let row = RwSignal::from(row);
     let id = Memo::new(move |_| row.with(|it| it.engram.id));
     let is_free = Memo::new(move |_| row.with(|it| it.is_free));
-    // A free place is nobody's row.
+    // A free slot is nobody's row.
     let shown = move || (!is_free.get()).then(|| id.get());
     let what = Memo::new(move |_| {
         row.with(|it| {
@@ -121,7 +120,11 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
     let is_whole = Memo::new(move |_| row.with(|it| it.is_whole));
     let is_new = Memo::new(move |_| row.with(|it| it.is_new));
     let height = move || row.with(|it| it.is_whole.then(|| format!("{}px", it.height)));
-    let all = move || is_whole.get().then(|| what.with(|(it, ..)| more(it)));
+    let all = move || {
+        is_whole
+            .get()
+            .then(|| what.with(|(engram, ..)| more(engram)))
+    };
     let node = NodeRef::<html::Div>::new();
     Effect::new(move |_| {
         if let (Some(element), Some(id)) = (node.get(), shown()) {
@@ -148,53 +151,53 @@ pub(super) fn Row(row: ArcRwSignal<Shown>, shown_at: ShownAt) -> impl IntoView {
             on:dblclick=move |event| if !dom::is_choosing(&event) { state::toggle_row(app) }>
             {move || row.with(|it| it.topic.clone()).map(|it| view! { <span class="offscreen">{say::knowledge::topic(&it)}</span> })}
             {move || is_new.get().then(|| view! { <span class="offscreen">{say::list::IS_NEW}</span> })}
-            {move || what.with(|(it, state, ago, words, is_blind)| content(it, *state, ago, words, *is_blind))}
+            {move || what.with(|(engram, state, ago, words, is_blind)| content(engram, *state, ago, words, *is_blind))}
             {all}
         </div>
     }
 }
 
 fn content(
-    it: &Engram,
+    engram: &Engram,
     state: State,
     ago: &str,
     searched: &[String],
     is_blind: bool,
 ) -> impl IntoView + use<> {
-    let icon = if it.redacted {
+    let icon = if engram.redacted {
         Icon::Erased
     } else {
-        Icon::Of(it.kind)
+        Icon::Of(engram.kind)
     };
-    let others = it.pointers.len().saturating_sub(1);
-    let first = it.pointers.first();
+    let others = engram.pointers.len().saturating_sub(1);
+    let first = engram.pointers.first();
     // Where the evidence is now; that it moved stands beside it.
     let pointer = first
-        .and_then(|pointer| words::place_now(it, &pointer.to_string()))
+        .and_then(|pointer| words::place_now(engram, &pointer.to_string()))
         .or_else(|| first.map(|pointer| pointer.label()))
         .unwrap_or_default();
     let pointer = words::visible(&pointer);
     let (word, class) = match (state.word(), state) {
         (Some(word), _) => (word, "word gone"),
-        (None, State::Held) => words::as_stored(it),
-        (None, _) => words::evidence(it, is_blind),
+        (None, State::Held) => words::as_stored(engram),
+        (None, _) => words::evidence(engram, is_blind),
     };
-    let at = it.recorded_at;
+    let at = engram.recorded_at;
     let (folder, file, lines) = split(&pointer);
-    let claim = said(it, searched);
+    let claim = said(engram, searched);
     view! {
-        <span class="kind" title=words::kind(it.kind)>{icon.draw()}<span class="offscreen">{words::kind(it.kind)}</span></span>
+        <span class="kind" title=words::kind(engram.kind)>{icon.draw()}<span class="offscreen">{words::kind(engram.kind)}</span></span>
         <div class="said">
-            <p class:closed={!state.holds() && !it.redacted} class:erased=it.redacted dir=claim.direction>{claim.text}</p>
+            <p class:closed={!state.holds() && !engram.redacted} class:erased=engram.redacted dir=claim.direction>{claim.text}</p>
             <time datetime=at.to_string() title=dom::clock().moment(at)>{ago.to_owned()}</time>
         </div>
         <div class="meta">
             <span class="from">
-                <span class="by">{words::author(it)}</span>
+                <span class="by">{words::author(engram)}</span>
                 <span class="pointer" title=pointer.clone()><span class="file"><span>{file}</span><span class="at">{lines}</span></span><span class="folder">{folder}</span></span>
                 {(others > 0).then(|| view! { <span class="more">{format!("+{others}")}</span> })}
             </span>
-            {(!it.conflicts.is_empty()).then(|| view! { <span class="word bad" data-testid="in-conflict">{say::state::IN_CONFLICT}</span> })}
+            {(!engram.conflicts.is_empty()).then(|| view! { <span class="word bad" data-testid="in-conflict">{say::state::IN_CONFLICT}</span> })}
             <span class=class data-testid="evidence">
                 {match class {
                     // Nothing to do: a mark for the eye, the word for who listens.
@@ -207,21 +210,22 @@ fn content(
 }
 
 /// The claim, with the words that are searched for marked.
-fn said(it: &Engram, searched: &[String]) -> prose::Claim {
-    let searched = if it.redacted { &[] } else { searched };
-    prose::claim(&words::claim(it), searched)
+fn said(engram: &Engram, searched: &[String]) -> prose::Claim {
+    let searched = if engram.redacted { &[] } else { searched };
+    prose::claim(&words::claim(engram), searched)
 }
 
 /// What a row that is shown whole says besides: every pointer, and what the claim is.
-fn more(it: &Engram) -> impl IntoView + use<> {
-    let pointers = it.pointers.iter().map(|pointer| {
-        let place = words::place_now(it, &pointer.to_string()).unwrap_or_else(|| pointer.label());
+fn more(engram: &Engram) -> impl IntoView + use<> {
+    let pointers = engram.pointers.iter().map(|pointer| {
+        let place =
+            words::place_now(engram, &pointer.to_string()).unwrap_or_else(|| pointer.label());
         view! { <li class="pointer">{words::visible(&place)}</li> }
     });
     let said = [
-        words::kind(it.kind).to_owned(),
-        words::visible(&it.topic),
-        say::list::confidence(it.confidence),
+        words::kind(engram.kind).to_owned(),
+        words::visible(&engram.topic),
+        say::list::confidence(engram.confidence),
     ];
     let said: Vec<String> = said.into_iter().filter(|it| !it.is_empty()).collect();
     view! {
@@ -250,7 +254,7 @@ impl ShownAt {
     }
 
     fn mark(self, id: EngramId, element: web_sys::HtmlDivElement) {
-        // The one before in this place was shown at another time.
+        // The one before in this slot was shown at another time.
         let _ = element.remove_attribute("data-shown-at");
         dom::next_frame(move || {
             let now = js_sys::Date::now();

@@ -35,9 +35,9 @@ pub(crate) struct Search {
 
 /// The open engram that a filter removed.
 #[derive(Clone, Copy, Default)]
-struct Left {
+struct FilteredEngram {
     /// The one that the person opened.
-    before: Option<EngramId>,
+    opened: Option<EngramId>,
     /// The one shown instead.
     instead: Option<EngramId>,
 }
@@ -61,7 +61,7 @@ part! {
             pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>> = None,
             /// The same for the values of the filter.
             pub(crate) facets_refused: RwSignal<Option<Refusal>> = None,
-            left: StoredValue<Left> = Left::default(),
+            filtered: StoredValue<FilteredEngram> = FilteredEngram::default(),
         }
         stays {
             pub(crate) filter: RwSignal<Filter> = RwSignal::new(Filter::default()),
@@ -78,8 +78,8 @@ part! {
 }
 
 /// Topics in their order; what has none comes last.
-fn topic_order(it: &Engram) -> (bool, &str) {
-    (it.topic.is_empty(), &it.topic)
+fn topic_order(engram: &Engram) -> (bool, &str) {
+    (engram.topic.is_empty(), &engram.topic)
 }
 
 impl Listing {
@@ -233,26 +233,21 @@ fn list_and_read(app: App, only_listed: bool) {
 fn read_listed(app: App, only_listed: bool) {
     let read = app.reading.selected.get_untracked();
     let is_whole = untrack(|| views::asked(app)).is_empty();
-    let Left { before, instead } = app.list.left.get_value();
-    let left = read.filter(|_| read != instead).or(before);
+    let FilteredEngram { opened, instead } = app.list.filtered.get_value();
+    let opened = read.filter(|_| read != instead).or(opened);
     let may = |id: &EngramId| is_whole || app.list.feed.with_untracked(|it| it.get(*id).is_some());
-    match (read, left.filter(may)) {
+    match (read, opened.filter(may)) {
         (Some(_), _) if app.reading.returned.get_untracked() == read => {}
         (Some(_), _) if !only_listed || untrack(|| is_listed(app)) => {}
-        (None, Some(left)) => reading::select(app, left),
+        (None, Some(opened)) => reading::select(app, opened),
         _ => select_newest(app),
     }
-    app.list.left.set_value(if is_whole {
-        Left::default()
+    app.list.filtered.set_value(if is_whole {
+        FilteredEngram::default()
     } else {
-        Left {
-            before: left,
-            instead: app
-                .reading
-                .selected
-                .get_untracked()
-                .filter(|it| Some(*it) != left),
-        }
+        let selected = app.reading.selected.get_untracked();
+        let instead = selected.filter(|it| Some(*it) != opened);
+        FilteredEngram { opened, instead }
     });
 }
 

@@ -1,13 +1,14 @@
 //! What holds, by topic: the feed's list, of claims that hold alone. Or what held at a time that is past:
 //! then nothing can be changed, and a bar above says so until the person is back to now.
 
+#[cfg(feature = "gallery")]
+pub(crate) mod gallery;
 mod when;
 
-pub(crate) use self::when::{choose_time, show_now, show_then};
 use engram_model::Filter;
 use leptos::prelude::*;
 
-pub(crate) use self::when::When;
+pub(crate) use self::when::{When, choose_time, show_now, show_then};
 use super::{View, feed};
 use crate::{
     app::{icons::Icon, state::App},

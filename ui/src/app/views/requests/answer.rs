@@ -12,7 +12,7 @@ use crate::{
         room,
         state::App,
         views::requests::{
-            asked::{self, Answer, asker, cap, next_waiting},
+            request::{Answer, DEFAULT_CAP, asker, cap, next_waiting},
             state,
         },
     },
@@ -26,10 +26,10 @@ pub(super) const REASON: &str = "reason";
 
 /// Answers the open request, or takes the answer back.
 pub(super) fn give(app: App, answer: Answer) {
-    let Some(it) = untrack(|| state::open(app)) else {
+    let Some(request) = untrack(|| state::open(app)) else {
         return;
     };
-    if !answer.fits(&it, app.clock.get_untracked().now) {
+    if !answer.fits(&request, app.clock.get_untracked().now) {
         let (text, hint) = match answer {
             Answer::Grant | Answer::Deny => (say::requests::CANNOT, say::requests::CANNOT_HINT),
             Answer::Revoke => (
@@ -39,12 +39,12 @@ pub(super) fn give(app: App, answer: Answer) {
         };
         return app.frame.say(text, hint, true);
     }
-    let written = untrack(|| app.views.requests.written_of(&it.id));
+    let draft = untrack(|| app.views.requests.draft_of(&request.id));
     match answer {
         Answer::Grant => {
-            let typed = written.cap.unwrap_or_else(|| asked::CAP.to_string());
+            let typed = draft.cap.unwrap_or_else(|| DEFAULT_CAP.to_string());
             match cap(&typed) {
-                Some(cap_tokens) => send_answer(app, it, Answer::Grant, cap_tokens, None),
+                Some(cap_tokens) => send_answer(app, request, Answer::Grant, cap_tokens, None),
                 None => app.frame.say(
                     say::requests::CAP_RANGE,
                     say::requests::CAP_RANGE_HINT,
@@ -53,14 +53,14 @@ pub(super) fn give(app: App, answer: Answer) {
             }
         }
         Answer::Deny => {
-            let why = written.reason.trim().to_owned();
+            let why = draft.reason.trim().to_owned();
             if why.is_empty() {
                 want_denial(app)
             } else {
-                send_answer(app, it, Answer::Deny, 0, Some(why))
+                send_answer(app, request, Answer::Deny, 0, Some(why))
             }
         }
-        Answer::Revoke => send_answer(app, it, Answer::Revoke, 0, None),
+        Answer::Revoke => send_answer(app, request, Answer::Revoke, 0, None),
     }
 }
 
@@ -70,14 +70,20 @@ fn want_denial(app: App) {
     room::in_detail(app, || dom::focus(REASON));
 }
 
-fn send_answer(app: App, it: RequestTold, answer: Answer, cap_tokens: u32, why: Option<String>) {
+fn send_answer(
+    app: App,
+    request: RequestTold,
+    answer: Answer,
+    cap_tokens: u32,
+    why: Option<String>,
+) {
     // Pressed twice, it is said once.
     if !app.batch.begin(say::requests::ANSWERING, 1) {
         return;
     }
     app.views.requests.answer_refused.set(None);
     spawn_local(async move {
-        let id = it.id.clone();
+        let id = request.id.clone();
         let said = match answer {
             Answer::Grant => {
                 let answer = GrantAnswer {
@@ -96,8 +102,8 @@ fn send_answer(app: App, it: RequestTold, answer: Answer, cap_tokens: u32, why: 
         app.batch.end();
         app.stale.touch(Tag::Requests);
         match said {
-            Ok(()) => answered(app, &it, answer),
-            Err(refusal) => refuse_answer(app, &it.id, refusal),
+            Ok(()) => answered(app, &request, answer),
+            Err(refusal) => refuse_answer(app, &request.id, refusal),
         }
     });
 }
@@ -117,12 +123,12 @@ static UNGRANT: Way = Way {
 };
 
 /// Says what was answered; the next that waits opens.
-fn answered(app: App, it: &RequestTold, answer: Answer) {
+fn answered(app: App, request: &RequestTold, answer: Answer) {
     let all = app.views.requests;
     all.wants_reason.set(false);
-    all.forget_written(&it.id);
-    let name = asker(it);
-    match (answer, it.id.parse::<EngramId>()) {
+    all.forget_draft(&request.id);
+    let name = asker(request);
+    match (answer, request.id.parse::<EngramId>()) {
         (Answer::Grant, Ok(id)) => app.frame.say_all_done(
             &say::requests::granted(&name),
             "",
@@ -133,10 +139,10 @@ fn answered(app: App, it: &RequestTold, answer: Answer) {
         (Answer::Deny, _) => app.frame.say(say::requests::DENIED, "", false),
         (Answer::Revoke, _) => app.frame.say(say::requests::REVOKED, "", false),
     }
-    let is_open = all.inbox.open.get_untracked().as_ref() == Some(&it.id);
+    let is_open = all.inbox.open.get_untracked().as_ref() == Some(&request.id);
     let next = all
         .known
-        .with_untracked(|known| next_waiting(known.as_deref()?, &it.id));
+        .with_untracked(|known| next_waiting(known.as_deref()?, &request.id));
     if let Some(next) = next.filter(|_| is_open && answer != Answer::Revoke) {
         state::select(app, next);
     }
@@ -221,12 +227,12 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
     let all = app.views.requests;
     let typed = Memo::new(move |_| {
         let id = current.with(|it| it.as_ref().map(|it| it.id.clone()));
-        let written = id.and_then(|id| all.written_of(&id).cap);
-        written.unwrap_or_else(|| asked::CAP.to_string())
+        let written = id.and_then(|id| all.draft_of(&id).cap);
+        written.unwrap_or_else(|| DEFAULT_CAP.to_string())
     });
     let set = move |text: String| {
-        if let Some(it) = current.get_untracked() {
-            all.write(&it.id, |it| it.cap = Some(text));
+        if let Some(request) = current.get_untracked() {
+            all.write(&request.id, |it| it.cap = Some(text));
         }
     };
     let note = move || {
@@ -257,11 +263,11 @@ fn Reason(current: Memo<Option<RequestTold>>) -> impl IntoView {
     let wants = all.wants_reason;
     let reason = move || {
         let id = current.with(|it| it.as_ref().map(|it| it.id.clone()));
-        id.map(|id| all.written_of(&id).reason).unwrap_or_default()
+        id.map(|id| all.draft_of(&id).reason).unwrap_or_default()
     };
     let set = move |text: String| {
-        if let Some(it) = current.get_untracked() {
-            all.write(&it.id, |it| it.reason = text);
+        if let Some(request) = current.get_untracked() {
+            all.write(&request.id, |it| it.reason = text);
         }
     };
     let label = move || {

@@ -11,7 +11,7 @@ use crate::{
         source::SourceCard,
         state::App,
         views::requests::{
-            asked::{Standing, asker, standing, wanted},
+            request::{RequestStanding, asker, standing, wanted},
             state,
         },
     },
@@ -19,7 +19,7 @@ use crate::{
 };
 
 #[component]
-pub(crate) fn Detail() -> impl IntoView {
+pub(super) fn Detail() -> impl IntoView {
     let app = App::here();
     let current = Memo::new(move |_| state::open(app));
     let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id.clone())));
@@ -62,17 +62,20 @@ fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
     }
 }
 
-fn head(it: &RequestTold, clock: Clock) -> impl IntoView + use<> {
+fn head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
     let fact = |what: &'static str, is: Option<String>| {
         is.map(|is| view! { <div><dt>{what}</dt><dd>{is}</dd></div> })
     };
-    let standing = standing(it, clock.now);
+    let standing = standing(request, clock.now);
     let (word, class) = standing.word();
-    let until = it.grant.as_ref().filter(|_| standing == Standing::Open);
+    let until = request
+        .grant
+        .as_ref()
+        .filter(|_| standing == RequestStanding::Open);
     let until = until.map(|it| say::requests::open_until(&clock.moment(it.expires_at)));
-    let told = it.answer.as_ref().map(|answer| {
+    let told = request.answer.as_ref().map(|answer| {
         let by = say::requests::by(&words::person(&answer.by), &clock.moment(answer.at));
-        let why = it.why.as_deref().filter(|it| !it.is_empty());
+        let why = request.why.as_deref().filter(|it| !it.is_empty());
         let why = why.map(words::visible);
         view! {
             <p class="settled" data-testid="answer">
@@ -81,23 +84,24 @@ fn head(it: &RequestTold, clock: Clock) -> impl IntoView + use<> {
             </p>
         }
     });
-    let is_erased = it.reason.is_empty();
-    let reason = reason(it);
-    let intended = (!it.intended_use.is_empty()).then(|| words::visible(&it.intended_use));
-    let tokens = words::count(it.tokens.into(), say::requests::TOKENS);
+    let is_erased = request.reason.is_empty();
+    let reason = reason(request);
+    let intended =
+        (!request.intended_use.is_empty()).then(|| words::visible(&request.intended_use));
+    let tokens = words::count(request.tokens.into(), say::requests::TOKENS);
     view! {
         <div class="chips">
             <span class=class data-testid="state">{word}</span>
-            {it.role.as_deref().map(|it| view! { <span class="chip" title=say::requests::ROLE>{words::visible(it)}</span> })}
-            {it.parent.as_ref().map(|it| view! { <span class="chip" data-testid="parent">{say::agents::parent(&words::visible(&it.0))}</span> })}
+            {request.role.as_deref().map(|it| view! { <span class="chip" title=say::requests::ROLE>{words::visible(it)}</span> })}
+            {request.parent.as_ref().map(|it| view! { <span class="chip" data-testid="parent">{say::agents::parent(&words::visible(&it.0))}</span> })}
         </div>
-        <h2 class="claim" data-testid="asks">{say::requests::asks(&asker(it), &wanted(&it.pointer))}</h2>
+        <h2 class="claim" data-testid="asks">{say::requests::asks(&asker(request), &wanted(&request.pointer))}</h2>
         <dl class="said-why">
             <div><dt>{say::requests::REASON}</dt><dd dir="auto" class:quiet=is_erased data-testid="why">{reason}</dd></div>
             {intended.map(|it| view! { <div><dt>{say::requests::USE}</dt><dd dir="auto" data-testid="use">{it}</dd></div> })}
         </dl>
         <dl class="facts">
-            {fact(say::requests::ASKED, Some(clock.moment(it.asked_at)))}
+            {fact(say::requests::ASKED, Some(clock.moment(request.asked_at)))}
             {fact(say::requests::SPAN, Some(tokens))}
         </dl>
         {told}

@@ -10,7 +10,7 @@ use crate::{
         icons::Icon,
         inbox::{Instead, ListBox, ListPane},
         state::App,
-        views::requests::asked::{Standing, asker, standing, wanted},
+        views::requests::request::{RequestStanding, asker, standing, wanted},
     },
     words::{self, Clock, say},
 };
@@ -20,7 +20,7 @@ pub(super) fn element_id(id: &str) -> String {
 }
 
 #[component]
-pub(crate) fn List() -> impl IntoView {
+pub(super) fn List() -> impl IntoView {
     let app = App::here();
     let count = move || words::thousands((VIEW.count)(app));
     let beside = move || {
@@ -36,11 +36,11 @@ pub(crate) fn List() -> impl IntoView {
 #[component]
 fn Rows() -> impl IntoView {
     let app = App::here();
-    let it = app.views.requests;
+    let requests = app.views.requests;
     let ids = move |waits: bool| {
         Memo::new(move |_| {
-            it.known.with(|it| {
-                let all = it.iter().flatten();
+            requests.known.with(|known| {
+                let all = known.iter().flatten();
                 let all = all.filter(|it| (it.state == RequestState::Waiting) == waits);
                 all.map(|it| it.id.clone()).collect::<Vec<_>>()
             })
@@ -50,15 +50,18 @@ fn Rows() -> impl IntoView {
     let is_none = move || waiting.with(Vec::is_empty) && answered.with(Vec::is_empty);
     let is_none = Memo::new(move |_| is_none());
     let active = Signal::derive(move || {
-        let open = it.inbox.open.get().map(|id| element_id(&id));
+        let open = requests.inbox.open.get().map(|id| element_id(&id));
         open.filter(|_| !is_none.get())
     });
     let omitted = move || {
-        let omitted = it.omitted.get().map(|it| words::count(it, say::REQUESTS));
+        let omitted = requests
+            .omitted
+            .get()
+            .map(|it| words::count(it, say::REQUESTS));
         omitted.map(|it| view! { <p class="quiet more" data-testid="requests-omitted">{say::requests::omitted(&it)}</p> })
     };
     view! {
-        <Instead is_none is_read=Signal::derive(move || it.known.with(Option::is_some)) refused=it.inbox.refused
+        <Instead is_none is_read=Signal::derive(move || requests.known.with(Option::is_some)) refused=requests.inbox.refused
             reading=say::requests::READING nothing />
         <ListBox class="conflicts requests" label=say::requests::LABEL testid="requests-list" is_none active>
             <Group name=say::requests::WAITING ids=waiting />
@@ -100,11 +103,11 @@ fn Row(id: String) -> impl IntoView {
     let app = App::here();
     let all = app.views.requests;
     let id = StoredValue::new(id);
-    let it = Memo::new(move |_| id.with_value(|id| all.of(id)));
+    let request = Memo::new(move |_| id.with_value(|id| all.of(id)));
     let is_open =
         Memo::new(move |_| id.with_value(|id| all.inbox.open.with(|it| it.as_ref() == Some(id))));
-    let content = move || it.get().map(|it| content(&it, app.clock.get()));
-    let state = move || it.with(|it| it.as_ref().map(|it| it.state.as_str()));
+    let content = move || request.get().map(|it| content(&it, app.clock.get()));
+    let state = move || request.with(|it| it.as_ref().map(|it| it.state.as_str()));
     view! {
         <div class="request-row" class:selected=is_open id=id.with_value(|id| element_id(id)) role="option" aria-selected=move || is_open.get().to_string()
             data-testid="request" data-id=id.get_value() data-state=state
@@ -115,32 +118,32 @@ fn Row(id: String) -> impl IntoView {
 }
 
 /// Why, or that the words are gone.
-pub(super) fn reason(it: &RequestTold) -> String {
-    if it.reason.is_empty() {
+pub(super) fn reason(request: &RequestTold) -> String {
+    if request.reason.is_empty() {
         say::requests::ERASED.to_owned()
     } else {
-        words::visible(&it.reason)
+        words::visible(&request.reason)
     }
 }
 
-fn content(it: &RequestTold, clock: Clock) -> impl IntoView + use<> {
-    let at = match &it.answer {
+fn content(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
+    let at = match &request.answer {
         Some(answer) => answer.at,
-        None => it.asked_at,
+        None => request.asked_at,
     };
-    let standing = standing(it, clock.now);
+    let standing = standing(request, clock.now);
     let (word, class) = standing.word();
-    let is_answered = standing != Standing::Waiting;
-    let role = it.role.as_deref().map(words::visible);
+    let is_answered = standing != RequestStanding::Waiting;
+    let role = request.role.as_deref().map(words::visible);
     view! {
         <span class="who">
-            <b>{asker(it)}</b>
+            <b>{asker(request)}</b>
             {role.map(|role| view! { <span>{role}</span> })}
             <span class="space"></span>
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>
-        <p class="wants">{wanted(&it.pointer)}</p>
-        <p class="reason" dir="auto">{reason(it)}</p>
+        <p class="wants">{wanted(&request.pointer)}</p>
+        <p class="reason" dir="auto">{reason(request)}</p>
         {is_answered.then(|| view! { <span class="meta"><span class=class data-testid="request-state">{word}</span></span> })}
     }
 }

@@ -2,9 +2,11 @@
 //! key grants with a cap, one denies; a grant is revoked until it is used.
 
 mod answer;
-pub(crate) mod asked;
 mod detail;
+#[cfg(feature = "gallery")]
+pub(crate) mod gallery;
 mod list;
+pub(crate) mod request;
 mod state;
 #[cfg(all(test, feature = "gallery"))]
 mod tests;
@@ -13,11 +15,9 @@ use engram_model::EngramId;
 use leptos::prelude::*;
 
 pub(crate) use self::state::Requests;
-#[cfg(feature = "gallery")]
-pub(crate) use self::{detail::Detail, list::List};
 use super::{Address, View};
 use crate::{
-    app::{dom, icons::Icon, room, state::App, views::requests::asked::Answer},
+    app::{dom, icons::Icon, room, state::App, views::requests::request::Answer},
     commands::{Act, Command},
     words::say,
 };

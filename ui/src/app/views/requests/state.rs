@@ -12,7 +12,7 @@ use crate::{
         part::part,
         reading, room,
         state::App,
-        views::requests::asked::{Answer, in_order},
+        views::requests::request::{Answer, in_order},
     },
     commands::Act,
     tags::Tag,
@@ -21,7 +21,7 @@ use crate::{
 
 /// What is written of one request and not sent.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Written {
+pub(super) struct AnswerDraft {
     /// The cap as it was typed; none where it was not touched.
     pub(super) cap: Option<String>,
     pub(super) reason: String,
@@ -39,7 +39,7 @@ part! {
             /// Why the last answer failed.
             pub(crate) answer_refused: RwSignal<Option<Refusal>> = None,
             /// Nothing written is lost before it is sent.
-            written: RwSignal<HashMap<String, Written>> = HashMap::new(),
+            drafts: RwSignal<HashMap<String, AnswerDraft>> = HashMap::new(),
             /// A denial waits for its reason.
             pub(crate) wants_reason: RwSignal<bool> = false,
         }
@@ -54,19 +54,19 @@ impl Requests {
         self.known.with(|it| it.as_ref().and_then(find))
     }
 
-    pub(super) fn written_of(self, id: &str) -> Written {
-        let of = |all: &HashMap<String, Written>| all.get(id).cloned();
-        self.written.with(of).unwrap_or_default()
+    pub(super) fn draft_of(self, id: &str) -> AnswerDraft {
+        let draft = self.drafts.with(|all| all.get(id).cloned());
+        draft.unwrap_or_default()
     }
 
-    pub(super) fn write(self, id: &str, change: impl FnOnce(&mut Written)) {
-        self.written
+    pub(super) fn write(self, id: &str, change: impl FnOnce(&mut AnswerDraft)) {
+        self.drafts
             .update(|all| change(all.entry(id.to_owned()).or_default()));
     }
 
     /// What was written of it was sent.
-    pub(super) fn forget_written(self, id: &str) {
-        self.written.update(|all| {
+    pub(super) fn forget_draft(self, id: &str) {
+        self.drafts.update(|all| {
             all.remove(id);
         });
     }

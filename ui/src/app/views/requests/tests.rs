@@ -5,12 +5,12 @@ use engram_model::{Code, Refusal, Request};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{VIEW, state};
-use crate::app::{gallery::team, views::stage::Stage};
+use super::{VIEW, gallery, state};
+use crate::app::views::stage::Stage;
 
 /// Requests as an engine lists them: two wait, one is open to be read, one was denied.
 fn requests_reply() -> Value {
-    let all = team::all();
+    let all = gallery::all();
     let wanted = [801, 802, 803, 807].map(|it| format!("{it:026}"));
     let all: Vec<_> = all
         .into_iter()

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use crate::words::{self, say};
 
 /// The cap of a grant where the person sets no other (docs/design.md#grants-and-requests).
-pub const CAP: u32 = 500;
+pub const DEFAULT_CAP: u32 = 500;
 /// The largest that can be typed; the home may allow less.
 const MOST: u32 = 100_000;
 
@@ -32,17 +32,17 @@ impl Answer {
     }
 
     /// Whether it can be said of this request at this time.
-    pub fn fits(self, it: &RequestTold, now: Timestamp) -> bool {
+    pub fn fits(self, request: &RequestTold, now: Timestamp) -> bool {
         match self {
-            Self::Grant | Self::Deny => it.state == RequestState::Waiting,
-            Self::Revoke => standing(it, now) == Standing::Open,
+            Self::Grant | Self::Deny => request.state == RequestState::Waiting,
+            Self::Revoke => standing(request, now) == RequestStanding::Open,
         }
     }
 }
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum RequestStanding {
     /// Nobody answered.
     Waiting,
     /// Granted, and not used yet.
@@ -58,22 +58,22 @@ pub enum Standing {
 }
 
 /// What became of a request; the time of a grant passes without an entry in the journal.
-pub fn standing(it: &RequestTold, now: Timestamp) -> Standing {
-    match (it.state, &it.grant) {
-        (RequestState::Waiting, _) => Standing::Waiting,
-        (RequestState::Denied, _) => Standing::Denied,
-        (RequestState::Granted, None) => Standing::Read,
+pub fn standing(request: &RequestTold, now: Timestamp) -> RequestStanding {
+    match (request.state, &request.grant) {
+        (RequestState::Waiting, _) => RequestStanding::Waiting,
+        (RequestState::Denied, _) => RequestStanding::Denied,
+        (RequestState::Granted, None) => RequestStanding::Read,
         (RequestState::Granted, Some(grant)) => match grant.state {
-            GrantState::Open if grant.expires_at <= now => Standing::Expired,
-            GrantState::Open => Standing::Open,
-            GrantState::Spent => Standing::Read,
-            GrantState::Expired => Standing::Expired,
-            GrantState::Revoked => Standing::Revoked,
+            GrantState::Open if grant.expires_at <= now => RequestStanding::Expired,
+            GrantState::Open => RequestStanding::Open,
+            GrantState::Spent => RequestStanding::Read,
+            GrantState::Expired => RequestStanding::Expired,
+            GrantState::Revoked => RequestStanding::Revoked,
         },
     }
 }
 
-impl Standing {
+impl RequestStanding {
     /// A word for it, and how it looks.
     pub fn word(self) -> (&'static str, &'static str) {
         match self {
@@ -140,11 +140,11 @@ pub fn wanted(pointer: &str) -> String {
 }
 
 /// Who asks, by name.
-pub fn asker(it: &RequestTold) -> String {
-    if it.label.is_empty() {
-        words::visible(&it.agent.0)
+pub fn asker(request: &RequestTold) -> String {
+    if request.label.is_empty() {
+        words::visible(&request.agent.0)
     } else {
-        words::visible(&it.label)
+        words::visible(&request.label)
     }
 }
 
@@ -156,16 +156,16 @@ mod tests {
     use super::*;
 
     fn request(id: &str, minute: u32, state: &str, more: &Value) -> RequestTold {
-        let mut it = json!({
+        let mut request = json!({
             "id": id, "agent": "ada", "label": "ada", "role": "programmer",
             "asked_at": format!("2026-11-20T10:{minute:02}:00Z"),
             "pointer": "repo:src/a.rs#L1-L9@HEAD", "reason": "Why.", "intended_use": "", "tokens": 90,
             "state": state,
         });
         for (name, value) in more.as_object().unwrap() {
-            it[name] = value.clone();
+            request[name] = value.clone();
         }
-        serde_json::from_value(it).unwrap()
+        serde_json::from_value(request).unwrap()
     }
 
     fn grant(state: &str) -> Value {
@@ -198,20 +198,42 @@ mod tests {
         let before: Timestamp = "2026-11-20T10:19:59Z".parse().unwrap();
         let after: Timestamp = "2026-11-20T10:20:00Z".parse().unwrap();
         for (state, more, now, want) in [
-            ("waiting", json!({}), before, Standing::Waiting),
-            ("granted", grant("open"), before, Standing::Open),
-            ("granted", grant("open"), after, Standing::Expired),
-            ("granted", grant("spent"), before, Standing::Read),
-            ("granted", grant("expired"), before, Standing::Expired),
-            ("granted", grant("revoked"), before, Standing::Revoked),
-            ("denied", json!({}), before, Standing::Denied),
+            ("waiting", json!({}), before, RequestStanding::Waiting),
+            ("granted", grant("open"), before, RequestStanding::Open),
+            ("granted", grant("open"), after, RequestStanding::Expired),
+            ("granted", grant("spent"), before, RequestStanding::Read),
+            (
+                "granted",
+                grant("expired"),
+                before,
+                RequestStanding::Expired,
+            ),
+            (
+                "granted",
+                grant("revoked"),
+                before,
+                RequestStanding::Revoked,
+            ),
+            ("denied", json!({}), before, RequestStanding::Denied),
         ] {
-            let it = request("a", 0, state, &more);
-            assert_eq!(standing(&it, now), want, "{state} {more}");
-            let fits = |answer: Answer| answer.fits(&it, now);
-            assert_eq!(fits(Answer::Grant), want == Standing::Waiting, "{state}");
-            assert_eq!(fits(Answer::Deny), want == Standing::Waiting, "{state}");
-            assert_eq!(fits(Answer::Revoke), want == Standing::Open, "{state}");
+            let request = request("a", 0, state, &more);
+            assert_eq!(standing(&request, now), want, "{state} {more}");
+            let fits = |answer: Answer| answer.fits(&request, now);
+            assert_eq!(
+                fits(Answer::Grant),
+                want == RequestStanding::Waiting,
+                "{state}"
+            );
+            assert_eq!(
+                fits(Answer::Deny),
+                want == RequestStanding::Waiting,
+                "{state}"
+            );
+            assert_eq!(
+                fits(Answer::Revoke),
+                want == RequestStanding::Open,
+                "{state}"
+            );
         }
     }
 

@@ -1,0 +1,162 @@
+//! How high the rows are: claims that fit one line, or take two, and what stands between rows.
+
+use std::collections::HashMap;
+
+use engram_model::{Density, Engram, EngramId};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{row, scroll::Viewport, topics::TopicHeadings};
+use crate::{
+    app::{dom, state::App},
+    feed::MOST,
+};
+
+/// Heights of a row whose claim takes one line, or two (`4-list.css` has the same).
+pub(super) const ONE_LINE: u32 = 61;
+const TWO_LINES: u32 = 80;
+/// Height of every row where the person wants many.
+const COMPACT: u32 = 50;
+/// Room for the line between new and seen rows (`4-list.css` has the same).
+pub(super) const LINE: u32 = 26;
+/// Room for the name of a topic above its first row (`5-knowledge.css` has the same).
+const TOPIC: u32 = 28;
+/// What stands beside the claim: padding, icon, time, gaps.
+const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 6.0;
+/// Of a claim's letters, on average: no sentence is narrower.
+const NARROW: f64 = 4.0;
+/// Of a character of code in a claim, in pixels.
+const CODE: f64 = 7.2;
+
+/// Room above a row, for the topic that begins with it, and below, for the line between new and seen rows.
+pub(super) fn around(row: usize, topics: &TopicHeadings, first_seen: Option<usize>) -> (u32, u32) {
+    let above = if topics.begins(row) { TOPIC } else { 0 };
+    let below = if first_seen == Some(row + 1) { LINE } else { 0 };
+    (above, below)
+}
+
+/// What the height of a row depends on.
+#[derive(Clone, Copy)]
+pub(super) struct RowHeights {
+    app: App,
+    viewport: RwSignal<Viewport>,
+    widths: ClaimWidths,
+    /// Of the row that is shown whole, once it is measured.
+    whole: RwSignal<Option<u32>>,
+}
+
+impl RowHeights {
+    pub(super) fn new(app: App, viewport: RwSignal<Viewport>) -> Self {
+        let whole = RwSignal::new(None);
+        Effect::new(move |_| {
+            app.list.expanded.track();
+            whole.set(None);
+        });
+        Effect::new(move |_| {
+            let width = viewport.with(|it| it.width);
+            if let (Some(id), true) = (app.list.expanded.get(), width > 0) {
+                dom::next_frame(move || whole.set(dom::height_within(&row::element_id(id))));
+            }
+        });
+        Self {
+            app,
+            viewport,
+            widths: ClaimWidths::new(),
+            whole,
+        }
+    }
+
+    /// The height of each row as things are now; what they are is tracked.
+    pub(super) fn now(self) -> impl Fn(&Engram) -> u32 {
+        let Self { app, widths, .. } = self;
+        let room = f64::from(self.viewport.with(|it| it.width)) - BESIDE;
+        widths.changed();
+        let is_compact = app.frame.settings.with(|it| it.density == Density::Compact);
+        let whole = app.list.expanded.get().zip(self.whole.get());
+        move |engram| match whole {
+            Some((id, height)) if id == engram.id => height,
+            _ if is_compact => COMPACT,
+            _ => widths.height(engram, room),
+        }
+    }
+}
+
+/// Widths of claims in one line, measured once each.
+#[derive(Clone, Copy)]
+struct ClaimWidths {
+    canvas: StoredValue<Option<web_sys::CanvasRenderingContext2d>, LocalStorage>,
+    known: StoredValue<HashMap<EngramId, f64>>,
+    fonts: RwSignal<bool>,
+}
+
+impl ClaimWidths {
+    fn new() -> Self {
+        let widths = Self {
+            canvas: StoredValue::new_local(dom::measure()),
+            known: StoredValue::new(HashMap::new()),
+            fonts: RwSignal::new(false),
+        };
+        spawn_local(async move {
+            dom::fonts_ready().await;
+            widths.known.update_value(HashMap::clear);
+            widths.fonts.set(true);
+        });
+        widths
+    }
+
+    /// Makes the caller run again when the fonts have come.
+    fn changed(self) {
+        self.fonts.track();
+    }
+
+    /// Height of the row of an engram whose claim has this room.
+    fn height(self, engram: &Engram, room: f64) -> u32 {
+        if engram.redacted {
+            return ONE_LINE;
+        }
+        // Nothing to measure, as for most.
+        if engram.claim.len() as f64 * NARROW > room && engram.claim.is_ascii() {
+            return TWO_LINES;
+        }
+        let known = self.known.with_value(|all| all.get(&engram.id).copied());
+        let width = known.unwrap_or_else(|| self.measure(engram));
+        if width <= room && !engram.claim.contains('\n') {
+            ONE_LINE
+        } else {
+            TWO_LINES
+        }
+    }
+
+    fn measure(self, engram: &Engram) -> f64 {
+        let (text, code) = without_code(&engram.claim);
+        let width = self.canvas.with_value(|canvas| {
+            let measured = canvas.as_ref().and_then(|it| it.measure_text(&text).ok());
+            measured.map_or(f64::MAX, |it| it.width() + code)
+        });
+        self.known.update_value(|known| {
+            forget_many(known);
+            known.insert(engram.id, width);
+        });
+        width
+    }
+}
+
+/// A claim without its code, and how wide the code is.
+fn without_code(claim: &str) -> (String, f64) {
+    let (mut text, mut code) = (String::new(), 0);
+    let parts: Vec<&str> = claim.split('`').collect();
+    for (at, part) in parts.iter().enumerate() {
+        if at % 2 == 1 && at + 1 < parts.len() {
+            code += part.chars().count()
+        } else {
+            text.push_str(part)
+        }
+    }
+    (text, code as f64 * CODE)
+}
+
+/// Begins again where far more rows were seen than are listed.
+pub(super) fn forget_many<T>(all: &mut HashMap<EngramId, T>) {
+    if all.len() > 4 * MOST {
+        all.clear();
+    }
+}

@@ -1,0 +1,55 @@
+//! The names of topics above their rows, in a list by topic.
+
+use std::{ops::Range, sync::Arc};
+
+use engram_model::Engram;
+
+use crate::words::{self, say};
+
+/// The name of a topic, above its first row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TopicHeading {
+    pub(super) first_row: usize,
+    pub(super) name: String,
+    /// How many rows it has.
+    pub(super) count: usize,
+}
+
+/// In the order of the rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct TopicHeadings(Vec<TopicHeading>);
+
+impl TopicHeadings {
+    pub(super) fn of(rows: &[Arc<Engram>]) -> Self {
+        let mut first_row = 0;
+        let groups = rows.chunk_by(|a, b| a.topic == b.topic);
+        let headings = groups.map(|group| {
+            let heading = TopicHeading {
+                first_row,
+                name: topic_name(group.first().map_or("", |it| &it.topic)),
+                count: group.len(),
+            };
+            first_row += group.len();
+            heading
+        });
+        Self(headings.collect())
+    }
+
+    /// Whether a topic begins with this row.
+    pub(super) fn begins(&self, row: usize) -> bool {
+        self.0.binary_search_by_key(&row, |it| it.first_row).is_ok()
+    }
+
+    /// Those that begin within these rows.
+    pub(super) fn within(&self, rows: &Range<usize>) -> impl Iterator<Item = &TopicHeading> {
+        self.0.iter().filter(|it| rows.contains(&it.first_row))
+    }
+}
+
+/// A topic for people; what has none is under a name of ours.
+pub(super) fn topic_name(topic: &str) -> String {
+    match topic {
+        "" => say::knowledge::NO_TOPIC.to_owned(),
+        topic => words::visible(topic),
+    }
+}
