@@ -278,7 +278,7 @@ impl Engine {
         HomeShelf {
             store: &self.store,
             project,
-            eyes: Some(context::visibility::Eyes::All),
+            visibility: Some(context::visibility::Visibility::All),
             urls: self.config.urls,
         }
     }
@@ -456,7 +456,7 @@ struct HomeShelf<'a> {
     store: &'a Store,
     project: Option<ProjectId>,
     /// Who looks; nobody where that is not known.
-    eyes: Option<context::visibility::Eyes>,
+    visibility: Option<context::visibility::Visibility>,
     urls: bool,
 }
 
@@ -464,8 +464,8 @@ impl HomeShelf<'_> {
     /// Whether the claim may be seen that was stored with this event of saying it, as the next entry.
     fn may_see_said(&self, tx: &Reader<'_>, event: u64) -> Result<bool, Refusal> {
         let said = tx.engram_at(event + 1)?;
-        let eyes = self.eyes.as_ref();
-        Ok(said.is_none_or(|it| eyes.is_some_and(|eyes| eyes.may_see(&it))))
+        let visibility = self.visibility.as_ref();
+        Ok(said.is_none_or(|it| visibility.is_some_and(|visibility| visibility.may_see(&it))))
     }
 }
 

@@ -321,8 +321,8 @@ fn wide(figure: usize) -> u64 {
 }
 
 #[cfg(test)]
-mod refusal_tests;
+mod criteria_tests;
 #[cfg(test)]
-mod seed_tests;
+mod refusal_tests;
 #[cfg(test)]
 mod tests;

@@ -10,12 +10,12 @@
 
 mod clock;
 mod command_output;
+pub mod criteria;
 mod folder;
 mod mounts;
 mod pipe;
 mod repository;
 pub mod requests;
-pub mod seed;
 
 pub use clock::{BEGIN, Clock};
 pub use command_output::{CommandOutput, check_error, keys, ran};

@@ -15,15 +15,12 @@ use crate::{ChildMessage, Draft, Engram, EngramV01, ParentMessage, PointerV01};
 /// File name within `schemas/` and schema, for each schema that is published.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
-        ("engram.v0.1.json", v01::<EngramV01>(&SEED_000, "engram")),
-        ("pointer.v0.1.json", v01::<PointerV01>(&SEED_000, "pointer")),
-        (
-            "less/engram.v0.1.json",
-            v01::<EngramV01>(&SEED_001, "engram"),
-        ),
+        ("engram.v0.1.json", v01::<EngramV01>(&VERDICT, "engram")),
+        ("pointer.v0.1.json", v01::<PointerV01>(&VERDICT, "pointer")),
+        ("less/engram.v0.1.json", v01::<EngramV01>(&LESS, "engram")),
         (
             "less/pointer.v0.1.json",
-            v01::<PointerV01>(&SEED_001, "pointer"),
+            v01::<PointerV01>(&LESS, "pointer"),
         ),
         (
             "engram.record.json",
@@ -48,7 +45,7 @@ struct Family {
 }
 
 /// The first family (docs/design.md#the-published-forms).
-const SEED_000: Family = Family {
+const VERDICT: Family = Family {
     base: "verdict://schemas",
     without: &[],
     says: &[
@@ -65,7 +62,7 @@ const SEED_000: Family = Family {
 };
 
 /// The second family, which has no embeddings (docs/design.md#the-published-forms).
-const SEED_001: Family = Family {
+const LESS: Family = Family {
     base: "verdict://skills/less/schemas",
     without: &["embedding_ref"],
     says: &[("/properties/ttl", "ISO-8601 duration (PT6H, P7D, etc.)")],

@@ -5,6 +5,7 @@
 mod batch;
 mod connect;
 mod crashes;
+mod criteria;
 mod detect;
 mod failures;
 mod fixture;
@@ -21,7 +22,6 @@ mod processes;
 mod projects;
 mod refusals;
 mod requests;
-mod seed;
 mod surroundings;
 mod terminal;
 mod verbs;

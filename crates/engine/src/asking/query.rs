@@ -10,7 +10,7 @@ use crate::{
         track_record::{self, TrackRecord},
     },
     conflicts::{list, risks::sees_all},
-    context::{Context, visibility::Eyes},
+    context::{Context, visibility::Visibility},
     evidence::health,
 };
 use engram_model::{
@@ -31,7 +31,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     let limit = most(cx, query)?;
     let project = cx.project()?;
     let filter = QueryFilter {
-        eyes: cx.eyes()?,
+        visibility: cx.visibility()?,
         now: cx.engine.world.now(),
         query,
         with_below: true,
@@ -78,7 +78,7 @@ pub(crate) fn alike(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
-    eyes: &Eyes,
+    visibility: &Visibility,
     claim: &str,
     topic: &str,
 ) -> Result<Vec<Engram>, Refusal> {
@@ -88,7 +88,7 @@ pub(crate) fn alike(
         ..Query::default()
     };
     let filter = QueryFilter {
-        eyes: eyes.clone(),
+        visibility: visibility.clone(),
         now: cx.engine.world.now(),
         query: &query,
         with_below: false,
@@ -179,7 +179,7 @@ fn recall(
                 found,
                 traits,
                 &weights,
-                filter.eyes.run(),
+                filter.visibility.run(),
             ))
         } else {
             None
@@ -359,7 +359,7 @@ struct RankedEngrams {
 
 /// What a query lets through.
 struct QueryFilter<'a> {
-    eyes: Eyes,
+    visibility: Visibility,
     /// The clock.
     now: Timestamp,
     query: &'a Query,
@@ -384,7 +384,7 @@ impl QueryFilter<'_> {
             Ok(None) => true,
             Ok(Some(report)) => {
                 self.query.kind.is_some()
-                    && sees_all(tx, &self.eyes, &report.found).unwrap_or(false)
+                    && sees_all(tx, &self.visibility, &report.found).unwrap_or(false)
             }
             Err(_) => false,
         }
@@ -395,7 +395,7 @@ impl QueryFilter<'_> {
         let topic = query.topic.as_deref();
         !traits.redacted
             && self
-                .eyes
+                .visibility
                 .may_see_of(traits.project, traits.scope, traits.run, &traits.topic)
             && match query.as_of {
                 Some(at) => traits.holds_at(at),

@@ -9,7 +9,7 @@ use crate::{
     context::{
         Context, Ground,
         plan::{Plan, Planned},
-        visibility::Eyes,
+        visibility::Visibility,
     },
     decide,
 };
@@ -32,9 +32,9 @@ pub(crate) fn retire(cx: &Context<'_>, draft: &Draft) -> Result<PutReply, Refusa
             ));
         }
     };
-    let (project, eyes) = (cx.project()?, cx.eyes()?);
+    let (project, visibility) = (cx.project()?, cx.visibility()?);
     let store = &cx.engine.store;
-    let head = store.read(|tx| head_of(tx, project, &eyes, lineage.0))?;
+    let head = store.read(|tx| head_of(tx, project, &visibility, lineage.0))?;
     let closed = close::close_window(cx, &head)?;
     let retired = Finding::new(
         Noticed::Retired,
@@ -132,7 +132,7 @@ pub(crate) fn superseded(head: &Engram) -> Finding {
 pub(crate) fn head_of(
     tx: &Reader<'_>,
     project: ProjectId,
-    eyes: &Eyes,
+    visibility: &Visibility,
     id: ulid::Ulid,
 ) -> Result<Engram, Refusal> {
     let lineage = match tx.engram(EngramId(id))? {
@@ -141,10 +141,10 @@ pub(crate) fn head_of(
     };
     let mut versions = tx.lineage(lineage)?.into_iter();
     let head = versions.find(|version| {
-        version.project == project && version.valid_until.is_none() && eyes.may_see(version)
+        version.project == project && version.valid_until.is_none() && visibility.may_see(version)
     });
     match head {
-        Some(head) if may_see(tx, eyes, &head)? => Ok(head),
+        Some(head) if may_see(tx, visibility, &head)? => Ok(head),
         _ => Err(Refusal::new(
             Code::NotFound,
             format!("no current claim has the lineage {id}"),

@@ -4,7 +4,7 @@
 use crate::{
     asking::query,
     claims::close,
-    context::{Context, visibility::Eyes},
+    context::{Context, visibility::Visibility},
 };
 use engram_consistency::{
     claim::Claim,
@@ -20,7 +20,7 @@ pub(crate) fn outdated_by(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
-    eyes: &Eyes,
+    visibility: &Visibility,
     new: &NewEngram,
 ) -> Result<Option<Engram>, Refusal> {
     let read = Claim::read(&new.claim);
@@ -33,7 +33,7 @@ pub(crate) fn outdated_by(
         valid_until: None,
     };
     let mut nearest: Option<(f64, Engram)> = None;
-    for held in query::alike(cx, tx, project, eyes, &new.claim, &new.topic)? {
+    for held in query::alike(cx, tx, project, visibility, &new.claim, &new.topic)? {
         if !is_replaceable(&held, new) || close::may_close(cx, &held).is_err() {
             continue;
         }

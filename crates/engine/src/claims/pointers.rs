@@ -164,13 +164,13 @@ fn repinned(cx: &Context<'_>, engram: &Engram) -> Result<Vec<Result<Pointer, Ref
 }
 
 fn holding(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
-    let (project, eyes, now) = (cx.project()?, cx.eyes()?, cx.engine.world.now());
+    let (project, visibility, now) = (cx.project()?, cx.visibility()?, cx.engine.world.now());
     let store = &cx.engine.store;
     let engrams =
         store.read::<_, Refusal>(|tx| Ok(tx.newest_holding(project, now, None, MOST)?))?;
     let mut seen = Vec::with_capacity(engrams.len());
     for engram in engrams {
-        if store.read(|tx| may_see(tx, &eyes, &engram))? {
+        if store.read(|tx| may_see(tx, &visibility, &engram))? {
             seen.push(engram);
         }
     }

@@ -50,11 +50,11 @@ pub(crate) fn promote_claim(cx: &Context<'_>, ask: &Promote) -> Result<PromoteRe
 
 /// A version of the claim that holds, with a wider scope: its words, its evidence and its author stay.
 fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
-    let (eyes, by) = (cx.eyes_in(found.project)?, decide::speaker(cx, None)?);
+    let (visibility, by) = (cx.visibility_in(found.project)?, decide::speaker(cx, None)?);
     let clock = cx.engine.world.now();
     findings::before_comparing(cx);
     let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
-        let head = head_of(tx, found.project, &eyes, found.id.0)?;
+        let head = head_of(tx, found.project, &visibility, found.id.0)?;
         let claim = Promoted {
             scope: head.scope,
             confidence: head.confidence,
@@ -103,10 +103,10 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
 }
 
 fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
-    let eyes = cx.eyes_in(found.project)?;
+    let visibility = cx.visibility_in(found.project)?;
     findings::before_comparing(cx);
     let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
-        let head = head_of(tx, found.project, &eyes, found.id.0)?;
+        let head = head_of(tx, found.project, &visibility, found.id.0)?;
         engram_gateway::may_write_scope(cx.caller, head.scope, &cx.engine.config.scopes)?;
         close::may_write_topic(cx, &head.topic)?;
         if is_over(head.recorded_at, head.expires_at, cx.engine.world.now()) {

@@ -17,7 +17,7 @@ use crate::{
         Context, Ground,
         plan::{Plan, Planned},
         screen::{screen_claim, screen_text},
-        visibility::Eyes,
+        visibility::Visibility,
     },
     decide,
     evidence::gather::{self, GatheredEvidence, copies},
@@ -163,19 +163,19 @@ pub(crate) fn plan_claim(
     claim: &PreparedClaim<'_>,
     before: &[Planned],
 ) -> Result<Plan<(PutReply, u64)>, Refusal> {
-    let eyes = cx.eyes_in(ground.project)?;
+    let visibility = cx.visibility_in(ground.project)?;
     holds_still(tx, claim.occasion)?;
     is_no_echo(cx, tx, claim)?;
     let mut findings = Vec::new();
     let head = match claim.new.corrects {
         Some(id) => {
-            let head = head_of(tx, ground.project, &eyes, id)?;
+            let head = head_of(tx, ground.project, &visibility, id)?;
             close::may_close(cx, &head)?;
             reports_nothing_open(tx, &head, cx.engine.world.now())?;
             Some(head)
         }
         None => {
-            let held = held_already(cx, tx, ground.project, &eyes, claim)?;
+            let held = held_already(cx, tx, ground.project, &visibility, claim)?;
             // What an agent said is not the user's until the user says it: that is a claim of its own, which
             // no agent ends.
             let is_of_equals = |it: &&Engram| claim.agent.is_some() || it.agent.is_none();
@@ -193,7 +193,7 @@ pub(crate) fn plan_claim(
             }));
             match claim.new.operation {
                 MemoryOp::Update => {
-                    outdated::outdated_by(cx, tx, ground.project, &eyes, &claim.new)?
+                    outdated::outdated_by(cx, tx, ground.project, &visibility, &claim.new)?
                 }
                 _ => None,
             }
@@ -267,7 +267,7 @@ fn held_already(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     project: ProjectId,
-    eyes: &Eyes,
+    visibility: &Visibility,
     claim: &PreparedClaim<'_>,
 ) -> Result<Vec<Engram>, Refusal> {
     let clock = cx.engine.world.now();
@@ -276,7 +276,7 @@ fn held_already(
     let elsewhere = tx.same_content(project, &claim.content_hash, clock)?;
     let said: Vec<EngramId> = held.iter().map(|it| it.id).collect();
     held.extend(elsewhere.into_iter().filter(|it| !said.contains(&it.id)));
-    held.retain(|it| eyes.may_see(it));
+    held.retain(|it| visibility.may_see(it));
     held.sort_by_key(|it| it.seq);
     Ok(held)
 }

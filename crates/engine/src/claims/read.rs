@@ -3,7 +3,7 @@
 use crate::{
     agents::served,
     conflicts::{list, risks::may_see},
-    context::{Context, names, project, visibility::Eyes},
+    context::{Context, names, project, visibility::Visibility},
     evidence::{gather, health},
     not_found,
 };
@@ -17,11 +17,11 @@ use engram_store::Reader;
 
 /// A version that the caller may see, as it is stored.
 pub(crate) fn find(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
-    let eyes = cx.eyes()?;
+    let visibility = cx.visibility()?;
     let found = cx.engine.store.read::<_, Refusal>(|tx| {
         let found = tx.engram(id)?;
         Ok(match found {
-            Some(engram) if may_see(tx, &eyes, &engram)? => Some(engram),
+            Some(engram) if may_see(tx, &visibility, &engram)? => Some(engram),
             _ => None,
         })
     })?;
@@ -46,14 +46,14 @@ pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> 
 
 /// What was done to a claim, of what the caller may see.
 pub(crate) fn log_of(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entry>, Refusal> {
-    let (lineage, eyes) = (find(cx, id)?.lineage_id, cx.eyes()?);
+    let (lineage, visibility) = (find(cx, id)?.lineage_id, cx.visibility()?);
     let mut entries = cx
         .engine
         .store
         .read::<_, Refusal>(|tx| Ok(tx.log(lineage)?))?;
     let stored = entries.iter().filter_map(|it| it.change.stored());
     let unseen: Vec<EngramId> = stored
-        .filter(|it| !eyes.may_see(it))
+        .filter(|it| !visibility.may_see(it))
         .map(|it| it.id)
         .collect();
     entries.retain(|entry| {
@@ -76,7 +76,7 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
             "Ask for at least one entry.",
         ));
     }
-    let (project, eyes, worktree) = (cx.project()?, cx.eyes()?, cx.worktree()?);
+    let (project, visibility, worktree) = (cx.project()?, cx.visibility()?, cx.worktree()?);
     let now = cx.engine.world.now();
     let is_past = feed.filter.held_at.is_some();
     let mut page = cx.engine.store.read::<_, Refusal>(|tx| {
@@ -84,8 +84,8 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
         let mut seen = Vec::with_capacity(entries.len());
         for entry in entries {
             let is_seen = match entry.change.conflict() {
-                Some(id) => list::may_see_conflict(cx, tx, id, &eyes, entry.seq)?,
-                None => is_for(tx, project, &eyes, &worktree, &entry)?,
+                Some(id) => list::may_see_conflict(cx, tx, id, &visibility, entry.seq)?,
+                None => is_for(tx, project, &visibility, &worktree, &entry)?,
             };
             if is_seen {
                 seen.push(entry);
@@ -166,19 +166,19 @@ pub(crate) fn view<T>(
 fn is_for(
     tx: &Reader<'_>,
     project: ProjectId,
-    eyes: &Eyes,
+    visibility: &Visibility,
     worktree: &str,
     entry: &Entry,
 ) -> Result<bool, Refusal> {
     let about = match &entry.change {
-        Change::Stored(engram) => return may_see(tx, eyes, engram),
+        Change::Stored(engram) => return may_see(tx, visibility, engram),
         // How evidence stands in another working tree is no news in this one.
         Change::Anchored { worktree: of, .. } if of != worktree => return Ok(false),
-        _ if matches!(eyes, Eyes::All) => return Ok(true),
+        _ if matches!(visibility, Visibility::All) => return Ok(true),
         Change::Between { .. } => return Ok(false),
         Change::Anchored { engrams, .. } => {
             for of in engrams {
-                if tx.engram(of.id)?.is_some_and(|it| !eyes.may_see(&it)) {
+                if tx.engram(of.id)?.is_some_and(|it| !visibility.may_see(&it)) {
                     return Ok(false);
                 }
             }
@@ -196,7 +196,7 @@ fn is_for(
             None => None,
         },
     };
-    about.map_or(Ok(true), |engram| may_see(tx, eyes, &engram))
+    about.map_or(Ok(true), |engram| may_see(tx, visibility, &engram))
 }
 
 /// The place of the event of saying a claim that a pointer addresses; none for any other pointer.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::{
     Engine,
     conflicts::{findings::CompareOptions, parsed::Parsed},
-    context::visibility::Eyes,
+    context::visibility::Visibility,
 };
 
 /// Most lineages that hold and are looked at under one key, the newest first.
@@ -50,7 +50,7 @@ impl Candidates {
 pub(super) struct CandidateSearch<'a> {
     tx: &'a Reader<'a>,
     engram: &'a Engram,
-    eyes: &'a Eyes,
+    visibility: &'a Visibility,
     clock: Timestamp,
     weighed: HashMap<u64, bool>,
     has_failed: bool,
@@ -68,7 +68,7 @@ impl CandidateSearch<'_> {
             Ok(traits) => {
                 let met = traits.filter(|traits| may_meet(traits, self.engram, self.clock));
                 let is_seen = met.as_ref().is_some_and(|it| {
-                    self.eyes
+                    self.visibility
                         .may_see_of(it.project, it.scope, it.run, &it.topic)
                 });
                 if let Some(hidden) = met.filter(|_| !is_seen) {
@@ -129,11 +129,11 @@ pub(super) struct CandidateQuery<'a> {
 }
 
 /// Finds the candidates for a version; without an index, only among those that were stored last. What is
-/// due is searched in the order of the journal alone, so that the search can go on from its floor. What `eyes` may
+/// due is searched in the order of the journal alone, so that the search can go on from its floor. What `visibility` may
 /// not see is none.
 pub(crate) fn candidates(
     engine: &Engine,
-    eyes: &Eyes,
+    visibility: &Visibility,
     tx: &Reader<'_>,
     engram: &Engram,
     own: &Parsed,
@@ -142,7 +142,7 @@ pub(crate) fn candidates(
     let mut search = CandidateSearch {
         tx,
         engram,
-        eyes,
+        visibility,
         clock: engine.world.now(),
         weighed: HashMap::new(),
         has_failed: false,

@@ -18,7 +18,7 @@ use crate::{
         risks,
         sides::contradicted,
     },
-    context::{Context, names, names::ENGINE, plan::Planned, visibility::Eyes},
+    context::{Context, names, names::ENGINE, plan::Planned, visibility::Visibility},
 };
 
 /// Most conflicts that a write raises, and that are raised at once of those that are due.
@@ -122,8 +122,8 @@ fn compare_with_all(
         return Ok(compared);
     }
     let here = side(&engram.topic, &engram.claim);
-    let eyes = cx.eyes_in(engram.project)?;
-    let mut judgments = judge_candidates(cx, tx, engram, &here, &eyes, options)?;
+    let visibility = cx.visibility_in(engram.project)?;
+    let mut judgments = judge_candidates(cx, tx, engram, &here, &visibility, options)?;
     judgments
         .against
         .retain(|(run, _), _| run.is_some() || !options.of_runs);
@@ -174,7 +174,7 @@ fn compare_with_all(
             ));
         }
     }
-    compared.due = left_to_compare(&judgments, left, is_cut, &eyes, options);
+    compared.due = left_to_compare(&judgments, left, is_cut, &visibility, options);
     told.sort_by_key(|it| (it.0, it.1));
     compared.conflicts = told.len() as u64;
     let worst = told.into_iter().take(TOLD).map(|it| it.2);
@@ -182,7 +182,7 @@ fn compare_with_all(
     corroborated(
         cx,
         tx,
-        &eyes,
+        &visibility,
         engram,
         judgments.same,
         options,
@@ -196,7 +196,7 @@ fn left_to_compare(
     judgments: &Judgments,
     raised_later: Due,
     is_cut: bool,
-    eyes: &Eyes,
+    visibility: &Visibility,
     options: &CompareOptions<'_>,
 ) -> Option<Due> {
     // What was not looked at may be for everybody.
@@ -207,7 +207,7 @@ fn left_to_compare(
         // engine sees where it acts by itself.
         (0, false, below) => Some(Due {
             below,
-            told: u64::from(matches!(eyes, Eyes::All) && options.by != ENGINE),
+            told: u64::from(matches!(visibility, Visibility::All) && options.by != ENGINE),
             of_runs: options.of_runs,
             ..Due::ALL
         }),
@@ -252,14 +252,18 @@ fn left_to_compare(
 fn corroborated(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    eyes: &Eyes,
+    visibility: &Visibility,
     engram: &Engram,
     same: Vec<Engram>,
     options: &CompareOptions<'_>,
     compared: &mut Findings,
 ) -> Result<(), Refusal> {
     let handle = cx.agent()?.map(|agent| &agent.handle);
-    for other in same.into_iter().filter(|it| eyes.may_see(it)).take(TOLD) {
+    for other in same
+        .into_iter()
+        .filter(|it| visibility.may_see(it))
+        .take(TOLD)
+    {
         // What a run says counts for that run alone.
         let counts = audience(engram).is_none() || audience(engram) == audience(&other);
         if counts && !tx.has_said(handle, options.by, other.id)? {

@@ -15,7 +15,7 @@ use crate::{
         candidates::candidates, findings::CompareOptions, parsed::Parsed, risks::is_told,
         sides::SERIES,
     },
-    context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
+    context::{Context, names::ENGINE, plan::Planned, visibility::Visibility},
 };
 
 /// What the judges that take longer said of a version and of the one stored at this place.
@@ -56,7 +56,7 @@ pub(super) fn judge_candidates(
     tx: &Reader<'_>,
     engram: &Engram,
     here: &str,
-    eyes: &Eyes,
+    visibility: &Visibility,
     options: &CompareOptions<'_>,
 ) -> Result<Judgments, Refusal> {
     let own = cx.engine.claims.of(engram);
@@ -107,7 +107,7 @@ pub(super) fn judge_candidates(
             judge(&mut judgments, other, &parsed, Due::ALL.below);
         }
     }
-    let found = candidates(cx.engine, eyes, tx, engram, &own, options)?;
+    let found = candidates(cx.engine, visibility, tx, engram, &own, options)?;
     (judgments.floor, judgments.has_failed) = (judgments.floor.max(found.floor), found.has_failed);
     (judgments.has_hidden, judgments.hides_shared) = (found.has_hidden, found.hides_shared);
     for (count, seq) in found.places.iter().enumerate() {
@@ -181,11 +181,11 @@ pub(crate) fn judge_next(
         return Ok(None);
     }
     let here = side(&engram.topic, &engram.claim);
-    let eyes = cx.eyes_in(engram.project)?;
+    let visibility = cx.visibility_in(engram.project)?;
     let judgments = cx
         .engine
         .store
-        .read(|tx| judge_candidates(cx, tx, engram, &here, &eyes, options))?;
+        .read(|tx| judge_candidates(cx, tx, engram, &here, &visibility, options))?;
     Ok(judgments.unjudged.map(|other| {
         let (own, parsed) = (cx.engine.claims.of(engram), cx.engine.claims.of(&other));
         let (one, two) = (own.said(engram), parsed.said(&other));

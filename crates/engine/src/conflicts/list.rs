@@ -7,7 +7,7 @@ use crate::{
         findings::author,
         shown::{ShownConflict, shown, standing},
     },
-    context::{Context, visibility::Eyes},
+    context::{Context, visibility::Visibility},
 };
 use engram_model::{
     Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, Engram, Finding,
@@ -23,14 +23,14 @@ const LONGEST_PAGE: usize = 200;
 const NAMED: usize = 12;
 
 pub(crate) fn one_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
-    let (project, eyes) = (cx.project()?, cx.eyes()?);
+    let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
     let found = cx.engine.store.read::<_, Refusal>(|tx| {
         let pair = tx.conflict(id)?.filter(|it| it.project == project);
         let pair = pair
-            .map(|pair| standing(tx, pair, &eyes, clock))
+            .map(|pair| standing(tx, pair, &visibility, clock))
             .transpose()?;
-        pair.map_or(Ok(None), |pair| shown(tx, pair, &eyes, clock))
+        pair.map_or(Ok(None), |pair| shown(tx, pair, &visibility, clock))
     })?;
     let found = found.ok_or_else(|| no_conflict(id))?;
     Ok(Box::new(found.conflict))
@@ -41,7 +41,7 @@ pub(crate) fn list_conflicts(
     cx: &Context<'_>,
     filter: &ConflictFilter,
 ) -> Result<ConflictsReply, Refusal> {
-    let (project, eyes) = (cx.project()?, cx.eyes()?);
+    let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
     let limit = filter.limit.map_or(PAGE, |limit| limit as usize);
     if limit == 0 || limit > LONGEST_PAGE {
@@ -58,10 +58,10 @@ pub(crate) fn list_conflicts(
         .transpose()?;
     let agent = cx.agent()?.map(|agent| &agent.handle);
     cx.engine.store.read::<_, Refusal>(|tx| {
-        let all = places(tx, project, filter, &eyes, clock)?;
+        let all = places(tx, project, filter, &visibility, clock)?;
         let start = after.map_or(0, |after| all.partition_point(|place| *place <= after));
         let mut reply = ConflictsReply {
-            open: count_open(tx, project, &eyes, clock)?,
+            open: count_open(tx, project, &visibility, clock)?,
             due: tx.count_due(project, agent)?,
             ..ConflictsReply::default()
         };
@@ -73,7 +73,7 @@ pub(crate) fn list_conflicts(
                 break;
             }
             let pair = tx.conflict(place.id)?;
-            let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &eyes, clock))?;
+            let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &visibility, clock))?;
             let conflict = found.map(|found| found.conflict);
             reply
                 .conflicts
@@ -102,14 +102,14 @@ pub(crate) fn knows_the_repository(cx: &Context<'_>, otherwise: &str) -> Result<
 
 pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, Refusal> {
     knows_the_repository(cx, "the gate stays shut")?;
-    let (project, eyes) = (cx.project()?, cx.eyes()?);
+    let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
     let open = ConflictFilter {
         severity: Some(check.severity),
         ..ConflictFilter::default()
     };
     cx.engine.store.read::<_, Refusal>(|tx| {
-        let mut bars = listed(tx, project, &open, &eyes, clock)?;
+        let mut bars = listed(tx, project, &open, &visibility, clock)?;
         bars.retain(|bar| !bar.is_allowed);
         bars.sort_by_key(|bar| (Reverse(bar.severity), bar.first, bar.id));
         let blocking: Vec<ConflictId> = bars.iter().map(|bar| bar.id).collect();
@@ -129,10 +129,10 @@ pub(crate) fn may_see_conflict(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     id: ConflictId,
-    eyes: &Eyes,
+    visibility: &Visibility,
     seq: u64,
 ) -> Result<bool, Refusal> {
-    if matches!(eyes, Eyes::All) {
+    if matches!(visibility, Visibility::All) {
         return Ok(true);
     }
     for id in tx
@@ -140,13 +140,16 @@ pub(crate) fn may_see_conflict(
         .into_iter()
         .flat_map(|found| found.engrams)
     {
-        if !tx.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+        if !tx
+            .engram(id)?
+            .is_some_and(|engram| visibility.may_see(&engram))
+        {
             return Ok(false);
         }
     }
     let clock = cx.engine.world.now();
     let found = match tx.conflict(id)? {
-        Some(pair) => shown(tx, pair, eyes, clock)?,
+        Some(pair) => shown(tx, pair, visibility, clock)?,
         None => None,
     };
     Ok(found.is_some())
@@ -159,14 +162,14 @@ pub(crate) fn disputes_of(
     tx: &Reader<'_>,
     engram: &Engram,
 ) -> Result<Vec<Finding>, Refusal> {
-    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let (visibility, clock) = (cx.visibility()?, cx.engine.world.now());
     let own = side(&engram.topic, &engram.claim);
     let mut found = Vec::new();
     for pair in tx.conflicts_of(engram.project, &own)? {
         if tx.covering(&pair, clock)?.is_some() {
             continue;
         }
-        let Some(shown) = shown(tx, pair, &eyes, clock)? else {
+        let Some(shown) = shown(tx, pair, &visibility, clock)? else {
             continue;
         };
         let ShownConflict {
@@ -200,7 +203,7 @@ pub(crate) fn tell_conflicts<'a>(
     tx: &Reader<'_>,
     engrams: impl IntoIterator<Item = &'a mut Engram>,
 ) -> Result<(), Refusal> {
-    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let (visibility, clock) = (cx.visibility()?, cx.engine.world.now());
     for engram in engrams.into_iter().filter(|it| it.holds_now(clock)) {
         let own = side(&engram.topic, &engram.claim);
         for pair in tx.conflicts_of(engram.project, &own)? {
@@ -208,13 +211,15 @@ pub(crate) fn tell_conflicts<'a>(
                 break;
             }
             let is_open = pair.status == ConflictStatus::Open && pair.is_about(engram);
-            if !is_open || !eyes.may_know_of(pair.run) || !tx.both_hold(&pair, clock)? {
+            if !is_open || !visibility.may_know_of(pair.run) || !tx.both_hold(&pair, clock)? {
                 continue;
             }
             let [a, b] = &pair.sides;
             let other = if *a == own { b } else { a };
             let voices = tx.holding(engram.project, other, clock)?;
-            if voices.iter().any(|it| eyes.may_see(it)) && tx.covering(&pair, clock)?.is_none() {
+            if voices.iter().any(|it| visibility.may_see(it))
+                && tx.covering(&pair, clock)?.is_none()
+            {
                 engram.conflicts.push(pair.id);
             }
         }
@@ -285,7 +290,7 @@ fn listed(
     tx: &Reader<'_>,
     project: ProjectId,
     filter: &ConflictFilter,
-    eyes: &Eyes,
+    visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<Vec<Listing>, Refusal> {
     // One that closed automatically has no verdict, so it is stored as open.
@@ -296,12 +301,12 @@ fn listed(
         Listed::Dismissed => (Some(ConflictStatus::Dismissed), None),
         Listed::All => (None, None),
     };
-    let mut found = tx.conflicts_listed(project, status, holds, eyes.run(), clock)?;
+    let mut found = tx.conflicts_listed(project, status, holds, visibility.run(), clock)?;
     let topic = filter.topic.as_deref().unwrap_or_default();
     found.retain(|one| {
         filter.severity.is_none_or(|least| one.severity >= least)
             && (topic.is_empty() || one.topics.iter().any(|of| is_on_topic(of, topic)))
-            && one.topics.iter().all(|of| eyes.may_read(of))
+            && one.topics.iter().all(|of| visibility.may_read(of))
     });
     Ok(found)
 }
@@ -310,10 +315,10 @@ fn places(
     tx: &Reader<'_>,
     project: ProjectId,
     filter: &ConflictFilter,
-    eyes: &Eyes,
+    visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<Vec<ConflictPlace>, Refusal> {
-    let found = listed(tx, project, filter, eyes, clock)?;
+    let found = listed(tx, project, filter, visibility, clock)?;
     let mut worst: HashMap<&str, Severity> = HashMap::new();
     for one in &found {
         let known = worst.entry(&one.topics[0]).or_insert(one.severity);
@@ -340,13 +345,13 @@ fn places(
 fn count_open(
     tx: &Reader<'_>,
     project: ProjectId,
-    eyes: &Eyes,
+    visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<u64, Refusal> {
-    match eyes {
-        Eyes::All => Ok(tx.count_conflicts(project, clock)?),
-        Eyes::Agent { .. } => {
-            Ok(listed(tx, project, &ConflictFilter::default(), eyes, clock)?.len() as u64)
+    match visibility {
+        Visibility::All => Ok(tx.count_conflicts(project, clock)?),
+        Visibility::Agent { .. } => {
+            Ok(listed(tx, project, &ConflictFilter::default(), visibility, clock)?.len() as u64)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Who may settle what: what a verdict of this judge ends, and what it counts for.
 
-use crate::context::{Context, caller::kin_of, visibility::Eyes};
+use crate::context::{Context, caller::kin_of, visibility::Visibility};
 use engram_model::{Caller, Code, ConflictStatus, Engram, ProjectId, Refusal};
 use engram_store::{Pair, Reader};
 
@@ -18,14 +18,14 @@ pub(crate) fn is_dismissed_for_all<'a>(
     let Some(judge) = tx.agent(&handle)?.map(kin_of) else {
         return Ok(false);
     };
-    let eyes = Eyes::Agent {
+    let visibility = Visibility::Agent {
         project: pair.project,
         kin: judge.clone(),
     };
     let caller = Caller::Agent(handle);
     let scopes = &cx.engine.config.scopes;
     for engram in engrams {
-        let is_reached = eyes.may_see(engram)
+        let is_reached = visibility.may_see(engram)
             && engram_gateway::may_close(&caller, engram.scope, engram.agent.as_ref(), scopes)
                 .is_ok()
             && engram_gateway::may_write_topic(&judge, &engram.topic).is_ok();

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     conflicts::{findings::CompareOptions, judging::OpposingVersion, sides::ContradictedSide},
-    context::{Context, names::ENGINE, plan::Planned, visibility::Eyes},
+    context::{Context, names::ENGINE, plan::Planned, visibility::Visibility},
 };
 use engram_model::{
     Code, ConflictId, ConflictStatus, Engram, EngramId, JournalTime, Kind, LineageId, Operation,
@@ -377,30 +377,44 @@ fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<RiskReport>, Refusal> {
 
 /// Whether a caller may see a version: what reports a conflict only with both of the versions by which it was
 /// found.
-pub(crate) fn may_see(tx: &Reader<'_>, eyes: &Eyes, engram: &Engram) -> Result<bool, Refusal> {
-    Ok(eyes.may_see(engram) && may_see_sides(tx, eyes, engram.kind, engram.lineage_id)?)
+pub(crate) fn may_see(
+    tx: &Reader<'_>,
+    visibility: &Visibility,
+    engram: &Engram,
+) -> Result<bool, Refusal> {
+    Ok(
+        visibility.may_see(engram)
+            && may_see_sides(tx, visibility, engram.kind, engram.lineage_id)?,
+    )
 }
 
 /// The same for whoever knows that the version itself may be seen.
 pub(crate) fn may_see_sides(
     tx: &Reader<'_>,
-    eyes: &Eyes,
+    visibility: &Visibility,
     kind: Kind,
     lineage: LineageId,
 ) -> Result<bool, Refusal> {
-    if kind != Kind::Risk || matches!(eyes, Eyes::All) {
+    if kind != Kind::Risk || matches!(visibility, Visibility::All) {
         return Ok(true);
     }
     match tx.reported_by(lineage)? {
-        Some(report) => sees_all(tx, eyes, &report.found),
+        Some(report) => sees_all(tx, visibility, &report.found),
         None => Ok(true),
     }
 }
 
 /// Whether a caller may see each of the versions by which a conflict was found.
-pub(crate) fn sees_all(tx: &Reader<'_>, eyes: &Eyes, found: &[EngramId]) -> Result<bool, Refusal> {
+pub(crate) fn sees_all(
+    tx: &Reader<'_>,
+    visibility: &Visibility,
+    found: &[EngramId],
+) -> Result<bool, Refusal> {
     for id in found {
-        if !tx.engram(*id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+        if !tx
+            .engram(*id)?
+            .is_some_and(|engram| visibility.may_see(&engram))
+        {
             return Ok(false);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! That a side has ended is not stored: it follows from the claims each time a conflict is shown.
 
-use crate::context::{names, visibility::Eyes};
+use crate::context::{names, visibility::Visibility};
 use engram_model::{
     Allowed, Conflict, ConflictSide, ConflictStatus, Engram, EngramId, How, OperationKind, Refusal,
     Settled, operation::Contradiction,
@@ -25,7 +25,7 @@ pub(crate) struct ShownConflict {
 pub(crate) fn standing(
     tx: &Reader<'_>,
     pair: Pair,
-    eyes: &Eyes,
+    visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<Pair, Refusal> {
     let is_open = pair.status == ConflictStatus::Open;
@@ -34,7 +34,7 @@ pub(crate) fn standing(
     }
     for narrow in tx.conflicts_between(pair.project, &pair.sides)? {
         if narrow.run.is_some()
-            && eyes.may_know_of(narrow.run)
+            && visibility.may_know_of(narrow.run)
             && narrow.status == ConflictStatus::Open
             && tx.covering(&narrow, clock)?.is_none()
             && tx.both_hold(&narrow, clock)?
@@ -50,10 +50,10 @@ pub(crate) fn standing(
 pub(crate) fn shown(
     tx: &Reader<'_>,
     pair: Pair,
-    eyes: &Eyes,
+    visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<Option<ShownConflict>, Refusal> {
-    if !eyes.may_know_of(pair.run) {
+    if !visibility.may_know_of(pair.run) {
         return Ok(None);
     }
     let pair = tx.covering(&pair, clock)?.unwrap_or(pair);
@@ -65,10 +65,10 @@ pub(crate) fn shown(
         _ => None,
     };
     let closed = ruling.map(|ruling| ruling.closed).unwrap_or_default();
-    let Some([a, b]) = both_sides(tx, &pair, &found, &closed, eyes, clock)? else {
+    let Some([a, b]) = both_sides(tx, &pair, &found, &closed, visibility, clock)? else {
         return Ok(None);
     };
-    let (status, settled) = state_of(tx, &pair, [&a.voice, &b.voice], eyes, clock)?;
+    let (status, settled) = state_of(tx, &pair, [&a.voice, &b.voice], visibility, clock)?;
     let conflict = Conflict {
         id: pair.id,
         status,
@@ -105,14 +105,14 @@ fn both_sides(
     pair: &Pair,
     found: &Contradiction,
     closed: &[EngramId],
-    eyes: &Eyes,
+    visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<Option<[SeenSide; 2]>, Refusal> {
     let mut sides = Vec::new();
     for (at, digest) in pair.sides.iter().enumerate() {
         let known = found.engrams.get(at).into_iter().chain(closed);
         let known: Vec<EngramId> = known.copied().collect();
-        let Some(voice) = voice(tx, pair, digest, &known, eyes, clock)? else {
+        let Some(voice) = voice(tx, pair, digest, &known, visibility, clock)? else {
             return Ok(None);
         };
         sides.push(SeenSide {
@@ -131,7 +131,7 @@ fn state_of(
     tx: &Reader<'_>,
     pair: &Pair,
     voices: [&Engram; 2],
-    eyes: &Eyes,
+    visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<(ConflictStatus, Option<Settled>), Refusal> {
     Ok(match pair.status {
@@ -140,12 +140,12 @@ fn state_of(
         }
         ConflictStatus::Open | ConflictStatus::Closed => {
             let over = voices.into_iter().filter(|it| !it.holds_now(clock));
-            let ends = over.map(|engram| ended(tx, engram, eyes));
+            let ends = over.map(|engram| ended(tx, engram, visibility));
             let ends = ends.collect::<Result<Vec<_>, _>>()?;
             let first = ends.into_iter().min_by_key(|it| it.at);
             (ConflictStatus::Closed, first)
         }
-        status => (status, verdict(tx, pair, eyes)?),
+        status => (status, verdict(tx, pair, visibility)?),
     })
 }
 
@@ -185,11 +185,11 @@ fn voice(
     pair: &Pair,
     side: &str,
     known: &[EngramId],
-    eyes: &Eyes,
+    visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<Option<Engram>, Refusal> {
     let mut voices = tx.voices(pair.project, side, pair.run)?;
-    voices.retain(|it| eyes.may_see(it));
+    voices.retain(|it| visibility.may_see(it));
     let holding = voices.iter().position(|it| it.holds_now(clock));
     let settled = || voices.iter().position(|it| known.contains(&it.id));
     if let Some(at) = holding
@@ -202,7 +202,7 @@ fn voice(
         Some(id) => tx.engram(*id)?,
         None => None,
     };
-    Ok(recorded.filter(|it| eyes.may_see(it) && it.redacted))
+    Ok(recorded.filter(|it| visibility.may_see(it) && it.redacted))
 }
 
 fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
@@ -226,7 +226,11 @@ fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
     }
 }
 
-fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>, Refusal> {
+fn verdict(
+    tx: &Reader<'_>,
+    pair: &Pair,
+    visibility: &Visibility,
+) -> Result<Option<Settled>, Refusal> {
     let Some(seq) = pair.verdict else {
         return Ok(None);
     };
@@ -237,7 +241,7 @@ fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>,
         return Ok(None);
     };
     let merged = match ruling.merged.or(ruling.stored.first().copied()) {
-        Some(id) if how == How::Merge => tx.engram(id)?.filter(|it| eyes.may_see(it)),
+        Some(id) if how == How::Merge => tx.engram(id)?.filter(|it| visibility.may_see(it)),
         _ => None,
     };
     Ok(Some(Settled {
@@ -250,7 +254,7 @@ fn verdict(tx: &Reader<'_>, pair: &Pair, eyes: &Eyes) -> Result<Option<Settled>,
 }
 
 /// How the side ended that this engram represents.
-fn ended(tx: &Reader<'_>, engram: &Engram, eyes: &Eyes) -> Result<Settled, Refusal> {
+fn ended(tx: &Reader<'_>, engram: &Engram, visibility: &Visibility) -> Result<Settled, Refusal> {
     let settled = |how, by: String, at| Settled {
         how,
         by,
@@ -276,7 +280,9 @@ fn ended(tx: &Reader<'_>, engram: &Engram, eyes: &Eyes) -> Result<Settled, Refus
         None => None,
     };
     Ok(match newer {
-        Some(newer) if !eyes.may_see(&newer) => settled(How::Forgotten, names::author(&newer), at),
+        Some(newer) if !visibility.may_see(&newer) => {
+            settled(How::Forgotten, names::author(&newer), at)
+        }
         Some(newer) => settled(How::Superseded, names::author(&newer), at),
         None => settled(How::Forgotten, String::new(), at),
     })

@@ -18,7 +18,7 @@ use crate::{
         caller::{CallingAgent, kin_of, line_of, of_another_project},
         project::Seat,
         screen::screen_text,
-        visibility::Eyes,
+        visibility::Visibility,
     },
     world::Gone,
 };
@@ -299,19 +299,19 @@ impl<'e> Context<'e> {
     }
 
     /// What the caller may see.
-    pub(crate) fn eyes(&self) -> Result<Eyes, Refusal> {
+    pub(crate) fn visibility(&self) -> Result<Visibility, Refusal> {
         match self.agent()? {
             // The user needs no repository to read a claim.
-            None => Ok(Eyes::All),
-            Some(_) => self.eyes_in(self.project()?),
+            None => Ok(Visibility::All),
+            Some(_) => self.visibility_in(self.project()?),
         }
     }
 
     /// What the caller may see of a project.
-    pub(crate) fn eyes_in(&self, project: ProjectId) -> Result<Eyes, Refusal> {
+    pub(crate) fn visibility_in(&self, project: ProjectId) -> Result<Visibility, Refusal> {
         Ok(match self.agent()? {
-            None => Eyes::All,
-            Some(agent) => Eyes::Agent {
+            None => Visibility::All,
+            Some(agent) => Visibility::Agent {
                 project,
                 kin: kin_of(agent.clone()),
             },
@@ -344,7 +344,7 @@ impl<'e> Context<'e> {
     /// What is not in git, for the pointers of a project.
     pub(crate) fn shelf(&self, project: Option<ProjectId>) -> HomeShelf<'e> {
         HomeShelf {
-            eyes: project.and_then(|it| self.eyes_in(it).ok()),
+            visibility: project.and_then(|it| self.visibility_in(it).ok()),
             ..self.engine.shelf(project)
         }
     }

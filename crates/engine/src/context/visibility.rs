@@ -5,14 +5,14 @@ use engram_model::{Engram, ProjectId, RunId, Scope};
 
 /// What a caller may see.
 #[derive(Clone)]
-pub(crate) enum Eyes {
+pub(crate) enum Visibility {
     /// The user.
     All,
     /// An agent: its own run, its own project, its topics.
     Agent { project: ProjectId, kin: Kin },
 }
 
-impl Eyes {
+impl Visibility {
     pub(crate) fn may_see(&self, engram: &Engram) -> bool {
         let is_erased = match self {
             Self::All => false,

@@ -123,7 +123,7 @@ fn plan_pin(
             (pin, line)
         }
         Pinning::Engram(id) => {
-            let head = head_of(tx, project, &cx.eyes_in(project)?, id.0)?;
+            let head = head_of(tx, project, &cx.visibility_in(project)?, id.0)?;
             let pin = BriefPin {
                 lineage: Some(head.lineage_id),
                 ..BriefPin::default()
@@ -250,11 +250,11 @@ fn candidates(
     project: ProjectId,
     pins: &[Pinned],
 ) -> Result<(Vec<Candidate>, Vec<engram_gateway::Pinned>), Refusal> {
-    let (eyes, now) = (cx.eyes_in(project)?, cx.engine.world.now());
+    let (visibility, now) = (cx.visibility_in(project)?, cx.engine.world.now());
     let run = cx.agent()?.map(|it| it.run);
     // What runs say is in no brief of the user, nor of another run.
     let seen = |it: &Traits| {
-        eyes.may_see_of(it.project, it.scope, it.run, &it.topic)
+        visibility.may_see_of(it.project, it.scope, it.run, &it.topic)
             && (it.scope != Scope::Run || run.is_some())
     };
     let mut found = tx.newest_lasting(project, now, NEWEST, seen)?;
@@ -288,7 +288,7 @@ fn candidates(
     found.retain(|it| !it.redacted && it.project == project);
     let mut seen = Vec::with_capacity(found.len());
     for engram in found {
-        if may_see(tx, &eyes, &engram)? {
+        if may_see(tx, &visibility, &engram)? {
             seen.push(engram);
         }
     }

@@ -3,7 +3,7 @@
 pub(crate) mod adopt;
 pub(crate) mod doctor;
 
-use crate::context::{Context, Tree, names, project, visibility::Eyes};
+use crate::context::{Context, Tree, names, project, visibility::Visibility};
 use engram_gateway::budget;
 use engram_model::{AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
 use engram_pointers::Repo;
@@ -27,11 +27,11 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
     let watching = watching(cx)?;
     let limits = &cx.limits()?.deref;
     let now = cx.engine.world.now();
-    let eyes = cx.eyes_in(project)?;
+    let visibility = cx.visibility_in(project)?;
     cx.engine.store.read(|tx| {
         let count = counted(
             tx,
-            &eyes,
+            &visibility,
             agent.map(|it| &it.handle),
             project,
             tree.as_ref(),
@@ -114,13 +114,13 @@ struct ProjectCounts {
 /// Counts all for the user; for an agent what it may see, as far as [`COUNTED`], and whose it is.
 fn counted(
     tx: &Reader<'_>,
-    eyes: &Eyes,
+    visibility: &Visibility,
     caller: Option<&AgentId>,
     project: ProjectId,
     tree: Option<&Tree>,
     now: Timestamp,
 ) -> Result<ProjectCounts, Refusal> {
-    if matches!(eyes, Eyes::All) {
+    if matches!(visibility, Visibility::All) {
         let count = tx.count_engrams(project, now)?;
         let drifted =
             tree.map(|tree| tx.count_standing(tree.project, &tree.worktree, &Evidence::DRIFTED));
@@ -131,7 +131,7 @@ fn counted(
             is_empty: count.ever == 0,
         });
     }
-    let sees = |scope, run, topic: &str| eyes.may_see_of(project, scope, run, topic);
+    let sees = |scope, run, topic: &str| visibility.may_see_of(project, scope, run, topic);
     let (holding, mut agents) = tx.count_seen(project, now, COUNTED, &sees)?;
     agents.extend(caller.cloned());
     let drifted = tree.map(|tree| {

@@ -34,9 +34,9 @@ pub(super) fn may_dismiss(cx: &Context<'_>, tx: &Reader<'_>, pair: &Pair) -> Res
     for voice in held_by(cx, tx, pair)? {
         close::may_close(cx, &voice).map_err(|refusal| not_for_agents(&voice, refusal))?;
     }
-    let eyes = cx.eyes()?;
+    let visibility = cx.visibility()?;
     for other in tx.conflicts_between(pair.project, &pair.sides)? {
-        if let Some(seq) = other.verdict.filter(|_| eyes.may_know_of(other.run)) {
+        if let Some(seq) = other.verdict.filter(|_| visibility.may_know_of(other.run)) {
             rights::may_change(cx, tx, seq)?;
         }
     }
@@ -62,7 +62,7 @@ pub(super) fn dismissed_with(
     found: &ShownConflict,
     asked: &ProposedVerdict,
 ) -> Result<Vec<Planned>, Refusal> {
-    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let (visibility, clock) = (cx.visibility()?, cx.engine.world.now());
     let is_person = cx.agent()?.is_none();
     let mut entries = Vec::new();
     for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
@@ -73,7 +73,7 @@ pub(super) fn dismissed_with(
             },
             status => status != ConflictStatus::Open,
         };
-        if other.id == found.pair.id || is_settled || !eyes.may_know_of(other.run) {
+        if other.id == found.pair.id || is_settled || !visibility.may_know_of(other.run) {
             continue;
         }
         if may_dismiss(cx, tx, &other).is_err() || !tx.both_hold(&other, clock)? {
@@ -96,7 +96,7 @@ pub(super) fn reopened_with(
     if undone.status != ConflictStatus::Dismissed {
         return Ok(entries);
     }
-    let eyes = cx.eyes()?;
+    let visibility = cx.visibility()?;
     let is_person = cx.agent()?.is_none();
     let author = |pair: &Pair| -> Result<Option<Option<AgentId>>, Refusal> {
         let deed = pair.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
@@ -104,7 +104,7 @@ pub(super) fn reopened_with(
     };
     let whose = author(&found.pair)?;
     for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {
-        let is_other = other.id != found.pair.id && eyes.may_know_of(other.run);
+        let is_other = other.id != found.pair.id && visibility.may_know_of(other.run);
         if !is_other || other.status != ConflictStatus::Dismissed {
             continue;
         }

@@ -95,8 +95,8 @@ pub(super) fn check_merged(
             hint,
         ))
     };
-    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
-    let engram = tx.engram(id)?.filter(|it| eyes.may_see(it));
+    let (visibility, clock) = (cx.visibility()?, cx.engine.world.now());
+    let engram = tx.engram(id)?.filter(|it| visibility.may_see(it));
     let Some(engram) = engram.filter(|it| it.project == found.pair.project) else {
         return Err(crate::not_found(id));
     };

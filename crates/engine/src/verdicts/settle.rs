@@ -12,7 +12,7 @@ use crate::{
         Context, Ground,
         plan::{Plan, Planned},
         screen::screen_text,
-        visibility::Eyes,
+        visibility::Visibility,
     },
     decide,
     verdicts::{dismissals, merge, undo},
@@ -57,16 +57,16 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
         decide::admit(cx, tx)?;
         let clock = cx.engine.world.now();
         let pair = tx.conflict(conflict)?.filter(|it| it.project == project);
-        let eyes = cx.eyes()?;
+        let visibility = cx.visibility()?;
         let leads_to = |pair| {
             if matches!(how, Settle::Undo) {
-                undo::settled_last(tx, pair, &eyes)
+                undo::settled_last(tx, pair, &visibility)
             } else {
-                standing(tx, pair, &eyes, clock)
+                standing(tx, pair, &visibility, clock)
             }
         };
         let pair = pair.map(leads_to).transpose()?;
-        let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &eyes, clock))?;
+        let found = pair.map_or(Ok(None), |pair| shown(tx, pair, &visibility, clock))?;
         let found = found.ok_or_else(|| no_conflict(conflict))?;
         let asked = ProposedVerdict {
             how: how.clone(),
@@ -148,7 +148,7 @@ fn plan_verdict(
         },
         (_, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
-            if !is_same(tx, found, &ruling, &asked.how, &cx.eyes()?)? {
+            if !is_same(tx, found, &ruling, &asked.how, &cx.visibility()?)? {
                 Err(settled_already(cx.caller, found))
             } else if cx.agent()?.is_none() && !is_persons(tx, seq)? {
                 confirmed(cx, tx, found, asked, ruling)
@@ -185,7 +185,7 @@ fn ruled(
             (How::Dismissed, None, None)
         }
         Settle::Winner(_) | Settle::Newer | Settle::Surer => {
-            let winner = winning(tx, found, &asked.how, &cx.eyes()?)?;
+            let winner = winning(tx, found, &asked.how, &cx.visibility()?)?;
             close_side(cx, tx, found, 1 - winner, asked, &mut done)?;
             let side = found.sides.get(winner).cloned();
             (How::Winner, side, None)
@@ -236,11 +236,14 @@ fn repeated(
     seq: u64,
     ruling: Ruling,
 ) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
-    let eyes = cx.eyes()?;
+    let visibility = cx.visibility()?;
     let seen = |ids: Vec<EngramId>| -> Result<Vec<EngramId>, Refusal> {
         let mut seen = Vec::new();
         for id in ids {
-            if tx.engram(id)?.is_some_and(|engram| eyes.may_see(&engram)) {
+            if tx
+                .engram(id)?
+                .is_some_and(|engram| visibility.may_see(&engram))
+            {
                 seen.push(id);
             }
         }
@@ -272,10 +275,10 @@ fn close_side(
     let Some(side) = found.sides.get(at) else {
         return Ok(());
     };
-    let eyes = cx.eyes()?;
+    let visibility = cx.visibility()?;
     let clock = cx.engine.world.now();
     for engram in tx.holding(found.pair.project, side, clock)? {
-        if !eyes.may_see(&engram) {
+        if !visibility.may_see(&engram) {
             continue;
         }
         close::may_close(cx, &engram)?;
@@ -364,12 +367,12 @@ fn winning(
     tx: &Reader<'_>,
     found: &ShownConflict,
     how: &Settle,
-    eyes: &Eyes,
+    visibility: &Visibility,
 ) -> Result<usize, Refusal> {
     match how {
         Settle::Winner(id) => {
             let side = match tx.engram(*id)? {
-                Some(engram) if eyes.may_see(&engram) => tx.side_of(*id)?,
+                Some(engram) if visibility.may_see(&engram) => tx.side_of(*id)?,
                 _ => None,
             };
             let at = found.sides.iter().position(|it| Some(it) == side.as_ref());
@@ -403,11 +406,11 @@ fn is_same(
     found: &ShownConflict,
     ruling: &Ruling,
     how: &Settle,
-    eyes: &Eyes,
+    visibility: &Visibility,
 ) -> Result<bool, Refusal> {
     Ok(match (how, ruling.how) {
         (Settle::Winner(_) | Settle::Newer | Settle::Surer, Some(How::Winner)) => {
-            let side = found.sides.get(winning(tx, found, how, eyes)?);
+            let side = found.sides.get(winning(tx, found, how, visibility)?);
             side == ruling.winner.as_ref()
         }
         (Settle::Merge(text), Some(How::Merge)) => match ruling.stored.first() {

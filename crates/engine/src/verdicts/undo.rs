@@ -4,7 +4,7 @@
 use crate::{
     claims::{close, lineage},
     conflicts::{risks::ended_report, shown::ShownConflict},
-    context::{Context, plan::Planned, visibility::Eyes},
+    context::{Context, plan::Planned, visibility::Visibility},
     verdicts::settle::{ProposedVerdict, VerdictEffects, store},
 };
 use engram_model::{Code, Engram, Refusal, is_over, operation::Ruling};
@@ -13,9 +13,13 @@ use jiff::Timestamp;
 
 /// What an undo by this id takes back: the newest verdict on the conflicts of its sides that the
 /// caller may know of.
-pub(super) fn settled_last(tx: &Reader<'_>, pair: Pair, eyes: &Eyes) -> Result<Pair, Refusal> {
+pub(super) fn settled_last(
+    tx: &Reader<'_>,
+    pair: Pair,
+    visibility: &Visibility,
+) -> Result<Pair, Refusal> {
     let mut all = tx.conflicts_between(pair.project, &pair.sides)?;
-    all.retain(|one| eyes.may_know_of(one.run) && one.ruled.is_some());
+    all.retain(|one| visibility.may_know_of(one.run) && one.ruled.is_some());
     Ok(all
         .into_iter()
         .max_by_key(|one| one.verdict)
@@ -30,7 +34,7 @@ pub(super) fn undone(
     ruling: &Ruling,
     asked: &ProposedVerdict,
 ) -> Result<VerdictEffects, Refusal> {
-    let (eyes, clock) = (cx.eyes()?, cx.engine.world.now());
+    let (visibility, clock) = (cx.visibility()?, cx.engine.world.now());
     let mut done = VerdictEffects::default();
     for id in &ruling.stored {
         let Some(first) = tx.engram(*id)? else {
@@ -38,7 +42,7 @@ pub(super) fn undone(
         };
         let versions = tx.lineage(first.lineage_id)?;
         let head = versions.into_iter().find(|it| it.holds_now(clock));
-        if let Some(head) = head.filter(|head| eyes.may_see(head)) {
+        if let Some(head) = head.filter(|head| visibility.may_see(head)) {
             close::may_close(cx, &head)?;
             done.closed.push(head.id);
             done.entries.push(Planned::ended(&head, &asked.by));
@@ -46,7 +50,7 @@ pub(super) fn undone(
     }
     for id in &ruling.closed {
         // What the caller may not see stays as it is.
-        let Some(old) = tx.engram(*id)?.filter(|old| eyes.may_see(old)) else {
+        let Some(old) = tx.engram(*id)?.filter(|old| visibility.may_see(old)) else {
             continue;
         };
         let newest = tx.lineage(old.lineage_id)?.into_iter().next();

@@ -19,10 +19,10 @@ use super::{Bounds, ConnectionPlaces, HttpOptions, HttpServer, Pages, Turns, htt
 
 mod bounds;
 mod bus;
+mod bus_criteria;
 mod bus_described;
 mod bus_hooks;
 mod bus_mcp;
-mod bus_seed;
 mod bus_strangers;
 mod bus_team;
 mod calls;

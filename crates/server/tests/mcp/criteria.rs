@@ -1,6 +1,6 @@
 //! The acceptance criteria (docs/design.md#acceptance-criteria) that agents have over MCP, by the `less_*` tools.
 
-use engram_kit::seed::{Answer, Surface};
+use engram_kit::criteria::{Answer, Surface};
 use engram_model::{Caller, GrantWanted, Opening, PointerInput, ask};
 use engram_server::Toolset;
 use serde_json::{Value, json};
@@ -92,4 +92,4 @@ impl Surface for Spoken {
     }
 }
 
-engram_kit::seed_lines_of_agents!(Spoken::new());
+engram_kit::criteria_of_agents!(Spoken::new());

@@ -1,6 +1,6 @@
 //! The acceptance criteria (docs/design.md#acceptance-criteria) as a person or an agent with a shell types them.
 
-use engram_kit::seed::{Answer, Bus, Surface};
+use engram_kit::criteria::{Answer, Bus, Surface};
 use serde_json::Value;
 
 use crate::fixture::{CommandOutput, POINTER, Place};
@@ -96,5 +96,5 @@ impl Bus for CommandSurface {
     }
 }
 
-engram_kit::seed_lines_of_agents!(CommandSurface::new());
-engram_kit::seed_lines_of_messages!(CommandSurface::new());
+engram_kit::criteria_of_agents!(CommandSurface::new());
+engram_kit::criteria_of_messages!(CommandSurface::new());

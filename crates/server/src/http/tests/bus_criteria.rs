@@ -1,8 +1,8 @@
 //! The acceptance criteria (docs/design.md#acceptance-criteria) over the bus.
 
 use engram_kit::{
+    criteria::{self, Answer, Surface},
     requests::POINTER,
-    seed::{self, Answer, Surface},
 };
 use tokio::runtime::Runtime;
 
@@ -70,7 +70,7 @@ impl Surface for Called {
     }
 }
 
-impl seed::Bus for Called {
+impl criteria::Bus for Called {
     fn send(&mut self, agent: &str, message: Value) -> Answer {
         let token = if agent == "lead" {
             &self.lead
@@ -90,5 +90,5 @@ impl seed::Bus for Called {
     }
 }
 
-engram_kit::seed_lines_of_agents!(Called::new());
-engram_kit::seed_lines_of_messages!(Called::new());
+engram_kit::criteria_of_agents!(Called::new());
+engram_kit::criteria_of_messages!(Called::new());

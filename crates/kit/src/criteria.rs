@@ -36,17 +36,17 @@ pub trait Bus: Surface {
 
 /// A test for each line, over a surface that this makes.
 #[macro_export]
-macro_rules! seed_lines {
+macro_rules! criteria {
     ($make:expr; $($line:ident)+) => {
-        $(#[test] fn $line() { engram_kit::seed::$line(&mut $make); })+
+        $(#[test] fn $line() { engram_kit::criteria::$line(&mut $make); })+
     };
 }
 
 /// The lines that every surface has.
 #[macro_export]
-macro_rules! seed_lines_of_agents {
+macro_rules! criteria_of_agents {
     ($make:expr) => {
-        $crate::seed_lines! { $make;
+        $crate::criteria! { $make;
             at_most_3_repo_dereferences_a_turn
             every_engram_has_a_pointer
             excerpts_are_tied_to_pointers_by_their_digest
@@ -66,9 +66,9 @@ macro_rules! seed_lines_of_agents {
 
 /// The lines that are about messages.
 #[macro_export]
-macro_rules! seed_lines_of_messages {
+macro_rules! criteria_of_messages {
     ($make:expr) => {
-        $crate::seed_lines! { $make;
+        $crate::criteria! { $make;
             at_most_800_inline_tokens_a_message
             no_inline_code_unless_granted
             a_parent_broadcasts_at_most_30_lines
