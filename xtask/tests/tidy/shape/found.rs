@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, Span, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{
     Arm, Attribute, Block, ExprClosure, ExprMatch, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl,
     ItemMacro, ItemMod, ItemTrait, Lit, Macro, Pat, PatIdent, Signature, TraitItem, Type,
@@ -174,12 +174,15 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 
     fn visit_item_macro(&mut self, item: &'a ItemMacro) {
-        if item.ident.is_none() {
-            // Macros that define types make them public.
-            let visibility = Visibility::Public(Default::default());
-            for name in defined_in(&item.mac) {
-                self.defines(&name, &visibility);
-            }
+        // Macros that define types make them public.
+        let visibility = Visibility::Public(Default::default());
+        let names = if item.ident.is_none() {
+            defined_in(&item.mac)
+        } else {
+            named_in_rules(item.mac.tokens.clone())
+        };
+        for name in names {
+            self.defines(&name, &visibility);
         }
         visit::visit_item_macro(self, item);
     }
@@ -284,6 +287,25 @@ fn defined_in(call: &Macro) -> Vec<Ident> {
         && !matches!(head.next(), Some(TokenTree::Punct(_)))
     {
         names.push(name.clone());
+    }
+    names
+}
+
+/// The types that the rules of a macro name themselves: `struct $name` is the call's.
+fn named_in_rules(rules: TokenStream) -> Vec<Ident> {
+    const DEFINES: [&str; 4] = ["struct", "enum", "union", "trait"];
+    let trees: Vec<TokenTree> = rules.into_iter().collect();
+    let mut names = Vec::new();
+    for (at, tree) in trees.iter().enumerate() {
+        match (tree, trees.get(at + 1)) {
+            (TokenTree::Group(group), _) => names.extend(named_in_rules(group.stream())),
+            (TokenTree::Ident(word), Some(TokenTree::Ident(name)))
+                if DEFINES.iter().any(|it| word == it) =>
+            {
+                names.push(name.clone());
+            }
+            _ => {}
+        }
     }
     names
 }
