@@ -8,7 +8,7 @@ use crate::{
     EntryOwner, agents, claude, codex, entry,
     file::{Configuration, unreadable},
     program::Server,
-    record::Record,
+    record::EditRecord,
 };
 
 /// What of ours is added to a file.
@@ -106,8 +106,8 @@ impl FileEdit {
     }
 
     /// What the home knows of the file.
-    pub(crate) fn record(&self) -> Option<Record> {
-        Record::of(&self.home, &self.named)
+    pub(crate) fn record(&self) -> Option<EditRecord> {
+        EditRecord::of(&self.home, &self.named)
     }
 
     pub(crate) fn is_any(&self) -> bool {
@@ -140,14 +140,14 @@ impl FileEdit {
             return match known.filter(|it| it.is_of_others(self.client)) {
                 Some(known) => known.less(self.client).keep(&self.home, &self.named),
                 None => {
-                    Record::forget(&self.home, &self.named);
+                    EditRecord::forget(&self.home, &self.named);
                     Ok(())
                 }
             };
         }
         let clients = known.as_ref().map(|it| it.clients.clone());
         if let (Some(after), true) = (self.after(), self.is_any()) {
-            let mut record = Record::new(&self.named, self.first(known), after);
+            let mut record = EditRecord::new(&self.named, self.first(known), after);
             record.clients = clients.unwrap_or_default();
             record.with(self.client).keep(&self.home, &self.named)?;
             return self.file.write(self.after());
@@ -161,17 +161,17 @@ impl FileEdit {
 
     /// Puts back the file, and what the home knew of it, whether [`Edit::write`] ended or not; says whether the
     /// file had been written.
-    pub(crate) fn take_back(&self, known: Option<Record>) -> Result<bool, Refusal> {
+    pub(crate) fn take_back(&self, known: Option<EditRecord>) -> Result<bool, Refusal> {
         let is_written = self.file.put_back(self.after())?;
         match known {
             Some(known) => known.keep(&self.home, &self.named)?,
-            None => Record::forget(&self.home, &self.named),
+            None => EditRecord::forget(&self.home, &self.named),
         }
         Ok(is_written)
     }
 
     /// What undo restores.
-    fn first(&self, known: Option<Record>) -> Option<String> {
+    fn first(&self, known: Option<EditRecord>) -> Option<String> {
         let before = self.before()?;
         match known {
             // We wrote this file before: keep the original.

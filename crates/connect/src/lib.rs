@@ -27,7 +27,7 @@ pub use record::naming;
 use edit::{Addition, FileEdit};
 use file::{Configuration, read_only, unreadable};
 use program::Server;
-use record::Record;
+use record::EditRecord;
 
 /// The name of our entry in every client.
 const NAME: &str = "engram";
@@ -199,7 +199,7 @@ impl ConfigurationChange {
 }
 
 /// Takes an edit back after a refusal, and says what became of it.
-fn taken_back(mut why: Refusal, (edit, record): (&FileEdit, Option<Record>)) -> Refusal {
+fn taken_back(mut why: Refusal, (edit, record): (&FileEdit, Option<EditRecord>)) -> Refusal {
     let path = edit.file.path.display();
     match edit.take_back(record) {
         Ok(false) => {}

@@ -18,7 +18,7 @@ const LONGEST: usize = 220;
 const LARGEST: u64 = 32 << 20;
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct EditRecord {
     /// The configuration; absent in records of earlier builds.
     path: Option<String>,
     pub(crate) before: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Record {
     pub(crate) clients: Vec<Client>,
 }
 
-impl Record {
+impl EditRecord {
     pub(crate) fn new(named: &Path, before: Option<String>, after: &str) -> Self {
         Self {
             path: named.to_str().map(str::to_owned),
@@ -115,7 +115,7 @@ fn readable(named: &Path) -> String {
 /// Configurations that name a home's old place, each with the command that fixes it.
 pub fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(PathBuf, String)> {
     let records = std::fs::read_dir(home.join(RECORDS)).into_iter().flatten();
-    let written = records.filter_map(|it| Record::read(&it.ok()?.path())?.path);
+    let written = records.filter_map(|it| EditRecord::read(&it.ok()?.path())?.path);
     let here = project_root(repo).map(|it| it.join(MCP));
     let written = written.map(PathBuf::from);
     let mut paths: Vec<PathBuf> = written.filter(|it| !it.ends_with(AGENTS)).collect();

@@ -238,7 +238,7 @@ fn a_page_is_sent_so_much_and_no_more() {
     // A file that we made and nobody edited is deleted, with all its lines.
     let [_, desk] = Desk::all();
     let lines: String = (0..1000).map(|n| format!("a{n} = {n}\n")).collect();
-    let record = crate::record::Record::new(&desk.path(), None, &lines);
+    let record = crate::record::EditRecord::new(&desk.path(), None, &lines);
     record.keep(&desk.site.home(), &desk.path()).unwrap();
     fs::write(desk.path(), lines).unwrap();
     let shown = desk.shown(true, None);

@@ -23,7 +23,7 @@ use serde_json::Value;
 use check::{TraceFigures, check};
 use ground::CloneAndHome;
 use play::Play;
-use record::{CallMade, File, Record, TraceRun, file_of};
+use record::{CallMade, File, TraceRecord, TraceRun, file_of};
 use team::Team;
 use xtask::shell;
 
@@ -55,7 +55,7 @@ impl Trace {
     pub(crate) fn perform(self, root: &Path) -> Result<()> {
         let out = root.join(&self.out);
         if self.check {
-            return print(&Record::read(&fs::read_to_string(out)?)?).map(drop);
+            return print(&TraceRecord::read(&fs::read_to_string(out)?)?).map(drop);
         }
         let engram = match &self.binary {
             Some(binary) => binary.clone(),
@@ -64,13 +64,13 @@ impl Trace {
         let ground = CloneAndHome::new(root, &self.commit, engram)?;
         let sources = ground.sources()?;
         let team = Team::open(&ground)?;
-        let mut record = Record {
+        let mut record = TraceRecord {
             run: TraceRun {
                 commit: ground.commit.clone(),
                 seed: self.seed,
                 agents: team.members(),
             },
-            ..Record::default()
+            ..TraceRecord::default()
         };
         let mut play = Play::new(team, &sources, self.seed);
         for turn in 1..=self.turns {
@@ -96,7 +96,7 @@ impl Trace {
 }
 
 /// The figures of a trace; an error where a bound does not hold.
-fn print(record: &Record) -> Result<TraceFigures> {
+fn print(record: &TraceRecord) -> Result<TraceFigures> {
     match check(record) {
         Ok(figures) => {
             figures.rows().iter().for_each(|it| println!("{it}"));
@@ -107,7 +107,7 @@ fn print(record: &Record) -> Result<TraceFigures> {
 }
 
 /// The files behind the pointers of messages, and those that were read.
-fn pointed_at(record: &Record) -> BTreeSet<usize> {
+fn pointed_at(record: &TraceRecord) -> BTreeSet<usize> {
     let calls = record.turns.iter().flat_map(|it| &it.calls);
     let pointers = calls.flat_map(|it| match it {
         CallMade::Sent(sent) => sent.claims.iter().flatten().chain(&sent.pack).collect(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::{At, CallMade, File, Record, RefusedMessage, SentMessage, Turn, file_of};
+use super::record::{At, CallMade, File, RefusedMessage, SentMessage, TraceRecord, Turn, file_of};
 
 const TURNS: usize = 1_000;
 const CHILDREN: usize = 8;
@@ -99,7 +99,7 @@ fn many(number: u64) -> String {
 }
 
 /// The figures of a trace, or every bound that it does not keep.
-pub(crate) fn check(record: &Record) -> Result<TraceFigures, Vec<String>> {
+pub(crate) fn check(record: &TraceRecord) -> Result<TraceFigures, Vec<String>> {
     let mut check = TraceCheck {
         files: record.files.iter().map(|it| (it.file, it)).collect(),
         ..TraceCheck::default()
@@ -136,7 +136,7 @@ impl TraceCheck<'_> {
         self.wrong.push(format!("turn {turn}: {}", why.into()));
     }
 
-    fn family(&mut self, record: &Record) {
+    fn family(&mut self, record: &TraceRecord) {
         let agents = &record.run.agents;
         let roots: Vec<&String> = agents
             .iter()

@@ -131,13 +131,13 @@ pub(crate) struct RefusedMessage {
 
 /// All of a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Record {
+pub(crate) struct TraceRecord {
     pub(crate) run: TraceRun,
     pub(crate) files: Vec<File>,
     pub(crate) turns: Vec<Turn>,
 }
 
-impl Record {
+impl TraceRecord {
     pub(crate) fn read(text: &str) -> Result<Self> {
         let mut record = Self::default();
         for (at, line) in text.lines().enumerate() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{
     KEPT,
     check::check,
-    record::{CallMade, Record, RefusedMessage, SentMessage},
+    record::{CallMade, RefusedMessage, SentMessage, TraceRecord},
 };
 
 /// Of the repository, so that it stays pleasant to clone.
@@ -16,15 +16,15 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root.join(path)).unwrap()
 }
 
-fn kept() -> Record {
-    Record::read(&read(KEPT)).unwrap()
+fn kept() -> TraceRecord {
+    TraceRecord::read(&read(KEPT)).unwrap()
 }
 
 #[test]
 fn the_kept_trace_keeps_every_bound_and_the_documents_say_so() {
     let text = read(KEPT);
     assert!(text.len() < MOST_BYTES, "{} bytes", text.len());
-    let record = Record::read(&text).unwrap();
+    let record = TraceRecord::read(&text).unwrap();
     assert_eq!(
         record.text().unwrap(),
         text,
@@ -38,11 +38,11 @@ fn the_kept_trace_keeps_every_bound_and_the_documents_say_so() {
 }
 
 /// The calls of all turns.
-fn calls(record: &mut Record) -> impl Iterator<Item = &mut CallMade> {
+fn calls(record: &mut TraceRecord) -> impl Iterator<Item = &mut CallMade> {
     record.turns.iter_mut().flat_map(|it| &mut it.calls)
 }
 
-fn sent(record: &mut Record, is_it: impl Fn(&SentMessage) -> bool) -> &mut SentMessage {
+fn sent(record: &mut TraceRecord, is_it: impl Fn(&SentMessage) -> bool) -> &mut SentMessage {
     let mut sent = calls(record).filter_map(|it| match it {
         CallMade::Sent(sent) => Some(sent),
         _ => None,
@@ -51,7 +51,7 @@ fn sent(record: &mut Record, is_it: impl Fn(&SentMessage) -> bool) -> &mut SentM
 }
 
 /// What a message of the last turn's agent was refused for.
-fn refuse(record: &mut Record, times: usize) {
+fn refuse(record: &mut TraceRecord, times: usize) {
     let refused = (0..times).map(|at| {
         CallMade::Refused(RefusedMessage {
             refusal: 9_000 + at,
@@ -64,7 +64,7 @@ fn refuse(record: &mut Record, times: usize) {
 }
 
 /// A trace, one thing of which is not as it should be, and what is said of it.
-type Broken = (&'static str, fn(&mut Record));
+type Broken = (&'static str, fn(&mut TraceRecord));
 
 const BROKEN: &[Broken] = &[
     ("a message of 801 tokens was accepted", |record| {
