@@ -31,58 +31,58 @@ pub(crate) struct Applied<'a> {
 impl Applied<'_> {
     pub(crate) fn apply(&self, operation: &Operation) -> Result<()> {
         match operation {
-            Operation::Stored(it) => self.store(it)?,
+            Operation::Stored(record) => self.store(record)?,
             Operation::Corroborated(id) => self.add_figure("corroborations", *id, 1)?,
             Operation::Forgotten(id) => self.close(*id)?,
             Operation::Unlisted(all) => self.unlist(all)?,
-            Operation::Redacted(it) => self.redact(it)?,
-            Operation::Promoted(it) => self.promote(it)?,
-            Operation::Dereferenced(it) => self.charge(it)?,
-            Operation::Noted(it) => self.note(it)?,
-            Operation::Located(it) => self.locate(self.project, it)?,
-            Operation::Admitted(it) => self.run(
+            Operation::Redacted(redaction) => self.redact(redaction)?,
+            Operation::Promoted(promotion) => self.promote(promotion)?,
+            Operation::Dereferenced(read) => self.charge(read)?,
+            Operation::Noted(event) => self.note(event)?,
+            Operation::Located(located) => self.locate(self.project, located)?,
+            Operation::Admitted(admitted) => self.run(
                 "INSERT OR REPLACE INTO admitted (place, project) VALUES (?1, ?2)",
-                params![it.place, self.project.to_string()],
+                params![admitted.place, self.project.to_string()],
             )?,
-            Operation::Joined(it) => self.join(it)?,
-            Operation::Opened(it) => self.open(it)?,
-            Operation::Requested(it) => self.request(it)?,
-            Operation::Denied(it) => self.answer(&it.id, RequestState::Denied)?,
-            Operation::Granted(it) => self.grant(it)?,
+            Operation::Joined(agent) => self.join(agent)?,
+            Operation::Opened(opened) => self.open(opened)?,
+            Operation::Requested(requested) => self.request(requested)?,
+            Operation::Denied(denied) => self.answer(&denied.id, RequestState::Denied)?,
+            Operation::Granted(new_grant) => self.grant(new_grant)?,
             Operation::Revoked(id) => self.run(
                 "UPDATE grant SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL",
                 params![id, self.seq],
             )?,
-            Operation::Refused(it) => self.refuse(it)?,
-            Operation::Kept(it) => self.keep(&self.project.to_string(), it)?,
+            Operation::Refused(refused) => self.refuse(refused)?,
+            Operation::Kept(snapshot) => self.keep(&self.project.to_string(), snapshot)?,
             Operation::Counted(hits) => self.count(hits)?,
-            Operation::Served(it) => self.serve(it)?,
-            Operation::Pinned(it) => self.run(
+            Operation::Served(served) => self.serve(served)?,
+            Operation::Pinned(pin) => self.run(
                 "INSERT INTO pin (seq, project, agent, lineage) VALUES (?1, ?2, ?3, ?4)",
                 params![
                     self.seq,
                     self.project.to_string(),
                     self.agent.map(|it| &it.0),
-                    it.lineage.map(|it| it.to_string()),
+                    pin.lineage.map(|it| it.to_string()),
                 ],
             )?,
-            Operation::Sent(it) => self.send(it)?,
-            Operation::Unsent(it) => self.run(
+            Operation::Sent(sent) => self.send(sent)?,
+            Operation::Unsent(unsent) => self.run(
                 "INSERT OR REPLACE INTO unsent (project, agent, id) VALUES (?1, ?2, ?3)",
-                params![self.project.to_string(), self.sender(), it.id],
+                params![self.project.to_string(), self.sender(), unsent.id],
             )?,
             Operation::Unpinned(seq) => {
                 self.run("DELETE FROM pin WHERE seq = ?1", [*seq as i64])?;
             }
-            Operation::Carried(it) => self.carry(it)?,
-            Operation::Conflicted(it) => self.conflict(it)?,
-            Operation::Resolved(it) => self.run(
+            Operation::Carried(carried) => self.carry(carried)?,
+            Operation::Conflicted(contradiction) => self.conflict(contradiction)?,
+            Operation::Resolved(ruling) => self.run(
                 "UPDATE conflict SET status = ?2, verdict = ?3, ruled = nullif(?2, 'open') WHERE id = ?1",
-                params![it.id.to_string(), it.status.as_str(), self.seq],
+                params![ruling.id.to_string(), ruling.status.as_str(), self.seq],
             )?,
-            Operation::Allowed(it) => self.run(
+            Operation::Allowed(permit) => self.run(
                 "UPDATE conflict SET allowed = ?2 WHERE id = ?1",
-                params![it.id.to_string(), (!it.undone).then_some(self.seq)],
+                params![permit.id.to_string(), (!permit.undone).then_some(self.seq)],
             )?,
             Operation::Anchored(_) | Operation::Recovered(_) => {}
         }
@@ -195,11 +195,11 @@ impl Applied<'_> {
 
     /// A version that was closed meanwhile stays as it was. One whose term ends is counted among those
     /// without an end, as the triggers count when a version is stored.
-    fn promote(&self, it: &Promotion) -> Result<()> {
+    fn promote(&self, promotion: &Promotion) -> Result<()> {
         const TERM: &str =
             "FROM engram WHERE id = ?1 AND valid_until IS NULL AND expires_at IS NOT NULL";
-        let id = it.id.to_string();
-        if it.ends_term {
+        let id = promotion.id.to_string();
+        if promotion.ends_term {
             self.run(
                 &format!(
                     "UPDATE held SET ever = ever - 1, open = open - 1
@@ -225,8 +225,8 @@ impl Applied<'_> {
         )
     }
 
-    fn redact(&self, it: &Redaction) -> Result<()> {
-        for id in &it.ids {
+    fn redact(&self, redaction: &Redaction) -> Result<()> {
+        for id in &redaction.ids {
             self.close(*id)?;
             let id = id.to_string();
             self.run(
@@ -240,13 +240,13 @@ impl Applied<'_> {
                 params![self.project.to_string(), id],
             )?;
         }
-        for seq in &it.events {
+        for seq in &redaction.events {
             self.run(
                 "UPDATE event SET kind = ?2, slug = lower(id) WHERE seq = ?1",
                 params![*seq as i64, ERASED],
             )?;
         }
-        for seq in &it.entries {
+        for seq in &redaction.entries {
             let seq = *seq as i64;
             self.run("UPDATE request SET pointer = '' WHERE seq = ?1", [seq])?;
             self.run(
@@ -254,23 +254,23 @@ impl Applied<'_> {
                 [seq],
             )?;
         }
-        for digest in &it.digests {
+        for digest in &redaction.digests {
             self.run("DELETE FROM snapshot WHERE digest = ?1", [digest])?;
         }
-        beside::erase(self.connection, it)
+        beside::erase(self.connection, redaction)
     }
 
-    fn request(&self, it: &Requested) -> Result<()> {
+    fn request(&self, requested: &Requested) -> Result<()> {
         self.run(
             "INSERT INTO request (seq, id, project, agent, pointer, tokens, state)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
                 self.seq,
-                it.id,
+                requested.id,
                 self.project.to_string(),
                 self.agent.map_or("", |it| &it.0),
-                it.pointer,
-                it.tokens,
+                requested.pointer,
+                requested.tokens,
                 RequestState::Waiting.as_str()
             ],
         )
@@ -283,8 +283,8 @@ impl Applied<'_> {
         )
     }
 
-    fn grant(&self, it: &NewGrant) -> Result<()> {
-        let grant = &it.grant;
+    fn grant(&self, new_grant: &NewGrant) -> Result<()> {
+        let grant = &new_grant.grant;
         let (pointer, most) = match &grant.what {
             Granted::Read {
                 pointer,
@@ -299,7 +299,7 @@ impl Applied<'_> {
                 self.seq,
                 grant.id,
                 self.project.to_string(),
-                it.token,
+                new_grant.token,
                 grant.to.0,
                 grant.by.as_ref().map(|it| &it.0),
                 pointer,
@@ -308,31 +308,31 @@ impl Applied<'_> {
                 grant.expires_at.as_microsecond(),
             ],
         )?;
-        match &it.request {
+        match &new_grant.request {
             Some(id) => self.answer(id, RequestState::Granted),
             None => Ok(()),
         }
     }
 
-    fn refuse(&self, it: &Refused) -> Result<()> {
+    fn refuse(&self, refused: &Refused) -> Result<()> {
         self.run(
             "INSERT INTO refused (agent, turn, times) VALUES (?1, ?2, 1)
              ON CONFLICT (agent, turn) DO UPDATE SET times = times + 1",
-            params![self.agent.map_or("", |it| &it.0), it.turn],
+            params![self.agent.map_or("", |it| &it.0), refused.turn],
         )
     }
 
-    fn charge(&self, it: &Read) -> Result<()> {
-        if let Some(grant) = &it.grant {
+    fn charge(&self, read: &Read) -> Result<()> {
+        if let Some(grant) = &read.grant {
             self.run(
                 "UPDATE grant SET spent = ?2 WHERE id = ?1 AND spent IS NULL",
                 params![grant, self.seq],
             )?;
         }
-        for below in &it.above {
+        for below in &read.above {
             self.spend("spend_below", &below.agent, &below.turn, &below.spent)?;
         }
-        match (self.agent, &it.turn, &it.spent) {
+        match (self.agent, &read.turn, &read.spent) {
             (Some(agent), Some(turn), Some(spent)) => self.spend("spend", agent, turn, spent),
             _ => Ok(()),
         }
@@ -382,18 +382,18 @@ impl Applied<'_> {
         )
     }
 
-    fn locate(&self, project: ProjectId, it: &Located) -> Result<()> {
+    fn locate(&self, project: ProjectId, located: &Located) -> Result<()> {
         self.run(
             "INSERT INTO project (id, common_dir, name) VALUES (?1, ?2, ?3)
              ON CONFLICT (id) DO UPDATE SET common_dir = ?2, name = ?3",
-            params![project.to_string(), it.common_dir, it.name],
+            params![project.to_string(), located.common_dir, located.name],
         )
     }
 
     /// An agent has one token: the last.
-    fn open(&self, it: &Opened) -> Result<()> {
-        self.join(&it.agent)?;
-        let agent = &it.agent;
+    fn open(&self, opened: &Opened) -> Result<()> {
+        self.join(&opened.agent)?;
+        let agent = &opened.agent;
         // A name that a person gave stays theirs, also where another opens the agent again.
         self.run(
             "UPDATE agent SET label = ?2, role = ?3, topics = ?4, given = given OR ?5 WHERE handle = ?1",
@@ -407,7 +407,7 @@ impl Applied<'_> {
         )?;
         self.run(
             "INSERT OR REPLACE INTO token (agent, digest) VALUES (?1, ?2)",
-            params![agent.handle.0, it.token],
+            params![agent.handle.0, opened.token],
         )
     }
 
@@ -432,20 +432,20 @@ impl Applied<'_> {
     }
 
     /// One without a path was erased.
-    fn keep(&self, project: &str, it: &Snapshot) -> Result<()> {
-        if it.path.is_empty() {
+    fn keep(&self, project: &str, snapshot: &Snapshot) -> Result<()> {
+        if snapshot.path.is_empty() {
             return Ok(());
         }
         self.run(
             "INSERT OR IGNORE INTO snapshot (project, digest, path, base, blob, seq)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![project, it.digest_hex, it.path, it.base, it.blob, self.seq],
+            params![project, snapshot.digest_hex, snapshot.path, snapshot.base, snapshot.blob, self.seq],
         )
     }
 
     /// A pair that is found again is open again, under its old id: nobody let that pass yet.
-    fn conflict(&self, it: &Contradiction) -> Result<()> {
-        let [a, b] = &it.sides;
+    fn conflict(&self, contradiction: &Contradiction) -> Result<()> {
+        let [a, b] = &contradiction.sides;
         self.run(
             "INSERT INTO conflict (id, project, a, b, status, first, last, severity, run, newer, older)
              VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?5, ?6,
@@ -457,23 +457,23 @@ impl Applied<'_> {
                allowed = CASE WHEN status = 'open' THEN allowed END, severity = excluded.severity,
                run = excluded.run, newer = excluded.newer, older = excluded.older",
             params![
-                it.id.to_string(),
+                contradiction.id.to_string(),
                 self.project.to_string(),
                 a,
                 b,
                 self.seq,
-                it.severity as i64,
-                it.engrams[0].to_string(),
-                it.engrams[1].to_string(),
+                contradiction.severity as i64,
+                contradiction.engrams[0].to_string(),
+                contradiction.engrams[1].to_string(),
             ],
         )?;
-        let Some(risk) = it.risk else {
+        let Some(risk) = contradiction.risk else {
             return Ok(());
         };
-        let [one, other] = it.engrams.map(|it| it.to_string());
+        let [one, other] = contradiction.engrams.map(|it| it.to_string());
         self.run(
             "INSERT OR REPLACE INTO report (risk, conflict, one, other) VALUES (?1, ?2, ?3, ?4)",
-            params![risk.to_string(), it.id.to_string(), one, other],
+            params![risk.to_string(), contradiction.id.to_string(), one, other],
         )
     }
 
@@ -482,9 +482,9 @@ impl Applied<'_> {
             .try_for_each(|(id, count)| self.add_figure("query_hits", *id, *count))
     }
 
-    fn serve(&self, it: &Served) -> Result<()> {
-        let (project, run) = (self.project.to_string(), it.run.to_string());
-        for (id, count) in &it.engrams {
+    fn serve(&self, served: &Served) -> Result<()> {
+        let (project, run) = (self.project.to_string(), served.run.to_string());
+        for (id, count) in &served.engrams {
             self.run(
                 "INSERT INTO reading (project, engram, reads, run, own) VALUES (?1, ?2, ?3, ?4, ?3)
                  ON CONFLICT (project, engram) DO UPDATE SET reads = reads + ?3, run = ?4,
@@ -492,7 +492,7 @@ impl Applied<'_> {
                 params![project, id.to_string(), *count as i64, run],
             )?;
         }
-        self.count(&it.engrams)
+        self.count(&served.engrams)
     }
 
     /// Who sends, as tables of messages have it.
@@ -500,57 +500,57 @@ impl Applied<'_> {
         self.agent.map_or("", |it| &it.0)
     }
 
-    fn send(&self, it: &Sent) -> Result<()> {
+    fn send(&self, sent: &Sent) -> Result<()> {
         let project = self.project.to_string();
         self.run(
             "INSERT INTO message (seq, id, project, agent, tokens, resend_of)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
                 self.seq,
-                it.id,
+                sent.id,
                 project,
                 self.agent.map(|it| &it.0),
-                it.tokens as i64,
-                it.resend_of,
+                sent.tokens as i64,
+                sent.resend_of,
             ],
         )?;
         self.run(
             "DELETE FROM unsent WHERE project = ?1 AND agent = ?2",
             [&project, self.sender()],
         )?;
-        if let Some(grant) = &it.grant {
+        if let Some(grant) = &sent.grant {
             self.run(
                 "UPDATE grant SET spent = ?2 WHERE id = ?1 AND spent IS NULL",
                 params![grant, self.seq],
             )?;
         }
-        if let (Some(agent), Some(turn)) = (self.agent, &it.turn) {
+        if let (Some(agent), Some(turn)) = (self.agent, &sent.turn) {
             self.run(
                 "INSERT INTO inline (agent, turn, tokens) VALUES (?1, ?2, ?3)
                  ON CONFLICT (agent, turn) DO UPDATE SET tokens = tokens + ?3",
-                params![agent.0, turn, it.tokens as i64],
+                params![agent.0, turn, sent.tokens as i64],
             )?;
         }
-        let to: Vec<&str> = if it.to.is_empty() {
+        let to: Vec<&str> = if sent.to.is_empty() {
             vec![""]
         } else {
-            it.to.iter().map(|it| it.0.as_str()).collect()
+            sent.to.iter().map(|it| it.0.as_str()).collect()
         };
         for recipient in &to {
-            if !it.budgets.is_empty() {
+            if !sent.budgets.is_empty() {
                 self.run(
                     "INSERT INTO narrowed (agent, budgets) VALUES (?1, ?2)
                      ON CONFLICT (agent) DO UPDATE SET budgets = json_patch(budgets, ?2)",
-                    params![recipient, serde_json::json!(it.budgets).to_string()],
+                    params![recipient, serde_json::json!(sent.budgets).to_string()],
                 )?;
             }
         }
-        let tokens = it.tokens.saturating_mul(to.len() as u64);
+        let tokens = sent.tokens.saturating_mul(to.len() as u64);
         self.run(
             "INSERT INTO delivered (project, messages, resends, tokens) VALUES (?1, 1, ?2, ?3)
              ON CONFLICT (project) DO UPDATE SET messages = messages + 1, resends = resends + ?2,
                tokens = tokens + ?3",
-            params![project, it.resend_of.is_some(), tokens as i64],
+            params![project, sent.resend_of.is_some(), tokens as i64],
         )
     }
 
@@ -564,21 +564,21 @@ impl Applied<'_> {
         )
     }
 
-    fn carry(&self, it: &Carried) -> Result<()> {
-        for (project, place) in &it.projects {
+    fn carry(&self, carried: &Carried) -> Result<()> {
+        for (project, place) in &carried.projects {
             self.locate(*project, place)?;
         }
-        for agent in &it.agents {
+        for agent in &carried.agents {
             self.join(agent)?;
         }
-        for (agent, turn, spent) in &it.spent {
+        for (agent, turn, spent) in &carried.spent {
             self.spend("spend", agent, turn, spent)?;
         }
-        for snapshot in &it.snapshots {
+        for snapshot in &carried.snapshots {
             // An earlier schema did not say in which project.
             self.keep("", snapshot)?;
         }
-        self.count(&it.hits)
+        self.count(&carried.hits)
     }
 }
 

@@ -23,8 +23,8 @@ pub(crate) const SHOWN: i64 = 64;
 /// Keeps the words of an operation that was just appended at `seq`.
 pub(crate) fn keep(connection: &Connection, seq: i64, entry: &NewEntry<'_>) -> Result<()> {
     match entry.operation {
-        Operation::Served(it) => show(connection, seq, Some(&it.to), &it.prints)?,
-        Operation::Dereferenced(it) => show(connection, seq, entry.agent, &it.prints)?,
+        Operation::Served(served) => show(connection, seq, Some(&served.to), &served.prints)?,
+        Operation::Dereferenced(read) => show(connection, seq, entry.agent, &read.prints)?,
         Operation::Stored(engram) => connection
             .prepare_cached(
                 "INSERT INTO content (engram, claim, tags, side) VALUES (?1, ?2, ?3, ?4)",
@@ -36,13 +36,13 @@ pub(crate) fn keep(connection: &Connection, seq: i64, entry: &NewEntry<'_>) -> R
                 side(&engram.topic, &engram.claim)
             ])?,
         Operation::Noted(event) => say(connection, seq, Some(&event.text))?,
-        Operation::Conflicted(it) => say(connection, seq, Some(&it.why))?,
-        Operation::Resolved(it) => say(connection, seq, it.why.as_deref())?,
-        Operation::Allowed(it) => say(connection, seq, Some(&it.why))?,
-        Operation::Requested(it) => say(connection, seq, Some(&it.words()))?,
-        Operation::Denied(it) if !it.why.is_empty() => say(connection, seq, Some(&it.why))?,
-        Operation::Pinned(it) => say(connection, seq, it.text.as_deref())?,
-        Operation::Sent(it) => deliver(connection, seq, entry.project, it)?,
+        Operation::Conflicted(contradiction) => say(connection, seq, Some(&contradiction.why))?,
+        Operation::Resolved(ruling) => say(connection, seq, ruling.why.as_deref())?,
+        Operation::Allowed(permit) => say(connection, seq, Some(&permit.why))?,
+        Operation::Requested(requested) => say(connection, seq, Some(&requested.words()))?,
+        Operation::Denied(denied) if !denied.why.is_empty() => say(connection, seq, Some(&denied.why))?,
+        Operation::Pinned(pin) => say(connection, seq, pin.text.as_deref())?,
+        Operation::Sent(sent) => deliver(connection, seq, entry.project, sent)?,
         Operation::Unpinned(pin) => connection
             .prepare_cached("DELETE FROM said WHERE seq = ?1")?
             .execute([*pin as i64])?,
@@ -64,20 +64,20 @@ fn say(connection: &Connection, seq: i64, text: Option<&str>) -> Result<usize> {
 }
 
 /// Keeps a message, and which files its recipients were pointed at.
-fn deliver(connection: &Connection, seq: i64, project: ProjectId, it: &Sent) -> Result<usize> {
+fn deliver(connection: &Connection, seq: i64, project: ProjectId, sent: &Sent) -> Result<usize> {
     let user = [AgentId(String::new())];
-    let to = if it.to.is_empty() { &user[..] } else { &it.to };
+    let to = if sent.to.is_empty() { &user[..] } else { &sent.to };
     let mut files = connection.prepare_cached(
         "INSERT OR IGNORE INTO delivery (project, file, recipient, seq, tokens) VALUES (?1, ?2, ?3, ?4,
            (SELECT tokens FROM delivery WHERE project = ?1 AND file = ?2 AND tokens IS NOT NULL LIMIT 1))",
     )?;
     for (recipient, file) in to
         .iter()
-        .flat_map(|to| it.files.iter().map(move |it| (to, it)))
+        .flat_map(|to| sent.files.iter().map(move |it| (to, it)))
     {
         files.execute(params![project.to_string(), file, recipient.0, seq])?;
     }
-    say(connection, seq, Some(&it.text))
+    say(connection, seq, Some(&sent.text))
 }
 
 impl Writer<'_> {
@@ -128,28 +128,28 @@ fn forgets(seq: i64) -> bool {
 
 /// Erases the words of claims and of the events that repeat them, kept files that nothing else rests on,
 /// and what entries of the journal say of them.
-pub(crate) fn erase(connection: &Connection, it: &Redaction) -> Result<()> {
+pub(crate) fn erase(connection: &Connection, redaction: &Redaction) -> Result<()> {
     let mut claims = connection.prepare_cached("DELETE FROM content WHERE engram = ?1")?;
-    for id in &it.ids {
+    for id in &redaction.ids {
         claims.execute([id.to_string()])?;
     }
     let mut said = connection.prepare_cached("DELETE FROM said WHERE seq = ?1")?;
-    for seq in it.events.iter().chain(&it.reasons) {
+    for seq in redaction.events.iter().chain(&redaction.reasons) {
         said.execute([*seq as i64])?;
     }
     // A request says why it wants to read what was erased.
     let mut requests = connection.prepare_cached(
         "DELETE FROM said WHERE seq = ?1 AND seq IN (SELECT seq FROM request WHERE seq = ?1)",
     )?;
-    for seq in &it.entries {
+    for seq in &redaction.entries {
         requests.execute([*seq as i64])?;
     }
     let mut blobs = connection.prepare_cached("DELETE FROM blob WHERE digest = ?1")?;
-    for digest in &it.digests {
+    for digest in &redaction.digests {
         blobs.execute([digest])?;
     }
     // A message may point at what was erased.
-    for seq in &it.entries {
+    for seq in &redaction.entries {
         connection
             .prepare_cached(
                 "DELETE FROM said WHERE seq IN (SELECT seq FROM message WHERE seq = ?1)",
@@ -161,12 +161,12 @@ pub(crate) fn erase(connection: &Connection, it: &Redaction) -> Result<()> {
     }
     // What was shown may repeat the words, and part of them can be guessed.
     connection.execute("DELETE FROM served", [])?;
-    let told = it.seqs.iter().chain(&it.events).chain(&it.entries);
-    told.copied().try_for_each(|seq| blank(connection, seq, it))
+    let told = redaction.seqs.iter().chain(&redaction.events).chain(&redaction.entries);
+    told.copied().try_for_each(|seq| blank(connection, seq, redaction))
 }
 
 /// The one way that an entry is written again: without what was erased.
-fn blank(connection: &Connection, seq: u64, it: &Redaction) -> Result<()> {
+fn blank(connection: &Connection, seq: u64, redaction: &Redaction) -> Result<()> {
     let entry = connection
         .prepare_cached(&format!("SELECT {ENTRY} FROM journal WHERE seq = ?1"))?
         .query_row([seq as i64], |row| Ok(journalled(row)))
@@ -176,10 +176,10 @@ fn blank(connection: &Connection, seq: u64, it: &Redaction) -> Result<()> {
     };
     let is_kept = matches!(operation, Operation::Kept(_));
     let body = operation
-        .without(it)
+        .without(redaction)
         .body()
         .map_err(|error| StoreError::Record(error.to_string()))?;
-    let is_said = is_kept || it.seqs.contains(&seq) || it.events.contains(&seq);
+    let is_said = is_kept || redaction.seqs.contains(&seq) || redaction.events.contains(&seq);
     connection
         .prepare_cached(
             "UPDATE journal SET body = ?2, by = CASE WHEN ?3 THEN '' ELSE by END WHERE seq = ?1",

@@ -13,20 +13,20 @@ use crate::{NewEntry, Reader, Result, StoreError, Writer, journal::parse_id};
 const ROWS: usize = 500;
 
 /// Records what the tables hold and no entry says.
-pub(crate) fn carry(it: &Writer<'_>) -> Result<()> {
+pub(crate) fn carry(writer: &Writer<'_>) -> Result<()> {
     let all = Carried {
-        projects: projects(it)?,
-        agents: it.agents()?,
-        spent: spent(it)?,
-        snapshots: snapshots(it)?,
-        hits: hits(it)?,
+        projects: projects(writer)?,
+        agents: writer.agents()?,
+        spent: spent(writer)?,
+        snapshots: snapshots(writer)?,
+        hits: hits(writer)?,
     };
     // The tables hold it already: where that counts, they are filled anew from the entries.
-    it.0.execute("UPDATE figure SET query_hits = 0", [])?;
-    it.0.execute("DELETE FROM snapshot WHERE seq = 0", [])?;
+    writer.0.execute("UPDATE figure SET query_hits = 0", [])?;
+    writer.0.execute("DELETE FROM snapshot WHERE seq = 0", [])?;
     for part in parts(all) {
-        it.record(&NewEntry {
-            project: ProjectId(it.origin),
+        writer.record(&NewEntry {
+            project: ProjectId(writer.origin),
             shareable: false,
             agent: None,
             by: "",
@@ -59,17 +59,17 @@ fn first<T>(all: &mut Vec<T>) -> Vec<T> {
     std::mem::replace(all, rest)
 }
 
-fn projects(it: &Reader<'_>) -> Result<Vec<(ProjectId, Located)>> {
-    rows(it, "SELECT id, common_dir, name FROM project", |row| {
+fn projects(reader: &Reader<'_>) -> Result<Vec<(ProjectId, Located)>> {
+    rows(reader, "SELECT id, common_dir, name FROM project", |row| {
         let id: String = row.get(0)?;
         let (common_dir, name) = (row.get(1)?, row.get(2)?);
         Ok((parse_id(&id)?, Located { common_dir, name }))
     })
 }
 
-fn spent(it: &Reader<'_>) -> Result<Vec<(AgentId, String, Spend)>> {
+fn spent(reader: &Reader<'_>) -> Result<Vec<(AgentId, String, Spend)>> {
     let sql = "SELECT agent, turn, repo_spans, artifact_sections, sam_items, tokens FROM spend";
-    rows(it, sql, |row| {
+    rows(reader, sql, |row| {
         let spend = Spend {
             repo_spans: row.get(2)?,
             artifact_sections: row.get(3)?,
@@ -80,9 +80,9 @@ fn spent(it: &Reader<'_>) -> Result<Vec<(AgentId, String, Spend)>> {
     })
 }
 
-fn snapshots(it: &Reader<'_>) -> Result<Vec<Snapshot>> {
+fn snapshots(reader: &Reader<'_>) -> Result<Vec<Snapshot>> {
     let sql = "SELECT digest, path, base, blob FROM snapshot WHERE seq = 0";
-    rows(it, sql, |row| {
+    rows(reader, sql, |row| {
         Ok(Snapshot {
             digest_hex: row.get(0)?,
             path: row.get(1)?,
@@ -93,20 +93,20 @@ fn snapshots(it: &Reader<'_>) -> Result<Vec<Snapshot>> {
     })
 }
 
-fn hits(it: &Reader<'_>) -> Result<Vec<(EngramId, u64)>> {
+fn hits(reader: &Reader<'_>) -> Result<Vec<(EngramId, u64)>> {
     let sql = "SELECT engram, query_hits FROM figure WHERE query_hits > 0";
-    rows(it, sql, |row| {
+    rows(reader, sql, |row| {
         let id: String = row.get(0)?;
         Ok((parse_id(&id)?, row.get::<_, i64>(1)? as u64))
     })
 }
 
 fn rows<T>(
-    it: &Reader<'_>,
+    reader: &Reader<'_>,
     sql: &str,
     read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
 ) -> Result<Vec<T>> {
-    let mut found = it.0.prepare(sql)?;
+    let mut found = reader.0.prepare(sql)?;
     let mut rows = found.query([])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {

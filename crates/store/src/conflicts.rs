@@ -363,10 +363,10 @@ impl Reader<'_> {
             .collect::<Result<Vec<_>>>()?;
         let mut found = Vec::new();
         for entry in entries {
-            if let Some(Operation::Resolved(it)) = entry.operation()?
-                && it.winner.is_some()
+            if let Some(Operation::Resolved(ruling)) = entry.operation()?
+                && ruling.winner.is_some()
             {
-                found.push((*it, entry.agent));
+                found.push((*ruling, entry.agent));
             }
         }
         Ok(found)
@@ -561,9 +561,9 @@ impl Reader<'_> {
             return Ok(None);
         };
         Ok(match entry.operation()? {
-            Some(Operation::Conflicted(it)) => Some(Contradiction {
+            Some(Operation::Conflicted(contradiction)) => Some(Contradiction {
                 why: why.unwrap_or_default(),
-                ..*it
+                ..*contradiction
             }),
             _ => None,
         })
@@ -575,7 +575,7 @@ impl Reader<'_> {
             return Ok(None);
         };
         Ok(match entry.operation()? {
-            Some(Operation::Resolved(it)) => Some(Ruling { why, ..*it }),
+            Some(Operation::Resolved(ruling)) => Some(Ruling { why, ..*ruling }),
             _ => None,
         })
     }

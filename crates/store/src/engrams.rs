@@ -96,22 +96,22 @@ impl Traits {
 }
 
 impl From<&Engram> for Traits {
-    fn from(it: &Engram) -> Self {
+    fn from(engram: &Engram) -> Self {
         Self {
-            seq: it.seq,
-            id: it.id,
-            project: it.project,
-            run: it.run,
-            scope: it.scope,
-            kind: it.kind,
-            fact_type: it.fact_type,
-            durability: it.durability,
-            topic: it.topic.clone(),
-            recorded_at: it.recorded_at,
-            valid_from: it.valid_from,
-            valid_until: it.valid_until,
-            expires_at: it.expires_at,
-            redacted: it.redacted,
+            seq: engram.seq,
+            id: engram.id,
+            project: engram.project,
+            run: engram.run,
+            scope: engram.scope,
+            kind: engram.kind,
+            fact_type: engram.fact_type,
+            durability: engram.durability,
+            topic: engram.topic.clone(),
+            recorded_at: engram.recorded_at,
+            valid_from: engram.valid_from,
+            valid_until: engram.valid_until,
+            expires_at: engram.expires_at,
+            redacted: engram.redacted,
         }
     }
 }

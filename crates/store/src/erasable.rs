@@ -150,9 +150,9 @@ impl Reader<'_> {
 /// The pointer of a reading, of one that was asked for, and of one that was granted.
 fn read_by(operation: &Operation) -> Option<&str> {
     match operation {
-        Operation::Dereferenced(it) => Some(&it.pointer),
-        Operation::Requested(it) => Some(&it.pointer),
-        Operation::Granted(it) => match &it.grant.what {
+        Operation::Dereferenced(read) => Some(&read.pointer),
+        Operation::Requested(requested) => Some(&requested.pointer),
+        Operation::Granted(new_grant) => match &new_grant.grant.what {
             Granted::Read { pointer, .. } => Some(pointer),
             Granted::Code { .. } => None,
         },

@@ -72,24 +72,24 @@ struct Counts {
 
 impl Counts {
     /// A version counts in a list if all other lists admit it.
-    fn add(&mut self, it: &Alike, filter: &Filter) {
-        let mut against = it.against(filter);
+    fn add(&mut self, row: &Alike, filter: &Filter) {
+        let mut against = row.against(filter);
         match (against.next(), against.next()) {
             (None, _) => {
-                self.total += it.versions;
-                (0..LISTS).for_each(|list| self.count(list, it));
+                self.total += row.versions;
+                (0..LISTS).for_each(|list| self.count(list, row));
             }
-            (Some(list), None) => self.count(list, it),
+            (Some(list), None) => self.count(list, row),
             _ => {}
         }
     }
 
-    fn count(&mut self, list: usize, it: &Alike) {
+    fn count(&mut self, list: usize, row: &Alike) {
         let counts = &mut self.by_value[list];
-        match counts.get_mut(&it.values[list]) {
-            Some(count) => *count += it.versions,
+        match counts.get_mut(&row.values[list]) {
+            Some(count) => *count += row.versions,
             None => {
-                counts.insert(it.values[list].clone(), it.versions);
+                counts.insert(row.values[list].clone(), row.versions);
             }
         }
     }

@@ -152,10 +152,10 @@ impl Reader<'_> {
     fn entry(&self, row: Journalled) -> Result<Option<Entry>> {
         let change = match row.kind() {
             Some(OperationKind::Stored) => match self.engram_at(row.seq) {
-                Ok(Some(it)) => {
-                    let lost = self.lost(&it)?;
-                    let it = self.placed(it)?;
-                    Some(Change::Stored(Box::new(Engram { lost, ..it })))
+                Ok(Some(engram)) => {
+                    let lost = self.lost(&engram)?;
+                    let engram = self.placed(engram)?;
+                    Some(Change::Stored(Box::new(Engram { lost, ..engram })))
                 }
                 Ok(None) => None,
                 Err(error) if error.is_of_one_record() => {
@@ -182,44 +182,44 @@ fn told(operation: Operation) -> Option<Change> {
         Operation::Corroborated(id) => Change::Corroborated(id),
         Operation::Forgotten(id) => Change::Forgotten(id),
         Operation::Unlisted(all) => Change::Unlisted(all),
-        Operation::Redacted(it) => Change::Redacted(it.id),
-        Operation::Promoted(it) => Change::Promoted {
-            id: it.id,
-            ends_term: it.ends_term,
+        Operation::Redacted(redaction) => Change::Redacted(redaction.id),
+        Operation::Promoted(promotion) => Change::Promoted {
+            id: promotion.id,
+            ends_term: promotion.ends_term,
         },
-        Operation::Dereferenced(it) => Change::Dereferenced {
-            pointer: it.pointer,
-            digest: it.digest,
-            tokens: it.tokens,
+        Operation::Dereferenced(read) => Change::Dereferenced {
+            pointer: read.pointer,
+            digest: read.digest,
+            tokens: read.tokens,
         },
-        Operation::Noted(it) => Change::Noted {
-            id: it.id,
-            pointer: it.pointer,
+        Operation::Noted(event) => Change::Noted {
+            id: event.id,
+            pointer: event.pointer,
         },
-        Operation::Anchored(it) => Change::Anchored {
-            worktree: it.worktree,
-            head: it.head,
-            engrams: it.engrams,
+        Operation::Anchored(anchored) => Change::Anchored {
+            worktree: anchored.worktree,
+            head: anchored.head,
+            engrams: anchored.engrams,
         },
-        Operation::Conflicted(it) => Change::Conflict {
-            id: it.id,
-            engrams: it.engrams,
-            tier: it.tier,
-            severity: it.severity,
-            risk: it.risk,
+        Operation::Conflicted(contradiction) => Change::Conflict {
+            id: contradiction.id,
+            engrams: contradiction.engrams,
+            tier: contradiction.tier,
+            severity: contradiction.severity,
+            risk: contradiction.risk,
         },
-        Operation::Resolved(it) => Change::Resolved {
-            id: it.id,
-            status: it.status,
-            how: it.how,
-            closed: it.closed,
-            stored: it.stored,
+        Operation::Resolved(ruling) => Change::Resolved {
+            id: ruling.id,
+            status: ruling.status,
+            how: ruling.how,
+            closed: ruling.closed,
+            stored: ruling.stored,
         },
-        Operation::Allowed(it) => {
-            if it.undone {
-                Change::Disallowed(it.id)
+        Operation::Allowed(permit) => {
+            if permit.undone {
+                Change::Disallowed(permit.id)
             } else {
-                Change::Allowed(it.id)
+                Change::Allowed(permit.id)
             }
         }
         between if between.kind().is_between() => Change::Between {
@@ -233,19 +233,19 @@ fn told(operation: Operation) -> Option<Change> {
 /// With whom something between agents was, and about what. What was erased is empty.
 fn about(operation: Operation) -> Vec<String> {
     let mut about: Vec<String> = match operation {
-        Operation::Opened(it) => vec![it.agent.handle.0],
-        Operation::Requested(it) => vec![it.pointer],
-        Operation::Granted(it) => match it.grant.what {
-            Granted::Read { pointer, .. } => vec![it.grant.to.0, pointer],
-            Granted::Code { .. } => vec![it.grant.to.0],
+        Operation::Opened(opened) => vec![opened.agent.handle.0],
+        Operation::Requested(requested) => vec![requested.pointer],
+        Operation::Granted(new_grant) => match new_grant.grant.what {
+            Granted::Read { pointer, .. } => vec![new_grant.grant.to.0, pointer],
+            Granted::Code { .. } => vec![new_grant.grant.to.0],
         },
-        Operation::Denied(it) => vec![it.id],
+        Operation::Denied(denied) => vec![denied.id],
         Operation::Revoked(id) => vec![id],
-        Operation::Refused(it) => [it.code.as_str().to_owned()]
+        Operation::Refused(refused) => [refused.code.as_str().to_owned()]
             .into_iter()
-            .chain(it.figures.into_keys())
+            .chain(refused.figures.into_keys())
             .collect(),
-        Operation::Sent(it) => it.to.into_iter().map(|it| it.0).collect(),
+        Operation::Sent(sent) => sent.to.into_iter().map(|it| it.0).collect(),
         _ => Vec::new(),
     };
     about.retain(|it| !it.is_empty());

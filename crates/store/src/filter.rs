@@ -39,7 +39,7 @@ impl Where {
         filter: &Filter,
         now: Timestamp,
     ) -> Self {
-        let mut it = Self::beyond_tally(project, worktree, filter, now);
+        let mut conditions = Self::beyond_tally(project, worktree, filter, now);
         let words = |all: &mut dyn Iterator<Item = &'static str>| -> Vec<String> {
             all.map(str::to_owned).collect()
         };
@@ -61,24 +61,24 @@ impl Where {
         ];
         for (column, wanted) in lists {
             if !wanted.is_empty() {
-                let values: Vec<String> = wanted.into_iter().map(|word| it.value(word)).collect();
-                it.and(&format!("engram.{column} IN ({})", values.join(", ")));
+                let values: Vec<String> = wanted.into_iter().map(|word| conditions.value(word)).collect();
+                conditions.and(&format!("engram.{column} IN ({})", values.join(", ")));
             }
         }
         if let Some(verified) = filter.verified {
-            let verified = it.value(verified);
-            it.and(&format!("engram.verified = {verified}"));
+            let verified = conditions.value(verified);
+            conditions.and(&format!("engram.verified = {verified}"));
         }
         if !filter.topic().is_empty() {
             let (topic, below) = (filter.topic(), format!("{}/", filter.topic()));
-            let topic = it.value(topic.to_owned());
-            let length = it.value(below.chars().count() as i64);
-            let below = it.value(below);
-            it.and(&format!(
+            let topic = conditions.value(topic.to_owned());
+            let length = conditions.value(below.chars().count() as i64);
+            let below = conditions.value(below);
+            conditions.and(&format!(
                 "(engram.topic = {topic} OR substr(engram.topic, 1, {length}) = {below})"
             ));
         }
-        it
+        conditions
     }
 
     /// The conditions that the table `tally` does not count by.
@@ -89,7 +89,7 @@ impl Where {
         now: Timestamp,
     ) -> Self {
         let is_listed = !filter.health.is_empty() && !filter.health.contains(&Evidence::Holds);
-        let mut it = Self {
+        let mut conditions = Self {
             sql: String::new(),
             tables: match filter.held_at {
                 _ if is_listed => BY_STANDING,
@@ -100,28 +100,28 @@ impl Where {
             values: Vec::new(),
             is_listed,
         };
-        let project = it.value(project.to_string());
-        it.sql = format!("engram.project = {project}");
+        let project = conditions.value(project.to_string());
+        conditions.sql = format!("engram.project = {project}");
         match filter.held_at {
             Some(at) => {
-                let at = it.value(at.as_microsecond());
-                it.and(&format!(
+                let at = conditions.value(at.as_microsecond());
+                conditions.and(&format!(
                     "engram.valid_from <= {at} AND (engram.valid_until IS NULL OR engram.valid_until > {at})
                      AND (engram.expires_at IS NULL OR engram.expires_at > {at})"
                 ));
             }
-            None => it.and("engram.stands = 1"),
+            None => conditions.and("engram.stands = 1"),
         }
         if !filter.health.is_empty() {
-            let standing = it.standing(worktree, &filter.health);
-            it.and(&standing);
+            let standing = conditions.standing(worktree, &filter.health);
+            conditions.and(&standing);
         }
         if let Some(ended) = filter.ended {
-            let now = it.value(now.as_microsecond());
+            let now = conditions.value(now.as_microsecond());
             let holds = format!(
                 "engram.valid_until IS NULL AND (engram.expires_at IS NULL OR engram.expires_at > {now})"
             );
-            it.and(&if ended {
+            conditions.and(&if ended {
                 format!("NOT ({holds})")
             } else {
                 holds
@@ -129,15 +129,15 @@ impl Where {
         }
         for (at, sign) in [(filter.since, ">="), (filter.until, "<")] {
             if let Some(at) = at {
-                let at = it.value(at.as_microsecond());
-                it.and(&format!("engram.placed_at {sign} {at}"));
+                let at = conditions.value(at.as_microsecond());
+                conditions.and(&format!("engram.placed_at {sign} {at}"));
             }
         }
         for word in filter.words() {
-            let somewhere = it.somewhere(&word);
-            it.and(&somewhere);
+            let somewhere = conditions.somewhere(&word);
+            conditions.and(&somewhere);
         }
-        it
+        conditions
     }
 
     /// The claim's evidence has one of these states. In a tree that was checked, evidence that

@@ -74,14 +74,14 @@ impl Reader<'_> {
         standing: &[Evidence],
     ) -> Result<u64> {
         let mut count = 0;
-        for it in standing {
+        for way in standing {
             let found: i64 = self
                 .0
                 .prepare_cached(
                     "SELECT count(*) FROM health JOIN engram ON engram.id = health.engram
                      WHERE worktree = ?1 AND standing = ?2 AND project = ?3 AND valid_until IS NULL",
                 )?
-                .query_row(params![worktree, it.as_str(), project.to_string()], |row| {
+                .query_row(params![worktree, way.as_str(), project.to_string()], |row| {
                     row.get(0)
                 })?;
             count += found as u64;
@@ -103,8 +103,8 @@ impl Reader<'_> {
              WHERE worktree = ?1 AND standing = ?2 AND project = ?3 AND valid_until IS NULL",
         )?;
         let mut count = 0;
-        for it in standing {
-            let rows = statement.query(params![worktree, it.as_str(), project.to_string()])?;
+        for way in standing {
+            let rows = statement.query(params![worktree, way.as_str(), project.to_string()])?;
             count += count_rows(rows, most, sees, |_| Ok(()))?;
         }
         Ok(count)

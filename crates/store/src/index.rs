@@ -282,8 +282,8 @@ impl Index {
                 .iter()
                 .filter(|it| it.kind() == Some(OperationKind::Redacted))
             {
-                if let Some(Operation::Redacted(it)) = entry.known() {
-                    for seq in it.seqs {
+                if let Some(Operation::Redacted(redaction)) = entry.known() {
+                    for seq in redaction.seqs {
                         writer.delete_term(Term::from_field_u64(self.fields.seq, seq));
                     }
                 }
@@ -454,8 +454,8 @@ fn places(store: &Store) -> Result<(u64, u64)> {
 
 /// The number of a file that is rewritten each time.
 #[cfg(unix)]
-fn file_number(it: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(it)
+fn file_number(file: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(file)
 }
 
 #[cfg(not(unix))]

@@ -49,7 +49,7 @@ impl Files {
         self.known.iter().all(|(name, known)| {
             let now = fs::metadata(home.join(name));
             let len = match &now {
-                Ok(it) if *name == NAMES[0] => it.len(),
+                Ok(file) if *name == NAMES[0] => file.len(),
                 _ => u64::MAX,
             };
             let is_whole = len == u64::MAX || self.len.fetch_max(len, Ordering::Relaxed) <= len;
@@ -59,12 +59,12 @@ impl Files {
 }
 
 #[cfg(unix)]
-fn number(it: std::io::Result<Metadata>) -> Option<Number> {
+fn number(file: std::io::Result<Metadata>) -> Option<Number> {
     use std::os::unix::fs::MetadataExt;
-    it.ok().map(|it| Number(it.dev(), it.ino()))
+    file.ok().map(|it| Number(it.dev(), it.ino()))
 }
 
 #[cfg(not(unix))]
-fn number(it: std::io::Result<Metadata>) -> Option<Number> {
-    it.ok().map(|_| Number(0, 0))
+fn number(file: std::io::Result<Metadata>) -> Option<Number> {
+    file.ok().map(|_| Number(0, 0))
 }

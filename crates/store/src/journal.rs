@@ -239,7 +239,7 @@ impl Reader<'_> {
                 }
                 after = entry.seq;
                 match entry.operation() {
-                    Ok(Some(Operation::Recovered(it))) => lost.extend(it.places),
+                    Ok(Some(Operation::Recovered(recovered))) => lost.extend(recovered.places),
                     Ok(_) => {}
                     Err(error) => faults.push(error.to_string()),
                 }

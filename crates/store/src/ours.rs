@@ -48,20 +48,20 @@ pub(crate) fn look(database: &Path) -> Result<Found> {
     match fs::metadata(database) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
         Err(error) => return Err(StoreError::io(database, error)),
-        Ok(it) if it.is_dir() => return Err(foreign("it is a folder")),
-        Ok(it) if !it.is_file() => return Err(foreign(NO_FILE)),
-        Ok(it) if it.len() == 0 => return empty(database),
-        Ok(it) if it.len() < SMALLEST => return Err(foreign(NO_DATABASE)),
+        Ok(file) if file.is_dir() => return Err(foreign("it is a folder")),
+        Ok(file) if !file.is_file() => return Err(foreign(NO_FILE)),
+        Ok(file) if file.len() == 0 => return empty(database),
+        Ok(file) if file.len() < SMALLEST => return Err(foreign(NO_DATABASE)),
         Ok(_) => {}
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(address(database, "immutable=1"), flags)?;
     match stamp(&connection) {
         // The lock of a home is made before its database; who made them may still be at it.
-        Ok(it) if it.is_blank && database.with_file_name("write.lock").exists() => {
+        Ok(header) if header.is_blank && database.with_file_name("write.lock").exists() => {
             look_into_log(database)
         }
-        Ok(it) => it.judge(database),
+        Ok(header) => header.judge(database),
         Err(error) => match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::NotADatabase) => Err(foreign(NO_DATABASE)),
             // A full disk can stop the log half way into its database; all of it is in the log still.
@@ -94,8 +94,8 @@ fn look_into_log(database: &Path) -> Result<Found> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // One snapshot: another process may be making the home.
     match stamp(&*connection.unchecked_transaction()?)? {
-        it if it.is_blank => Ok(Found::Nothing),
-        it => it.judge(database),
+        header if header.is_blank => Ok(Found::Nothing),
+        header => header.judge(database),
     }
 }
 

@@ -138,7 +138,7 @@ fn open_damaged(database: &Path) -> Result<Connection> {
 /// database.
 fn unreadable(database: &Path, error: rusqlite::Error) -> StoreError {
     match StoreError::from(error) {
-        it if it.is_of_the_disk() => it,
+        error if error.is_of_the_disk() => error,
         _ => StoreError::Unrecoverable {
             path: database.to_owned(),
             why: "its first page cannot be read",
@@ -315,8 +315,8 @@ fn save_words(old: &Connection, new: &Connection) -> Result<u64> {
     for entry in entries.query_map([], |row| Ok(journalled(row)))? {
         let entry: Journalled = entry?;
         match entry.known() {
-            Some(Operation::Redacted(it)) => {
-                erased.extend(it.seqs.into_iter().chain(it.events).chain(it.entries));
+            Some(Operation::Redacted(redaction)) => {
+                erased.extend(redaction.seqs.into_iter().chain(redaction.events).chain(redaction.entries));
             }
             Some(operation) => wanted.push((entry.seq, operation)),
             None => {}
@@ -329,19 +329,19 @@ fn save_words(old: &Connection, new: &Connection) -> Result<u64> {
                 save_claim(old, new, &engram.id.to_string(), &engram.content_hash)?
             }
             Operation::Noted(event) => save_event(old, new, seq as i64, &event.digest)?,
-            Operation::Requested(it) => save_event(old, new, seq as i64, &it.digest)?,
-            Operation::Denied(it) if !it.digest.is_empty() => {
-                save_event(old, new, seq as i64, &it.digest)?
+            Operation::Requested(requested) => save_event(old, new, seq as i64, &requested.digest)?,
+            Operation::Denied(denied) if !denied.digest.is_empty() => {
+                save_event(old, new, seq as i64, &denied.digest)?
             }
-            Operation::Sent(it) => save_event(old, new, seq as i64, &it.digest)?,
-            Operation::Pinned(it) if !it.digest.is_empty() => {
-                save_event(old, new, seq as i64, &it.digest)?
+            Operation::Sent(sent) => save_event(old, new, seq as i64, &sent.digest)?,
+            Operation::Pinned(pin) if !pin.digest.is_empty() => {
+                save_event(old, new, seq as i64, &pin.digest)?
             }
             Operation::Kept(file) if !file.path.is_empty() => {
                 save_file(old, new, &file.digest_hex)?
             }
-            Operation::Carried(it) => {
-                for file in it.snapshots.iter().filter(|it| !it.path.is_empty()) {
+            Operation::Carried(carried) => {
+                for file in carried.snapshots.iter().filter(|it| !it.path.is_empty()) {
                     lost += u64::from(!save_file(old, new, &file.digest_hex)?);
                 }
                 true

@@ -80,21 +80,21 @@ impl Store {
     /// [`StoreError::Record`] for a journal with a hole, with an entry that cannot be read, or with one
     /// of a newer build: nothing is changed then, since the tables may hold what it does not say.
     pub fn rebuild(&self, now: jiff::Timestamp) -> Result<Replayed> {
-        self.write(now, |it| {
-            let faults = it.journal_faults(1)?;
+        self.write(now, |writer| {
+            let faults = writer.journal_faults(1)?;
             if let Some(fault) = faults.into_iter().next() {
                 return Err(StoreError::Record(fault));
             }
-            let newer = it.count_newer()?;
+            let newer = writer.count_newer()?;
             if newer > 0 {
                 return Err(StoreError::Record(format!(
                     "entries from a newer Engram: {newer}. The tables may reflect them: rebuild with that version"
                 )));
             }
             for table in TABLES {
-                it.0.execute(&format!("DELETE FROM {table}"), [])?;
+                writer.0.execute(&format!("DELETE FROM {table}"), [])?;
             }
-            apply_all(it.0, "main")
+            apply_all(writer.0, "main")
         })
     }
 }
@@ -125,8 +125,8 @@ pub(crate) fn apply_all(connection: &Connection, from: &str) -> Result<Replayed>
             match entry.operation() {
                 Ok(None) => found.passed_over += 1,
                 Ok(Some(operation)) => {
-                    if let Operation::Recovered(it) = &operation {
-                        lost.extend(&it.places);
+                    if let Operation::Recovered(recovered) = &operation {
+                        lost.extend(&recovered.places);
                     }
                     let applied = Applied {
                         connection,

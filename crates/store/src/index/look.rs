@@ -259,16 +259,16 @@ impl Places {
         if own.is_empty() {
             return Ok(());
         }
-        each(&self.exact, &|it, term| {
-            it.exact += 1;
-            it.exact_worth += worth.exact[term];
+        each(&self.exact, &|version, term| {
+            version.exact += 1;
+            version.exact_worth += worth.exact[term];
         })?;
-        each(&self.words, &|it, term| {
-            it.words += 1;
-            it.words_worth += worth.words[term];
+        each(&self.words, &|version, term| {
+            version.words += 1;
+            version.words_worth += worth.words[term];
         })?;
-        each(&self.grams, &|it, _| it.grams += 1)?;
-        each(&self.said, &|it, _| it.said += 1)
+        each(&self.grams, &|version, _| version.grams += 1)?;
+        each(&self.said, &|version, _| version.said += 1)
     }
 }
 
@@ -307,8 +307,8 @@ fn walk(
 }
 
 impl Worth {
-    fn of(&self, it: &Match) -> u64 {
-        it.exact_worth + it.words_worth + self.gram * it.grams as u64
+    fn of(&self, found: &Match) -> u64 {
+        found.exact_worth + found.words_worth + self.gram * found.grams as u64
     }
 
     /// Which words a version must have one of, if it has nothing exact; the others are together
@@ -319,8 +319,8 @@ impl Worth {
         let mut sum = 0;
         let below = least
             .iter()
-            .take_while(|it| {
-                sum += self.words[**it];
+            .take_while(|word| {
+                sum += self.words[**word];
                 sum < self.floor
             })
             .count();
@@ -403,13 +403,13 @@ impl Best {
         !self.is_full() || self.heap.peek().is_none_or(|it| most >= it.0.score)
     }
 
-    fn offer(&mut self, it: Chosen) {
+    fn offer(&mut self, chosen: Chosen) {
         if !self.is_full() {
-            self.heap.push(Reverse(it));
+            self.heap.push(Reverse(chosen));
         } else if let Some(mut least) = self.heap.peek_mut()
-            && it > least.0
+            && chosen > least.0
         {
-            *least = Reverse(it);
+            *least = Reverse(chosen);
         }
     }
 

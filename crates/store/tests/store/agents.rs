@@ -316,22 +316,22 @@ fn permissions_are_made_again_from_the_journal() {
     }
     let a = AgentId("a".to_owned());
     let stand = || {
-        ask(&store, |it| {
-            let grants = it.grants(PROJECT, None, 10)?;
+        ask(&store, |reader| {
+            let grants = reader.grants(PROJECT, None, 10)?;
             let states: Vec<_> = grants.iter().map(|it| it.state(now())).collect();
-            let requests = it.requests(PROJECT, None, true, 10)?;
+            let requests = reader.requests(PROJECT, None, true, 10)?;
             let requests: Vec<_> = requests
                 .into_iter()
                 .map(|it| (it.id, it.state, it.reason, it.why))
                 .collect();
             Ok((
                 states,
-                it.unspent_grants(&a)?.len(),
-                it.count_spent_grants(&a)?,
-                it.grant_of_token("03")?.map(|it| it.what),
-                it.waiting(&a, LINE)?,
+                reader.unspent_grants(&a)?.len(),
+                reader.count_spent_grants(&a)?,
+                reader.grant_of_token("03")?.map(|it| it.what),
+                reader.waiting(&a, LINE)?,
                 requests,
-                [it.refusals(&a, "t1")?, it.refusals(&a, "t2")?],
+                [reader.refusals(&a, "t1")?, reader.refusals(&a, "t2")?],
             ))
         })
     };

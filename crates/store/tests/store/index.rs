@@ -188,29 +188,29 @@ fn a_search_finds_what_a_plain_count_finds() {
 fn plainly(keys: &[HashKeys], terms: &Terms, worth: &Worth) -> Vec<Match> {
     let mut all: Vec<(u64, Match)> = Vec::new();
     for (at, keys) in keys.iter().enumerate() {
-        let mut it = Match {
+        let mut found = Match {
             seq: at as u64 + 1,
             ..Match::default()
         };
         for (key, worth) in terms.exact.iter().zip(&worth.exact) {
             if keys.exact().any(|own| own == key) {
-                it.exact += 1;
-                it.exact_worth += worth;
-                it.said += 1;
+                found.exact += 1;
+                found.exact_worth += worth;
+                found.said += 1;
             }
         }
         for (key, worth) in terms.words.iter().zip(&worth.words) {
             if keys.words.contains(key) {
-                it.words += 1;
-                it.words_worth += worth;
-                it.said += 1;
+                found.words += 1;
+                found.words_worth += worth;
+                found.said += 1;
             }
         }
         let grams = terms.grams.iter();
-        it.grams = grams.filter(|it| keys.grams.contains(it)).count();
-        let sum = it.exact_worth + it.words_worth + it.grams as u64 * worth.gram;
-        if it.exact > 0 || (it.words_worth >= worth.floor && it.words > 0) {
-            all.push((sum, it));
+        found.grams = grams.filter(|it| keys.grams.contains(it)).count();
+        let sum = found.exact_worth + found.words_worth + found.grams as u64 * worth.gram;
+        if found.exact > 0 || (found.words_worth >= worth.floor && found.words > 0) {
+            all.push((sum, found));
         }
     }
     all.sort_by_key(|(sum, it)| std::cmp::Reverse((*sum, it.seq)));

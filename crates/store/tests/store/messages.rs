@@ -93,9 +93,9 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
             .unwrap();
     };
     let known = || {
-        let read = |it: &Reader<'_>| {
-            let files = it.delivered_files(PROJECT)?;
-            let left = it.uncounted_files(PROJECT, 9)?;
+        let read = |reader: &Reader<'_>| {
+            let files = reader.delivered_files(PROJECT)?;
+            let left = reader.uncounted_files(PROJECT, 9)?;
             Ok(((files.all, files.counted, files.tokens), left.len()))
         };
         store.read::<_, StoreError>(read).unwrap()

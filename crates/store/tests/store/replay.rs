@@ -206,14 +206,14 @@ fn every_operation_is_the_same_when_it_is_replayed() {
     let store = open(home.path());
     everything(&store);
     assert_eq!(sound(&store).applied, 25);
-    let read = |it: &engram_store::Reader<'_>| {
-        let agent = it.agent(&AgentId("a1".to_owned()))?.unwrap();
-        let first = it.engram(EngramId(Ulid(1)))?.unwrap();
+    let read = |reader: &engram_store::Reader<'_>| {
+        let agent = reader.agent(&AgentId("a1".to_owned()))?.unwrap();
+        let first = reader.engram(EngramId(Ulid(1)))?.unwrap();
         assert_eq!(first.durability, Durability::Durable, "promoted");
         assert_eq!((first.ttl, first.expires_at), (None, None));
         Ok((
             agent.topics,
-            it.engram(EngramId(Ulid(2)))?.unwrap().valid_until,
+            reader.engram(EngramId(Ulid(2)))?.unwrap().valid_until,
         ))
     };
     let (topics, until) = store.read::<_, StoreError>(read).unwrap();
@@ -234,11 +234,11 @@ fn what_may_be_read_of_is_told() {
         all: true,
         ..Feed::default()
     };
-    let read = |it: &engram_store::Reader<'_>| {
-        let all = it.journal_after(0, 100)?;
+    let read = |reader: &engram_store::Reader<'_>| {
+        let all = reader.journal_after(0, 100)?;
         let told = |it: &&Journalled| it.kind().is_some_and(OperationKind::is_told);
         let want: Vec<u64> = all.iter().filter(told).map(|it| it.seq).collect();
-        let (found, _) = it.feed(PROJECT, "", &feed, now())?;
+        let (found, _) = reader.feed(PROJECT, "", &feed, now())?;
         Ok((want, found.iter().map(|it| it.seq).collect::<Vec<_>>()))
     };
     let (want, found) = store.read::<_, StoreError>(read).unwrap();
@@ -251,30 +251,30 @@ fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
     let store = open(home.path());
     everything(&store);
     store
-        .read::<_, StoreError>(|it| {
-            let pair = it.conflict(CONFLICT)?.unwrap();
+        .read::<_, StoreError>(|reader| {
+            let pair = reader.conflict(CONFLICT)?.unwrap();
             assert_eq!(pair.status, ConflictStatus::Resolved);
             assert_eq!(pair.sides, ["aa", "bb"]);
-            let found = it.contradiction(pair.last)?.unwrap();
+            let found = reader.contradiction(pair.last)?.unwrap();
             assert_eq!((found.id, found.why.as_str()), (CONFLICT, "1 is not 2."));
-            let allowed = it.deed(pair.allowed.unwrap())?.unwrap();
+            let allowed = reader.deed(pair.allowed.unwrap())?.unwrap();
             assert_eq!(
                 (allowed.by.as_str(), allowed.why.as_deref()),
                 ("one", Some("Known."))
             );
-            let ruling = it.ruling(pair.verdict.unwrap())?.unwrap();
+            let ruling = reader.ruling(pair.verdict.unwrap())?.unwrap();
             assert_eq!((ruling.id, ruling.why), (CONFLICT, None));
-            assert_eq!(it.conflicts_of(PROJECT, "bb")?, std::slice::from_ref(&pair));
-            let listed = |status| it.conflicts_listed(PROJECT, status, None, None, now());
+            assert_eq!(reader.conflicts_of(PROJECT, "bb")?, std::slice::from_ref(&pair));
+            let listed = |status| reader.conflicts_listed(PROJECT, status, None, None, now());
             assert_eq!(listed(Some(ConflictStatus::Open))?, []);
             let [all] = &*listed(None)? else {
                 unreachable!("one conflict")
             };
             assert_eq!((all.id, all.first), (CONFLICT, pair.first));
-            assert_eq!(it.entries_about(CONFLICT)?.len(), 3);
+            assert_eq!(reader.entries_about(CONFLICT)?.len(), 3);
             assert!(
-                it.reported_by(LineageId(Ulid(9)))?.is_some()
-                    && it.reported_by(LineageId(Ulid(1)))?.is_none()
+                reader.reported_by(LineageId(Ulid(9)))?.is_some()
+                    && reader.reported_by(LineageId(Ulid(1)))?.is_none()
             );
             Ok(())
         })
@@ -287,9 +287,9 @@ fn what_can_be_erased_is_shown_from_a_place_on() {
     let store = open(home.path());
     everything(&store);
     let shown = |after: u64| {
-        let look = |it: &engram_store::Reader<'_>| {
+        let look = |reader: &engram_store::Reader<'_>| {
             let mut found = Vec::new();
-            it.erasable_after(PROJECT, after, |said| {
+            reader.erasable_after(PROJECT, after, |said| {
                 found.push((said.seq, said.kind, said.text.to_owned()));
             })?;
             found.sort_by_key(|it| it.0);
@@ -342,9 +342,9 @@ fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
     put(&store, 3, "Retries are not capped.").unwrap();
     let side = engram_store::side("", "retries are capped.");
     let voices = |store: &Store| {
-        let read = |it: &engram_store::Reader<'_>| {
-            let held = it.holding(PROJECT, &side, now())?;
-            let all = it.voices(PROJECT, &side, None)?;
+        let read = |reader: &engram_store::Reader<'_>| {
+            let held = reader.holding(PROJECT, &side, now())?;
+            let all = reader.voices(PROJECT, &side, None)?;
             Ok((
                 held.len(),
                 all.iter().map(|it| it.id.0.0).collect::<Vec<_>>(),
@@ -479,9 +479,9 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
     everything(&store);
     let lineages = |store: &Store| {
         store
-            .read::<_, StoreError>(|it| {
-                let engrams = it.engrams_at(1..=it.head()?)?;
-                let of = engrams.iter().map(|engram| it.lineage(engram.lineage_id));
+            .read::<_, StoreError>(|reader| {
+                let engrams = reader.engrams_at(1..=reader.head()?)?;
+                let of = engrams.iter().map(|engram| reader.lineage(engram.lineage_id));
                 of.collect::<Result<Vec<_>, _>>()
             })
             .unwrap()
@@ -530,10 +530,10 @@ fn a_home_of_an_earlier_schema_is_carried_into_its_journal() {
         let store = open(home.path());
         sound(&store);
         let carried = store
-            .read::<_, StoreError>(|it| {
-                let agent = it.agent(&AgentId("a9".to_owned()))?.unwrap();
-                let figures = it.engram(EngramId(Ulid(1)))?.unwrap().figures;
-                let spent = it.spend(&agent.handle, "t9")?;
+            .read::<_, StoreError>(|reader| {
+                let agent = reader.agent(&AgentId("a9".to_owned()))?.unwrap();
+                let figures = reader.engram(EngramId(Ulid(1)))?.unwrap().figures;
+                let spent = reader.spend(&agent.handle, "t9")?;
                 Ok((
                     agent.turn,
                     figures.query_hits,
@@ -567,11 +567,11 @@ fn old_home(home: &Path, version: i64) {
     let beside = TempDir::new().unwrap();
     let store = open(beside.path());
     store
-        .write::<_, StoreError>(now(), |it| {
-            add(it, engram(1, "one"))?;
-            record(it, Operation::Corroborated(EngramId(Ulid(1))))?;
+        .write::<_, StoreError>(now(), |writer| {
+            add(writer, engram(1, "one"))?;
+            record(writer, Operation::Corroborated(EngramId(Ulid(1))))?;
             record(
-                it,
+                writer,
                 Operation::Noted(Event {
                     id: EventId(Ulid(4)),
                     pointer: "sam:decision:domain@2026-01-08".to_owned(),
@@ -579,7 +579,7 @@ fn old_home(home: &Path, version: i64) {
                     text: "We publish.".to_owned(),
                 }),
             )?;
-            record(it, Operation::Dereferenced(Read::default()))
+            record(writer, Operation::Dereferenced(Read::default()))
         })
         .unwrap();
     let columns = "seq, id, lineage, project, run, scope, kind, fact_type, topic, durability,
@@ -650,19 +650,19 @@ fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
         why: "3 is not 4.".to_owned(),
     }));
     store
-        .write::<_, StoreError>(now(), |it| {
-            add(it, own)?;
-            record(it, found)
+        .write::<_, StoreError>(now(), |writer| {
+            add(writer, own)?;
+            record(writer, found)
         })
         .unwrap();
     let known = |store: &Store| {
-        let read = |it: &engram_store::Reader<'_>| {
-            let due = it.next_due(0, 9)?;
+        let read = |reader: &engram_store::Reader<'_>| {
+            let due = reader.next_due(0, 9)?;
             let due: Vec<_> = due
                 .into_iter()
                 .map(|(seq, due)| (seq, due.of_runs))
                 .collect();
-            Ok((it.conflict(CONFLICT)?.and_then(|pair| pair.run), due))
+            Ok((reader.conflict(CONFLICT)?.and_then(|pair| pair.run), due))
         };
         store.read::<_, StoreError>(read).unwrap()
     };
