@@ -86,7 +86,8 @@ pub(crate) fn spent_by(
         role: agent.role,
         parent: agent.parent,
         inline_tokens: Meter {
-            used: u32::try_from(tx.inline_tokens(&agent.handle, &agent.turn)?).unwrap_or(u32::MAX),
+            used: u32::try_from(tx.messages().inline_tokens(&agent.handle, &agent.turn)?)
+                .unwrap_or(u32::MAX),
             limit: u32::try_from(limits.message.inline_tokens).unwrap_or(u32::MAX),
         },
         repo_spans: shown.repo_spans,

@@ -6,7 +6,7 @@ use engram_model::{
     ProjectId, Refusal, RunId, Secret, is_hidden, is_on_topic,
     operation::{Agent, Opened, Topics},
 };
-use engram_store::{Reader, Seen};
+use engram_store::{AgentActivity, Reader};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
@@ -160,7 +160,7 @@ pub(crate) fn who_called(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
 fn told(
     cx: &Context<'_>,
     reader: &Reader<'_>,
-    it: Seen,
+    it: AgentActivity,
     taken: &Taken,
 ) -> Result<AgentStatus, Refusal> {
     let limits = &cx.engine.config.limits.deref;

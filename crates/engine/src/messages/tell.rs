@@ -63,7 +63,7 @@ pub(crate) fn tell(
     let ((sent, resend_of), _) = decide::decide(cx, &ground, |tx, _| {
         decide::admit_many(cx, tx, 1)?;
         send::still_granted(cx, tx, parsed)?;
-        let resend_of = tx.unsent(ground.project, cx.caller.agent())?;
+        let resend_of = tx.messages().unsent(ground.project, cx.caller.agent())?;
         let mut entries = pack.kept(tx, &ground, &by)?;
         let sent = Sent {
             id: id.clone(),

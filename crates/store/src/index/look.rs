@@ -1,6 +1,6 @@
 //! One look at the index: how often the terms of a question occur, and which versions share them.
 //!
-//! Terms are kept by project, so that how often one occurs is read and not counted, and only the
+//! SearchTerms are kept by project, so that how often one occurs is read and not counted, and only the
 //! versions that a question can return are walked over.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
@@ -17,7 +17,7 @@ use crate::Result;
 
 /// What a query looks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
+pub struct SearchTerms {
     /// Identifiers, numbers, files.
     pub exact: Vec<String>,
     /// Stems.
@@ -26,7 +26,7 @@ pub struct Terms {
     pub grams: Vec<String>,
 }
 
-/// What finding a term is worth, for each term of [`Terms`] in its order. Whole numbers, so that a
+/// What finding a term is worth, for each term of [`SearchTerms`] in its order. Whole numbers, so that a
 /// sum does not depend on the order of adding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Worth {
@@ -76,7 +76,7 @@ pub struct Match {
 type TermPlace = (Field, Option<TermInfo>);
 
 /// Where in a segment the terms of a question occur, in their order.
-struct Places {
+struct SegmentTerms {
     total: u64,
     exact: Vec<TermPlace>,
     words: Vec<TermPlace>,
@@ -89,7 +89,7 @@ struct Places {
 pub struct Look {
     searcher: Searcher,
     indexed: u64,
-    segments: Vec<Places>,
+    segments: Vec<SegmentTerms>,
 }
 
 impl Look {
@@ -97,13 +97,13 @@ impl Look {
         searcher: Searcher,
         fields: Fields,
         project: ProjectId,
-        terms: &Terms,
+        terms: &SearchTerms,
         indexed: u64,
     ) -> Result<Self> {
         let segments = searcher
             .segment_readers()
             .iter()
-            .map(|segment| Places::find(segment, fields, project, terms))
+            .map(|segment| SegmentTerms::find(segment, fields, project, terms))
             .collect::<Result<_>>()?;
         Ok(Self {
             searcher,
@@ -176,12 +176,12 @@ fn add(sums: &mut Vec<u64>, places: &[TermPlace]) {
     }
 }
 
-impl Places {
+impl SegmentTerms {
     fn find(
         segment: &SegmentReader,
         fields: Fields,
         project: ProjectId,
-        terms: &Terms,
+        terms: &SearchTerms,
     ) -> Result<Self> {
         let of = |field: Field, key: &str| -> Result<TermPlace> {
             let term = Term::from_field_text(field, key);

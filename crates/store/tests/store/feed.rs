@@ -241,7 +241,11 @@ fn filters() -> Vec<(&'static str, Filter)> {
 }
 
 /// All that pages lead to, and how many there were.
-fn pages(reader: &Reader<'_>, filter: &Filter, oldest_first: bool) -> Result<(Vec<EngramId>, usize)> {
+fn pages(
+    reader: &Reader<'_>,
+    filter: &Filter,
+    oldest_first: bool,
+) -> Result<(Vec<EngramId>, usize)> {
     let mut feed = Feed {
         after: oldest_first.then_some(0),
         limit: Some(1_000),

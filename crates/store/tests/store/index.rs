@@ -3,15 +3,15 @@
 use std::fs;
 
 use engram_model::{HashKeys, hash_keys};
-use engram_store::{Index, Look, Match, Store, StoreError, Terms, Worth};
+use engram_store::{Index, Look, Match, SearchTerms, Store, StoreError, Worth};
 use tempfile::TempDir;
 
 use crate::fixture::{PROJECT, head, open, put, redact};
 
 fn look(index: &Index, word: &str) -> Result<Look, StoreError> {
-    let terms = Terms {
+    let terms = SearchTerms {
         words: vec![word.to_owned()],
-        ..Terms::default()
+        ..SearchTerms::default()
     };
     index.look(PROJECT, &terms)
 }
@@ -156,7 +156,7 @@ fn a_search_finds_what_a_plain_count_finds() {
         ("42 birch cedar", 3),
     ] {
         let terms = hash_keys(asked, &[], "", &[]);
-        let terms = Terms {
+        let terms = SearchTerms {
             exact: terms.exact().cloned().collect(),
             words: terms.words,
             grams: terms.grams,
@@ -185,7 +185,7 @@ fn a_search_finds_what_a_plain_count_finds() {
     }
 }
 
-fn plainly(keys: &[HashKeys], terms: &Terms, worth: &Worth) -> Vec<Match> {
+fn plainly(keys: &[HashKeys], terms: &SearchTerms, worth: &Worth) -> Vec<Match> {
     let mut all: Vec<(u64, Match)> = Vec::new();
     for (at, keys) in keys.iter().enumerate() {
         let mut found = Match {

@@ -3,6 +3,7 @@
 
 mod agents;
 mod due;
+mod earlier;
 mod feed;
 mod fixture;
 mod home;
