@@ -2,11 +2,15 @@
 //! without a daemon, and a tantivy index that follows the journal and can be dropped at any time.
 //!
 //! - [`Store::write`] is the only way in: one short transaction, queued fairly between processes,
-//!   durable when it returns. Everything that changes is an operation that [`Writer::record`] appends
-//!   to the journal and applies to the tables; [`Store::replay`] does it all again and compares.
-//! - [`Store::read`] gives a [`Reader`] on one snapshot.
+//!   durable when it returns. Everything that changes is an operation that [`Writer::record`]
+//!   appends to the journal and applies to the tables; [`Store::replay`] does it all again and
+//!   compares.
+//! - [`Store::read`] gives a [`Reader`] on one snapshot. It answers most questions itself;
+//!   [`Events`], [`Grants`], [`Messages`], [`Projects`] and [`Snapshots`] answer those of one
+//!   subject.
 //! - [`Index`] answers which engrams share terms with a query, and how far it has read.
-//! - A database that is not ours is refused before it is touched; [`Vacant`] holds a home that moves.
+//! - A database that is not ours is refused before it is touched; [`Vacant`] holds a home that
+//!   moves.
 //! - [`Doorbell`] tells other processes that the journal moved.
 //! - What a home holds is made for its owner alone, and opened without being held up (`files.rs`).
 //!
@@ -36,8 +40,8 @@ pub use index::{
 };
 pub use journal::{Erasable, Journalled, NewEntry, Replayed};
 pub use tables::{
-    AgentActivity, CommitCount, DeliveredFiles, Due, Events, Fingerprints, MessageTotals, Messages,
-    NameHolder, Pinned, ProjectActivity, Projects, Request, Snapshots, Spender, Traits,
+    AgentActivity, CommitCount, DeliveredFiles, Due, Events, Fingerprints, Grants, MessageTotals,
+    Messages, NameHolder, Pinned, ProjectActivity, Projects, Request, Snapshots, Spender, Traits,
     WorktreeState,
 };
 pub use until::read_until;

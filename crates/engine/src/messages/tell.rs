@@ -205,7 +205,7 @@ fn new_grant(
 /// Checks that a token in a message is one that its recipient can use for this pointer.
 fn holds(cx: &Context<'_>, tx: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
     let now = cx.engine.world.now();
-    let found = tx.grant_of_token(&digest_of(&gift.token))?;
+    let found = tx.grants().of_token(&digest_of(&gift.token))?;
     let address = gift.looked.pointer.to_string();
     let is_open = match found.map(|grant| aged(tx, grant, now)).transpose()? {
         Some(grant) => {

@@ -27,8 +27,8 @@ pub struct Attribution {
 }
 
 impl Reader<'_> {
-    /// The newest verdicts of a project that stand and by which a side holds, and who gave each: at most
-    /// `most`. Those on conflicts of a run are nothing to others.
+    /// The newest verdicts of a project that stand and by which a side holds, and who gave each: at
+    /// most `most`. Those on conflicts of a run are nothing to others.
     pub fn winners(
         &self,
         project: ProjectId,

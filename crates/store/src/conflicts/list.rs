@@ -1,4 +1,5 @@
-//! Which conflicts are listed and counted: those of which others of the same sides say nothing more.
+//! Which conflicts are listed and counted: those of which others of the same sides say nothing
+//! more.
 
 use engram_model::{ConflictId, ConflictStatus, ProjectId, RunId, Severity};
 use jiff::Timestamp;
@@ -33,7 +34,8 @@ fn holds(of: &str, side: &str, seen: &str) -> String {
     )
 }
 
-/// Both sides of a conflict hold by versions that it is about: one that is for a run by one of that run.
+/// Both sides of a conflict hold by versions that it is about: one that is for a run by one of that
+/// run.
 fn both_hold(of: &str) -> String {
     let own = &format!(
         "engram.scope = 'run' AND coalesce(engram.run, '00000000000000000000000000') = {of}.run"
@@ -52,8 +54,8 @@ fn is_final(of: &str) -> String {
     )
 }
 
-/// A conflict that is settled or closed for everybody stands behind one of the same sides that is open for a run which whoever is
-/// of the run `?3` may know of: that one is told instead.
+/// A conflict that is settled or closed for everybody stands behind one of the same sides that is
+/// open for a run which whoever is of the run `?3` may know of: that one is told instead.
 fn stands_behind() -> String {
     format!(
         "(conflict.run IS NULL AND NOT (conflict.status = 'open' AND {}) AND NOT {} AND EXISTS
@@ -67,8 +69,8 @@ fn stands_behind() -> String {
     )
 }
 
-/// A conflict of a run is covered while the same sides contradict each other for everybody, as severely at least: what is said of it is
-/// said of that one. A person's dismissal covers it too.
+/// A conflict of a run is covered while the same sides contradict each other for everybody, as
+/// severely at least: what is said of it is said of that one. A person's dismissal covers it too.
 fn is_covered() -> String {
     let shared = "engram.scope <> 'run'";
     format!(
@@ -82,8 +84,9 @@ fn is_covered() -> String {
 }
 
 impl Reader<'_> {
-    /// The conflicts of a project in no order, without composing any, as an agent of this run may see them (without
-    /// a run, all), but for those that another of the same sides is told for: those with this status by verdict, or all. `holds` tells whether both sides hold now:
+    /// The conflicts of a project in no order, without composing any, as an agent of this run may
+    /// see them (without a run, all), but for those that another of the same sides is told for:
+    /// those with this status by verdict, or all. `holds` tells whether both sides hold now:
     /// `Some(true)` those alone, `Some(false)` the others.
     pub fn conflicts_listed(
         &self,

@@ -1,5 +1,5 @@
-//! Table `conflict`: pairs of sides that cannot both hold. A row names the entries that found, settled or
-//! allowed the pair; whether a side still holds follows from table `engram`.
+//! Table `conflict`: pairs of sides that cannot both hold. A row names the entries that found,
+//! settled or allowed the pair; whether a side still holds follows from table `engram`.
 
 mod entries;
 mod list;
@@ -19,8 +19,8 @@ pub use sides::{conflict_id, side};
 
 use crate::{Reader, Result, StoreError, journal::parse_id};
 
-/// The run that a version is for; none where it is for everybody. One that names no run is for the user alone: the
-/// run 0.
+/// The run that a version is for; none where it is for everybody. One that names no run is for the
+/// user alone: the run 0.
 pub fn audience(engram: &Engram) -> Option<RunId> {
     let run = engram.run.unwrap_or(RunId(ulid::Ulid::nil()));
     (engram.scope == Scope::Run).then_some(run)
@@ -43,10 +43,11 @@ pub struct Pair {
     pub last: u64,
     /// The last verdict, or what undid it.
     pub verdict: Option<u64>,
-    /// The entry that let it pass the gate; none once that was taken back, and while the conflict is more severe
-    /// than when it was allowed.
+    /// The entry that let it pass the gate; none once that was taken back, and while the conflict
+    /// is more severe than when it was allowed.
     pub allowed: Option<u64>,
-    /// The last verdict, if it was not undone: `status` is open again where the pair was found after it.
+    /// The last verdict, if it was not undone: `status` is open again where the pair was found
+    /// after it.
     pub ruled: Option<ConflictStatus>,
     /// The run that it is for; none where it is for everybody in the project.
     pub run: Option<RunId>,
@@ -130,8 +131,8 @@ fn pairs(reader: &Reader<'_>, tail: &str, values: impl rusqlite::Params) -> Resu
     Ok(found)
 }
 
-/// Whether a pair was found again since it was allowed, and is now more severe than it was then: whoever let
-/// it pass did not know.
+/// Whether a pair was found again since it was allowed, and is now more severe than it was then:
+/// whoever let it pass did not know.
 fn has_outgrown(reader: &Reader<'_>, pair: &Pair) -> Result<bool> {
     let Some(allowed) = pair.allowed.filter(|it| *it < pair.last) else {
         return Ok(false);
@@ -186,8 +187,8 @@ impl Reader<'_> {
         Ok(has_own)
     }
 
-    /// The conflict that covers one of a run: the same sides contradict each other for everybody, or a person
-    /// dismissed that.
+    /// The conflict that covers one of a run: the same sides contradict each other for everybody,
+    /// or a person dismissed that.
     pub fn covering(&self, pair: &Pair, now: Timestamp) -> Result<Option<Pair>> {
         if pair.run.is_none() {
             return Ok(None);

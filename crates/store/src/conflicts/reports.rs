@@ -5,8 +5,8 @@ use rusqlite::Connection;
 
 use crate::{Reader, Result, journal::parse_id};
 
-/// The versions of the engrams of kind risk that tell of conflicts, each with its conflict. They are not
-/// counted as claims: nobody said them.
+/// The versions of the engrams of kind risk that tell of conflicts, each with its conflict. They
+/// are not counted as claims: nobody said them.
 pub(crate) const RISKS: &str = "report JOIN conflict ON conflict.id = report.conflict
      JOIN engram ON engram.seq IN (
      SELECT seq FROM engram WHERE id = report.risk UNION ALL

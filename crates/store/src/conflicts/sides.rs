@@ -23,7 +23,8 @@ pub fn side(topic: &str, claim: &str) -> String {
     hex::encode(&Sha256::digest(words)[..BYTES])
 }
 
-/// The conflict of two sides, in either order: for everybody, or for a run that has a claim on one of them.
+/// The conflict of two sides, in either order: for everybody, or for a run that has a claim on one
+/// of them.
 pub fn conflict_id(project: ProjectId, run: Option<RunId>, one: &str, other: &str) -> ConflictId {
     let (a, b) = if one <= other {
         (one, other)
@@ -48,8 +49,8 @@ impl Reader<'_> {
         Ok(side.flatten())
     }
 
-    /// The versions on a side that everybody may see, and those of a run, newest first, including those that no
-    /// longer hold.
+    /// The versions on a side that everybody may see, and those of a run, newest first, including
+    /// those that no longer hold.
     pub fn voices(
         &self,
         project: ProjectId,

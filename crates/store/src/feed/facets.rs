@@ -1,5 +1,5 @@
-//! How many engrams of the list each value of a filter would leave: from the table `tally`, or from the newest
-//! versions where the filter asks what is not counted there.
+//! How many engrams of the list each value of a filter would leave: from the table `tally`, or from
+//! the newest versions where the filter asks what is not counted there.
 
 use std::collections::HashMap;
 

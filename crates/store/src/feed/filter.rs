@@ -6,11 +6,13 @@ use rusqlite::{OptionalExtension, ToSql, params};
 
 use crate::{Reader, Result};
 
-/// Most versions that one page or one count examines; fewer with words, which are searched for in each.
+/// Most versions that one page or one count examines; fewer with words, which are searched for in
+/// each.
 const LOOK: usize = 50_000;
 const LOOK_FOR_WORDS: usize = 10_000;
 
-/// The tables. This index is in the order of the list, so that a page is found without reading older rows.
+/// The tables. This index is in the order of the list, so that a page is found without reading
+/// older rows.
 const BY_PLACE: &str = "engram INDEXED BY engram_place JOIN journal ON journal.seq = engram.seq
      LEFT JOIN content ON content.engram = engram.id";
 /// All versions, in the order of the journal.
@@ -207,8 +209,8 @@ impl Where {
     }
 }
 
-/// The column that a list is in the order of, and the versions of the project in that order, as SQL. What
-/// held then has no place of its own: another version may stand there now.
+/// The column that a list is in the order of, and the versions of the project in that order, as
+/// SQL. What held then has no place of its own: another version may stand there now.
 fn order(filter: &Filter) -> (&'static str, &'static str) {
     match filter.held_at {
         Some(_) => (
@@ -244,7 +246,8 @@ pub(super) fn reach(
     let first = |at: i64| first_at(reader, project, at);
     let since = filter.since.map(|at| first(at.as_microsecond()));
     let since = since.transpose()?;
-    // A version that held then was recorded by then; those of a later one may be of an earlier place.
+    // A version that held then was recorded by then; those of a later one may be of an earlier
+    // place.
     let until = match filter.held_at {
         Some(at) => Some(first(at.as_microsecond().saturating_add(1))),
         None => filter.until.map(|at| first(at.as_microsecond())),
@@ -297,8 +300,8 @@ pub(super) fn reach(
     })
 }
 
-/// The position of the first version recorded at this time, in microseconds, or later; one beyond the
-/// last if there is none. Skips versions later than the newest, from a clock that was ahead.
+/// The position of the first version recorded at this time, in microseconds, or later; one beyond
+/// the last if there is none. Skips versions later than the newest, from a clock that was ahead.
 fn first_at(reader: &Reader<'_>, project: ProjectId, at: i64) -> Result<i64> {
     let newest: Option<i64> = reader
         .0

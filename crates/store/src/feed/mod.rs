@@ -1,5 +1,5 @@
-//! The feed: journal entries as a reader sees them, in their order or in that of the list. The one place
-//! where an entry becomes a change.
+//! The feed: journal entries as a reader sees them, in their order or in that of the list. The one
+//! place where an entry becomes a change.
 
 mod facets;
 mod filter;

@@ -1,5 +1,5 @@
-//! Which files are open: a home may be deleted, moved or replaced under a running process, whose files
-//! then no longer have names.
+//! Which files are open: a home may be deleted, moved or replaced under a running process, whose
+//! files then no longer have names.
 
 use std::{
     fs::{self, Metadata},
@@ -13,7 +13,8 @@ const NAMES: [&str; 3] = ["engram.db", "engram.db-wal", "engram.db-shm"];
 /// The files that a process opened.
 pub(super) struct HomeFiles {
     known: Vec<(&'static str, Option<Number>)>,
-    /// Bytes of the database when it was looked at last: it never shrinks, unless it was overwritten.
+    /// Bytes of the database when it was looked at last: it never shrinks, unless it was
+    /// overwritten.
     len: AtomicU64,
 }
 
@@ -35,8 +36,8 @@ impl HomeFiles {
         }
     }
 
-    /// Whether the database is the one that lay there `before`. Its log and memory come and go with the
-    /// processes that have it open.
+    /// Whether the database is the one that lay there `before`. Its log and memory come and go with
+    /// the processes that have it open.
     pub(super) fn go_on_from(&self, before: &Self) -> bool {
         match (self.known.first(), before.known.first()) {
             (Some((_, now)), Some((_, before))) => before.is_none() || now == before,

@@ -63,8 +63,8 @@ impl Store {
     /// Opens or makes a home. `origin` is the identity that a new home gets.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`], [`StoreError::Newer`] and [`StoreError::Half`] for what this build must
-    /// not touch, and has not; a home that exists and cannot be written is opened for reading.
+    /// [`StoreError::Foreign`], [`StoreError::Newer`] and [`StoreError::Half`] for what this build
+    /// must not touch, and has not; a home that exists and cannot be written is opened for reading.
     pub fn open(home: &Path, origin: ulid::Ulid) -> Result<Self> {
         Self::open_patiently(home, origin, PATIENCE)
     }
@@ -133,8 +133,8 @@ impl Store {
         Arc::clone(&open)
     }
 
-    /// Whether the files that are open are those that lie in the home: it may have been deleted, moved,
-    /// or replaced by another.
+    /// Whether the files that are open are those that lie in the home: it may have been deleted,
+    /// moved, or replaced by another.
     pub fn is_here(&self) -> bool {
         self.opened().is_of(&self.home)
     }
@@ -156,8 +156,9 @@ impl Store {
         if !self.database().exists() {
             return Err(StoreError::Gone(self.home.clone()));
         }
-        // First closed: SQLite shares what it knows of a file among the connections of a process. Where only
-        // the log was deleted, closing saves what it held; what another process has open is left alone.
+        // First closed: SQLite shares what it knows of a file among the connections of a process.
+        // Where only the log was deleted, closing saves what it held; what another process has open
+        // is left alone.
         open.close()?;
         *open = Arc::new(OpenHome::new(
             &self.home,
@@ -208,12 +209,12 @@ impl Store {
         })
     }
 
-    /// One transaction, durable when this returns `Ok`; undone when `f` fails. The time of its entries
-    /// follows from the clock ([`Reader::time`]).
+    /// One transaction, durable when this returns `Ok`; undone when `f` fails. The time of its
+    /// entries follows from the clock ([`Reader::time`]).
     ///
     /// # Errors
-    /// [`StoreError::Gone`] where the files that were written are not those of the home any more: what was
-    /// written is lost with them.
+    /// [`StoreError::Gone`] where the files that were written are not those of the home any more:
+    /// what was written is lost with them.
     pub fn write<T, E: From<StoreError>>(
         &self,
         clock: Timestamp,
@@ -261,9 +262,9 @@ impl Store {
         WriteLock::take(&writing.queue, Duration::ZERO).is_ok()
     }
 
-    /// Moves the write-ahead log into the database and empties it, so that erased text is gone
-    /// from the disk. Whether it is empty: who reads in it still keeps it, and then each later write tries
-    /// again.
+    /// Moves the write-ahead log into the database and empties it, so that erased text is gone from
+    /// the disk. Whether it is empty: who reads in it still keeps it, and then each later write
+    /// tries again.
     pub fn empty_log(&self) -> Result<bool> {
         let open = self.opened();
         let write = open.write.as_ref().ok_or_else(|| self.read_only())?;

@@ -1,4 +1,5 @@
-//! The files of a home, opened: for reading and writing, or for reading alone where the folder cannot be written.
+//! The files of a home, opened: for reading and writing, or for reading alone where the folder
+//! cannot be written.
 
 use std::{
     fs::File,
@@ -32,8 +33,8 @@ pub(super) struct OpenHome {
     /// Absent where the home is not writable.
     pub(super) write: Option<Mutex<WriteConnection>>,
     pub(super) files: HomeFiles,
-    /// The end of the journal, as it was last seen here: an older copy that took the database's place
-    /// ends before.
+    /// The end of the journal, as it was last seen here: an older copy that took the database's
+    /// place ends before.
     head: AtomicU64,
     is_replaced: AtomicBool,
 }
@@ -86,8 +87,8 @@ impl OpenHome {
         patience: Duration,
         make: bool,
     ) -> Result<Self> {
-        // SQLite opens by name, one file after the other: a home that was exchanged meanwhile is not
-        // taken for the one that was opened.
+        // SQLite opens by name, one file after the other: a home that was exchanged meanwhile is
+        // not taken for the one that was opened.
         for _ in 0..TRIES {
             let before = HomeFiles::of(home, true);
             let opened = Self::once(home, origin, patience, make)?;
@@ -182,8 +183,8 @@ impl OpenHome {
     }
 }
 
-/// A home in which nothing is yet, with a database that is private before anything is in it: SQLite gives
-/// it, and its log after it, the rights of the lock.
+/// A home in which nothing is yet, with a database that is private before anything is in it: SQLite
+/// gives it, and its log after it, the rights of the lock.
 fn make_database(home: &Path, database: &Path) -> Result<Connection> {
     make_private_folder(home).map_err(|e| StoreError::io(home, e))?;
     open_queue(home)?;

@@ -1,5 +1,5 @@
-//! Whose a database is. This is checked before anything is created or written, so that what is not ours
-//! keeps every byte and nothing appears beside it.
+//! Whose a database is. This is checked before anything is created or written, so that what is not
+//! ours keeps every byte and nothing appears beside it.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, io::ErrorKind, path::Path};
 
@@ -36,8 +36,8 @@ pub fn is_home(folder: &Path) -> bool {
 
 /// Looks at a database without a lock, a log or a file of its own.
 ///
-/// Only SQLite may open it: closing a file of one's own drops the locks that other connections of this
-/// process hold on it.
+/// Only SQLite may open it: closing a file of one's own drops the locks that other connections of
+/// this process hold on it.
 pub(super) fn look(database: &Path) -> Result<DatabaseState> {
     let foreign = |why| StoreError::foreign(database, why);
     // SQLite waits for a pipe in the place of a log.
@@ -65,7 +65,8 @@ pub(super) fn look(database: &Path) -> Result<DatabaseState> {
         Ok(header) => header.judge(database),
         Err(error) => match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::NotADatabase) => Err(foreign(NO_DATABASE)),
-            // A full disk can stop the log half way into its database; all of it is in the log still.
+            // A full disk can stop the log half way into its database; all of it is in the log
+            // still.
             Some(rusqlite::ErrorCode::DatabaseCorrupt) if has_log(database) => {
                 look_into_log(database)
             }
@@ -74,8 +75,8 @@ pub(super) fn look(database: &Path) -> Result<DatabaseState> {
     }
 }
 
-/// A database without a byte: new, or all of it is in its log. An index beside it is read from a database
-/// that was there.
+/// A database without a byte: new, or all of it is in its log. An index beside it is read from a
+/// database that was there.
 fn empty(database: &Path) -> Result<DatabaseState> {
     let is_lost = |home: &Path| !has_log(database) && Index::is_there(home);
     if database.parent().is_some_and(is_lost) {
@@ -85,7 +86,8 @@ fn empty(database: &Path) -> Result<DatabaseState> {
     }
 }
 
-/// A young home may be entirely in its log, if the process that created it still runs or was killed.
+/// A young home may be entirely in its log, if the process that created it still runs or was
+/// killed.
 fn look_into_log(database: &Path) -> Result<DatabaseState> {
     if !has_log(database) {
         return Ok(DatabaseState::Nothing);
@@ -100,8 +102,8 @@ fn look_into_log(database: &Path) -> Result<DatabaseState> {
     }
 }
 
-/// Looks again once it is open, when what is still in the log is seen too, before anything is written.
-/// If this connection is closed before [`accept`], the log stays untouched.
+/// Looks again once it is open, when what is still in the log is seen too, before anything is
+/// written. If this connection is closed before [`accept`], the log stays untouched.
 pub(super) fn check(connection: &Connection, database: &Path) -> Result<()> {
     if has_log(database) {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;

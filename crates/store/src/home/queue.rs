@@ -30,7 +30,7 @@ impl<'a> WriteLock<'a> {
                 Ok(()) => return Ok(Self(file)),
                 Err(TryLockError::WouldBlock) if start.elapsed() < patience => pause(),
                 Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(patience)),
-                Err(TryLockError::Error(error)) => return Err(StoreError::io("write.lock", error)),
+                Err(TryLockError::Error(error)) => return Err(StoreError::io(QUEUE, error)),
             }
         }
     }

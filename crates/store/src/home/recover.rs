@@ -1,5 +1,5 @@
-//! A damaged database: what can still be read of its journal, and of the words beside it, goes into a new
-//! one that takes its place. The damaged one is set aside, not deleted.
+//! A damaged database: what can still be read of its journal, and of the words beside it, goes into
+//! a new one that takes its place. The damaged one is set aside, not deleted.
 
 use std::{
     fs,
@@ -62,8 +62,8 @@ pub struct Recovered {
     pub words: u64,
 }
 
-/// Saves what can be read, and sets the rest aside. `origin` is the identity of the home where its own
-/// cannot be read.
+/// Saves what can be read, and sets the rest aside. `origin` is the identity of the home where its
+/// own cannot be read.
 ///
 /// # Errors
 /// What is not a database of ours, or one of which nothing can be read: it is left as it is.
@@ -137,8 +137,8 @@ fn open_damaged(database: &Path) -> Result<Connection> {
     }
 }
 
-/// Why the first page could not be read: a full disk, a lock or a missing permission says nothing of the
-/// database.
+/// Why the first page could not be read: a full disk, a lock or a missing permission says nothing
+/// of the database.
 fn unreadable(database: &Path, error: rusqlite::Error) -> StoreError {
     match StoreError::from(error) {
         error if error.is_of_the_disk() => error,
@@ -270,8 +270,9 @@ fn save_journal(old: &Connection, new: &Connection) -> Result<(i64, u64)> {
     Ok((last, lost))
 }
 
-/// The last place that anything in the database speaks of, and whether anything does: else it is the last
-/// that its pages have room for. A number that was made up leads no further than that either.
+/// The last place that anything in the database speaks of, and whether anything does: else it is
+/// the last that its pages have room for. A number that was made up leads no further than that
+/// either.
 fn last_place(old: &Connection) -> (i64, bool) {
     let asked = [
         "SELECT max(seq) FROM journal",
@@ -309,8 +310,8 @@ fn holes(connection: &Connection, last: i64) -> Result<Vec<(u64, u64)>> {
     Ok(holes)
 }
 
-/// Copies the words and bytes that lie beside the entries that were saved, where they are what their
-/// digest says. How many were lost; what was erased before is not among them.
+/// Copies the words and bytes that lie beside the entries that were saved, where they are what
+/// their digest says. How many were lost; what was erased before is not among them.
 fn save_words(old: &Connection, new: &Connection) -> Result<u64> {
     let mut erased = std::collections::HashSet::new();
     let mut wanted = Vec::new();

@@ -21,8 +21,8 @@ impl Vacant {
     /// Takes in the log and holds the home.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] while any other process has it open, and what opening it refuses; nothing
-    /// was changed then.
+    /// [`StoreError::InUse`] while any other process has it open, and what opening it refuses;
+    /// nothing was changed then.
     pub fn take(home: &Path) -> Result<Self> {
         let database = home.join(DATABASE);
         if ours::look(&database)? != DatabaseState::Ours {
@@ -42,8 +42,8 @@ impl Vacant {
         if turn.try_lock().is_err() {
             return Err(in_use());
         }
-        // Whoever has a home open holds a lock on its database as long as there is a log; SQLite gives
-        // the log up only where it is alone. Who comes now finds no log, and queues.
+        // Whoever has a home open holds a lock on its database as long as there is a log; SQLite
+        // gives the log up only where it is alone. Who comes now finds no log, and queues.
         let alone = connection
             .pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()))
             .and_then(|()| connection.execute_batch("BEGIN EXCLUSIVE"));

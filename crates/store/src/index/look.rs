@@ -1,6 +1,6 @@
 //! One look at the index: how often the terms of a question occur, and which versions share them.
 //!
-//! SearchTerms are kept by project, so that how often one occurs is read and not counted, and only the
+//! Terms are kept by project, so that how often one occurs is read and not counted, and only the
 //! versions that a question can return are walked over.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
@@ -26,8 +26,8 @@ pub struct SearchTerms {
     pub grams: Vec<String>,
 }
 
-/// What finding a term is worth, for each term of [`SearchTerms`] in its order. Whole numbers, so that a
-/// sum does not depend on the order of adding.
+/// What finding a term is worth, for each term of [`SearchTerms`] in its order. Whole numbers, so
+/// that a sum does not depend on the order of adding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Worth {
     /// Of `exact`.
@@ -272,8 +272,8 @@ impl SegmentTerms {
     }
 }
 
-/// Walks the versions of a segment that have a needed term, and adds what the other terms are worth.
-/// Versions that have only the others are skipped.
+/// Walks the versions of a segment that have a needed term, and adds what the other terms are
+/// worth. Versions that have only the others are skipped.
 fn walk(
     segment: &SegmentReader,
     at: usize,

@@ -38,8 +38,8 @@ use crate::{
 const VERSION: &str = "index-6";
 /// What it was called before.
 const EARLIER: [&str; 5] = ["index-1", "index-2", "index-3", "index-4", "index-5"];
-/// The name under which it keeps its cursor in the home. The index has it too, in the same commit as
-/// what it read: that one decides.
+/// The name under which it keeps its cursor in the home. The index has it too, in the same commit
+/// as what it read: that one decides.
 pub const INDEX_FOLLOWER: &str = "index";
 /// The field that holds a version's place in the journal.
 const SEQ: &str = "seq";
@@ -49,8 +49,8 @@ const META: &str = "meta.json";
 const WRITER_BYTES: usize = 15_000_000;
 /// Journal entries that are read at once.
 const BATCH: usize = 2_000;
-/// Versions of a segment that is read through before it answers: it takes a millisecond. Larger ones are
-/// read through by `engram doctor`.
+/// Versions of a segment that is read through before it answers: it takes a millisecond. Larger
+/// ones are read through by `engram doctor`.
 const CHECKED: u32 = 50_000;
 /// How long to wait for another process that writes the index.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -355,8 +355,8 @@ impl Index {
         })
     }
 
-    /// Reads new segments through: tantivy believes its files, and a flipped bit would answer wrongly, or
-    /// ask for memory without end.
+    /// Reads new segments through: tantivy believes its files, and a flipped bit would answer
+    /// wrongly, or ask for memory without end.
     fn check_new(&self) -> Result<()> {
         let segments = self.tantivy.searchable_segment_metas()?;
         let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -401,7 +401,8 @@ impl Index {
 }
 
 impl Index {
-    /// Lets the reader see what was committed last, unless it does already. And how far that has read.
+    /// Lets the reader see what was committed last, unless it does already. And how far that has
+    /// read.
     fn load(&self) -> Result<(Searcher, u64)> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let stamp = self.stamp()?;
@@ -423,7 +424,8 @@ impl Index {
         }
         // What another process wrote was mapped here too.
         self.forget_closed();
-        // If it was written again meanwhile, the stamp is of before, and it is loaded again next time.
+        // If it was written again meanwhile, the stamp is of before, and it is loaded again next
+        // time.
         *loaded = Some((stamp, indexed));
         Ok((self.reader.searcher(), indexed))
     }
@@ -437,8 +439,8 @@ impl Index {
     }
 }
 
-/// tantivy trusts its files, and panics on some that are damaged. What the index reads of the journal it keeps,
-/// and an index that fails is deleted: no limit of a request ends it.
+/// tantivy trusts its files, and panics on some that are damaged. What the index reads of the
+/// journal it keeps, and an index that fails is deleted: no limit of a request ends it.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let work = || without_limit(work);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {

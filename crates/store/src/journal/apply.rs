@@ -1,8 +1,8 @@
-//! What each operation does to the tables. Nothing else writes them: an operation is applied when it
-//! is recorded, and again, the same way, when the journal is replayed.
+//! What each operation does to the tables. Nothing else writes them: an operation is applied when
+//! it is recorded, and again, the same way, when the journal is replayed.
 //!
-//! Written elsewhere are only what lies beside the journal (`beside.rs`) and the tables of followers
-//! (`followers.rs`), which are built anew from the journal and from git.
+//! Written elsewhere are only what lies beside the journal (`beside.rs`) and the tables of
+//! followers (`followers.rs`), which are built anew from the journal and from git.
 
 use engram_model::{
     AgentId, EngramId, Granted, JournalTime, LineageId, Operation, Pointer, ProjectId, Record,
@@ -88,7 +88,8 @@ impl Applied<'_> {
             Operation::Anchored(_) | Operation::Recovered(_) => {}
         }
         match self.agent {
-            // By the clock, as turns are: else one that was set back would be behind it at each call.
+            // By the clock, as turns are: else one that was set back would be behind it at each
+            // call.
             Some(agent) => self.run(
                 "UPDATE agent SET last_call = ?2 WHERE handle = ?1",
                 params![agent.0, self.clock.as_microsecond()],
@@ -145,8 +146,8 @@ impl Applied<'_> {
         }
     }
 
-    /// A version's place in lists, and its time: taken over from the version that it confirms or restores
-    /// if the words are the same, else its own.
+    /// A version's place in lists, and its time: taken over from the version that it confirms or
+    /// restores if the words are the same, else its own.
     fn place(&self, record: &Record) -> Result<(i64, i64)> {
         let own = (self.seq, record.valid_from.as_microsecond());
         let Some(before) = record.restores.or(record.supersedes) else {
@@ -194,8 +195,8 @@ impl Applied<'_> {
         Ok(())
     }
 
-    /// A version that was closed meanwhile stays as it was. One whose term ends is counted among those
-    /// without an end, as the triggers count when a version is stored.
+    /// A version that was closed meanwhile stays as it was. One whose term ends is counted among
+    /// those without an end, as the triggers count when a version is stored.
     fn promote(&self, promotion: &Promotion) -> Result<()> {
         const TERM: &str =
             "FROM engram WHERE id = ?1 AND valid_until IS NULL AND expires_at IS NOT NULL";

@@ -1,6 +1,6 @@
-//! Tables `content`, `said`, `blob` and `served`, beside the journal: the words of claims, of events and
-//! about conflicts, the bytes of kept files, and fingerprints of what agents were shown. They can be erased
-//! for good.
+//! Tables `content`, `said`, `blob` and `served`, beside the journal: the words of claims, of
+//! events and about conflicts, the bytes of kept files, and fingerprints of what agents were shown.
+//! They can be erased for good.
 
 use engram_model::{
     AgentId, Operation, ProjectId,
@@ -84,7 +84,8 @@ fn deliver(connection: &Connection, seq: i64, project: ProjectId, sent: &Sent) -
 }
 
 impl Writer<'_> {
-    /// Keeps how many tokens a file behind the pointers of messages has; none where it could not be read.
+    /// Keeps how many tokens a file behind the pointers of messages has; none where it could not be
+    /// read.
     pub fn count_file(&self, project: ProjectId, file: &str, tokens: Option<u64>) -> Result<()> {
         let tokens = tokens.map_or(UNREADABLE, |it| i64::try_from(it).unwrap_or(i64::MAX));
         self.0
@@ -94,8 +95,8 @@ impl Writer<'_> {
     }
 }
 
-/// Keeps fingerprints of what an agent was shown by an entry, sorted, and forgets what it was shown long
-/// before.
+/// Keeps fingerprints of what an agent was shown by an entry, sorted, and forgets what it was shown
+/// long before.
 fn show(
     connection: &Connection,
     seq: i64,
@@ -123,14 +124,14 @@ fn show(
     Ok(1)
 }
 
-/// Whether older showings are removed at this place: at one in sixteen, in no rhythm that the showings of an agent
-/// could miss.
+/// Whether older showings are removed at this place: at one in sixteen, in no rhythm that the
+/// showings of an agent could miss.
 fn forgets(seq: i64) -> bool {
     (seq as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60 == 0
 }
 
-/// Erases the words of claims and of the events that repeat them, kept files that nothing else rests on,
-/// and what entries of the journal say of them.
+/// Erases the words of claims and of the events that repeat them, kept files that nothing else
+/// rests on, and what entries of the journal say of them.
 pub(crate) fn erase(connection: &Connection, redaction: &Redaction) -> Result<()> {
     let mut claims = connection.prepare_cached("DELETE FROM content WHERE engram = ?1")?;
     for id in &redaction.ids {

@@ -38,8 +38,8 @@ impl<'a> Erasable<'a> {
 }
 
 impl Reader<'_> {
-    /// Shows every text of a project that can be erased and was said after this place; one at a time, however
-    /// many there are.
+    /// Shows every text of a project that can be erased and was said after this place; one at a
+    /// time, however many there are.
     pub fn erasable_after(
         &self,
         project: ProjectId,
@@ -71,9 +71,9 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// The places of entries, besides those of the versions and events themselves, that name what is
-    /// erased with these versions: files of these digests, what became of their evidence, and readings
-    /// of addresses that no other claim points at.
+    /// The places of entries, besides those of the versions and events themselves, that name what
+    /// is erased with these versions: files of these digests, what became of their evidence, and
+    /// readings of addresses that no other claim points at.
     pub fn naming(
         &self,
         project: ProjectId,

@@ -1,5 +1,5 @@
-//! Table `journal`: the truth. [`Writer::record`] is the one way that anything happens to a home: it
-//! appends an operation and applies it to the tables, in one transaction.
+//! Table `journal`: the truth. [`Writer::record`] is the one way that anything happens to a home:
+//! it appends an operation and applies it to the tables, in one transaction.
 
 mod apply;
 mod beside;
@@ -24,8 +24,8 @@ pub(crate) use replay::apply_all;
 
 use crate::{Reader, Result, StoreError, Writer};
 
-/// A stored time that is further ahead than this was written by a clock that was wrong: it moves nobody's
-/// now (docs/design.md#time).
+/// A stored time that is further ahead than this was written by a clock that was wrong: it moves
+/// nobody's now (docs/design.md#time).
 pub(crate) const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 /// An operation to record; its time, origin and place are the transaction's.
@@ -146,9 +146,9 @@ impl Reader<'_> {
         Ok(head.unwrap_or(0) as u64)
     }
 
-    /// The time of what is recorded by this clock: that of the newest entry where it jumped back since,
-    /// so that time only goes on here. An entry of more than a day ahead does not count. What ends by itself
-    /// (a ttl, a rate, a turn) is measured by the clock alone.
+    /// The time of what is recorded by this clock: that of the newest entry where it jumped back
+    /// since, so that time only goes on here. An entry of more than a day ahead does not count.
+    /// What ends by itself (a ttl, a rate, a turn) is measured by the clock alone.
     pub fn time(&self, clock: Timestamp) -> Result<JournalTime> {
         let last: Option<i64> = self
             .0
@@ -173,9 +173,10 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How often this agent did what its rates count ([`OperationKind::is_rated`]), after `since` and up to `now`,
-    /// by the clock: of turns, those that it began for others. The event of saying a claim counts with its claim,
-    /// and so do the conflicts that are found with it or end with it.
+    /// How often this agent did what its rates count ([`OperationKind::is_rated`]), after `since`
+    /// and up to `now`, by the clock: of turns, those that it began for others. The event of saying
+    /// a claim counts with its claim, and so do the conflicts that are found with it or end with
+    /// it.
     pub fn count_by_agent(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
         Ok(self.0.prepare_cached(&COUNT_RATED)?.query_row(
             params![
@@ -188,7 +189,8 @@ impl Reader<'_> {
         )?)
     }
 
-    /// How often all agents of a project that nobody opened did that together, counted in the same way.
+    /// How often all agents of a project that nobody opened did that together, counted in the same
+    /// way.
     pub fn count_by_strangers(
         &self,
         project: ProjectId,

@@ -1,5 +1,6 @@
-//! The journal once more: every entry applied, in order, by the function that applied it first. Into
-//! a database that SQLite deletes afterwards, to compare; or into the home's own tables, to mend them.
+//! The journal once more: every entry applied, in order, by the function that applied it first.
+//! Into a database that SQLite deletes afterwards, to compare; or into the home's own tables, to
+//! mend them.
 
 use engram_model::{JournalTime, Operation};
 use rusqlite::{Connection, params};
@@ -73,8 +74,9 @@ impl Store {
     /// Empties the tables and fills them again from the journal, in one transaction.
     ///
     /// # Errors
-    /// [`StoreError::Record`] for a journal with a hole, with an entry that cannot be read, or with one
-    /// of a newer build: nothing is changed then, since the tables may hold what it does not say.
+    /// [`StoreError::Record`] for a journal with a hole, with an entry that cannot be read, or with
+    /// one of a newer build: nothing is changed then, since the tables may hold what it does not
+    /// say.
     pub fn rebuild(&self, now: jiff::Timestamp) -> Result<Replayed> {
         self.write(now, |writer| {
             let faults = writer.journal_faults(1)?;

@@ -1,5 +1,5 @@
-//! Tables `agent`, `token`, `spend` and `spend_below`: the handles that were issued, what proves them, their
-//! turns, and what those cost.
+//! Tables `agent`, `token`, `spend` and `spend_below`: the handles that were issued, what proves
+//! them, their turns, and what those cost.
 
 use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
@@ -119,7 +119,8 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// Whether a token proves this agent: somebody opened it, and it did not join of its own accord.
+    /// Whether a token proves this agent: somebody opened it, and it did not join of its own
+    /// accord.
     pub fn is_opened(&self, handle: &AgentId) -> Result<bool> {
         Ok(self
             .0
@@ -144,8 +145,9 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The names under which no agent said anything in a project: those that a person gave, and what the engine
-    /// calls itself and them. One step in the index for each, however often it was given.
+    /// The names under which no agent said anything in a project: those that a person gave, and
+    /// what the engine calls itself and them. One step in the index for each, however often it was
+    /// given.
     pub fn names_of_no_agent(&self, project: ProjectId) -> Result<Vec<String>> {
         self.0
             .prepare_cached(
@@ -161,8 +163,8 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// At most `most` agents of a project, or children of one of them, without what the journal says about them:
-    /// most recent call first.
+    /// At most `most` agents of a project, or children of one of them, without what the journal
+    /// says about them: most recent call first.
     pub fn family(
         &self,
         project: ProjectId,
@@ -200,8 +202,8 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The agents of a project that called at this time or later and spent anything in their turn, the
-    /// latest first and no more than `most`.
+    /// The agents of a project that called at this time or later and spent anything in their turn,
+    /// the latest first and no more than `most`.
     pub fn spenders(
         &self,
         project: ProjectId,
@@ -290,8 +292,8 @@ fn activity(reader: &Reader<'_>, agent: Agent) -> Result<AgentActivity> {
     })
 }
 
-/// The first or the last entry of one kind that an agent caused: its place and its time. One step in
-/// the index, however much the agent did.
+/// The first or the last entry of one kind that an agent caused: its place and its time. One step
+/// in the index, however much the agent did.
 fn entry_by(
     connection: &Connection,
     agent: &AgentId,

@@ -1,5 +1,6 @@
-//! Table `due`: versions that are still to be compared with others. It lies beside the journal: what it leads
-//! to is recorded as conflicts, and a home whose journal is replayed compares all again.
+//! Table `due`: versions that are still to be compared with others. It lies beside the journal:
+//! what it leads to is recorded as conflicts, and a home whose journal is replayed compares all
+//! again.
 
 use engram_model::{AgentId, ProjectId};
 use rusqlite::{Connection, params};
@@ -15,9 +16,11 @@ pub struct Due {
     pub pairs: u64,
     /// How many of them its author may know of.
     pub told: u64,
-    /// Whether only conflicts of runs are left: what everybody sees was compared, and is not looked at again.
+    /// Whether only conflicts of runs are left: what everybody sees was compared, and is not looked
+    /// at again.
     pub of_runs: bool,
-    /// Whether it was held against only some values of a series: it is compared again once one of those ends.
+    /// Whether it was held against only some values of a series: it is compared again once one of
+    /// those ends.
     pub is_cut: bool,
 }
 
@@ -42,8 +45,8 @@ impl Due {
 }
 
 impl Reader<'_> {
-    /// How many comparisons of versions that hold are left in a project; of the versions that `agent` stored,
-    /// those that it was told of.
+    /// How many comparisons of versions that hold are left in a project; of the versions that
+    /// `agent` stored, those that it was told of.
     pub fn count_due(&self, project: ProjectId, agent: Option<&AgentId>) -> Result<u64> {
         let count: i64 = match agent {
             None => self
@@ -74,8 +77,8 @@ impl Reader<'_> {
             .exists([seq as i64])?)
     }
 
-    /// The next versions after this place of which something is left, with their projects, in the order of the
-    /// journal.
+    /// The next versions after this place of which something is left, with their projects, in the
+    /// order of the journal.
     pub fn next_due(&self, after: u64, most: usize) -> Result<Vec<(u64, Due)>> {
         self.0
             .prepare_cached(
@@ -124,8 +127,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The same for whoever knows what was left before: nothing is changed where something else was noted since.
-    /// Whether it was.
+    /// The same for whoever knows what was left before: nothing is changed where something else was
+    /// noted since. Whether it was.
     pub fn replace_due(
         &self,
         project: ProjectId,
@@ -152,8 +155,8 @@ impl Writer<'_> {
         Ok(is_as_before)
     }
 
-    /// Lets a version be compared with all again, behind the answer: nobody is told of it. Whoever compares it now
-    /// finds that something else is left than before.
+    /// Lets a version be compared with all again, behind the answer: nobody is told of it. Whoever
+    /// compares it now finds that something else is left than before.
     pub fn compare_again(&self, project: ProjectId, seq: u64) -> Result<()> {
         self.0
             .prepare_cached("DELETE FROM series WHERE seq = ?1")?

@@ -35,7 +35,8 @@ pub struct CommitCount {
     pub ever: u64,
 }
 
-/// The first version has the lineage's id; the SQL index `engram_lineage` holds only the later ones.
+/// The first version has the lineage's id; the SQL index `engram_lineage` holds only the later
+/// ones.
 const OF_LINEAGE: &str =
     "(engram.id = ?1 OR (engram.lineage = ?1 AND engram.lineage <> engram.id))";
 
@@ -250,7 +251,8 @@ impl Reader<'_> {
         engram_where(self.0, "WHERE engram.seq = ?1", [seq as i64])
     }
 
-    /// The versions stored by these entries, in this order; those that cannot be read are passed over.
+    /// The versions stored by these entries, in this order; those that cannot be read are passed
+    /// over.
     pub fn engrams_at(&self, seqs: impl IntoIterator<Item = u64>) -> Result<Vec<Engram>> {
         seqs.into_iter()
             .filter_map(|seq| self.engram_at(seq).transpose())
@@ -324,8 +326,8 @@ impl Reader<'_> {
             .transpose()
     }
 
-    /// The newest versions stored after `after` in this project, oldest first: what the index has not
-    /// read. And how many older ones there are beyond `most`.
+    /// The newest versions stored after `after` in this project, oldest first: what the index has
+    /// not read. And how many older ones there are beyond `most`.
     pub fn traits_after(
         &self,
         project: ProjectId,
@@ -361,8 +363,8 @@ impl Reader<'_> {
         Ok((found, older as u64))
     }
 
-    /// The newest versions that hold now, by the clock, of those that were stored before an entry of the
-    /// journal; newest first.
+    /// The newest versions that hold now, by the clock, of those that were stored before an entry
+    /// of the journal; newest first.
     pub fn newest_holding(
         &self,
         project: ProjectId,
@@ -469,8 +471,8 @@ impl Reader<'_> {
         })
     }
 
-    /// How many engrams that hold somebody sees, by their scope, run and topic, and the agents that said them; at
-    /// most `most` of them. What reports a conflict is not counted.
+    /// How many engrams that hold somebody sees, by their scope, run and topic, and the agents that
+    /// said them; at most `most` of them. What reports a conflict is not counted.
     pub fn count_seen(
         &self,
         project: ProjectId,

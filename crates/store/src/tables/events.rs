@@ -70,7 +70,8 @@ impl Events<'_> {
             .collect()
     }
 
-    /// The event with this id: its project, its place, its address and the digest (hex) of its text.
+    /// The event with this id: its project, its place, its address and the digest (hex) of its
+    /// text.
     pub fn find(&self, id: EventId) -> Result<Option<(ProjectId, u64, String, String)>> {
         let found = self
             .0

@@ -1,6 +1,6 @@
-//! What followers keep: table `follower`, how far each has read the journal; and tables `health` and
-//! `look`, how the evidence of claims stands in each working tree. They can be dropped at any time,
-//! and are then built anew.
+//! What followers keep: table `follower`, how far each has read the journal; and tables `health`
+//! and `look`, how the evidence of claims stands in each working tree. They can be dropped at any
+//! time, and are then built anew.
 
 use engram_model::{EngramId, Evidence, Health, ProjectId, RunId, Scope};
 use jiff::Timestamp;

@@ -1,9 +1,9 @@
-//! Tables `grant`, `request` and `refused`: what agents may read beyond their budgets, what they asked for,
-//! and how often a budget refused them.
+//! Tables `grant`, `request` and `refused`: what agents may read beyond their budgets, what they
+//! asked for, and how often a budget refused them.
 
 use engram_model::{AgentId, Granted, IssuedGrant, ProjectId, RequestState};
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Deserialize;
 
 use crate::{
@@ -129,9 +129,47 @@ fn asked(all: bool) -> String {
     )
 }
 
+/// What agents were granted, and what they asked for.
+pub struct Grants<'a>(&'a Connection);
+
 impl Reader<'_> {
+    /// Asks about grants and requests.
+    pub fn grants(&self) -> Grants<'_> {
+        Grants(self.0)
+    }
+
+    /// What cost an agent last, and what was refused, the newest first and no more than `most`.
+    pub fn costs(&self, agent: &AgentId, most: usize) -> Result<Vec<Journalled>> {
+        let mut found = self.0.prepare_cached(&format!(
+            "SELECT {ENTRY} FROM journal INDEXED BY journal_agent
+             WHERE agent = ?1 AND kind = ?2 ORDER BY recorded_at DESC, seq DESC LIMIT ?3"
+        ))?;
+        let mut all = Vec::new();
+        for kind in ["dereferenced", "sent", "refused"] {
+            let rows = found.query_map(params![agent.0, kind, most as i64], |row| {
+                Ok(journalled(row))
+            })?;
+            all.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+        }
+        all.sort_by_key(|it| std::cmp::Reverse(it.seq));
+        all.truncate(most);
+        Ok(all)
+    }
+
+    /// How often a budget refused an agent in a turn.
+    pub fn refusals(&self, agent: &AgentId, turn: &str) -> Result<u32> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT times FROM refused WHERE agent = ?1 AND turn = ?2")?
+            .query_row(params![agent.0, turn], |row| row.get(0))
+            .optional()?
+            .unwrap_or_default())
+    }
+}
+
+impl Grants<'_> {
     /// A grant of a project, by its name.
-    pub fn grant(&self, project: ProjectId, id: &str) -> Result<Option<IssuedGrant>> {
+    pub fn find(&self, project: ProjectId, id: &str) -> Result<Option<IssuedGrant>> {
         self.0
             .prepare_cached(&format!(
                 "SELECT {GRANT} FROM grant WHERE project = ?1 AND id = ?2"
@@ -143,7 +181,7 @@ impl Reader<'_> {
     }
 
     /// The grant whose token has this digest.
-    pub fn grant_of_token(&self, digest: &str) -> Result<Option<IssuedGrant>> {
+    pub fn of_token(&self, digest: &str) -> Result<Option<IssuedGrant>> {
         self.0
             .prepare_cached(&format!("SELECT {GRANT} FROM grant WHERE digest = ?1"))?
             .query_row([digest], grant_row)
@@ -153,7 +191,7 @@ impl Reader<'_> {
     }
 
     /// What an agent may still use, unless its time is over.
-    pub fn unspent_grants(&self, agent: &AgentId) -> Result<Vec<IssuedGrant>> {
+    pub fn unspent(&self, agent: &AgentId) -> Result<Vec<IssuedGrant>> {
         self.0
             .prepare_cached(&format!(
                 "SELECT {GRANT} FROM grant WHERE agent = ?1 AND spent IS NULL AND revoked IS NULL"
@@ -164,16 +202,16 @@ impl Reader<'_> {
     }
 
     /// How many grants an agent has used.
-    pub fn count_spent_grants(&self, agent: &AgentId) -> Result<u32> {
+    pub fn count_spent(&self, agent: &AgentId) -> Result<u32> {
         Ok(self
             .0
             .prepare_cached("SELECT count(*) FROM grant WHERE agent = ?1 AND spent IS NOT NULL")?
             .query_row([&agent.0], |row| row.get(0))?)
     }
 
-    /// The grants of a project, or those that an agent gave or that it and its children have; the newest first and
-    /// no more than `most`.
-    pub fn grants(
+    /// The grants of a project, or those that an agent gave or that it and its children have; the
+    /// newest first and no more than `most`.
+    pub fn list(
         &self,
         project: ProjectId,
         of: Option<&AgentId>,
@@ -192,9 +230,10 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How long ago a grant was issued, at least: the clock may have been set back since. What each entry
-    /// since read on the clock counts as far as it went on; a step of more than a day says nothing.
-    pub fn age_of_grant(&self, id: &str, clock: Timestamp) -> Result<SignedDuration> {
+    /// How long ago a grant was issued, at least: the clock may have been set back since. What each
+    /// entry since read on the clock counts as far as it went on; a step of more than a day says
+    /// nothing.
+    pub fn age(&self, id: &str, clock: Timestamp) -> Result<SignedDuration> {
         let mut readings = self.0.prepare_cached(
             "SELECT coalesce(clock, recorded_at) FROM journal
              WHERE seq >= (SELECT seq FROM grant WHERE id = ?1)
@@ -223,8 +262,8 @@ impl Reader<'_> {
         rows.next()?.map(request).transpose()
     }
 
-    /// The requests of a project, or those of an agent and its children; no more than `most`, only those that wait
-    /// or all. Those that wait come first, then the newest.
+    /// The requests of a project, or those of an agent and its children; no more than `most`, only
+    /// those that wait or all. Those that wait come first, then the newest.
     pub fn requests(
         &self,
         project: ProjectId,
@@ -264,24 +303,6 @@ impl Reader<'_> {
         Ok(count as u64)
     }
 
-    /// What cost an agent last, and what was refused, the newest first and no more than `most`.
-    pub fn costs(&self, agent: &AgentId, most: usize) -> Result<Vec<Journalled>> {
-        let mut found = self.0.prepare_cached(&format!(
-            "SELECT {ENTRY} FROM journal INDEXED BY journal_agent
-             WHERE agent = ?1 AND kind = ?2 ORDER BY recorded_at DESC, seq DESC LIMIT ?3"
-        ))?;
-        let mut all = Vec::new();
-        for kind in ["dereferenced", "sent", "refused"] {
-            let rows = found.query_map(params![agent.0, kind, most as i64], |row| {
-                Ok(journalled(row))
-            })?;
-            all.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
-        }
-        all.sort_by_key(|it| std::cmp::Reverse(it.seq));
-        all.truncate(most);
-        Ok(all)
-    }
-
     /// The request of an agent for this pointer that waits for an answer.
     pub fn waiting(&self, agent: &AgentId, pointer: &str) -> Result<Option<String>> {
         Ok(self
@@ -291,15 +312,5 @@ impl Reader<'_> {
             )?
             .query_row(params![agent.0, pointer], |row| row.get(0))
             .optional()?)
-    }
-
-    /// How often a budget refused an agent in a turn.
-    pub fn refusals(&self, agent: &AgentId, turn: &str) -> Result<u32> {
-        Ok(self
-            .0
-            .prepare_cached("SELECT times FROM refused WHERE agent = ?1 AND turn = ?2")?
-            .query_row(params![agent.0, turn], |row| row.get(0))
-            .optional()?
-            .unwrap_or_default())
     }
 }

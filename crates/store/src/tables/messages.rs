@@ -1,5 +1,5 @@
-//! Tables `message`, `delivery`, `delivered`, `unsent` and `narrowed`: what agents sent each other, and what
-//! follows from it.
+//! Tables `message`, `delivery`, `delivered`, `unsent` and `narrowed`: what agents sent each other,
+//! and what follows from it.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The other tables that operations and followers write: a file for what is asked of each, or of a few that
-//! belong together.
+//! The other tables that operations and followers write: a file for what is asked of each, or of a
+//! few that belong together.
 
 mod agents;
 mod due;
@@ -22,7 +22,7 @@ pub use engrams::{CommitCount, Traits};
 pub(crate) use engrams::{NOT_OVER, engrams_where};
 pub use events::Events;
 pub use followers::WorktreeState;
-pub use grants::Request;
+pub use grants::{Grants, Request};
 pub use messages::{DeliveredFiles, MessageTotals, Messages};
 pub use metrics::ProjectActivity;
 pub use pins::Pinned;

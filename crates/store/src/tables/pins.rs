@@ -52,8 +52,8 @@ impl Reader<'_> {
         .collect()
     }
 
-    /// The newest durable versions that hold and are `seen`, searched among the newest of those that are: what is
-    /// hidden takes no place.
+    /// The newest durable versions that hold and are `seen`, searched among the newest of those
+    /// that are: what is hidden takes no place.
     pub fn newest_lasting(
         &self,
         project: ProjectId,

@@ -1,5 +1,5 @@
-//! Tables `project` and `admitted`: the repositories that this home knows, where it saw them last, and
-//! from where else the user lets them be used.
+//! Tables `project` and `admitted`: the repositories that this home knows, where it saw them last,
+//! and from where else the user lets them be used.
 
 use engram_model::ProjectId;
 use rusqlite::{Connection, OptionalExtension, params};

@@ -1,4 +1,5 @@
-//! Tables `served` and `reading`: fingerprints of what each agent was shown, and which claims agents read.
+//! Tables `served` and `reading`: fingerprints of what each agent was shown, and which claims
+//! agents read.
 
 use engram_model::{AgentId, EngramId, ProjectId, RunId};
 use rusqlite::{OptionalExtension, params};
@@ -36,7 +37,8 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The claims that agents of a project read most, and how often agents of other runs than this read each.
+    /// The claims that agents of a project read most, and how often agents of other runs than this
+    /// read each.
     pub fn read_most(
         &self,
         project: ProjectId,

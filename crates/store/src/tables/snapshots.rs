@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{Reader, Result};
 
-/// That a project may read a kept file: it was kept there; or, of an earlier schema that did not say
-/// where, a version of the project rests on it.
+/// That a project may read a kept file: it was kept there; or, of an earlier schema that did not
+/// say where, a version of the project rests on it.
 const OF_PROJECT: &str = "digest = ?1 AND path = ?2 AND (project = ?3 OR (project = '' AND EXISTS
      (SELECT 1 FROM pinned JOIN engram ON engram.id = pinned.engram
       WHERE pinned.digest = ?1 AND engram.project = ?3)))";
@@ -23,7 +23,8 @@ impl Reader<'_> {
 }
 
 impl Snapshots<'_> {
-    /// The bytes with this digest (lower-case hex), where a file with this path had them in this project.
+    /// The bytes with this digest (lower-case hex), where a file with this path had them in this
+    /// project.
     pub fn bytes(
         &self,
         project: ProjectId,

@@ -383,7 +383,8 @@ fn engrams_that_hold_are_counted_as_by_hand() {
     assert_eq!(all.total, MANY);
 }
 
-/// The numbers of what the feed lists for one role, oldest first, and the role that each is told with.
+/// The numbers of what the feed lists for one role, oldest first, and the role that each is told
+/// with.
 fn of_role(store: &Store, role: &str) -> Vec<(u128, Option<String>)> {
     let feed = Feed {
         after: Some(0),
@@ -459,7 +460,8 @@ fn check_roles(store: &Store) {
     sound(store);
 }
 
-/// An agent named after one role is what its handle says, and was what it was when it said something.
+/// An agent named after one role is what its handle says, and was what it was when it said
+/// something.
 #[test]
 fn a_role_is_of_the_handle_and_never_of_the_name() {
     let home = TempDir::new().unwrap();

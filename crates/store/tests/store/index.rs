@@ -241,8 +241,8 @@ fn deleted_under_another() {
     }
 }
 
-/// Whoever begins it anew, an earlier build's home or one whose index was deleted, leaves it behind:
-/// the others learn that there is something to read.
+/// Whoever begins it anew, an earlier build's home or one whose index was deleted, leaves it
+/// behind: the others learn that there is something to read.
 #[test]
 fn one_that_is_begun_anew_is_behind() {
     let home = TempDir::new().unwrap();

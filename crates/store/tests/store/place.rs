@@ -26,8 +26,9 @@ fn version(number: u128, first: u128, claim: &str) -> Record {
     }
 }
 
-/// The first claim is confirmed twice; the second is corrected, and that undone; a third is forgotten,
-/// and is back. Each has its number as its place in the journal, but for 4 and what follows it.
+/// The first claim is confirmed twice; the second is corrected, and that undone; a third is
+/// forgotten, and is back. Each has its number as its place in the journal, but for 4 and what
+/// follows it.
 fn fill(store: &Store) {
     let after = |number, first, old, claim| Record {
         supersedes: Some(id(old)),
@@ -126,7 +127,8 @@ fn a_version_with_the_same_words_takes_the_place_of_the_one_before() {
     sound(&store);
 }
 
-/// What held then is asked of every version under its own number, whichever stands in its place now.
+/// What held then is asked of every version under its own number, whichever stands in its place
+/// now.
 #[test]
 fn what_held_then_is_told_of_every_version() {
     let home = TempDir::new().unwrap();

@@ -208,7 +208,8 @@ fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
     let whole = TempDir::new().unwrap();
     filled(whole.path());
     let bytes = fs::read(whole.path().join("engram.db")).unwrap();
-    // At half of it, the pages that lead to the entries are gone, and so are the entries: all are counted.
+    // At half of it, the pages that lead to the entries are gone, and so are the entries: all are
+    // counted.
     for (kept, is_some) in [
         (bytes.len() - 1, true),
         (bytes.len() * 9 / 10, true),
@@ -228,7 +229,8 @@ fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
     }
 }
 
-/// Something cut the database to nothing: it is not taken for a new home while its index tells otherwise.
+/// Something cut the database to nothing: it is not taken for a new home while its index tells
+/// otherwise.
 #[test]
 fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
     let empty = |home: &Path| {

@@ -48,7 +48,8 @@ fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
     assert_eq!(voices(&open(home.path())), (2, vec![2, 1]));
 }
 
-/// Later steps change indexes, and tables that the journal makes; what is asked by them is found as before.
+/// Later steps change indexes, and tables that the journal makes; what is asked by them is found as
+/// before.
 #[test]
 fn a_home_of_the_sixth_step_is_brought_up_to_date() {
     let home = TempDir::new().unwrap();
@@ -205,7 +206,8 @@ fn old_home(home: &Path, version: i64) {
     }
 }
 
-/// A conflict that was found by what one run says is that run's, and what runs say is compared again.
+/// A conflict that was found by what one run says is that run's, and what runs say is compared
+/// again.
 #[test]
 fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
     let home = TempDir::new().unwrap();
