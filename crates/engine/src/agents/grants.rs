@@ -467,7 +467,7 @@ fn waiting(
     tx: &Reader<'_>,
     project: ProjectId,
     id: &str,
-) -> Result<engram_store::Request, Refusal> {
+) -> Result<engram_store::ReadRequest, Refusal> {
     let found = tx.grants().request(project, id)?;
     let asked = found.ok_or_else(|| missing("request", id, "`engram requests`"))?;
     match asked.state {

@@ -53,7 +53,7 @@ fn grant(
 
 /// A request as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct ReadRequest {
     /// Its name.
     pub id: String,
     /// Who asks.
@@ -91,12 +91,12 @@ const REQUEST: &str = "SELECT request.id, request.agent, request.pointer, tokens
     FROM request JOIN journal AS asked USING (seq) LEFT JOIN said USING (seq)
     LEFT JOIN journal AS answer ON answer.subject = request.id AND answer.kind IN ('denied', 'granted')";
 
-fn request(row: &Row<'_>) -> Result<Request> {
+fn request(row: &Row<'_>) -> Result<ReadRequest> {
     let (state, words): (String, Option<String>) = (row.get(4)?, row.get(5)?);
     let words: Words = words
         .and_then(|it| serde_json::from_str(&it).ok())
         .unwrap_or_default();
-    Ok(Request {
+    Ok(ReadRequest {
         id: row.get(0)?,
         agent: AgentId(row.get(1)?),
         pointer: row.get(2)?,
@@ -254,7 +254,7 @@ impl Grants<'_> {
     }
 
     /// A request of a project, by its name.
-    pub fn request(&self, project: ProjectId, id: &str) -> Result<Option<Request>> {
+    pub fn request(&self, project: ProjectId, id: &str) -> Result<Option<ReadRequest>> {
         let mut found = self.0.prepare_cached(&format!(
             "{REQUEST} WHERE request.project = ?1 AND request.id = ?2"
         ))?;
@@ -270,7 +270,7 @@ impl Grants<'_> {
         of: Option<&AgentId>,
         all: bool,
         most: usize,
-    ) -> Result<Vec<Request>> {
+    ) -> Result<Vec<ReadRequest>> {
         let mut found = self.0.prepare_cached(&format!(
             "{REQUEST} WHERE {} ORDER BY state = 'waiting' DESC, request.seq DESC LIMIT ?3",
             asked(all)

@@ -22,7 +22,7 @@ pub use engrams::{CommitCount, Traits};
 pub(crate) use engrams::{NOT_OVER, engrams_where};
 pub use events::Events;
 pub use followers::WorktreeState;
-pub use grants::{Grants, Request};
+pub use grants::{Grants, ReadRequest};
 pub use messages::{DeliveredFiles, MessageTotals, Messages};
 pub use metrics::ProjectActivity;
 pub use pins::Pinned;

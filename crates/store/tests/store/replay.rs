@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engram_model::{
     AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, Feed, How, LineageId,
-    Operation, OperationKind, Record, RunId, Scope, Severity, Spend, Tier, Ttl,
+    Operation, OperationKind, Record, RunId, Severity, Spend, Tier, Ttl,
     operation::{
         Admitted, Agent, Contradiction, Event, Located, Permit, Pin, Promotion, Read, ReadBelow,
         Redaction, Ruling, Sent, Served, Snapshot, Topics, Unsent,
@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{LATER, NINETEENTH, PROJECT, add, code, engram, head, now, open, put, record};
+use crate::fixture::{PROJECT, code, engram, head, now, open, put, record};
 
 fn unsent(id: &str) -> Unsent {
     Unsent {
