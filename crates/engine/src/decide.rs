@@ -188,7 +188,7 @@ fn books(
     let mut books = Vec::new();
     // Another process may have said so meanwhile.
     if let Some(located) = &ground.located
-        && tx.project_at(&located.common_dir)? != Some(ground.project)
+        && tx.projects().at(&located.common_dir)? != Some(ground.project)
     {
         books.push(Operation::Located(located.clone()));
     }

@@ -44,7 +44,7 @@ use std::{
 
 use engram_model::{Code, EngramId, Limits, OWN_EVENT, ProjectId, Recorded, Refusal};
 use engram_pointers::{Repo, Shelf};
-use engram_store::{Deed, Doorbell, Index, Reader, Store};
+use engram_store::{Attribution, Doorbell, Index, Reader, Store};
 use jiff::civil::Date;
 
 pub use conflicts::detect::{ClaimPair, Detection, detect};
@@ -227,7 +227,9 @@ impl Engine {
     /// without one.
     pub fn known_repositories(&self, most: usize) -> Result<Vec<PathBuf>, Refusal> {
         self.settle()?;
-        let places = self.store.read::<_, Refusal>(|tx| Ok(tx.places(most)?))?;
+        let places = self
+            .store
+            .read::<_, Refusal>(|tx| Ok(tx.projects().places(most)?))?;
         let tree = |place: String| {
             let place = PathBuf::from(place);
             match place.parent() {
@@ -475,7 +477,7 @@ impl Shelf for HomeShelf<'_> {
             return Ok(None);
         };
         self.store
-            .read(|tx| Ok(tx.snapshot(project, digest_hex, path)?))
+            .read(|tx| Ok(tx.snapshots().bytes(project, digest_hex, path)?))
     }
 
     fn event(
@@ -489,13 +491,13 @@ impl Shelf for HomeShelf<'_> {
         };
         self.store.read(|tx: &Reader<'_>| {
             // The event of saying a claim repeats it: who may not see the one does not see the other.
-            for seq in tx.events_at(project, kind, slug, date)?.into_iter().rev() {
+            for seq in tx.events().at(project, kind, slug, date)?.into_iter().rev() {
                 if kind != OWN_EVENT || self.may_see_said(tx, seq)? {
-                    let told = |(text, deed): (String, Deed)| {
+                    let told = |(text, deed): (String, Attribution)| {
                         let (by, at) = (context::names::by(&deed), deed.at);
                         (text, Recorded { by, at })
                     };
-                    return Ok(tx.event(seq)?.map(told));
+                    return Ok(tx.events().text_at(seq)?.map(told));
                 }
             }
             Ok(None)
@@ -509,7 +511,7 @@ impl Shelf for HomeShelf<'_> {
     fn base(&self, path: &str, digest_hex: &str) -> Option<String> {
         let project = self.project?;
         self.store
-            .read::<_, Refusal>(|tx| Ok(tx.snapshot_base(project, digest_hex, path)?))
+            .read::<_, Refusal>(|tx| Ok(tx.snapshots().base(project, digest_hex, path)?))
             .ok()
             .flatten()
     }

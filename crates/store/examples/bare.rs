@@ -1,10 +1,10 @@
 //! The least that could answer, for `cargo xtask bench` to hold the product against: one JSON-RPC
 //! line in, one line out, nothing between the pipe and the library.
 //!
-//! `bare store FOLDER BYTES` keeps each request in a durable transaction of its own and answers with
-//! that many bytes. `bare search FOLDER RECORDS` indexes a file of records, one JSON object a line,
-//! by the words of their `claim`, and answers each `topic` with the `limit` best. Never part of the
-//! product.
+//! `bare store FOLDER BYTES` keeps each request in a durable transaction of its own and answers
+//! with that many bytes. `bare search FOLDER RECORDS` indexes a file of records, one JSON object a
+//! line, by the words of their `claim`, and answers each `topic` with the `limit` best. Never part
+//! of the product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::{

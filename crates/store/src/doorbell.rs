@@ -1,6 +1,6 @@
-//! The doorbell: a file that every writer touches after its commit, and that others watch.
-//! Nothing runs at rest: the kernel wakes the watcher. Where the system has no watch left, the file is looked at
-//! twice a second until there is one.
+//! The doorbell: a file that every writer touches after its commit, and that others watch. Nothing
+//! runs at rest: the kernel wakes the watcher. Where the system has no watch left, the file is
+//! looked at twice a second until there is one.
 
 use std::{
     fs::File,
@@ -26,19 +26,19 @@ const AGAIN: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub struct Doorbell {
     path: PathBuf,
-    /// Stays open, and keeps its one byte: to empty a file and fill it again takes as long as half a
-    /// commit.
+    /// Stays open, and keeps its one byte: to empty a file and fill it again takes as long as half
+    /// a commit.
     file: Arc<File>,
 }
 
-/// Hears the bell until it is dropped.
+/// BellWatch the bell until it is dropped.
 pub struct Listener {
-    hears: Arc<Mutex<Hears>>,
+    hears: Arc<Mutex<BellWatch>>,
     /// Ends the thread that asks for a watch again.
     _asks: Option<Sender<()>>,
 }
 
-struct Hears {
+struct BellWatch {
     _by: Box<dyn Watcher + Send>,
     /// Why it looks by itself.
     unwatched: Option<String>,
@@ -76,7 +76,7 @@ impl Doorbell {
     pub fn listen(&self, heard: impl Fn() + Send + Clone + 'static) -> Result<Listener> {
         let hears = |by, unwatched| {
             let _by = by;
-            Arc::new(Mutex::new(Hears { _by, unwatched }))
+            Arc::new(Mutex::new(BellWatch { _by, unwatched }))
         };
         let error = match self.watch(heard.clone()) {
             Ok(watcher) => {
@@ -104,7 +104,7 @@ impl Doorbell {
     /// Asks for a watch until there is one, or until what is returned is dropped.
     fn ask_again(
         &self,
-        hears: &Arc<Mutex<Hears>>,
+        hears: &Arc<Mutex<BellWatch>>,
         heard: impl Fn() + Send + Clone + 'static,
     ) -> Result<Sender<()>> {
         let (asks, ended) = channel();
@@ -112,7 +112,7 @@ impl Doorbell {
         let ask = move || {
             while ended.recv_timeout(AGAIN) == Err(RecvTimeoutError::Timeout) {
                 if let Ok(watcher) = bell.watch(heard.clone()) {
-                    let told = Hears {
+                    let told = BellWatch {
                         _by: watcher,
                         unwatched: None,
                     };

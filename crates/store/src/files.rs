@@ -1,5 +1,5 @@
-//! Files and folders of a home are their owner's alone, whatever the umask is; and no file holds up who
-//! opens it: a pipe, a device or a socket is refused, not waited for.
+//! Files and folders of a home are their owner's alone, whatever the umask is; and no file holds up
+//! who opens it: a pipe, a device or a socket is refused, not waited for.
 //!
 //! Where a file system keeps no modes, a file is as private as its mount says: that is no reason to
 //! refuse, and `engram doctor` says it.
@@ -21,8 +21,8 @@ pub enum Links {
     Refused,
 }
 
-/// Makes a folder for its owner alone, and those above it that are missing. One that is there is left
-/// as it is.
+/// Makes a folder for its owner alone, and those above it that are missing. One that is there is
+/// left as it is.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -75,8 +75,8 @@ fn private(mut options: OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes a file for its owner alone, in a folder that is made where it is missing: a reader sees the old
-/// file or the new one, which is on the disk when this returns.
+/// Writes a file for its owner alone, in a folder that is made where it is missing: a reader sees
+/// the old file or the new one, which is on the disk when this returns.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     make_private_folder(folder)?;
@@ -91,8 +91,8 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks for what was renamed in a folder to be on the disk. Where that cannot be had, it is there all the
-/// same for whoever looks.
+/// Asks for what was renamed in a folder to be on the disk. Where that cannot be had, it is there
+/// all the same for whoever looks.
 pub fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     if let Err(error) = File::open(folder).and_then(|it| it.sync_all()) {
@@ -126,8 +126,8 @@ pub fn read_text(from: impl Read, most: u64) -> io::Result<String> {
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// Opens what is a file, and looks again once it is open: it may have been replaced meanwhile, and then
-/// it is not waited for either.
+/// Opens what is a file, and looks again once it is open: it may have been replaced meanwhile, and
+/// then it is not waited for either.
 fn regular(mut options: OpenOptions, path: &Path, links: Links) -> io::Result<File> {
     let refused = || io::Error::new(ErrorKind::InvalidInput, "it is not a file");
     let about = match links {
@@ -156,8 +156,8 @@ fn regular(mut options: OpenOptions, path: &Path, links: Links) -> io::Result<Fi
     }
 }
 
-/// Whether others than its owner may do something with a file or a folder. A link is its owner's own
-/// affair: what it leads to is not looked at.
+/// Whether others than its owner may do something with a file or a folder. A link is its owner's
+/// own affair: what it leads to is not looked at.
 pub fn is_open_to_others(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| mode(&it).is_some_and(|it| it & 0o077 != 0))
 }
@@ -189,8 +189,8 @@ fn is_own(about: &Metadata) -> bool {
     return about.is_file() || about.is_dir();
 }
 
-/// Gives a file or a folder the rights that it is to have: a umask may have taken more than it should,
-/// and an earlier build less.
+/// Gives a file or a folder the rights that it is to have: a umask may have taken more than it
+/// should, and an earlier build less.
 fn set_mode(about: &Metadata, to: u32, set: impl FnOnce(Permissions) -> io::Result<()>) {
     #[cfg(unix)]
     if mode(about).is_some_and(|it| it != to)

@@ -1,7 +1,9 @@
-//! When reading is to end, whatever it is at: its request has taken its time, or nobody waits for it any more.
+//! When reading is to end, whatever it is at: its request has taken its time, or nobody waits for
+//! it any more.
 //!
-//! A request is answered on one thread, so the limit is that thread's: all that it reads is under it, whoever
-//! asks for it. Writers are under none: what they store is stored whole and acknowledged.
+//! A request is answered on one thread, so the limit is that thread's: all that it reads is under
+//! it, whoever asks for it. Writers are under none: what they store is stored whole and
+//! acknowledged.
 
 use std::{
     cell::{Cell, RefCell},
@@ -34,8 +36,8 @@ impl Limit {
     }
 }
 
-/// Runs `work`; once `is_due` says so, its reads on this thread fail. None if any did: the result would be
-/// incomplete.
+/// Runs `work`; once `is_due` says so, its reads on this thread fail. None if any did: the result
+/// would be incomplete.
 pub fn read_until<T>(is_due: impl Fn() -> bool + 'static, work: impl FnOnce() -> T) -> Option<T> {
     let limit = Rc::new(Limit {
         is_due: Box::new(is_due),

@@ -8,7 +8,7 @@ mod fixture;
 use std::alloc::System;
 
 use cap::Cap;
-use engram_store::{Index, Terms};
+use engram_store::{Index, SearchTerms};
 use fixture::{PROJECT, open, put};
 
 #[global_allocator]
@@ -30,7 +30,7 @@ fn a_reading_of_the_index_leaves_nothing_behind() {
     for at in 1..=READINGS.1 {
         put(&store, at, &format!("walnut {at}")).unwrap();
         writes.catch_up(&store).unwrap();
-        looks.look(PROJECT, &Terms::default()).unwrap();
+        looks.look(PROJECT, &SearchTerms::default()).unwrap();
         if at == READINGS.0 {
             before = ALLOCATOR.allocated();
         }

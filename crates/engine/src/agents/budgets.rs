@@ -78,7 +78,7 @@ pub(crate) fn spent_by(
     let spent = tx.spend(&agent.handle, &agent.turn)?;
     let shown = budget(&limits.deref, &spent, &agent.turn);
     let mut open = 0;
-    for grant in tx.unspent_grants(&agent.handle)? {
+    for grant in tx.grants().unspent(&agent.handle)? {
         open += u32::from(aged(tx, grant, now)?.state(now) == GrantState::Open);
     }
     Ok(AgentBudget {
@@ -86,7 +86,8 @@ pub(crate) fn spent_by(
         role: agent.role,
         parent: agent.parent,
         inline_tokens: Meter {
-            used: u32::try_from(tx.inline_tokens(&agent.handle, &agent.turn)?).unwrap_or(u32::MAX),
+            used: u32::try_from(tx.messages().inline_tokens(&agent.handle, &agent.turn)?)
+                .unwrap_or(u32::MAX),
             limit: u32::try_from(limits.message.inline_tokens).unwrap_or(u32::MAX),
         },
         repo_spans: shown.repo_spans,
@@ -95,7 +96,7 @@ pub(crate) fn spent_by(
         tokens: shown.tokens,
         grants: GrantCount {
             open,
-            spent: tx.count_spent_grants(&agent.handle)?,
+            spent: tx.grants().count_spent(&agent.handle)?,
         },
         refusals: tx.refusals(&agent.handle, &agent.turn)?,
         costs: Vec::new(),

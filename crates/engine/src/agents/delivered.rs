@@ -19,8 +19,12 @@ pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivere
         tracing::debug!(%error, "files behind messages are not counted");
     }
     let store = &cx.engine.store;
-    let (sums, files) = store
-        .read::<_, Refusal>(|tx| Ok((tx.delivered(project)?, tx.delivered_files(project)?)))?;
+    let (sums, files) = store.read::<_, Refusal>(|tx| {
+        Ok((
+            tx.messages().totals(project)?,
+            tx.messages().files(project)?,
+        ))
+    })?;
     let full_tokens = of_all(files.tokens, files.counted, files.all);
     Ok(Delivered {
         tokens: sums.tokens,
@@ -34,7 +38,7 @@ pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivere
 /// Counts files that nobody counted yet, as far as one question may.
 fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
     let store = &cx.engine.store;
-    let files = store.read(|tx| tx.uncounted_files(project, FILES))?;
+    let files = store.read(|tx| tx.messages().uncounted_files(project, FILES))?;
     if files.is_empty() || !store.is_writable() {
         return Ok(());
     }

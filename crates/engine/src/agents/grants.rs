@@ -240,7 +240,7 @@ pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
     let (project, now) = (cx.project()?, cx.engine.world.now());
     cx.engine.store.read::<_, Refusal>(|tx| {
         let mut grants = Vec::new();
-        for grant in tx.grants(project, cx.caller.agent(), LISTED)? {
+        for grant in tx.grants().list(project, cx.caller.agent(), LISTED)? {
             grants.push(told_grant(aged(tx, grant, now)?, now));
         }
         Ok(GrantsReply { grants })
@@ -266,7 +266,7 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
     let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
-        let found = tx.grant(ground.project, id)?;
+        let found = tx.grants().find(ground.project, id)?;
         let grant = found.ok_or_else(|| missing("grant", id, "`engram grant list`"))?;
         let to = known(tx, ground.project, &grant.to)?;
         may_revoke(cx.caller, &grant, &to)?;
@@ -343,7 +343,7 @@ pub(crate) fn plan_request(
         requested,
     } = want;
     if let Some(agent) = cx.agent()?
-        && let Some(same) = tx.waiting(&agent.handle, &requested.pointer)?
+        && let Some(same) = tx.grants().waiting(&agent.handle, &requested.pointer)?
     {
         return Ok((Vec::new(), same));
     }
@@ -360,14 +360,14 @@ pub(crate) fn list_requests(
     cx.engine.store.read::<_, Refusal>(|tx| {
         let mut requests = Vec::new();
         let of = cx.caller.agent();
-        let found = tx.requests(project, of, which.all, LISTED)?;
-        let count = tx.count_requests(project, of, which.all)?;
+        let found = tx.grants().requests(project, of, which.all, LISTED)?;
+        let count = tx.grants().count_requests(project, of, which.all)?;
         let beyond = count.saturating_sub(found.len() as u64);
         let taken = TakenNames::of(tx, project)?;
         for asked in found {
             let agent = tx.agent(&asked.agent)?;
             let grant = match asked.state {
-                RequestState::Granted => tx.grant(project, &asked.id)?,
+                RequestState::Granted => tx.grants().find(project, &asked.id)?,
                 _ => None,
             };
             let grant = grant.map(|grant| aged(tx, grant, now)).transpose()?;
@@ -430,7 +430,7 @@ pub(crate) fn aged(
     clock: Timestamp,
 ) -> Result<IssuedGrant, Refusal> {
     let term = grant.expires_at.duration_since(grant.issued_at);
-    if grant.state(clock) != GrantState::Open || tx.age_of_grant(&grant.id, clock)? < term {
+    if grant.state(clock) != GrantState::Open || tx.grants().age(&grant.id, clock)? < term {
         return Ok(grant);
     }
     Ok(IssuedGrant {
@@ -473,8 +473,8 @@ fn waiting(
     tx: &Reader<'_>,
     project: ProjectId,
     id: &str,
-) -> Result<engram_store::Request, Refusal> {
-    let found = tx.request(project, id)?;
+) -> Result<engram_store::ReadRequest, Refusal> {
+    let found = tx.grants().request(project, id)?;
     let asked = found.ok_or_else(|| missing("request", id, "`engram requests`"))?;
     match asked.state {
         RequestState::Waiting => Ok(asked),

@@ -11,7 +11,7 @@ pub(crate) fn measure(cx: &Context<'_>) -> Result<MetricsReply, Refusal> {
     let (counts, sums) = cx
         .engine
         .store
-        .read::<_, Refusal>(|tx| Ok((tx.counts(project)?, tx.delivered(project)?)))?;
+        .read::<_, Refusal>(|tx| Ok((tx.counts(project)?, tx.messages().totals(project)?)))?;
     let engrams: u64 = counts.kinds.values().sum();
     Ok(MetricsReply {
         engram_put: counts.stored,

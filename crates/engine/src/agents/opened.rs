@@ -6,7 +6,7 @@ use engram_model::{
     ProjectId, Refusal, RunId, Secret, is_hidden, is_on_topic,
     operation::{Agent, Opened, Topics},
 };
-use engram_store::{Reader, Seen};
+use engram_store::{AgentActivity, Reader};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
@@ -170,7 +170,7 @@ pub(crate) fn who_called(cx: &Context<'_>) -> Result<AgentsReply, Refusal> {
 fn status_of(
     cx: &Context<'_>,
     reader: &Reader<'_>,
-    seen: Seen,
+    seen: AgentActivity,
     taken: &TakenNames,
 ) -> Result<AgentStatus, Refusal> {
     let limits = &cx.engine.config.limits.deref;

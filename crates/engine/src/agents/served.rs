@@ -12,7 +12,7 @@ use engram_model::{
     AgentId, Conflict, Durability, Engram, EngramId, Finding, Operation, Pointer, ProjectId,
     Refusal, RunId, operation::Served,
 };
-use engram_store::{NewEntry, Reader, Shown};
+use engram_store::{Fingerprints, NewEntry, Reader};
 
 /// Most fingerprints of one agent that wait for a write; the oldest are dropped first.
 const WAITING: usize = 8_192;
@@ -209,7 +209,7 @@ fn memory_of_caller(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<Memory>,
 
 /// What one agent was shown.
 struct Memory {
-    stored: Vec<Shown>,
+    stored: Vec<Fingerprints>,
     /// Sorted.
     waiting: Vec<u64>,
 }

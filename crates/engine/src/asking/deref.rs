@@ -137,7 +137,7 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
     let as_of_now = |grant| aged(tx, grant, now);
     let named = match &payer.token {
         None => None,
-        Some(digest) => Some(tx.grant_of_token(digest)?.map(as_of_now).transpose()?),
+        Some(digest) => Some(tx.grants().of_token(digest)?.map(as_of_now).transpose()?),
     };
     let mut papers = Papers {
         head: tx.head()?,
@@ -148,7 +148,7 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
     };
     // Within the budget, and with a token, no other grant is looked for.
     if payer.token.is_none() && weigh(payer, &papers, "").is_err() {
-        let open = tx.unspent_grants(agent)?.into_iter().map(as_of_now);
+        let open = tx.grants().unspent(agent)?.into_iter().map(as_of_now);
         papers.open = open.collect::<Result<_, _>>()?;
     }
     Ok(papers)

@@ -17,7 +17,7 @@ use engram_model::{
     Code, Durability, Engram, HashKeys, Kind, ProjectId, Query, QueryReply, Refusal, Sign,
     Spelling, Verdict, hash_keys, is_on_topic, spellings,
 };
-use engram_store::{Look, Match, Reader, StoreError, Terms, Traits};
+use engram_store::{Look, Match, Reader, SearchTerms, StoreError, Traits};
 use jiff::Timestamp;
 
 /// Longest accepted query, in characters; claims are 500.
@@ -153,7 +153,7 @@ fn recall(
     tx: &Reader<'_>,
     project: ProjectId,
     found_by: &Option<Look>,
-    terms: &Terms,
+    terms: &SearchTerms,
     spellings: &[Spelling],
     filter: &QueryFilter<'_>,
 ) -> Result<RankedEngrams, Refusal> {
@@ -227,7 +227,7 @@ fn count_signs(
     spellings: &[&Spelling],
     tail: &[(Traits, Arc<VersionKeys>)],
 ) -> Vec<u64> {
-    let mut signs = Terms::default();
+    let mut signs = SearchTerms::default();
     for spelling in spellings {
         match &spelling.sign {
             Sign::Word(word) => signs.words.push(word.clone()),
@@ -267,7 +267,7 @@ fn keys_of(
 }
 
 /// The current index. One that fails is rebuilt; meanwhile everything is scanned.
-fn look(cx: &Context<'_>, project: ProjectId, terms: &Terms) -> Option<Look> {
+fn look(cx: &Context<'_>, project: ProjectId, terms: &SearchTerms) -> Option<Look> {
     let index = cx.engine.index()?;
     index
         .look(project, terms)
@@ -315,8 +315,8 @@ fn newest(
     })
 }
 
-fn terms_of(keys: &HashKeys) -> Terms {
-    Terms {
+fn terms_of(keys: &HashKeys) -> SearchTerms {
+    SearchTerms {
         exact: keys.exact().cloned().collect(),
         words: keys.words.clone(),
         grams: keys.grams.clone(),

@@ -9,7 +9,7 @@ use std::{
 };
 
 use engram_model::{Durability, Engram, Evidence, HashKeys, RunId, Scope, Spelling};
-use engram_store::{Frequencies, Match, Terms, Traits, Worth};
+use engram_store::{Frequencies, Match, SearchTerms, Traits, Worth};
 
 use crate::asking::keys::{VersionKeys, number};
 
@@ -46,7 +46,7 @@ pub(crate) struct TermWeights {
 }
 
 impl TermWeights {
-    pub(crate) fn new(terms: &Terms, found: &Frequencies, floor: f64) -> Self {
+    pub(crate) fn new(terms: &SearchTerms, found: &Frequencies, floor: f64) -> Self {
         let total = found.total as f64 + YOUNG;
         let weigh = |frequencies: &[u64], factor: f64| -> Vec<u64> {
             let rarity = |it: &u64| (1.0 + total / (*it as f64 + 1.0)).ln();
@@ -100,7 +100,7 @@ impl TermWeights {
 }
 
 /// Adds a version that the index has not read to what it counted.
-pub(crate) fn count_terms(keys: &VersionKeys, terms: &Terms, found: &mut Frequencies) {
+pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut Frequencies) {
     found.exact.resize(terms.exact.len(), 0);
     found.words.resize(terms.words.len(), 0);
     found.total += 1;
@@ -114,7 +114,7 @@ pub(crate) fn count_terms(keys: &VersionKeys, terms: &Terms, found: &mut Frequen
 
 /// The spellings of words that nobody used.
 pub(crate) fn due<'s>(
-    terms: &Terms,
+    terms: &SearchTerms,
     found: &Frequencies,
     spellings: &'s [Spelling],
 ) -> Vec<&'s Spelling> {
@@ -132,7 +132,11 @@ pub(crate) fn due<'s>(
 
 /// The same question, with words replaced by another spelling that somebody used, by the `count` of each;
 /// none where nobody did.
-pub(crate) fn respelled(terms: &Terms, due: &[&Spelling], count: &[u64]) -> Option<Terms> {
+pub(crate) fn respelled(
+    terms: &SearchTerms,
+    due: &[&Spelling],
+    count: &[u64],
+) -> Option<SearchTerms> {
     let mut words = terms.words.clone();
     for (spelling, count) in due.iter().zip(count) {
         if *count > 0 && spelling.asked.iter().all(|word| words.contains(word)) {
@@ -142,7 +146,7 @@ pub(crate) fn respelled(terms: &Terms, due: &[&Spelling], count: &[u64]) -> Opti
     }
     let mut seen = HashSet::new();
     words.retain(|word| seen.insert(word.clone()));
-    (words != terms.words).then(|| Terms {
+    (words != terms.words).then(|| SearchTerms {
         words,
         ..terms.clone()
     })

@@ -80,8 +80,8 @@ pub(crate) fn may_write_topic(cx: &Context<'_>, topic: &str) -> Result<(), Refus
 pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
     let store = &cx.engine.store;
     let (event, message) = store.read::<_, Refusal>(|tx| {
-        let message = tx.message(&id.to_string())?;
-        Ok((tx.event_of(EventId(id.0))?, message))
+        let message = tx.messages().find(&id.to_string())?;
+        Ok((tx.events().find(EventId(id.0))?, message))
     })?;
     let (reply, quotations) = match (event, message) {
         (None, Some((project, seq, text))) => {
@@ -107,7 +107,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
                 ..Redaction::default()
             };
             let addresses = [address];
-            let event = store.read::<_, Refusal>(|tx| Ok(tx.event(seq)?))?;
+            let event = store.read::<_, Refusal>(|tx| Ok(tx.events().text_at(seq)?))?;
             let text = event.map(|(text, _)| text).unwrap_or_default();
             erase_of(cx, id, project, false, &text, |tx| {
                 reach(tx, project, said.clone(), &addresses)
@@ -223,13 +223,13 @@ fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     }
     let hash = &engram.content_hash;
     let digest = hash.strip_prefix("sha256:").unwrap_or(hash);
-    let mut events = tx.events_saying(engram.project, digest)?;
+    let mut events = tx.events().saying(engram.project, digest)?;
     let pointers: Vec<Pointer> = versions.iter().flat_map(|it| it.pointers.clone()).collect();
     for pointer in &pointers {
         if let Target::Sam { kind, slug, date } = &pointer.target
             && kind == OWN_EVENT
         {
-            events.extend(tx.events_at(engram.project, kind, slug, *date)?);
+            events.extend(tx.events().at(engram.project, kind, slug, *date)?);
         }
     }
     events.sort_unstable();
@@ -284,7 +284,7 @@ fn reach(
     said: Redaction,
     addresses: &[String],
 ) -> Result<Redaction, Refusal> {
-    let digests = tx.kept_for(&said.ids)?;
+    let digests = tx.snapshots().only_for(&said.ids)?;
     let entries = tx.naming(project, &said.ids, addresses, &digests)?;
     Ok(Redaction {
         digests,

@@ -203,7 +203,7 @@ fn is_for(
 fn said_at(tx: &Reader<'_>, project: ProjectId, pointer: &str) -> Result<Option<u64>, Refusal> {
     match pointer.parse::<Pointer>().map(|it| it.target) {
         Ok(Target::Sam { kind, slug, date }) if kind == OWN_EVENT => {
-            Ok(tx.events_at(project, &kind, &slug, date)?.pop())
+            Ok(tx.events().at(project, &kind, &slug, date)?.pop())
         }
         _ => Ok(None),
     }

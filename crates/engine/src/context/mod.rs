@@ -409,7 +409,7 @@ pub(crate) fn narrowed_for(
 ) -> Result<Limits, Refusal> {
     let mut limits = limits.clone();
     for one in line_of(tx, agent)? {
-        limits = narrowed(&limits, &tx.narrowed(&one.handle)?);
+        limits = narrowed(&limits, &tx.messages().narrowed(&one.handle)?);
     }
     Ok(limits)
 }

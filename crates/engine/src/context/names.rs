@@ -4,7 +4,7 @@
 use std::{collections::HashSet, sync::LazyLock};
 
 use engram_model::{AgentId, Code, Engram, Entry, ProjectId, Refusal, is_hidden, operation::Agent};
-use engram_store::{Deed, Reader};
+use engram_store::{Attribution, Reader};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 use unicode_security::skeleton;
 
@@ -135,7 +135,7 @@ pub(crate) fn author(engram: &Engram) -> String {
 }
 
 /// Who did something, as it is shown.
-pub(crate) fn by(deed: &Deed) -> String {
+pub(crate) fn by(deed: &Attribution) -> String {
     shown(deed.agent.as_ref(), &deed.by)
 }
 
@@ -175,7 +175,7 @@ struct NameHolder {
 
 impl TakenNames {
     pub(crate) fn of(tx: &Reader<'_>, project: ProjectId) -> Result<Self, Refusal> {
-        let holder = |it: engram_store::Holder| NameHolder {
+        let holder = |it: engram_store::NameHolder| NameHolder {
             looks: [folded(&it.label), folded(&it.handle.0)],
             handle: it.handle,
             is_given: it.is_given,

@@ -95,14 +95,16 @@ impl Engine {
                 if in_repository { write(repo, id) } else { id }
             }
         };
-        let known = self.store.read::<_, Refusal>(|tx| Ok(tx.place_of(id)?))?;
+        let known = self
+            .store
+            .read::<_, Refusal>(|tx| Ok(tx.projects().place_of(id)?))?;
         if known.as_deref() == Some(&place(repo)) {
             self.located.keep(repo, id);
             return Ok(settled(id));
         }
         let is_elsewhere = self
             .store
-            .read::<_, Refusal>(|tx| Ok(tx.is_admitted(&seat(repo), id)?))?;
+            .read::<_, Refusal>(|tx| Ok(tx.projects().is_admitted(&seat(repo), id)?))?;
         let place = (!is_elsewhere && !repo.is_named_back()).then(|| seat(repo));
         Ok(Ground {
             project: id,
@@ -117,7 +119,7 @@ impl Engine {
     fn kept_in_home(&self, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
         let now = self.world.now();
         let (id, is_empty, commits) = self.store.read::<_, Refusal>(|tx| {
-            let id = tx.project_at(&place(repo))?;
+            let id = tx.projects().at(&place(repo))?;
             let newest = match id {
                 Some(id) => tx.newest_holding(id, now, None, KNOWN_BY)?,
                 None => Vec::new(),
@@ -130,7 +132,7 @@ impl Engine {
                 | Target::Artifact { name: path, .. } = &pointer.target
                     && let (Some(id), Some(digest)) = (id, pointer.kept())
                 {
-                    commits.extend(tx.snapshot_base(id, digest, path)?);
+                    commits.extend(tx.snapshots().base(id, digest, path)?);
                 }
             }
             Ok((id, newest.is_empty(), commits))
@@ -144,9 +146,12 @@ impl Engine {
     /// Refuses a place that may not use the project: one may that is its own, that it was moved to, or that
     /// the user admitted. Whether the home knows all of that already.
     fn check_place(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
-        let (known, is_admitted) = self
-            .store
-            .read::<_, Refusal>(|tx| Ok((tx.place_of(id)?, tx.is_admitted(&seat(repo), id)?)))?;
+        let (known, is_admitted) = self.store.read::<_, Refusal>(|tx| {
+            Ok((
+                tx.projects().place_of(id)?,
+                tx.projects().is_admitted(&seat(repo), id)?,
+            ))
+        })?;
         if is_admitted {
             return Ok(true);
         }
@@ -175,9 +180,12 @@ impl Engine {
     /// Whether the memory with this id was begun here, or moved here with the repository. What is admitted
     /// here is another's, unless the home knows it to be here.
     pub(crate) fn is_its_own(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
-        let (known, is_admitted) = self
-            .store
-            .read::<_, Refusal>(|tx| Ok((tx.place_of(id)?, tx.is_admitted(&seat(repo), id)?)))?;
+        let (known, is_admitted) = self.store.read::<_, Refusal>(|tx| {
+            Ok((
+                tx.projects().place_of(id)?,
+                tx.projects().is_admitted(&seat(repo), id)?,
+            ))
+        })?;
         Ok(match known {
             Some(known) if known == place(repo) => true,
             Some(known) => !is_admitted && !stands(&known, repo, id),

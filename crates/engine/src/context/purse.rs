@@ -27,7 +27,7 @@ pub(crate) fn purse(
     let mut limits = cx.engine.config.limits.clone();
     let mut elders = Vec::new();
     for one in line_of(tx, Some(&called.agent))?.into_iter().rev() {
-        limits = narrowed(&limits, &tx.narrowed(&one.handle)?);
+        limits = narrowed(&limits, &tx.messages().narrowed(&one.handle)?);
         if one.handle != *handle {
             // The turn that the store knows goes on for those below it until a call of its own begins another.
             elders.push(Elder {

@@ -195,7 +195,10 @@ pub(crate) fn copies<'a>(
 ) -> Result<Vec<Operation>, Refusal> {
     let mut entries = Vec::new();
     for snapshot in snapshots {
-        if !tx.has_snapshot(project, &snapshot.digest_hex, &snapshot.path)? {
+        if !tx
+            .snapshots()
+            .has(project, &snapshot.digest_hex, &snapshot.path)?
+        {
             entries.push(Operation::Kept(snapshot.clone()));
         }
     }
@@ -206,8 +209,8 @@ pub(crate) fn copies<'a>(
         let path = pointer.name();
         let is_new = |it: &Snapshot| it.digest_hex == digest && it.path == path;
         if !snapshots.iter().any(is_new)
-            && !tx.has_snapshot(project, digest, path)?
-            && tx.snapshot(project, digest, path)?.is_none()
+            && !tx.snapshots().has(project, digest, path)?
+            && tx.snapshots().bytes(project, digest, path)?.is_none()
         {
             return Err(Refusal::new(
                 Code::PointerNotFound,

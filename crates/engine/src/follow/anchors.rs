@@ -14,7 +14,7 @@ use std::{
 
 use engram_model::{Anchored, Engram, EngramId, Health, Operation, Refusal, operation::Anchoring};
 use engram_pointers::{Anchors, Repo, Stand, Stir, Watch};
-use engram_store::{Looked, NewEntry, Reader, open_private};
+use engram_store::{NewEntry, Reader, WorktreeState, open_private};
 
 use crate::{
     Engine,
@@ -109,7 +109,7 @@ pub(crate) struct AnchorFollower {
     held: BTreeMap<EngramId, Box<[FollowedPointer]>>,
     /// What is kept of those that are not plainly unchanged.
     known: HashMap<EngramId, Health>,
-    looked: Looked,
+    looked: WorktreeState,
     /// The newest entry of the journal that was taken into account.
     cursor: u64,
     /// The working tree is not there: nobody can look.
@@ -162,7 +162,7 @@ impl Follower for AnchorFollower {
             anchors: Anchors::default(),
             held: BTreeMap::new(),
             known: HashMap::new(),
-            looked: Looked::default(),
+            looked: WorktreeState::default(),
             cursor: 0,
             is_gone: false,
             checkout: Head::of(repo),

@@ -357,7 +357,7 @@ fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<Op
     let now = cx.engine.world.now();
     let mut open = Vec::new();
     for agent in near {
-        for grant in tx.unspent_grants(&agent.handle)? {
+        for grant in tx.grants().unspent(&agent.handle)? {
             let grant = aged(tx, grant, now)?;
             if grant.state(now) != GrantState::Open {
                 continue;

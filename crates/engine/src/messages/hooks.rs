@@ -260,7 +260,7 @@ fn state(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal> {
     let days = cx
         .engine
         .store
-        .read::<_, Refusal>(|tx| Ok(tx.event_days(project, &read.kind, &read.slug, DAYS)?))?;
+        .read::<_, Refusal>(|tx| Ok(tx.events().days(project, &read.kind, &read.slug, DAYS)?))?;
     let shelf = cx.shelf(Some(project));
     let mut found = None;
     for day in days {

@@ -58,7 +58,7 @@ pub(crate) fn code_grants(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Vec<Issue
     };
     let now = cx.engine.world.now();
     let mut open = Vec::new();
-    for grant in tx.unspent_grants(&agent.handle)? {
+    for grant in tx.grants().unspent(&agent.handle)? {
         let grant = aged(tx, grant, now)?;
         if let Ok(chars) = code_allowance(&agent.handle, Some(&grant), now) {
             open.push((chars, grant));

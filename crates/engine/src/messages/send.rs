@@ -115,7 +115,7 @@ fn report(
             entries.extend(pack.kept(tx, &ground, &by)?);
             let (asked, requests) = plan_requests(cx, tx, &ground, &wanted)?;
             entries.extend(planned(asked, &by));
-            let resend_of = tx.unsent(ground.project, Some(&agent.handle))?;
+            let resend_of = tx.messages().unsent(ground.project, Some(&agent.handle))?;
             let pointers = claims.iter().flat_map(|it| &it.found.pointers);
             let pointers = pointers.chain(&pack.pointers);
             let pointers = pointers.chain(wanted.iter().map(|it| &it.resolved.pointer));

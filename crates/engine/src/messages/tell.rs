@@ -52,7 +52,7 @@ pub(crate) fn tell(
     let ((sent, resend_of), _) = decide::decide(cx, &ground, |tx, _| {
         decide::admit_many(cx, tx, 1)?;
         send::still_granted(cx, tx, parsed)?;
-        let resend_of = tx.unsent(ground.project, cx.caller.agent())?;
+        let resend_of = tx.messages().unsent(ground.project, cx.caller.agent())?;
         let mut entries = pack.kept(tx, &ground, &by)?;
         let sent = Sent {
             id: id.clone(),
@@ -216,7 +216,7 @@ fn new_grant(
 /// Checks that a token in a message is one that its recipient can use for this pointer.
 fn holds(cx: &Context<'_>, tx: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
     let now = cx.engine.world.now();
-    let found = tx.grant_of_token(&digest_of(&gift.token))?;
+    let found = tx.grants().of_token(&digest_of(&gift.token))?;
     let address = gift.resolved.pointer.to_string();
     let is_open = match found.map(|grant| aged(tx, grant, now)).transpose()? {
         Some(grant) => {

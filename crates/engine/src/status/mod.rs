@@ -59,7 +59,7 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
                 None
             },
             requests: if user {
-                Some(tx.count_requests(project, None, false)?)
+                Some(tx.grants().count_requests(project, None, false)?)
             } else {
                 None
             },

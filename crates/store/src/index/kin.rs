@@ -37,8 +37,8 @@ impl Kin {
         self.indexed
     }
 
-    /// The places of the `most` newest versions under a key that were stored before `below`, newest first;
-    /// and whether there are more.
+    /// The places of the `most` newest versions under a key that were stored before `below`, newest
+    /// first; and whether there are more.
     pub fn of(&self, key: u64, below: u64, most: usize) -> Result<(Vec<u64>, bool)> {
         guarded(|| {
             let mut found = Vec::new();
@@ -76,8 +76,8 @@ impl Kin {
             return Ok(false);
         };
         let seqs = segment.fast_fields().u64(SEQ)?;
-        // Pieces are merged in any order, so the newest may be anywhere: all of a list is read, but for one
-        // that is so long that its key says nothing.
+        // Pieces are merged in any order, so the newest may be anywhere: all of a list is read, but
+        // for one that is so long that its key says nothing.
         let (documents, length) = (u64::from(segment.max_doc()), u64::from(list.size_hint()));
         let skips = may_skip && length > LONG;
         if skips {

@@ -17,7 +17,7 @@ use crate::Result;
 
 /// What a query looks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
+pub struct SearchTerms {
     /// Identifiers, numbers, files.
     pub exact: Vec<String>,
     /// Stems.
@@ -26,8 +26,8 @@ pub struct Terms {
     pub grams: Vec<String>,
 }
 
-/// What finding a term is worth, for each term of [`Terms`] in its order. Whole numbers, so that a
-/// sum does not depend on the order of adding.
+/// What finding a term is worth, for each term of [`SearchTerms`] in its order. Whole numbers, so
+/// that a sum does not depend on the order of adding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Worth {
     /// Of `exact`.
@@ -76,7 +76,7 @@ pub struct Match {
 type TermPlace = (Field, Option<TermInfo>);
 
 /// Where in a segment the terms of a question occur, in their order.
-struct Places {
+struct SegmentTerms {
     total: u64,
     exact: Vec<TermPlace>,
     words: Vec<TermPlace>,
@@ -89,7 +89,7 @@ struct Places {
 pub struct Look {
     searcher: Searcher,
     indexed: u64,
-    segments: Vec<Places>,
+    segments: Vec<SegmentTerms>,
 }
 
 impl Look {
@@ -97,13 +97,13 @@ impl Look {
         searcher: Searcher,
         fields: Fields,
         project: ProjectId,
-        terms: &Terms,
+        terms: &SearchTerms,
         indexed: u64,
     ) -> Result<Self> {
         let segments = searcher
             .segment_readers()
             .iter()
-            .map(|segment| Places::find(segment, fields, project, terms))
+            .map(|segment| SegmentTerms::find(segment, fields, project, terms))
             .collect::<Result<_>>()?;
         Ok(Self {
             searcher,
@@ -176,12 +176,12 @@ fn add(sums: &mut Vec<u64>, places: &[TermPlace]) {
     }
 }
 
-impl Places {
+impl SegmentTerms {
     fn find(
         segment: &SegmentReader,
         fields: Fields,
         project: ProjectId,
-        terms: &Terms,
+        terms: &SearchTerms,
     ) -> Result<Self> {
         let of = |field: Field, key: &str| -> Result<TermPlace> {
             let term = Term::from_field_text(field, key);
@@ -259,21 +259,21 @@ impl Places {
         if own.is_empty() {
             return Ok(());
         }
-        each(&self.exact, &|it, term| {
-            it.exact += 1;
-            it.exact_worth += worth.exact[term];
+        each(&self.exact, &|version, term| {
+            version.exact += 1;
+            version.exact_worth += worth.exact[term];
         })?;
-        each(&self.words, &|it, term| {
-            it.words += 1;
-            it.words_worth += worth.words[term];
+        each(&self.words, &|version, term| {
+            version.words += 1;
+            version.words_worth += worth.words[term];
         })?;
-        each(&self.grams, &|it, _| it.grams += 1)?;
-        each(&self.said, &|it, _| it.said += 1)
+        each(&self.grams, &|version, _| version.grams += 1)?;
+        each(&self.said, &|version, _| version.said += 1)
     }
 }
 
-/// Walks the versions of a segment that have a needed term, and adds what the other terms are worth.
-/// Versions that have only the others are skipped.
+/// Walks the versions of a segment that have a needed term, and adds what the other terms are
+/// worth. Versions that have only the others are skipped.
 fn walk(
     segment: &SegmentReader,
     at: usize,
@@ -307,8 +307,8 @@ fn walk(
 }
 
 impl Worth {
-    fn of(&self, it: &Match) -> u64 {
-        it.exact_worth + it.words_worth + self.gram * it.grams as u64
+    fn of(&self, found: &Match) -> u64 {
+        found.exact_worth + found.words_worth + self.gram * found.grams as u64
     }
 
     /// Which words a version must have one of, if it has nothing exact; the others are together
@@ -319,8 +319,8 @@ impl Worth {
         let mut sum = 0;
         let below = least
             .iter()
-            .take_while(|it| {
-                sum += self.words[**it];
+            .take_while(|word| {
+                sum += self.words[**word];
                 sum < self.floor
             })
             .count();
@@ -403,13 +403,13 @@ impl Best {
         !self.is_full() || self.heap.peek().is_none_or(|it| most >= it.0.score)
     }
 
-    fn offer(&mut self, it: Chosen) {
+    fn offer(&mut self, chosen: Chosen) {
         if !self.is_full() {
-            self.heap.push(Reverse(it));
+            self.heap.push(Reverse(chosen));
         } else if let Some(mut least) = self.heap.peek_mut()
-            && it > least.0
+            && chosen > least.0
         {
-            *least = Reverse(it);
+            *least = Reverse(chosen);
         }
     }
 

@@ -1,4 +1,5 @@
-//! Agents, what proves them, and what they were permitted: all of it is made again from the journal.
+//! Agents, what proves them, and what they were permitted: all of it is made again from the
+//! journal.
 
 use engram_model::{
     AgentId, Code, EventId, GrantState, Granted, IssuedGrant, Operation, RequestState, RunId,
@@ -120,8 +121,8 @@ fn by(store: &Store, agent: &str, operation: Operation) -> u64 {
         .unwrap()
 }
 
-/// A name is a person's who opened its agent or called it so in a command, or wrote it under a claim; an earlier
-/// home says so too, and a replay.
+/// A name is a person's who opened its agent or called it so in a command, or wrote it under a
+/// claim; an earlier home says so too, and a replay.
 #[test]
 fn who_gave_a_name_is_known_of_every_home() {
     let home = TempDir::new().unwrap();
@@ -210,8 +211,8 @@ fn who_gave_a_name_is_known_of_every_home() {
     sound(&store);
 }
 
-/// What agents that nobody opened did is counted together, whoever of them called last; what an opened one did, and
-/// what was done elsewhere or before, is not.
+/// What agents that nobody opened did is counted together, whoever of them called last; what an
+/// opened one did, and what was done elsewhere or before, is not.
 #[test]
 fn strangers_are_counted_together() {
     let home = TempDir::new().unwrap();
@@ -316,22 +317,22 @@ fn permissions_are_made_again_from_the_journal() {
     }
     let a = AgentId("a".to_owned());
     let stand = || {
-        ask(&store, |it| {
-            let grants = it.grants(PROJECT, None, 10)?;
+        ask(&store, |reader| {
+            let grants = reader.grants().list(PROJECT, None, 10)?;
             let states: Vec<_> = grants.iter().map(|it| it.state(now())).collect();
-            let requests = it.requests(PROJECT, None, true, 10)?;
+            let requests = reader.grants().requests(PROJECT, None, true, 10)?;
             let requests: Vec<_> = requests
                 .into_iter()
                 .map(|it| (it.id, it.state, it.reason, it.why))
                 .collect();
             Ok((
                 states,
-                it.unspent_grants(&a)?.len(),
-                it.count_spent_grants(&a)?,
-                it.grant_of_token("03")?.map(|it| it.what),
-                it.waiting(&a, LINE)?,
+                reader.grants().unspent(&a)?.len(),
+                reader.grants().count_spent(&a)?,
+                reader.grants().of_token("03")?.map(|it| it.what),
+                reader.grants().waiting(&a, LINE)?,
                 requests,
-                [it.refusals(&a, "t1")?, it.refusals(&a, "t2")?],
+                [reader.refusals(&a, "t1")?, reader.refusals(&a, "t2")?],
             ))
         })
     };

@@ -1,4 +1,5 @@
-//! What is left to compare: whoever worked on what was left before says nothing of what was noted since.
+//! What is left to compare: whoever worked on what was left before says nothing of what was noted
+//! since.
 
 use engram_store::{Due, StoreError};
 use tempfile::TempDir;

@@ -39,24 +39,24 @@ fn version(number: u64) -> Engram {
         4 => "Nearly 100 percent.".to_owned(),
         _ => format!("Claim {number} holds."),
     };
-    let mut it = Engram::from(engram(u128::from(number) + 1, &claim));
-    it.kind = Kind::ALL[number as usize % Kind::ALL.len()];
-    it.fact_type = FactType::ALL[number as usize % 2];
-    it.scope = Scope::ALL[number as usize / 3 % Scope::ALL.len()];
-    it.topic = ["", "ledger", "ledger/locks", "ledgers"][number as usize % 4].to_owned();
+    let mut version = Engram::from(engram(u128::from(number) + 1, &claim));
+    version.kind = Kind::ALL[number as usize % Kind::ALL.len()];
+    version.fact_type = FactType::ALL[number as usize % 2];
+    version.scope = Scope::ALL[number as usize / 3 % Scope::ALL.len()];
+    version.topic = ["", "ledger", "ledger/locks", "ledgers"][number as usize % 4].to_owned();
     let (name, handle, role) = AUTHORS[number as usize / 5 % 6];
-    it.provenance.created_by = name.to_owned();
-    it.role = role.map(str::to_owned);
-    it.agent = handle.map(|it| AgentId(it.to_owned()));
-    it.verified = !number.is_multiple_of(7);
-    it.recorded_at = at(number as i64);
-    it.valid_from = it.recorded_at;
-    it.expires_at = number.is_multiple_of(2).then(|| at(number as i64 + 30));
+    version.provenance.created_by = name.to_owned();
+    version.role = role.map(str::to_owned);
+    version.agent = handle.map(|it| AgentId(it.to_owned()));
+    version.verified = !number.is_multiple_of(7);
+    version.recorded_at = at(number as i64);
+    version.valid_from = version.recorded_at;
+    version.expires_at = number.is_multiple_of(2).then(|| at(number as i64 + 30));
     if number == 5 {
-        it.tags = vec!["quick \"tag\"".to_owned()];
-        it.pointers = vec!["repo:src/odd\"name.rs#L1@HEAD".parse().unwrap()];
+        version.tags = vec!["quick \"tag\"".to_owned()];
+        version.pointers = vec!["repo:src/odd\"name.rs#L1@HEAD".parse().unwrap()];
     }
-    it
+    version
 }
 
 fn opened(handle: &str, label: &str, role: Option<&str>) -> Operation {
@@ -78,10 +78,10 @@ fn opened(handle: &str, label: &str, role: Option<&str>) -> Operation {
 
 fn open_agents(store: &Store) {
     store
-        .write::<_, StoreError>(now(), |it| {
+        .write::<_, StoreError>(now(), |writer| {
             AUTHORS.iter().try_for_each(|(name, handle, role)| {
                 let opened = handle.map(|handle| opened(handle, name, *role));
-                opened.map_or(Ok(()), |opened| record(it, opened).map(drop))
+                opened.map_or(Ok(()), |opened| record(writer, opened).map(drop))
             })
         })
         .unwrap();
@@ -241,7 +241,11 @@ fn filters() -> Vec<(&'static str, Filter)> {
 }
 
 /// All that pages lead to, and how many there were.
-fn pages(it: &Reader<'_>, filter: &Filter, oldest_first: bool) -> Result<(Vec<EngramId>, usize)> {
+fn pages(
+    reader: &Reader<'_>,
+    filter: &Filter,
+    oldest_first: bool,
+) -> Result<(Vec<EngramId>, usize)> {
     let mut feed = Feed {
         after: oldest_first.then_some(0),
         limit: Some(1_000),
@@ -250,7 +254,7 @@ fn pages(it: &Reader<'_>, filter: &Filter, oldest_first: bool) -> Result<(Vec<En
     };
     let (mut ids, mut count) = (Vec::new(), 0);
     loop {
-        let (entries, next) = it.feed(PROJECT, "", &feed, at(800))?;
+        let (entries, next) = reader.feed(PROJECT, "", &feed, at(800))?;
         count += 1;
         ids.extend(entries.iter().filter_map(|it| match &it.change {
             Change::Stored(engram) => Some(engram.id),
@@ -276,11 +280,11 @@ fn a_filter_leaves_and_counts_what_it_admits() {
         };
         let mut wanted: Vec<EngramId> = admits(&filter).iter().map(|it| it.id).collect();
         let (found, facets) = store
-            .read::<_, StoreError>(|it| {
-                let older = pages(it, &filter, true)?;
+            .read::<_, StoreError>(|reader| {
+                let older = pages(reader, &filter, true)?;
                 Ok((
-                    (older, pages(it, &filter, false)?),
-                    it.facets(PROJECT, "", &filter, at(800))?,
+                    (older, pages(reader, &filter, false)?),
+                    reader.facets(PROJECT, "", &filter, at(800))?,
                 ))
             })
             .unwrap();
@@ -345,11 +349,11 @@ fn engrams_that_hold_are_counted_as_by_hand() {
     fill(&store);
     let closed: Vec<u64> = vec![1, 2, 1_001, 1_002];
     store
-        .write::<_, StoreError>(at(MANY as i64), |it| {
+        .write::<_, StoreError>(at(MANY as i64), |writer| {
             for number in &closed {
                 let id = EngramId(Ulid(u128::from(*number) + 1));
-                record(it, Operation::Forgotten(id))?;
-                record(it, Operation::Forgotten(id))?;
+                record(writer, Operation::Forgotten(id))?;
+                record(writer, Operation::Forgotten(id))?;
             }
             Ok(())
         })
@@ -379,7 +383,8 @@ fn engrams_that_hold_are_counted_as_by_hand() {
     assert_eq!(all.total, MANY);
 }
 
-/// The numbers of what the feed lists for one role, oldest first, and the role that each is told with.
+/// The numbers of what the feed lists for one role, oldest first, and the role that each is told
+/// with.
 fn of_role(store: &Store, role: &str) -> Vec<(u128, Option<String>)> {
     let feed = Feed {
         after: Some(0),
@@ -393,17 +398,17 @@ fn of_role(store: &Store, role: &str) -> Vec<(u128, Option<String>)> {
         .read::<_, StoreError>(|it| it.feed(PROJECT, "", &feed, now()))
         .unwrap();
     let told = entries.into_iter().filter_map(|it| match it.change {
-        Change::Stored(it) => Some((it.id.0.0, it.role)),
+        Change::Stored(engram) => Some((engram.id.0.0, engram.role)),
         _ => None,
     });
     told.collect()
 }
 
 fn said_by(number: u128, handle: Option<&str>) -> Record {
-    let mut it = engram(number, &format!("Claim {number}."));
-    it.provenance.created_by = "programmer-like".to_owned();
-    it.agent = handle.map(|it| AgentId(it.to_owned()));
-    it
+    let mut version = engram(number, &format!("Claim {number}."));
+    version.provenance.created_by = "programmer-like".to_owned();
+    version.agent = handle.map(|it| AgentId(it.to_owned()));
+    version
 }
 
 /// What agents said in their roles; one was opened again in another, and one claim is erased.
@@ -455,7 +460,8 @@ fn check_roles(store: &Store) {
     sound(store);
 }
 
-/// An agent named after one role is what its handle says, and was what it was when it said something.
+/// An agent named after one role is what its handle says, and was what it was when it said
+/// something.
 #[test]
 fn a_role_is_of_the_handle_and_never_of_the_name() {
     let home = TempDir::new().unwrap();

@@ -89,13 +89,13 @@ pub(crate) fn put(store: &Store, number: u128, claim: &str) -> Result<u64> {
 }
 
 /// Stores a version; its place.
-pub(crate) fn add(it: &Writer<'_>, version: Record) -> Result<u64> {
-    record(it, Operation::Stored(Box::new(version)))
+pub(crate) fn add(writer: &Writer<'_>, version: Record) -> Result<u64> {
+    record(writer, Operation::Stored(Box::new(version)))
 }
 
 /// Records an operation of the user.
-pub(crate) fn record(it: &Writer<'_>, operation: Operation) -> Result<u64> {
-    it.record(&NewEntry {
+pub(crate) fn record(writer: &Writer<'_>, operation: Operation) -> Result<u64> {
+    writer.record(&NewEntry {
         project: PROJECT,
         shareable: true,
         agent: None,
@@ -108,8 +108,8 @@ pub(crate) fn record(it: &Writer<'_>, operation: Operation) -> Result<u64> {
 pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
     let engram = engram(number, claim);
     store
-        .write::<_, StoreError>(now(), |it| {
-            let versions = it.versions_saying(PROJECT, &engram.content_hash)?;
+        .write::<_, StoreError>(now(), |writer| {
+            let versions = writer.versions_saying(PROJECT, &engram.content_hash)?;
             let redaction = Redaction {
                 id: engram.id,
                 content_hash: engram.content_hash.clone(),
@@ -117,7 +117,7 @@ pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
                 seqs: versions.iter().map(|it| it.seq).collect(),
                 ..Redaction::default()
             };
-            record(it, Operation::Redacted(redaction))
+            record(writer, Operation::Redacted(redaction))
         })
         .unwrap()
 }

@@ -267,8 +267,8 @@ fn a_home_that_comes_back_after_a_strangers_is_written_again() {
     assert_eq!(head(&open(&home)), 2);
 }
 
-/// SQLite opens by name, one file after the other: what is written after the exchange lies in the home
-/// that stands there, whichever moment of the opening it fell into.
+/// SQLite opens by name, one file after the other: what is written after the exchange lies in the
+/// home that stands there, whichever moment of the opening it fell into.
 #[test]
 fn a_home_that_is_exchanged_while_it_is_opened_loses_nothing() {
     let folder = TempDir::new().unwrap();

@@ -3,15 +3,15 @@
 use std::fs;
 
 use engram_model::{HashKeys, hash_keys};
-use engram_store::{Index, Look, Match, Store, StoreError, Terms, Worth};
+use engram_store::{Index, Look, Match, SearchTerms, Store, StoreError, Worth};
 use tempfile::TempDir;
 
 use crate::fixture::{PROJECT, head, open, put, redact};
 
 fn look(index: &Index, word: &str) -> Result<Look, StoreError> {
-    let terms = Terms {
+    let terms = SearchTerms {
         words: vec![word.to_owned()],
-        ..Terms::default()
+        ..SearchTerms::default()
     };
     index.look(PROJECT, &terms)
 }
@@ -156,7 +156,7 @@ fn a_search_finds_what_a_plain_count_finds() {
         ("42 birch cedar", 3),
     ] {
         let terms = hash_keys(asked, &[], "", &[]);
-        let terms = Terms {
+        let terms = SearchTerms {
             exact: terms.exact().cloned().collect(),
             words: terms.words,
             grams: terms.grams,
@@ -185,32 +185,32 @@ fn a_search_finds_what_a_plain_count_finds() {
     }
 }
 
-fn plainly(keys: &[HashKeys], terms: &Terms, worth: &Worth) -> Vec<Match> {
+fn plainly(keys: &[HashKeys], terms: &SearchTerms, worth: &Worth) -> Vec<Match> {
     let mut all: Vec<(u64, Match)> = Vec::new();
     for (at, keys) in keys.iter().enumerate() {
-        let mut it = Match {
+        let mut found = Match {
             seq: at as u64 + 1,
             ..Match::default()
         };
         for (key, worth) in terms.exact.iter().zip(&worth.exact) {
             if keys.exact().any(|own| own == key) {
-                it.exact += 1;
-                it.exact_worth += worth;
-                it.said += 1;
+                found.exact += 1;
+                found.exact_worth += worth;
+                found.said += 1;
             }
         }
         for (key, worth) in terms.words.iter().zip(&worth.words) {
             if keys.words.contains(key) {
-                it.words += 1;
-                it.words_worth += worth;
-                it.said += 1;
+                found.words += 1;
+                found.words_worth += worth;
+                found.said += 1;
             }
         }
         let grams = terms.grams.iter();
-        it.grams = grams.filter(|it| keys.grams.contains(it)).count();
-        let sum = it.exact_worth + it.words_worth + it.grams as u64 * worth.gram;
-        if it.exact > 0 || (it.words_worth >= worth.floor && it.words > 0) {
-            all.push((sum, it));
+        found.grams = grams.filter(|it| keys.grams.contains(it)).count();
+        let sum = found.exact_worth + found.words_worth + found.grams as u64 * worth.gram;
+        if found.exact > 0 || (found.words_worth >= worth.floor && found.words > 0) {
+            all.push((sum, found));
         }
     }
     all.sort_by_key(|(sum, it)| std::cmp::Reverse((*sum, it.seq)));
@@ -241,8 +241,8 @@ fn deleted_under_another() {
     }
 }
 
-/// Whoever begins it anew, an earlier build's home or one whose index was deleted, leaves it behind:
-/// the others learn that there is something to read.
+/// Whoever begins it anew, an earlier build's home or one whose index was deleted, leaves it
+/// behind: the others learn that there is something to read.
 #[test]
 fn one_that_is_begun_anew_is_behind() {
     let home = TempDir::new().unwrap();

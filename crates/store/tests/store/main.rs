@@ -3,6 +3,7 @@
 
 mod agents;
 mod due;
+mod earlier_schemas;
 mod feed;
 mod fixture;
 mod home;

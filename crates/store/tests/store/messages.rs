@@ -4,7 +4,7 @@ use engram_model::{
     AgentId, Code, Operation,
     operation::{Sent, Unsent},
 };
-use engram_store::{Delivered, NewEntry, Reader, Store, StoreError};
+use engram_store::{MessageTotals, NewEntry, Reader, Store, StoreError};
 use tempfile::TempDir;
 
 use crate::{
@@ -46,7 +46,12 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
     };
     let read = |agent: &AgentId| {
         store
-            .read::<_, StoreError>(|it| Ok((it.narrowed(agent)?, it.inline_tokens(agent, "t1")?)))
+            .read::<_, StoreError>(|it| {
+                Ok((
+                    it.messages().narrowed(agent)?,
+                    it.messages().inline_tokens(agent, "t1")?,
+                ))
+            })
             .unwrap()
     };
     record(
@@ -75,11 +80,16 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
     );
     assert_eq!(read(lead), (budgets(&[]), 200));
     let (delivered, files) = store
-        .read::<_, StoreError>(|it| Ok((it.delivered(PROJECT)?, it.uncounted_files(PROJECT, 9)?)))
+        .read::<_, StoreError>(|it| {
+            Ok((
+                it.messages().totals(PROJECT)?,
+                it.messages().uncounted_files(PROJECT, 9)?,
+            ))
+        })
         .unwrap();
     assert_eq!(
         delivered,
-        Delivered {
+        MessageTotals {
             messages: 3,
             resends: 0,
             tokens: 400
@@ -93,9 +103,9 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
             .unwrap();
     };
     let known = || {
-        let read = |it: &Reader<'_>| {
-            let files = it.delivered_files(PROJECT)?;
-            let left = it.uncounted_files(PROJECT, 9)?;
+        let read = |reader: &Reader<'_>| {
+            let files = reader.messages().files(PROJECT)?;
+            let left = reader.messages().uncounted_files(PROJECT, 9)?;
             Ok(((files.all, files.counted, files.tokens), left.len()))
         };
         store.read::<_, StoreError>(read).unwrap()
@@ -127,7 +137,7 @@ fn deliveries_of_the_schema_before_are_not_counted_yet() {
     drop(store);
     damage(home.path(), &format!("{LAST} PRAGMA user_version = 14"));
     let store = open(home.path());
-    let left = store.read::<_, StoreError>(|it| it.uncounted_files(PROJECT, 9));
+    let left = store.read::<_, StoreError>(|it| it.messages().uncounted_files(PROJECT, 9));
     assert_eq!(left.unwrap(), ["repo:a.rs@c"]);
     crate::replay::sound(&store);
 }
@@ -146,7 +156,7 @@ fn a_refusal_waits_for_the_next_message_of_its_sender() {
     };
     let waits = |agent: Option<&AgentId>| {
         store
-            .read::<_, StoreError>(|it| it.unsent(PROJECT, agent))
+            .read::<_, StoreError>(|it| it.messages().unsent(PROJECT, agent))
             .unwrap()
     };
     record(&store, Some(&ada), refused("r1"));

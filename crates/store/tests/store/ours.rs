@@ -19,14 +19,14 @@ use crate::fixture::{head, open, put};
 /// Each file of a folder with its bytes and when it was changed.
 fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap());
-    let read = |it: fs::DirEntry| {
-        let about = it.metadata().unwrap();
+    let read = |entry: fs::DirEntry| {
+        let about = entry.metadata().unwrap();
         let bytes = if about.is_file() {
-            fs::read(it.path()).unwrap()
+            fs::read(entry.path()).unwrap()
         } else {
             Vec::new()
         };
-        (it.path(), (bytes, about.modified().unwrap()))
+        (entry.path(), (bytes, about.modified().unwrap()))
     };
     entries.map(read).collect()
 }
@@ -66,11 +66,11 @@ fn what_is_not_ours_is_not_touched() {
     type Make<'a> = &'a dyn Fn(&Path);
     let cases: [(&str, Make<'_>); 10] = [
         ("another program", &|it| execute(it, THEIRS)),
-        ("another program", &|it| {
-            execute(it, &format!("PRAGMA journal_mode = wal; {THEIRS}"));
+        ("another program", &|database| {
+            execute(database, &format!("PRAGMA journal_mode = wal; {THEIRS}"));
         }),
-        ("another program", &|it| {
-            execute(it, &format!("PRAGMA user_version = 3; {THEIRS}"));
+        ("another program", &|database| {
+            execute(database, &format!("PRAGMA user_version = 3; {THEIRS}"));
         }),
         // Nothing is in it yet, but it was not begun by us.
         ("another program", &|it| {
@@ -85,10 +85,10 @@ fn what_is_not_ours_is_not_touched() {
         ("not an SQLite database", &|it| fs::write(it, "x").unwrap()),
         ("a folder", &|it| fs::create_dir(it).unwrap()),
         ("not a file", &|it| drop(UnixListener::bind(it).unwrap())),
-        ("not a file", &|it| {
-            let made = std::process::Command::new("mkfifo").arg(it).status();
+        ("not a file", &|path| {
+            let made = std::process::Command::new("mkfifo").arg(path).status();
             assert!(made.unwrap().success());
-            assert!(fs::metadata(it).unwrap().file_type().is_fifo());
+            assert!(fs::metadata(path).unwrap().file_type().is_fifo());
         }),
     ];
     for (says, make) in cases {

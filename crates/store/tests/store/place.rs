@@ -26,8 +26,9 @@ fn version(number: u128, first: u128, claim: &str) -> Record {
     }
 }
 
-/// The first claim is confirmed twice; the second is corrected, and that undone; a third is forgotten,
-/// and is back. Each has its number as its place in the journal, but for 4 and what follows it.
+/// The first claim is confirmed twice; the second is corrected, and that undone; a third is
+/// forgotten, and is back. Each has its number as its place in the journal, but for 4 and what
+/// follows it.
 fn fill(store: &Store) {
     let after = |number, first, old, claim| Record {
         supersedes: Some(id(old)),
@@ -39,18 +40,18 @@ fn fill(store: &Store) {
         ..version(number, first, claim)
     };
     store
-        .write::<_, StoreError>(now(), |it| {
-            add(it, engram(1, "one"))?;
-            add(it, engram(2, "two"))?;
-            add(it, engram(3, "three"))?;
-            record(it, Operation::Forgotten(id(3)))?;
-            add(it, after(5, 1, 1, "one"))?;
-            add(it, after(6, 2, 2, "other"))?;
-            add(it, again(7, 2, 2, Some(6), "two"))?;
-            add(it, after(8, 1, 5, "one"))?;
-            add(it, again(9, 3, 3, None, "three"))?;
+        .write::<_, StoreError>(now(), |writer| {
+            add(writer, engram(1, "one"))?;
+            add(writer, engram(2, "two"))?;
+            add(writer, engram(3, "three"))?;
+            record(writer, Operation::Forgotten(id(3)))?;
+            add(writer, after(5, 1, 1, "one"))?;
+            add(writer, after(6, 2, 2, "other"))?;
+            add(writer, again(7, 2, 2, Some(6), "two"))?;
+            add(writer, after(8, 1, 5, "one"))?;
+            add(writer, again(9, 3, 3, None, "three"))?;
             // The same words in a lineage of their own are another claim.
-            add(it, version(10, 10, "one")).map(drop)
+            add(writer, version(10, 10, "one")).map(drop)
         })
         .unwrap();
 }
@@ -70,7 +71,7 @@ fn list(store: &Store, filter: &Filter, limit: usize, oldest_first: bool) -> Vec
         let (entries, next) = page.unwrap();
         for entry in entries {
             match entry.change {
-                Change::Stored(it) => all.push((it.id, it.placed())),
+                Change::Stored(engram) => all.push((engram.id, engram.placed())),
                 other => panic!("{other:?}"),
             }
         }
@@ -126,7 +127,8 @@ fn a_version_with_the_same_words_takes_the_place_of_the_one_before() {
     sound(&store);
 }
 
-/// What held then is asked of every version under its own number, whichever stands in its place now.
+/// What held then is asked of every version under its own number, whichever stands in its place
+/// now.
 #[test]
 fn what_held_then_is_told_of_every_version() {
     let home = TempDir::new().unwrap();
@@ -137,17 +139,17 @@ fn what_held_then_is_told_of_every_version() {
         ..version(number, first, claim)
     };
     store
-        .write::<_, StoreError>(now(), |it| {
-            add(it, engram(1, "one"))?;
-            add(it, engram(2, "two"))?;
-            add(it, engram(3, "three")).map(drop)
+        .write::<_, StoreError>(now(), |writer| {
+            add(writer, engram(1, "one"))?;
+            add(writer, engram(2, "two"))?;
+            add(writer, engram(3, "three")).map(drop)
         })
         .unwrap();
     store
-        .write::<_, StoreError>(later, |it| {
-            add(it, after(4, 1, "one"))?;
-            add(it, after(5, 2, "other"))?;
-            record(it, Operation::Forgotten(id(3)))
+        .write::<_, StoreError>(later, |writer| {
+            add(writer, after(4, 1, "one"))?;
+            add(writer, after(5, 2, "other"))?;
+            record(writer, Operation::Forgotten(id(3)))
         })
         .unwrap();
     let own = |all: &[u64]| -> Vec<(EngramId, u64)> {

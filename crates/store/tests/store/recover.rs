@@ -30,13 +30,13 @@ fn filled(home: &Path) {
     let store = open(home);
     let text = "We publish.".to_owned();
     store
-        .write::<_, StoreError>(now(), |it| {
+        .write::<_, StoreError>(now(), |writer| {
             for number in 1..=CLAIMS {
-                add(it, claim(number))?;
+                add(writer, claim(number))?;
             }
-            record(it, Operation::Forgotten(EngramId(Ulid(7))))?;
+            record(writer, Operation::Forgotten(EngramId(Ulid(7))))?;
             record(
-                it,
+                writer,
                 Operation::Noted(Event {
                     id: engram_model::EventId(Ulid(9_999)),
                     pointer: "sam:decision:domain@2026-01-08".to_owned(),
@@ -62,10 +62,10 @@ fn pages(home: &Path) -> usize {
 
 /// Claims that can be read, each with its own words.
 fn readable(store: &Store) -> usize {
-    let read = |it: &engram_store::Reader<'_>| -> Result<usize, StoreError> {
+    let read = |reader: &engram_store::Reader<'_>| -> Result<usize, StoreError> {
         let mut count = 0;
         for number in 1..=CLAIMS {
-            let Some(found) = it.engram(EngramId(Ulid(number)))? else {
+            let Some(found) = reader.engram(EngramId(Ulid(number)))? else {
                 continue;
             };
             if !found.redacted {
@@ -208,7 +208,8 @@ fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
     let whole = TempDir::new().unwrap();
     filled(whole.path());
     let bytes = fs::read(whole.path().join("engram.db")).unwrap();
-    // At half of it, the pages that lead to the entries are gone, and so are the entries: all are counted.
+    // At half of it, the pages that lead to the entries are gone, and so are the entries: all are
+    // counted.
     for (kept, is_some) in [
         (bytes.len() - 1, true),
         (bytes.len() * 9 / 10, true),
@@ -228,7 +229,8 @@ fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
     }
 }
 
-/// Something cut the database to nothing: it is not taken for a new home while its index tells otherwise.
+/// Something cut the database to nothing: it is not taken for a new home while its index tells
+/// otherwise.
 #[test]
 fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
     let empty = |home: &Path| {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engram_model::{
     AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, Feed, How, LineageId,
-    Operation, OperationKind, Record, RunId, Scope, Severity, Spend, Tier, Ttl,
+    Operation, OperationKind, Record, RunId, Severity, Spend, Tier, Ttl,
     operation::{
         Admitted, Agent, BriefPin, Contradiction, Event, Located, Permit, Promotion, Read,
         ReadBelow, Redaction, Ruling, Sent, Served, Snapshot, Topics, Unsent,
@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{LATER, NINETEENTH, PROJECT, add, code, engram, head, now, open, put, record};
+use crate::fixture::{PROJECT, code, engram, head, now, open, put, record};
 
 fn unsent(id: &str) -> Unsent {
     Unsent {
@@ -25,10 +25,10 @@ fn unsent(id: &str) -> Unsent {
     }
 }
 
-const CONFLICT: ConflictId = ConflictId(Ulid(7));
+pub(crate) const CONFLICT: ConflictId = ConflictId(Ulid(7));
 
 /// One of each that a home can be told, and what follows from it.
-fn everything(store: &Store) {
+pub(crate) fn everything(store: &Store) {
     let agent = Agent {
         handle: AgentId("a1".to_owned()),
         label: "one".to_owned(),
@@ -206,14 +206,14 @@ fn every_operation_is_the_same_when_it_is_replayed() {
     let store = open(home.path());
     everything(&store);
     assert_eq!(sound(&store).applied, 25);
-    let read = |it: &engram_store::Reader<'_>| {
-        let agent = it.agent(&AgentId("a1".to_owned()))?.unwrap();
-        let first = it.engram(EngramId(Ulid(1)))?.unwrap();
+    let read = |reader: &engram_store::Reader<'_>| {
+        let agent = reader.agent(&AgentId("a1".to_owned()))?.unwrap();
+        let first = reader.engram(EngramId(Ulid(1)))?.unwrap();
         assert_eq!(first.durability, Durability::Durable, "promoted");
         assert_eq!((first.ttl, first.expires_at), (None, None));
         Ok((
             agent.topics,
-            it.engram(EngramId(Ulid(2)))?.unwrap().valid_until,
+            reader.engram(EngramId(Ulid(2)))?.unwrap().valid_until,
         ))
     };
     let (topics, until) = store.read::<_, StoreError>(read).unwrap();
@@ -234,11 +234,11 @@ fn what_may_be_read_of_is_told() {
         all: true,
         ..Feed::default()
     };
-    let read = |it: &engram_store::Reader<'_>| {
-        let all = it.journal_after(0, 100)?;
+    let read = |reader: &engram_store::Reader<'_>| {
+        let all = reader.journal_after(0, 100)?;
         let told = |it: &&Journalled| it.kind().is_some_and(OperationKind::is_told);
         let want: Vec<u64> = all.iter().filter(told).map(|it| it.seq).collect();
-        let (found, _) = it.feed(PROJECT, "", &feed, now())?;
+        let (found, _) = reader.feed(PROJECT, "", &feed, now())?;
         Ok((want, found.iter().map(|it| it.seq).collect::<Vec<_>>()))
     };
     let (want, found) = store.read::<_, StoreError>(read).unwrap();
@@ -251,30 +251,33 @@ fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
     let store = open(home.path());
     everything(&store);
     store
-        .read::<_, StoreError>(|it| {
-            let pair = it.conflict(CONFLICT)?.unwrap();
+        .read::<_, StoreError>(|reader| {
+            let pair = reader.conflict(CONFLICT)?.unwrap();
             assert_eq!(pair.status, ConflictStatus::Resolved);
             assert_eq!(pair.sides, ["aa", "bb"]);
-            let found = it.contradiction(pair.last)?.unwrap();
+            let found = reader.contradiction(pair.last)?.unwrap();
             assert_eq!((found.id, found.why.as_str()), (CONFLICT, "1 is not 2."));
-            let allowed = it.deed(pair.allowed.unwrap())?.unwrap();
+            let allowed = reader.deed(pair.allowed.unwrap())?.unwrap();
             assert_eq!(
                 (allowed.by.as_str(), allowed.why.as_deref()),
                 ("one", Some("Known."))
             );
-            let ruling = it.ruling(pair.verdict.unwrap())?.unwrap();
+            let ruling = reader.ruling(pair.verdict.unwrap())?.unwrap();
             assert_eq!((ruling.id, ruling.why), (CONFLICT, None));
-            assert_eq!(it.conflicts_of(PROJECT, "bb")?, std::slice::from_ref(&pair));
-            let listed = |status| it.conflicts_listed(PROJECT, status, None, None, now());
+            assert_eq!(
+                reader.conflicts_of(PROJECT, "bb")?,
+                std::slice::from_ref(&pair)
+            );
+            let listed = |status| reader.conflicts_listed(PROJECT, status, None, None, now());
             assert_eq!(listed(Some(ConflictStatus::Open))?, []);
             let [all] = &*listed(None)? else {
                 unreachable!("one conflict")
             };
             assert_eq!((all.id, all.first), (CONFLICT, pair.first));
-            assert_eq!(it.entries_about(CONFLICT)?.len(), 3);
+            assert_eq!(reader.entries_about(CONFLICT)?.len(), 3);
             assert!(
-                it.reported_by(LineageId(Ulid(9)))?.is_some()
-                    && it.reported_by(LineageId(Ulid(1)))?.is_none()
+                reader.reported_by(LineageId(Ulid(9)))?.is_some()
+                    && reader.reported_by(LineageId(Ulid(1)))?.is_none()
             );
             Ok(())
         })
@@ -287,9 +290,9 @@ fn what_can_be_erased_is_shown_from_a_place_on() {
     let store = open(home.path());
     everything(&store);
     let shown = |after: u64| {
-        let look = |it: &engram_store::Reader<'_>| {
+        let look = |reader: &engram_store::Reader<'_>| {
             let mut found = Vec::new();
-            it.erasable_after(PROJECT, after, |said| {
+            reader.erasable_after(PROJECT, after, |said| {
                 found.push((said.seq, said.kind, said.text.to_owned()));
             })?;
             found.sort_by_key(|it| it.0);
@@ -330,38 +333,6 @@ fn what_can_be_erased_is_shown_from_a_place_on() {
     assert_eq!(said(allowed), None);
     assert_eq!(said(all[0].0), Some(EngramId(Ulid(1)).to_string()));
     sound(&store);
-}
-
-/// Whoever says the same of the same topic is found, also in a home of before there were sides.
-#[test]
-fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
-    let home = TempDir::new().unwrap();
-    let store = open(home.path());
-    put(&store, 1, "Retries are capped.").unwrap();
-    put(&store, 2, " RETRIES  are capped.").unwrap();
-    put(&store, 3, "Retries are not capped.").unwrap();
-    let side = engram_store::side("", "retries are capped.");
-    let voices = |store: &Store| {
-        let read = |it: &engram_store::Reader<'_>| {
-            let held = it.holding(PROJECT, &side, now())?;
-            let all = it.voices(PROJECT, &side, None)?;
-            Ok((
-                held.len(),
-                all.iter().map(|it| it.id.0.0).collect::<Vec<_>>(),
-            ))
-        };
-        store.read::<_, StoreError>(read).unwrap()
-    };
-    assert_eq!(voices(&store), (2, vec![2, 1]));
-    drop(store);
-    damage(home.path(), LATER);
-    damage(
-        home.path(),
-        "DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
-         DROP TABLE conflict; DROP INDEX content_side; ALTER TABLE content DROP COLUMN side;
-         PRAGMA user_version = 10",
-    );
-    assert_eq!(voices(&open(home.path())), (2, vec![2, 1]));
 }
 
 #[test]
@@ -469,210 +440,4 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
         assert!(refused.contains("from a newer Engram"), "{refused}");
         assert_eq!(head(&store), 25);
     }
-}
-
-/// Later steps change indexes, and tables that the journal makes; what is asked by them is found as before.
-#[test]
-fn a_home_of_the_sixth_step_is_brought_up_to_date() {
-    let home = TempDir::new().unwrap();
-    let store = open(home.path());
-    everything(&store);
-    let lineages = |store: &Store| {
-        store
-            .read::<_, StoreError>(|it| {
-                let engrams = it.engrams_at(1..=it.head()?)?;
-                let of = engrams.iter().map(|engram| it.lineage(engram.lineage_id));
-                of.collect::<Result<Vec<_>, _>>()
-            })
-            .unwrap()
-    };
-    let before = lineages(&store);
-    assert!(before.iter().any(|it| it.len() > 1), "{before:?}");
-    drop(store);
-    damage(home.path(), LATER);
-    damage(
-        home.path(),
-        "DROP TABLE token; DROP TABLE grant; DROP TABLE request; DROP TABLE refused;
-         DROP INDEX engram_open; DROP INDEX engram_lineage;
-         CREATE INDEX engram_open ON engram (project, expires_at) WHERE valid_until IS NULL;
-         CREATE INDEX engram_lineage ON engram (lineage, seq);
-         CREATE INDEX agent_called ON agent (project, last_call);
-         DELETE FROM journal WHERE kind IN ('admitted', 'conflict', 'allowed', 'resolved', 'served', 'pinned',
-            'unpinned', 'sent', 'unsent', 'unlisted');
-         DELETE FROM figure WHERE query_hits = 1;
-         DELETE FROM said WHERE seq NOT IN (SELECT seq FROM journal);
-         DROP TABLE conflict; DROP INDEX content_side; ALTER TABLE content DROP COLUMN side;
-         ALTER TABLE journal DROP COLUMN clock;
-         DROP INDEX engram_place; DROP TRIGGER engram_replaced; DROP TRIGGER engram_erased;
-         ALTER TABLE engram DROP COLUMN place; ALTER TABLE engram DROP COLUMN placed_at;
-         ALTER TABLE engram DROP COLUMN stands;
-         DROP INDEX engram_asks; ALTER TABLE engram DROP COLUMN asks;
-         DROP TABLE admitted; DROP TABLE pinned;
-         ALTER TABLE snapshot RENAME TO newer;
-         CREATE TABLE snapshot (digest TEXT NOT NULL, path TEXT NOT NULL, base TEXT, blob TEXT NOT NULL,
-            PRIMARY KEY (digest, path)) STRICT, WITHOUT ROWID;
-         INSERT INTO snapshot SELECT digest, path, base, blob FROM newer;
-         DROP TABLE newer;
-         PRAGMA user_version = 6",
-    );
-    let store = open(home.path());
-    assert_eq!(sound(&store).passed_over, 0);
-    assert_eq!(lineages(&store), before);
-}
-
-/// A home of each earlier step of the schema: what its tables hold and its journal does not say is
-/// carried into the journal.
-#[test]
-fn a_home_of_an_earlier_schema_is_carried_into_its_journal() {
-    for version in 1..=5 {
-        let home = TempDir::new().unwrap();
-        old_home(home.path(), version);
-        let store = open(home.path());
-        sound(&store);
-        let carried = store
-            .read::<_, StoreError>(|it| {
-                let agent = it.agent(&AgentId("a9".to_owned()))?.unwrap();
-                let figures = it.engram(EngramId(Ulid(1)))?.unwrap().figures;
-                let spent = it.spend(&agent.handle, "t9")?;
-                Ok((
-                    agent.turn,
-                    figures.query_hits,
-                    figures.corroborations,
-                    spent.tokens,
-                ))
-            })
-            .unwrap();
-        assert_eq!(carried, ("t9".to_owned(), 7, 1, 40), "schema {version}");
-        put(&store, 50, "A new one.").unwrap();
-        store.rebuild(now()).unwrap();
-        sound(&store);
-    }
-}
-
-/// As a build with these steps left it.
-fn old_home(home: &Path, version: i64) {
-    const STEPS: [&str; 5] = [
-        include_str!("../../src/schema/001.sql"),
-        include_str!("../../src/schema/002.sql"),
-        include_str!("../../src/schema/003.sql"),
-        include_str!("../../src/schema/004.sql"),
-        include_str!("../../src/schema/005.sql"),
-    ];
-    let database = Connection::open(home.join("engram.db")).unwrap();
-    database.execute_batch("PRAGMA journal_mode = wal").unwrap();
-    for step in &STEPS[..version as usize] {
-        database.execute_batch(step).unwrap();
-    }
-    // What the entries were is written by this build into a home beside, and copied.
-    let beside = TempDir::new().unwrap();
-    let store = open(beside.path());
-    store
-        .write::<_, StoreError>(now(), |it| {
-            add(it, engram(1, "one"))?;
-            record(it, Operation::Corroborated(EngramId(Ulid(1))))?;
-            record(
-                it,
-                Operation::Noted(Event {
-                    id: EventId(Ulid(4)),
-                    pointer: "sam:decision:domain@2026-01-08".to_owned(),
-                    digest: "00".to_owned(),
-                    text: "We publish.".to_owned(),
-                }),
-            )?;
-            record(it, Operation::Dereferenced(Read::default()))
-        })
-        .unwrap();
-    let columns = "seq, id, lineage, project, run, scope, kind, fact_type, topic, durability,
-        content_hash, valid_from, valid_until, expires_at, recorded_at";
-    database
-        .execute("ATTACH ?1 AS new", [store.database().to_string_lossy()])
-        .unwrap();
-    database
-        .execute_batch(&format!(
-            "INSERT INTO journal SELECT seq, origin, origin_seq, hlc, schema, project, kind, shareable,
-                recorded_at, agent, by, subject, body FROM new.journal;
-             INSERT INTO content SELECT engram, claim, tags FROM new.content;
-             INSERT INTO engram ({columns}) SELECT {columns} FROM new.engram;
-             INSERT INTO event (seq, id, project, kind, slug, day, digest, text, recorded_at)
-                SELECT event.seq, id, project, kind, slug, day, digest, said.text, recorded_at
-                FROM new.event JOIN new.said USING (seq);
-             INSERT INTO figure VALUES ('00000000000000000000000001', 7, 1);
-             INSERT INTO project VALUES ('{PROJECT}', '/x/.git', 'x');
-             INSERT INTO agent (handle, label, parent, run, project, turn, last_call)
-                VALUES ('a9', 'nine', NULL, '00000000000000000000000003', '{PROJECT}', 't9', 5);
-             INSERT INTO spend VALUES ('a9', 't9', 1, 0, 0, 40);
-             INSERT INTO meta VALUES ('origin', '00000000000000000000000001');
-             PRAGMA user_version = {version}; PRAGMA application_id = 1164855154;"
-        ))
-        .unwrap();
-    if version >= 2 {
-        database
-            .execute_batch("UPDATE engram SET by = 'user', verified = 1")
-            .unwrap();
-    }
-    if version >= 3 {
-        database
-            .execute_batch("INSERT INTO snapshot VALUES ('ab', 'src/a.rs', NULL, 'cd')")
-            .unwrap();
-    }
-    if version >= 4 {
-        database
-            .execute_batch(
-                "DELETE FROM held; DELETE FROM tally;
-                 INSERT INTO held SELECT project, 9223372036854775807, 1, 1 FROM engram;
-                 INSERT INTO tally SELECT project, kind, scope, fact_type, verified, by, topic, 1 FROM engram;",
-            )
-            .unwrap();
-    }
-}
-
-/// A conflict that was found by what one run says is that run's, and what runs say is compared again.
-#[test]
-fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
-    let home = TempDir::new().unwrap();
-    let store = open(home.path());
-    let run = RunId(Ulid(5));
-    put(&store, 1, "Retries are capped at 3.").unwrap();
-    let own = Record {
-        scope: Scope::Run,
-        run: Some(run),
-        ..engram(2, "Retries are capped at 4.")
-    };
-    let found = Operation::Conflicted(Box::new(Contradiction {
-        id: CONFLICT,
-        sides: ["aa".to_owned(), "bb".to_owned()],
-        engrams: [EngramId(Ulid(1)), EngramId(Ulid(2))],
-        tier: Tier::Numeric,
-        severity: Severity::High,
-        score: Some(0.9),
-        differs: [Vec::new(), Vec::new()],
-        risk: None,
-        why: "3 is not 4.".to_owned(),
-    }));
-    store
-        .write::<_, StoreError>(now(), |it| {
-            add(it, own)?;
-            record(it, found)
-        })
-        .unwrap();
-    let known = |store: &Store| {
-        let read = |it: &engram_store::Reader<'_>| {
-            let due = it.next_due(0, 9)?;
-            let due: Vec<_> = due
-                .into_iter()
-                .map(|(seq, due)| (seq, due.of_runs))
-                .collect();
-            Ok((it.conflict(CONFLICT)?.and_then(|pair| pair.run), due))
-        };
-        store.read::<_, StoreError>(read).unwrap()
-    };
-    assert_eq!(known(&store), (Some(run), Vec::new()));
-    drop(store);
-    damage(
-        home.path(),
-        &format!("{NINETEENTH} PRAGMA user_version = 18"),
-    );
-    let store = open(home.path());
-    assert_eq!(known(&store), (Some(run), vec![(2, true)]));
-    sound(&store);
 }

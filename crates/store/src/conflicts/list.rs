@@ -1,0 +1,162 @@
+//! Which conflicts are listed and counted: those of which others of the same sides say nothing
+//! more.
+
+use engram_model::{ConflictId, ConflictStatus, ProjectId, RunId, Severity};
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::severity;
+use crate::{Reader, Result, StoreError, journal::parse_id, tables::NOT_OVER};
+
+/// What a list of conflicts is sorted and counted by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// Which conflict.
+    pub id: ConflictId,
+    /// How severe it is.
+    pub severity: Severity,
+    /// The entry that found it first.
+    pub first: u64,
+    /// The topics of its sides, the newer side's first.
+    pub topics: [String; 2],
+    /// Whether the user let it pass the gate.
+    pub is_allowed: bool,
+}
+
+/// A side of the conflict `of` holds, by a version that is `seen`.
+fn holds(of: &str, side: &str, seen: &str) -> String {
+    format!(
+        // From the side: a plan that goes through all that holds takes a second.
+        "EXISTS (SELECT 1 FROM content INDEXED BY content_side
+           CROSS JOIN engram ON engram.id = content.engram
+         WHERE content.side = {of}.{side} AND engram.project = ?1 AND engram.valid_until IS NULL
+           AND {NOT_OVER} AND {seen})"
+    )
+}
+
+/// Both sides of a conflict hold by versions that it is about: one that is for a run by one of that
+/// run.
+fn both_hold(of: &str) -> String {
+    let own = &format!(
+        "engram.scope = 'run' AND coalesce(engram.run, '00000000000000000000000000') = {of}.run"
+    );
+    let seen = &format!("(engram.scope <> 'run' OR {own})");
+    let (a, b) = (holds(of, "a", seen), holds(of, "b", seen));
+    let (own_a, own_b) = (holds(of, "a", own), holds(of, "b", own));
+    format!("{a} AND {b} AND ({of}.run IS NULL OR {own_a} OR {own_b})")
+}
+
+/// A person dismissed a conflict.
+fn is_final(of: &str) -> String {
+    format!(
+        "({of}.status = 'dismissed' AND EXISTS
+           (SELECT 1 FROM journal WHERE journal.seq = {of}.verdict AND journal.agent IS NULL))"
+    )
+}
+
+/// A conflict that is settled or closed for everybody stands behind one of the same sides that is
+/// open for a run which whoever is of the run `?3` may know of: that one is told instead.
+fn stands_behind() -> String {
+    format!(
+        "(conflict.run IS NULL AND NOT (conflict.status = 'open' AND {}) AND NOT {} AND EXISTS
+           (SELECT 1 FROM conflict AS narrow
+            WHERE narrow.a = conflict.a AND narrow.b = conflict.b AND narrow.project = ?1
+              AND narrow.run IS NOT NULL AND (?3 IS NULL OR narrow.run = ?3)
+              AND narrow.status = 'open' AND {}))",
+        both_hold("conflict"),
+        is_final("conflict"),
+        both_hold("narrow")
+    )
+}
+
+/// A conflict of a run is covered while the same sides contradict each other for everybody, as
+/// severely at least: what is said of it is said of that one. A person's dismissal covers it too.
+fn is_covered() -> String {
+    let shared = "engram.scope <> 'run'";
+    format!(
+        "(conflict.run IS NOT NULL AND EXISTS (SELECT 1 FROM conflict AS wide
+           WHERE wide.a = conflict.a AND wide.b = conflict.b AND wide.project = ?1 AND wide.run IS NULL
+             AND ((wide.status = 'open' AND wide.severity >= conflict.severity) OR {}) AND {} AND {}))",
+        is_final("wide"),
+        holds("wide", "a", shared),
+        holds("wide", "b", shared)
+    )
+}
+
+impl Reader<'_> {
+    /// The conflicts of a project in no order, without composing any, as an agent of this run may
+    /// see them (without a run, all), but for those that another of the same sides is told for:
+    /// those with this status by verdict, or all. `holds` tells whether both sides hold now:
+    /// `Some(true)` those alone, `Some(false)` the others.
+    pub fn conflicts_listed(
+        &self,
+        project: ProjectId,
+        status: Option<ConflictStatus>,
+        holds: Option<bool>,
+        run: Option<RunId>,
+        now: Timestamp,
+    ) -> Result<Vec<Listing>> {
+        let holds = match holds {
+            None => String::new(),
+            Some(true) => format!("AND {}", both_hold("conflict")),
+            Some(false) => format!("AND NOT ({})", both_hold("conflict")),
+        };
+        let (covered, behind) = (is_covered(), stands_behind());
+        let found: Vec<(Listing, bool)> = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT conflict.id, conflict.severity, conflict.first, newer.topic, older.topic,
+                   conflict.allowed IS NOT NULL, conflict.allowed < conflict.last
+                 FROM conflict LEFT JOIN engram AS newer ON newer.id = conflict.newer
+                   LEFT JOIN engram AS older ON older.id = conflict.older
+                 WHERE conflict.project = ?1 AND (?4 IS NULL OR conflict.status = ?4)
+                   AND ?2 IS ?2 AND (?3 IS NULL OR conflict.run IS NULL OR conflict.run = ?3)
+                   AND NOT {covered} AND NOT {behind} {holds}"
+            ))?
+            .query_and_then(
+                params![
+                    project.to_string(),
+                    now.as_microsecond(),
+                    run.map(|run| run.to_string()),
+                    status.map(ConflictStatus::as_str),
+                ],
+                |row| {
+                    let topic = |at: usize| row.get::<_, Option<String>>(at);
+                    let listing = Listing {
+                        id: parse_id(&row.get::<_, String>(0)?)?,
+                        severity: severity(row.get(1)?),
+                        first: row.get::<_, i64>(2)? as u64,
+                        topics: [topic(3)?.unwrap_or_default(), topic(4)?.unwrap_or_default()],
+                        is_allowed: row.get(5)?,
+                    };
+                    Ok::<_, StoreError>((listing, row.get::<_, Option<bool>>(6)?.unwrap_or(false)))
+                },
+            )?
+            .collect::<Result<_>>()?;
+        let mut listed = Vec::with_capacity(found.len());
+        for (mut listing, is_found_since) in found {
+            if listing.is_allowed && is_found_since {
+                let pair = self.conflict(listing.id)?;
+                listing.is_allowed = pair.is_some_and(|pair| pair.allowed.is_some());
+            }
+            listed.push(listing);
+        }
+        Ok(listed)
+    }
+
+    /// How many conflicts of a project wait for a verdict: those whose sides both hold now.
+    pub fn count_conflicts(&self, project: ProjectId, now: Timestamp) -> Result<u64> {
+        let count: i64 = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT COUNT(*) FROM conflict
+                 WHERE project = ?1 AND status = 'open' AND {} AND NOT {}",
+                both_hold("conflict"),
+                is_covered()
+            ))?
+            .query_row(params![project.to_string(), now.as_microsecond()], |row| {
+                row.get(0)
+            })?;
+        Ok(count as u64)
+    }
+}

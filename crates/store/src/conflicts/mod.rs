@@ -1,0 +1,210 @@
+//! Table `conflict`: pairs of sides that cannot both hold. A row names the entries that found,
+//! settled or allowed the pair; whether a side still holds follows from table `engram`.
+
+mod entries;
+mod list;
+mod reports;
+mod sides;
+
+use engram_model::{ConflictId, ConflictStatus, Engram, ProjectId, RunId, Scope, Severity};
+use jiff::Timestamp;
+use rusqlite::{Row, params};
+
+pub use entries::Attribution;
+pub use list::Listing;
+pub(crate) use reports::RISKS;
+pub use reports::Report;
+pub(crate) use sides::fill_sides;
+pub use sides::{conflict_id, side};
+
+use crate::{Reader, Result, StoreError, journal::parse_id};
+
+/// The run that a version is for; none where it is for everybody. One that names no run is for the
+/// user alone: the run 0.
+pub fn audience(engram: &Engram) -> Option<RunId> {
+    let run = engram.run.unwrap_or(RunId(ulid::Ulid::nil()));
+    (engram.scope == Scope::Run).then_some(run)
+}
+
+/// A pair of sides, and the entries about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// Its id.
+    pub id: ConflictId,
+    /// Where it belongs.
+    pub project: ProjectId,
+    /// The digests of its sides, the lesser first.
+    pub sides: [String; 2],
+    /// Its status by verdict alone: never [`ConflictStatus::Closed`], which follows from the sides.
+    pub status: ConflictStatus,
+    /// The entry that found it first.
+    pub first: u64,
+    /// The entry that found it last.
+    pub last: u64,
+    /// The last verdict, or what undid it.
+    pub verdict: Option<u64>,
+    /// The entry that let it pass the gate; none once that was taken back, and while the conflict
+    /// is more severe than when it was allowed.
+    pub allowed: Option<u64>,
+    /// The last verdict, if it was not undone: `status` is open again where the pair was found
+    /// after it.
+    pub ruled: Option<ConflictStatus>,
+    /// The run that it is for; none where it is for everybody in the project.
+    pub run: Option<RunId>,
+    /// How severe it was found last.
+    pub severity: Severity,
+}
+
+impl Pair {
+    /// One of which nothing is recorded yet.
+    pub fn new(id: ConflictId, project: ProjectId, run: Option<RunId>, sides: [String; 2]) -> Self {
+        Self {
+            id,
+            project,
+            sides,
+            status: ConflictStatus::Open,
+            first: 0,
+            last: 0,
+            verdict: None,
+            allowed: None,
+            ruled: None,
+            run,
+            severity: Severity::Low,
+        }
+    }
+
+    /// Whether a version is one of those that the conflict is about: all whom it is for may see it.
+    pub fn is_about(&self, engram: &Engram) -> bool {
+        let audience = audience(engram);
+        audience.is_none() || audience == self.run
+    }
+}
+
+const PAIR: &str =
+    "conflict.id, conflict.project, conflict.a, conflict.b, conflict.status, conflict.first,
+     conflict.last, conflict.verdict, conflict.allowed, conflict.ruled, conflict.run,
+     conflict.severity FROM conflict";
+
+fn pair(row: &Row<'_>) -> Result<Pair> {
+    let text = |at: usize| row.get::<_, String>(at);
+    let place = |at: usize| Ok::<_, StoreError>(row.get::<_, Option<i64>>(at)?.map(|it| it as u64));
+    Ok(Pair {
+        id: parse_id(&text(0)?)?,
+        project: parse_id(&text(1)?)?,
+        sides: [text(2)?, text(3)?],
+        status: parse_id(&text(4)?)?,
+        first: place(5)?.unwrap_or_default(),
+        last: place(6)?.unwrap_or_default(),
+        verdict: place(7)?,
+        allowed: place(8)?,
+        ruled: row
+            .get::<_, Option<String>>(9)?
+            .map(|it| parse_id(&it))
+            .transpose()?,
+        run: row
+            .get::<_, Option<String>>(10)?
+            .map(|it| parse_id(&it))
+            .transpose()?,
+        severity: severity(row.get(11)?),
+    })
+}
+
+fn severity(stored: i64) -> Severity {
+    let known = Severity::ALL.iter().copied();
+    known
+        .clone()
+        .find(|it| *it as i64 == stored)
+        .unwrap_or(Severity::High)
+}
+
+fn pairs(reader: &Reader<'_>, tail: &str, values: impl rusqlite::Params) -> Result<Vec<Pair>> {
+    let mut found: Vec<Pair> = reader
+        .0
+        .prepare_cached(&format!("SELECT {PAIR} {tail}"))?
+        .query_and_then(values, pair)?
+        .collect::<Result<_>>()?;
+    for pair in &mut found {
+        if has_outgrown(reader, pair)? {
+            pair.allowed = None;
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a pair was found again since it was allowed, and is now more severe than it was then:
+/// whoever let it pass did not know.
+fn has_outgrown(reader: &Reader<'_>, pair: &Pair) -> Result<bool> {
+    let Some(allowed) = pair.allowed.filter(|it| *it < pair.last) else {
+        return Ok(false);
+    };
+    let then: Option<i64> = reader
+        .0
+        .prepare_cached(
+            "SELECT max(seq) FROM journal WHERE subject = ?1 AND kind = 'conflict' AND seq < ?2",
+        )?
+        .query_row(params![pair.id.to_string(), allowed as i64], |row| {
+            row.get(0)
+        })?;
+    let severity = |seq: u64| Ok::<_, StoreError>(reader.contradiction(seq)?.map(|it| it.severity));
+    let then = then.map_or(Ok(None), |it| severity(it as u64))?;
+    Ok(severity(pair.last)? > then)
+}
+
+impl Reader<'_> {
+    /// One conflict.
+    pub fn conflict(&self, id: ConflictId) -> Result<Option<Pair>> {
+        Ok(pairs(self, "WHERE id = ?1", [id.to_string()])?.pop())
+    }
+
+    /// The conflicts that a side is part of.
+    pub fn conflicts_of(&self, project: ProjectId, side: &str) -> Result<Vec<Pair>> {
+        pairs(self, "WHERE project = ?1 AND ?2 IN (a, b) AND id IN
+               (SELECT id FROM conflict WHERE a = ?2 UNION ALL SELECT id FROM conflict WHERE b = ?2)",
+            params![project.to_string(), side],
+        )
+    }
+
+    /// The conflicts of these two sides: for everybody, and for runs.
+    pub fn conflicts_between(&self, project: ProjectId, sides: &[String; 2]) -> Result<Vec<Pair>> {
+        pairs(
+            self,
+            "WHERE a = ?2 AND b = ?3 AND project = ?1",
+            params![project.to_string(), sides[0], sides[1]],
+        )
+    }
+
+    /// Whether both sides of a conflict hold, by versions that it is about.
+    pub fn both_hold(&self, pair: &Pair, now: Timestamp) -> Result<bool> {
+        let mut has_own = pair.run.is_none();
+        for side in &pair.sides {
+            let mut holding = self.holding(pair.project, side, now)?;
+            holding.retain(|engram| pair.is_about(engram));
+            has_own |= holding.iter().any(|engram| engram.scope == Scope::Run);
+            if holding.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(has_own)
+    }
+
+    /// The conflict that covers one of a run: the same sides contradict each other for everybody,
+    /// or a person dismissed that.
+    pub fn covering(&self, pair: &Pair, now: Timestamp) -> Result<Option<Pair>> {
+        if pair.run.is_none() {
+            return Ok(None);
+        }
+        let all = self.conflicts_between(pair.project, &pair.sides)?;
+        let Some(wide) = all.into_iter().find(|wide| wide.run.is_none()) else {
+            return Ok(None);
+        };
+        let covers = match wide.status {
+            ConflictStatus::Open => wide.severity >= pair.severity,
+            ConflictStatus::Dismissed => {
+                let deed = wide.verdict.map_or(Ok(None), |seq| self.deed(seq))?;
+                deed.is_some_and(|deed| deed.agent.is_none())
+            }
+            _ => false,
+        };
+        Ok((covers && self.both_hold(&wide, now)?).then_some(wide))
+    }
+}

@@ -1,0 +1,332 @@
+//! The feed's filter as SQL. It must admit exactly what [`Filter::admits`] admits.
+
+use engram_model::{Evidence, Filter, ProjectId};
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, ToSql, params};
+
+use crate::{Reader, Result};
+
+/// Most versions that one page or one count examines; fewer with words, which are searched for in
+/// each.
+const LOOK: usize = 50_000;
+const LOOK_FOR_WORDS: usize = 10_000;
+
+/// The tables. This index is in the order of the list, so that a page is found without reading
+/// older rows.
+const BY_PLACE: &str = "engram INDEXED BY engram_place JOIN journal ON journal.seq = engram.seq
+     LEFT JOIN content ON content.engram = engram.id";
+/// All versions, in the order of the journal.
+const BY_SEQ: &str = "engram INDEXED BY engram_project JOIN journal ON journal.seq = engram.seq
+     LEFT JOIN content ON content.engram = engram.id";
+/// Starts from the few claims whose evidence changed in a working tree.
+const BY_STANDING: &str = "health CROSS JOIN engram ON engram.id = health.engram
+     JOIN journal ON journal.seq = engram.seq LEFT JOIN content ON content.engram = engram.id";
+
+/// A filter as SQL; every value is a parameter.
+pub(super) struct Where {
+    pub(super) sql: String,
+    pub(super) tables: &'static str,
+    /// The column that the list is in the order of.
+    pub(super) order: &'static str,
+    pub(super) values: Vec<Box<dyn ToSql>>,
+    /// Whether a table of its own lists the versions, so that none is examined in vain.
+    pub(super) is_listed: bool,
+}
+
+impl Where {
+    /// Every condition of a filter.
+    pub(super) fn rows(
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+        now: Timestamp,
+    ) -> Self {
+        let mut conditions = Self::beyond_tally(project, worktree, filter, now);
+        let words = |all: &mut dyn Iterator<Item = &'static str>| -> Vec<String> {
+            all.map(str::to_owned).collect()
+        };
+        let lists = [
+            (
+                "kind",
+                words(&mut filter.kinds.iter().map(|it| it.as_str())),
+            ),
+            (
+                "scope",
+                words(&mut filter.scopes.iter().map(|it| it.as_str())),
+            ),
+            (
+                "fact_type",
+                words(&mut filter.fact_types.iter().map(|it| it.as_str())),
+            ),
+            ("by", filter.authors.clone()),
+            ("role COLLATE NOCASE", filter.roles.clone()),
+        ];
+        for (column, wanted) in lists {
+            if !wanted.is_empty() {
+                let values: Vec<String> = wanted
+                    .into_iter()
+                    .map(|word| conditions.value(word))
+                    .collect();
+                conditions.and(&format!("engram.{column} IN ({})", values.join(", ")));
+            }
+        }
+        if let Some(verified) = filter.verified {
+            let verified = conditions.value(verified);
+            conditions.and(&format!("engram.verified = {verified}"));
+        }
+        if !filter.topic().is_empty() {
+            let (topic, below) = (filter.topic(), format!("{}/", filter.topic()));
+            let topic = conditions.value(topic.to_owned());
+            let length = conditions.value(below.chars().count() as i64);
+            let below = conditions.value(below);
+            conditions.and(&format!(
+                "(engram.topic = {topic} OR substr(engram.topic, 1, {length}) = {below})"
+            ));
+        }
+        conditions
+    }
+
+    /// The conditions that the table `tally` does not count by.
+    pub(super) fn beyond_tally(
+        project: ProjectId,
+        worktree: &str,
+        filter: &Filter,
+        now: Timestamp,
+    ) -> Self {
+        let is_listed = !filter.health.is_empty() && !filter.health.contains(&Evidence::Holds);
+        let mut conditions = Self {
+            sql: String::new(),
+            tables: match filter.held_at {
+                _ if is_listed => BY_STANDING,
+                Some(_) => BY_SEQ,
+                None => BY_PLACE,
+            },
+            order: order(filter).0,
+            values: Vec::new(),
+            is_listed,
+        };
+        let project = conditions.value(project.to_string());
+        conditions.sql = format!("engram.project = {project}");
+        match filter.held_at {
+            Some(at) => {
+                let at = conditions.value(at.as_microsecond());
+                conditions.and(&format!(
+                    "engram.valid_from <= {at} AND (engram.valid_until IS NULL OR engram.valid_until > {at})
+                     AND (engram.expires_at IS NULL OR engram.expires_at > {at})"
+                ));
+            }
+            None => conditions.and("engram.stands = 1"),
+        }
+        if !filter.health.is_empty() {
+            let standing = conditions.standing(worktree, &filter.health);
+            conditions.and(&standing);
+        }
+        if let Some(ended) = filter.ended {
+            let now = conditions.value(now.as_microsecond());
+            let holds = format!(
+                "engram.valid_until IS NULL AND (engram.expires_at IS NULL OR engram.expires_at > {now})"
+            );
+            conditions.and(&if ended {
+                format!("NOT ({holds})")
+            } else {
+                holds
+            });
+        }
+        for (at, sign) in [(filter.since, ">="), (filter.until, "<")] {
+            if let Some(at) = at {
+                let at = conditions.value(at.as_microsecond());
+                conditions.and(&format!("engram.placed_at {sign} {at}"));
+            }
+        }
+        for word in filter.words() {
+            let somewhere = conditions.somewhere(&word);
+            conditions.and(&somewhere);
+        }
+        conditions
+    }
+
+    /// The claim's evidence has one of these states. In a tree that was checked, evidence that
+    /// resolved and has no row holds.
+    fn standing(&mut self, worktree: &str, wanted: &[Evidence]) -> String {
+        let tree = self.value(worktree.to_owned());
+        let words: Vec<String> = wanted.iter().map(|it| self.value(it.as_str())).collect();
+        let words = words.join(", ");
+        if self.is_listed {
+            return format!(
+                "health.worktree = {tree} AND health.standing IN ({words}) AND engram.valid_until IS NULL"
+            );
+        }
+        let row = format!("FROM health AS it WHERE it.engram = engram.id AND it.worktree = {tree}");
+        format!(
+            "engram.valid_until IS NULL AND (EXISTS (SELECT 1 {row} AND it.standing IN ({words}))
+             OR (engram.verified = 1 AND NOT EXISTS (SELECT 1 {row}) AND EXISTS
+             (SELECT 1 FROM look WHERE look.project = engram.project AND look.worktree = {tree})))"
+        )
+    }
+
+    /// The word occurs in one of the searched columns. A list is JSON: if the word is not in its
+    /// text, it is not parsed (unless JSON would escape the word).
+    fn somewhere(&mut self, word: &str) -> String {
+        let literal = word
+            .replace('!', "!!")
+            .replace('%', "!%")
+            .replace('_', "!_");
+        let like = self.value(format!("%{literal}%"));
+        let has = |what: &str| format!("{what} LIKE {like} ESCAPE '!'");
+        let in_list = |json: &str, list: &str, item: &str| {
+            let item = has(item);
+            let exact = format!("EXISTS (SELECT 1 FROM {list} WHERE {item})");
+            if word.contains(['"', '\\']) || word.contains(char::is_control) {
+                exact
+            } else {
+                format!("({} AND {exact})", has(json))
+            }
+        };
+        let places = [
+            has("content.claim"),
+            has("engram.topic"),
+            has("engram.by"),
+            has("engram.kind"),
+            in_list("content.tags", "json_each(content.tags)", "value"),
+            in_list(
+                "journal.body",
+                "json_each(journal.body, '$.pointers')",
+                "json_extract(value, '$.ref')",
+            ),
+        ];
+        format!("({})", places.join(" OR "))
+    }
+
+    /// Adds a parameter; returns its placeholder.
+    pub(super) fn value(&mut self, value: impl ToSql + 'static) -> String {
+        self.values.push(Box::new(value));
+        format!("?{}", self.values.len())
+    }
+
+    pub(super) fn and(&mut self, condition: &str) {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(condition);
+    }
+}
+
+/// The column that a list is in the order of, and the versions of the project in that order, as
+/// SQL. What held then has no place of its own: another version may stand there now.
+fn order(filter: &Filter) -> (&'static str, &'static str) {
+    match filter.held_at {
+        Some(_) => (
+            "engram.seq",
+            "engram INDEXED BY engram_project WHERE project = ?1",
+        ),
+        None => (
+            "engram.place",
+            "engram INDEXED BY engram_place WHERE project = ?1 AND stands = 1",
+        ),
+    }
+}
+
+/// A stretch of the list.
+pub(super) struct Reach {
+    /// It starts after this position,
+    pub(super) place: i64,
+    /// and ends with this one, or with the end of the list.
+    pub(super) last: Option<i64>,
+    /// Where to continue; none if nothing further can match.
+    pub(super) next: Option<u64>,
+}
+
+/// The stretch of the list that a filtered page examines.
+pub(super) fn reach(
+    reader: &Reader<'_>,
+    project: ProjectId,
+    filter: &Filter,
+    place: i64,
+    is_newer: bool,
+) -> Result<Reach> {
+    // Journal time never goes back: what was recorded from then on follows a position.
+    let first = |at: i64| first_at(reader, project, at);
+    let since = filter.since.map(|at| first(at.as_microsecond()));
+    let since = since.transpose()?;
+    // A version that held then was recorded by then; those of a later one may be of an earlier
+    // place.
+    let until = match filter.held_at {
+        Some(at) => Some(first(at.as_microsecond().saturating_add(1))),
+        None => filter.until.map(|at| first(at.as_microsecond())),
+    };
+    let until = until.transpose()?;
+    let place = if is_newer {
+        place.max(since.map_or(0, |it| it - 1))
+    } else {
+        place.min(until.unwrap_or(i64::MAX))
+    };
+    let (bound, direction) = if is_newer {
+        (">", "ASC")
+    } else {
+        ("<", "DESC")
+    };
+    let (column, versions) = order(filter);
+    let look = if filter.words().is_empty() {
+        LOOK
+    } else {
+        LOOK_FOR_WORDS
+    };
+    let edge: Option<i64> = reader
+        .0
+        .prepare_cached(&format!(
+            "SELECT {column} FROM {versions} AND {column} {bound} ?2
+             ORDER BY {column} {direction} LIMIT 1 OFFSET ?3"
+        ))?
+        .query_row(
+            params![project.to_string(), place, look as i64 - 1],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let last = if is_newer {
+        until.map(|it| it - 1)
+    } else {
+        since
+    };
+    let is_nearer = |edge: &i64| {
+        if is_newer {
+            last.is_none_or(|last| *edge < last)
+        } else {
+            last.is_none_or(|last| *edge > last)
+        }
+    };
+    let edge = edge.filter(is_nearer);
+    Ok(Reach {
+        place,
+        last: edge.or(last),
+        next: edge.map(|it| it as u64),
+    })
+}
+
+/// The position of the first version recorded at this time, in microseconds, or later; one beyond
+/// the last if there is none. Skips versions later than the newest, from a clock that was ahead.
+fn first_at(reader: &Reader<'_>, project: ProjectId, at: i64) -> Result<i64> {
+    let newest: Option<i64> = reader
+        .0
+        .prepare_cached(
+            "SELECT valid_from FROM engram INDEXED BY engram_project
+             WHERE project = ?1 ORDER BY seq DESC LIMIT 1",
+        )?
+        .query_row([project.to_string()], |row| row.get(0))
+        .optional()?;
+    let (mut low, mut high) = (0, reader.head()? as i64 + 1);
+    let mut next = reader.0.prepare_cached(
+        "SELECT seq, valid_from FROM engram INDEXED BY engram_project
+         WHERE project = ?1 AND seq >= ?2 AND valid_from <= ?3 ORDER BY seq LIMIT 1",
+    )?;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found: Option<(i64, i64)> = next
+            .query_row(params![project.to_string(), middle, newest], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        match found {
+            Some((seq, from)) if from < at => low = seq + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
+}

@@ -1,0 +1,278 @@
+//! The feed: journal entries as a reader sees them, in their order or in that of the list. The one
+//! place where an entry becomes a change.
+
+mod facets;
+mod filter;
+
+use engram_model::{
+    Change, Engram, Entry, Feed, Granted, LineageId, Operation, OperationKind, Place, ProjectId,
+};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+
+use filter::{Reach, Where, reach};
+
+use crate::{
+    Reader, Result,
+    journal::{ENTRY, Journalled, journalled, timestamp},
+};
+
+/// Entries of a page that names no limit, and the most that a page holds.
+const PAGE: usize = 100;
+const MOST: usize = 1_000;
+
+impl Reader<'_> {
+    /// One page, newest first; or, with `after`, oldest first. And the place after which (or before
+    /// which) the next page begins; none at the end.
+    ///
+    /// A page of what a filter leaves looks at so many versions and no more: it may hold fewer than
+    /// were asked for, or none, and others may follow all the same.
+    pub fn feed(
+        &self,
+        project: ProjectId,
+        worktree: &str,
+        feed: &Feed,
+        now: Timestamp,
+    ) -> Result<(Vec<Entry>, Option<u64>)> {
+        let limit = feed.limit.unwrap_or(PAGE).clamp(1, MOST);
+        let is_list = feed.listed || !feed.filter.is_empty();
+        let is_past = feed.filter.held_at.is_some();
+        let (rows, edge) = if is_list {
+            listed(self, project, worktree, feed, limit, now)?
+        } else {
+            (unfiltered(self.0, project, feed, limit)?, None)
+        };
+        let next = match rows.last().filter(|_| rows.len() == limit) {
+            Some(last) if is_list && !is_past => place(self.0, last.seq)?.map(|it| it.seq),
+            Some(last) => Some(last.seq),
+            None => edge,
+        };
+        let mut entries = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut entry = entry(self, row)?;
+            let stored = entry.as_mut().and_then(|it| it.change.stored_mut());
+            if let Some(engram) = stored.filter(|_| is_past) {
+                engram.place = None;
+            }
+            entries.extend(entry);
+        }
+        Ok((entries, next))
+    }
+
+    /// What was done to the versions of a claim, and to the to-dos that ask about it, newest first.
+    pub fn log(&self, lineage: LineageId) -> Result<Vec<Entry>> {
+        let rows: Vec<Journalled> = self
+            .0
+            .prepare_cached(&format!(
+                "SELECT {ENTRY} FROM journal WHERE kind IN ({}) AND subject IN
+                   (SELECT id FROM engram WHERE id = ?1 OR lineage = ?1 OR asks = ?1)
+                 ORDER BY seq DESC LIMIT 1000",
+                kinds(false)
+            ))?
+            .query_map([lineage.to_string()], |row| Ok(journalled(row)))?
+            .collect::<rusqlite::Result<_>>()?;
+        rows.into_iter()
+            .filter_map(|row| entry(self, row).transpose())
+            .collect()
+    }
+}
+
+fn unfiltered(
+    connection: &Connection,
+    project: ProjectId,
+    feed: &Feed,
+    limit: usize,
+) -> Result<Vec<Journalled>> {
+    let kinds = kinds(feed.all);
+    let (bound, order, place) = direction(feed);
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {ENTRY} FROM journal
+             WHERE project = ?1 AND seq {bound} ?2 AND kind IN ({kinds}) ORDER BY seq {order} LIMIT ?3"
+        ))?
+        .query_map(params![project.to_string(), place, limit as i64], |row| Ok(journalled(row)))?
+        .collect::<rusqlite::Result<_>>()?)
+}
+
+/// A filtered page of the list, and how far it looked, unless to the end.
+fn listed(
+    reader: &Reader<'_>,
+    project: ProjectId,
+    worktree: &str,
+    feed: &Feed,
+    limit: usize,
+    now: Timestamp,
+) -> Result<(Vec<Journalled>, Option<u64>)> {
+    let (bound, order, place) = direction(feed);
+    let mut wanted = Where::rows(project, worktree, &feed.filter, now);
+    // Without a filter, every row examined is listed.
+    let reach = if wanted.is_listed || feed.filter.is_empty() {
+        Reach {
+            place,
+            last: None,
+            next: None,
+        }
+    } else {
+        reach(reader, project, &feed.filter, place, feed.after.is_some())?
+    };
+    let (place, column) = (wanted.value(reach.place), wanted.order);
+    wanted.and(&format!("{column} {bound} {place}"));
+    if let Some(last) = reach.last {
+        let last = wanted.value(last);
+        let within = if bound == "<" { ">=" } else { "<=" };
+        wanted.and(&format!("{column} {within} {last}"));
+    }
+    let limit = wanted.value(limit as i64);
+    let sql = format!(
+        "SELECT {ENTRY} FROM {} WHERE {} ORDER BY {column} {order} LIMIT {limit}",
+        wanted.tables, wanted.sql
+    );
+    let rows = reader
+        .0
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter(wanted.values), |row| Ok(journalled(row)))?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok((rows, reach.next))
+}
+
+/// The place, and its time, of the version that this entry stored.
+fn place(connection: &Connection, seq: u64) -> Result<Option<Place>> {
+    let found: Option<(i64, i64)> = connection
+        .prepare_cached("SELECT place, placed_at FROM engram WHERE seq = ?1")?
+        .query_row([seq as i64], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let place = |(place, at)| {
+        Ok(Place {
+            seq: place as u64,
+            at: timestamp(at)?,
+        })
+    };
+    found.map(place).transpose()
+}
+
+/// The same version, with its place if that is not its own.
+pub(crate) fn placed(connection: &Connection, mut engram: Engram) -> Result<Engram> {
+    let place = place(connection, engram.seq)?;
+    engram.place = place.filter(|it| it.seq != engram.seq);
+    Ok(engram)
+}
+
+/// An entry as a reader sees it; none for one that is not told, is not known, or cannot be read.
+fn entry(reader: &Reader<'_>, row: Journalled) -> Result<Option<Entry>> {
+    let change = match row.kind() {
+        Some(OperationKind::Stored) => match reader.engram_at(row.seq) {
+            Ok(Some(engram)) => {
+                let lost = reader.lost(&engram)?;
+                let engram = placed(reader.0, engram)?;
+                Some(Change::Stored(Box::new(Engram { lost, ..engram })))
+            }
+            Ok(None) => None,
+            Err(error) if error.is_of_one_record() => {
+                tracing::warn!(%error, seq = row.seq, "a version is passed over");
+                None
+            }
+            Err(error) => return Err(error),
+        },
+        _ => row.known().and_then(told),
+    };
+    Ok(change.map(|change| Entry {
+        seq: row.seq,
+        at: row.at,
+        agent: row.agent,
+        by: row.by,
+        change,
+    }))
+}
+
+/// What a reader is told of an operation, but for what it stored.
+fn told(operation: Operation) -> Option<Change> {
+    Some(match operation {
+        Operation::Corroborated(id) => Change::Corroborated(id),
+        Operation::Forgotten(id) => Change::Forgotten(id),
+        Operation::Unlisted(all) => Change::Unlisted(all),
+        Operation::Redacted(redaction) => Change::Redacted(redaction.id),
+        Operation::Promoted(promotion) => Change::Promoted {
+            id: promotion.id,
+            ends_term: promotion.ends_term,
+        },
+        Operation::Dereferenced(read) => Change::Dereferenced {
+            pointer: read.pointer,
+            digest: read.digest,
+            tokens: read.tokens,
+        },
+        Operation::Noted(event) => Change::Noted {
+            id: event.id,
+            pointer: event.pointer,
+        },
+        Operation::Anchored(anchored) => Change::Anchored {
+            worktree: anchored.worktree,
+            head: anchored.head,
+            engrams: anchored.engrams,
+        },
+        Operation::Conflicted(contradiction) => Change::Conflict {
+            id: contradiction.id,
+            engrams: contradiction.engrams,
+            tier: contradiction.tier,
+            severity: contradiction.severity,
+            risk: contradiction.risk,
+        },
+        Operation::Resolved(ruling) => Change::Resolved {
+            id: ruling.id,
+            status: ruling.status,
+            how: ruling.how,
+            closed: ruling.closed,
+            stored: ruling.stored,
+        },
+        Operation::Allowed(permit) => {
+            if permit.undone {
+                Change::Disallowed(permit.id)
+            } else {
+                Change::Allowed(permit.id)
+            }
+        }
+        between if between.kind().is_between() => Change::Between {
+            what: between.kind(),
+            about: about(between),
+        },
+        _ => return None,
+    })
+}
+
+/// With whom something between agents was, and about what. What was erased is empty.
+fn about(operation: Operation) -> Vec<String> {
+    let mut about: Vec<String> = match operation {
+        Operation::Opened(opened) => vec![opened.agent.handle.0],
+        Operation::Requested(requested) => vec![requested.pointer],
+        Operation::Granted(new_grant) => match new_grant.grant.what {
+            Granted::Read { pointer, .. } => vec![new_grant.grant.to.0, pointer],
+            Granted::Code { .. } => vec![new_grant.grant.to.0],
+        },
+        Operation::Denied(denied) => vec![denied.id],
+        Operation::Revoked(id) => vec![id],
+        Operation::Refused(refused) => [refused.code.as_str().to_owned()]
+            .into_iter()
+            .chain(refused.figures.into_keys())
+            .collect(),
+        Operation::Sent(sent) => sent.to.into_iter().map(|it| it.0).collect(),
+        _ => Vec::new(),
+    };
+    about.retain(|it| !it.is_empty());
+    about
+}
+
+/// The kinds of entries that a page holds, as SQL: words of ours, never of a caller.
+fn kinds(all: bool) -> String {
+    let kinds = OperationKind::ALL.iter();
+    let shown = kinds.filter(|it| if all { it.is_told() } else { it.is_news() });
+    let words: Vec<String> = shown.map(|it| format!("'{it}'")).collect();
+    words.join(", ")
+}
+
+/// How a page is read: the bound, the order, and the place that it begins at.
+fn direction(feed: &Feed) -> (&'static str, &'static str, i64) {
+    let (bound, order, place) = match (feed.after, feed.before) {
+        (Some(after), _) => (">", "ASC", after),
+        (None, before) => ("<", "DESC", before.unwrap_or(u64::MAX)),
+    };
+    (bound, order, i64::try_from(place).unwrap_or(i64::MAX))
+}

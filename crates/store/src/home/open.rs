@@ -1,0 +1,225 @@
+//! The files of a home, opened: for reading and writing, or for reading alone where the folder
+//! cannot be written.
+
+use std::{
+    fs::File,
+    path::Path,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+use super::{
+    DATABASE, PATIENCE, has_log,
+    inodes::HomeFiles,
+    ours::{self, DatabaseState},
+    queue::{QUEUE, WriteLock, open_queue},
+    reader_pool::ReaderPool,
+    schema::{is_ready, migrate, origin_of},
+};
+use crate::{Result, StoreError, files::make_private_folder};
+
+/// How often a home is opened that is exchanged while it is.
+const TRIES: usize = 5;
+
+/// The files of a home, as they were opened.
+pub(super) struct OpenHome {
+    pub(super) origin: ulid::Ulid,
+    pub(super) read: ReaderPool,
+    /// Absent where the home is not writable.
+    pub(super) write: Option<Mutex<WriteConnection>>,
+    pub(super) files: HomeFiles,
+    /// The end of the journal, as it was last seen here: an older copy that took the database's
+    /// place ends before.
+    head: AtomicU64,
+    is_replaced: AtomicBool,
+}
+
+/// The connection that writes, and the queue that it waits in.
+pub(super) struct WriteConnection {
+    pub(super) connection: Connection,
+    pub(super) queue: File,
+}
+
+impl WriteConnection {
+    pub(super) fn empty_log(&self, patience: Duration) -> Result<bool> {
+        let connection = &self.connection;
+        connection.busy_timeout(patience)?;
+        let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+            row.get::<_, bool>(0)
+        });
+        connection.busy_timeout(PATIENCE)?;
+        Ok(!is_busy?)
+    }
+}
+
+impl OpenHome {
+    /// Whether the journal ends where it did or later; an older copy ends before.
+    pub(super) fn goes_on(&self, head: u64) -> bool {
+        let goes_on = self.head.fetch_max(head, Ordering::Relaxed) <= head;
+        if !goes_on {
+            self.is_replaced.store(true, Ordering::Relaxed);
+        }
+        goes_on
+    }
+
+    /// It is no home's from now on, even if its files come back.
+    pub(super) fn close(&self) -> Result<()> {
+        self.is_replaced.store(true, Ordering::Relaxed);
+        self.read.close();
+        if let Some(write) = &self.write {
+            lock(write).connection = Connection::open_in_memory()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_of(&self, home: &Path) -> bool {
+        !self.is_replaced.load(Ordering::Relaxed) && self.files.are_there(home)
+    }
+
+    pub(super) fn new(
+        home: &Path,
+        origin: ulid::Ulid,
+        patience: Duration,
+        make: bool,
+    ) -> Result<Self> {
+        // SQLite opens by name, one file after the other: a home that was exchanged meanwhile is
+        // not taken for the one that was opened.
+        for _ in 0..TRIES {
+            let before = HomeFiles::of(home, true);
+            let opened = Self::once(home, origin, patience, make)?;
+            if opened.files.go_on_from(&before) {
+                return Ok(opened);
+            }
+        }
+        Err(StoreError::Gone(home.to_owned()))
+    }
+
+    fn once(home: &Path, origin: ulid::Ulid, patience: Duration, make: bool) -> Result<Self> {
+        let database = home.join(DATABASE);
+        match Self::writable(home, &database, origin, patience, make) {
+            Err(error) if is_read_only(&error) && database.exists() => {
+                Self::readable(home, &database).map_err(|other| match other {
+                    StoreError::Newer { .. }
+                    | StoreError::Foreign { .. }
+                    | StoreError::Half { .. } => other,
+                    _ => error,
+                })
+            }
+            opened => opened,
+        }
+    }
+
+    fn writable(
+        home: &Path,
+        database: &Path,
+        origin: ulid::Ulid,
+        patience: Duration,
+        make: bool,
+    ) -> Result<Self> {
+        let connection = if ours::look(database)? == DatabaseState::Nothing && make {
+            make_database(home, database)?
+        } else {
+            let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;
+            Connection::open_with_flags(database, flags)?
+        };
+        connection.busy_timeout(patience)?;
+        ours::check(&connection, database)?;
+        ours::accept(&connection)?;
+        let queue = open_queue(home)?;
+        let mut writing = WriteConnection { connection, queue };
+        // A home that is ready is opened without a turn: who only reads waits for nobody.
+        if !is_ready(&writing.connection)? {
+            let _turn = WriteLock::take(&writing.queue, patience)?;
+            let connection = &mut writing.connection;
+            connection.pragma_update(None, "journal_mode", "wal")?;
+            migrate(connection, origin)?;
+        }
+        prepare(&writing.connection, patience)?;
+        let database = database.to_owned();
+        let read = ReaderPool::new(move || {
+            let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;
+            let read = Connection::open_with_flags(&database, flags)?;
+            prepare(&read, patience)?;
+            read.pragma_update(None, "query_only", true)?;
+            Ok(read)
+        });
+        Ok(Self {
+            origin: read.with(|it| origin_of(it))?,
+            read,
+            write: Some(Mutex::new(writing)),
+            files: HomeFiles::of(home, true),
+            head: AtomicU64::new(0),
+            is_replaced: AtomicBool::new(false),
+        })
+    }
+
+    /// A folder that cannot be written cannot take part in WAL either: read it as it lies.
+    fn readable(home: &Path, database: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let plain = ours::address(database, "mode=ro");
+        let is_plain = Connection::open_with_flags(&plain, flags)
+            .and_then(|it| it.query_row("SELECT 1 FROM meta", [], |_| Ok(())));
+        let address = match is_plain {
+            Ok(()) => plain,
+            // What a writer that was killed left in the log would not be seen: better no answer.
+            Err(error) if has_log(database) => return Err(error.into()),
+            Err(_) => ours::address(database, "immutable=1"),
+        };
+        let read = ReaderPool::new(move || Ok(Connection::open_with_flags(&address, flags)?));
+        read.with(|it| ours::check(it, database))?;
+        Ok(Self {
+            origin: read.with(|it| origin_of(it))?,
+            read,
+            write: None,
+            files: HomeFiles::of(home, false),
+            head: AtomicU64::new(0),
+            is_replaced: AtomicBool::new(false),
+        })
+    }
+}
+
+/// A home in which nothing is yet, with a database that is private before anything is in it: SQLite
+/// gives it, and its log after it, the rights of the lock.
+fn make_database(home: &Path, database: &Path) -> Result<Connection> {
+    make_private_folder(home).map_err(|e| StoreError::io(home, e))?;
+    open_queue(home)?;
+    let like = format!("modeof={}", ours::encoded(&home.join(QUEUE)));
+    Ok(Connection::open(ours::address(database, &like))?)
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves the connection usable: SQLite rolled its transaction back.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn prepare(connection: &Connection, patience: Duration) -> Result<()> {
+    connection.busy_timeout(patience)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    // Plans do not depend on the values of parameters: else SQLite compiles a kept statement anew
+    // for each, a tenth of a commit's time.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "secure_delete", true)?;
+    Ok(())
+}
+
+fn is_read_only(error: &StoreError) -> bool {
+    use std::io::ErrorKind;
+    match error {
+        StoreError::Sqlite(inner) => matches!(
+            inner.sqlite_error_code(),
+            Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen)
+        ),
+        StoreError::Io { source, .. } => matches!(
+            source.kind(),
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+        ),
+        _ => false,
+    }
+}

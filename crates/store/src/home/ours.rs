@@ -1,0 +1,252 @@
+//! Whose a database is. This is checked before anything is created or written, so that what is not
+//! ours keeps every byte and nothing appears beside it.
+
+use std::{collections::BTreeSet, fmt::Write as _, fs, io::ErrorKind, path::Path};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+
+use super::{
+    DATABASE, LOGS, beside, has_log,
+    queue::QUEUE,
+    schema::{APPLICATION_ID, MIGRATIONS},
+};
+use crate::{Result, StoreError, index::Index};
+
+/// SQLite takes what is shorter than its smallest page for nothing.
+const SMALLEST: u64 = 512;
+const NO_DATABASE: &str = "it is not an SQLite database";
+const NO_FILE: &str = "it is not a file";
+const ANOTHER: &str = "it belongs to another program";
+
+/// What stands at the place of a database that is not refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum DatabaseState {
+    /// Nothing yet, or what an Engram process has started to create.
+    Nothing,
+    Ours,
+}
+
+/// Whether a folder contains an Engram home, whatever its version.
+pub fn is_home(folder: &Path) -> bool {
+    match look(&folder.join(DATABASE)) {
+        Ok(found) => found == DatabaseState::Ours,
+        Err(error) => matches!(error, StoreError::Newer { .. } | StoreError::Emptied(_)),
+    }
+}
+
+/// Looks at a database without a lock, a log or a file of its own.
+///
+/// Only SQLite may open it: closing a file of one's own drops the locks that other connections of
+/// this process hold on it.
+pub(super) fn look(database: &Path) -> Result<DatabaseState> {
+    let foreign = |why| StoreError::foreign(database, why);
+    // SQLite waits for a pipe in the place of a log.
+    for log in LOGS.map(|end| beside(database, end)) {
+        if fs::symlink_metadata(&log).is_ok_and(|it| !it.is_file()) {
+            return Err(StoreError::foreign(&log, NO_FILE));
+        }
+    }
+    match fs::metadata(database) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(DatabaseState::Nothing),
+        Err(error) => return Err(StoreError::io(database, error)),
+        Ok(file) if file.is_dir() => return Err(foreign("it is a folder")),
+        Ok(file) if !file.is_file() => return Err(foreign(NO_FILE)),
+        Ok(file) if file.len() == 0 => return empty(database),
+        Ok(file) if file.len() < SMALLEST => return Err(foreign(NO_DATABASE)),
+        Ok(_) => {}
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(address(database, "immutable=1"), flags)?;
+    match header(&connection) {
+        // The lock of a home is made before its database; who made them may still be at it.
+        Ok(header) if header.is_blank && database.with_file_name(QUEUE).exists() => {
+            look_into_log(database)
+        }
+        Ok(header) => header.judge(database),
+        Err(error) => match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::NotADatabase) => Err(foreign(NO_DATABASE)),
+            // A full disk can stop the log half way into its database; all of it is in the log
+            // still.
+            Some(rusqlite::ErrorCode::DatabaseCorrupt) if has_log(database) => {
+                look_into_log(database)
+            }
+            _ => Err(error.into()),
+        },
+    }
+}
+
+/// A database without a byte: new, or all of it is in its log. An index beside it is read from a
+/// database that was there.
+fn empty(database: &Path) -> Result<DatabaseState> {
+    let is_lost = |home: &Path| !has_log(database) && Index::is_there(home);
+    if database.parent().is_some_and(is_lost) {
+        Err(StoreError::Emptied(database.to_owned()))
+    } else {
+        Ok(DatabaseState::Nothing)
+    }
+}
+
+/// A young home may be entirely in its log, if the process that created it still runs or was
+/// killed.
+fn look_into_log(database: &Path) -> Result<DatabaseState> {
+    if !has_log(database) {
+        return Ok(DatabaseState::Nothing);
+    }
+    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Closing this leaves the log untouched.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // One snapshot: another process may be making the home.
+    match header(&*connection.unchecked_transaction()?)? {
+        header if header.is_blank => Ok(DatabaseState::Nothing),
+        header => header.judge(database),
+    }
+}
+
+/// Looks again once it is open, when what is still in the log is seen too, before anything is
+/// written. If this connection is closed before [`accept`], the log stays untouched.
+pub(super) fn check(connection: &Connection, database: &Path) -> Result<()> {
+    if has_log(database) {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    }
+    // One snapshot: another process may be making the home.
+    let snapshot = connection.unchecked_transaction()?;
+    let header = header(&snapshot)?;
+    if !header.is_blank {
+        header.judge(database)?;
+        refuse_half(&snapshot, database, header.version)?;
+    }
+    Ok(())
+}
+
+/// What was checked is used from now on.
+pub(super) fn accept(connection: &Connection) -> Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    Ok(())
+}
+
+/// Another program's tables in an Engram database: earlier builds put theirs into any file.
+pub(super) fn strange_tables(connection: &Connection) -> Result<Vec<String>> {
+    let ours = shape(&plan(MIGRATIONS.len())?)?;
+    let there = shape(connection)?;
+    let tables = there.difference(&ours);
+    let names = tables.filter_map(|it| it.strip_prefix("table "));
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// The address of a database for SQLite, whatever its path is made of.
+pub(super) fn address(database: &Path, how: &str) -> String {
+    format!("file:{}?{how}", encoded(database))
+}
+
+/// A path within an address.
+pub(super) fn encoded(path: &Path) -> String {
+    let mut encoded = String::new();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                encoded.push(char::from(*byte));
+            }
+            _ => {
+                let _ = write!(encoded, "%{byte:02x}");
+            }
+        }
+    }
+    encoded
+}
+
+/// What a database says of itself.
+struct DatabaseHeader {
+    application: i64,
+    version: i64,
+    /// Nobody has put anything into it.
+    is_blank: bool,
+}
+
+impl DatabaseHeader {
+    fn is_ours(&self) -> bool {
+        self.application == APPLICATION_ID
+    }
+
+    fn judge(&self, database: &Path) -> Result<DatabaseState> {
+        if self.is_ours() {
+            refuse_newer(database, self.version).map(|()| DatabaseState::Ours)
+        } else {
+            Err(StoreError::foreign(database, ANOTHER))
+        }
+    }
+}
+
+fn header(connection: &Connection) -> rusqlite::Result<DatabaseHeader> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get(0));
+    let application = number("application_id")?;
+    let version = number("user_version")?;
+    let is_marked = application != 0 || version != 0;
+    Ok(DatabaseHeader {
+        application,
+        version,
+        is_blank: !is_marked
+            && connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| {
+                row.get::<_, i64>(0)
+            })? == 0,
+    })
+}
+
+pub(super) fn refuse_newer(database: &Path, found: i64) -> Result<()> {
+    let known = MIGRATIONS.len() as i64;
+    if found > known {
+        Err(StoreError::Newer {
+            path: database.to_owned(),
+            found,
+            known,
+        })
+    } else {
+        Ok(())
+    }
+}
+
+/// Each step is one transaction with its number: what differs was made by other hands.
+fn refuse_half(connection: &Connection, database: &Path, version: i64) -> Result<()> {
+    let taken = plan(version.max(0) as usize)?;
+    let due = shape(&taken)?;
+    let there = shape(connection)?;
+    let what = match due.difference(&there).last() {
+        Some(missing) => format!("no {missing}"),
+        None => {
+            for step in &MIGRATIONS[(version.max(0) as usize).min(MIGRATIONS.len())..] {
+                taken.execute_batch(step)?;
+            }
+            let last = shape(&taken)?;
+            match last.difference(&due).find(|it| there.contains(*it)) {
+                Some(early) => format!("{early} already"),
+                None => return Ok(()),
+            }
+        }
+    };
+    Err(StoreError::Half {
+        path: database.to_owned(),
+        version,
+        what,
+    })
+}
+
+/// An empty home after so many steps, in memory.
+fn plan(steps: usize) -> Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    for step in MIGRATIONS.iter().take(steps) {
+        connection.execute_batch(step)?;
+    }
+    Ok(connection)
+}
+
+/// The names of all that the steps make.
+fn shape(connection: &Connection) -> Result<BTreeSet<String>> {
+    let mut names = connection.prepare(
+        "SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^'
+         UNION ALL
+         SELECT 'column ' || it.name || '.' || part.name
+         FROM sqlite_schema AS it, pragma_table_info(it.name) AS part
+         WHERE it.type = 'table' AND it.name NOT LIKE 'sqlite^_%' ESCAPE '^'",
+    )?;
+    let names = names.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}

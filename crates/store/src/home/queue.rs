@@ -1,0 +1,54 @@
+//! The queue of writers: one file that every process locks before it writes.
+
+use std::{
+    fs::{File, TryLockError},
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use rand::Rng;
+
+use crate::{Result, StoreError, files::open_private};
+
+/// What writers queue at.
+pub(super) const QUEUE: &str = "write.lock";
+
+/// The queue of writers of all processes.
+pub(super) fn open_queue(home: &Path) -> Result<File> {
+    let lock = home.join(QUEUE);
+    open_private(&lock).map_err(|e| StoreError::io(&lock, e))
+}
+
+/// A place in the queue of writers of all processes; left when dropped, or when its process dies.
+pub(super) struct WriteLock<'a>(&'a File);
+
+impl<'a> WriteLock<'a> {
+    pub(super) fn take(file: &'a File, patience: Duration) -> Result<Self> {
+        let start = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::WouldBlock) if start.elapsed() < patience => pause(),
+                Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(patience)),
+                Err(TryLockError::Error(error)) => return Err(StoreError::io(QUEUE, error)),
+            }
+        }
+    }
+}
+
+impl Drop for WriteLock<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// A short uneven wait for another process, so that no waiter is always the late one. The one place
+/// where chance is not a parameter: it decides nothing but the order of waiters.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "see above; a file lock has no event to wait for"
+)]
+pub(crate) fn pause() {
+    let micros = rand::rng().random_range(300..3_000);
+    std::thread::sleep(Duration::from_micros(micros));
+}

@@ -1,0 +1,70 @@
+//! Connections that read, several at once: a long look holds up nobody else.
+
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use rusqlite::Connection;
+
+use crate::{Result, until::heed};
+
+/// Most connections at once; whoever comes then waits for the last of them.
+const MOST: usize = 8;
+/// Connections that stay open while nobody reads: each has a cache of its own.
+const KEPT: usize = 2;
+
+pub(super) struct ReaderPool {
+    open: Box<dyn Fn() -> Result<Connection> + Send + Sync>,
+    places: [Mutex<Option<Connection>>; MOST],
+}
+
+impl ReaderPool {
+    pub(super) fn new(open: impl Fn() -> Result<Connection> + Send + Sync + 'static) -> Self {
+        Self {
+            open: Box::new(open),
+            places: std::array::from_fn(|_| Mutex::new(None)),
+        }
+    }
+
+    /// Reads with a connection that nobody else uses meanwhile; never within another reading, which
+    /// could wait for itself.
+    pub(super) fn with<T, E: From<crate::StoreError>>(
+        &self,
+        read: impl FnOnce(&mut Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let (index, mut place) = self.free();
+        let connection = match &mut *place {
+            Some(open) => open,
+            none => {
+                let opened = none.insert((self.open)()?);
+                heed(opened)?;
+                opened
+            }
+        };
+        let answer = read(connection);
+        if index >= KEPT {
+            *place = None;
+        }
+        answer
+    }
+
+    /// Closes all of them; the next reading opens one.
+    pub(super) fn close(&self) {
+        for place in &self.places {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
+    // A panic elsewhere leaves a connection usable: SQLite rolled its transaction back.
+    fn free(&self) -> (usize, MutexGuard<'_, Option<Connection>>) {
+        let free = self
+            .places
+            .iter()
+            .enumerate()
+            .find_map(|(index, it)| match it.try_lock() {
+                Ok(place) => Some((index, place)),
+                Err(TryLockError::Poisoned(place)) => Some((index, place.into_inner())),
+                Err(TryLockError::WouldBlock) => None,
+            });
+        let last = || self.places[MOST - 1].lock();
+        free.unwrap_or_else(|| (MOST - 1, last().unwrap_or_else(PoisonError::into_inner)))
+    }
+}

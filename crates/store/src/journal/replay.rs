@@ -1,0 +1,183 @@
+//! The journal once more: every entry applied, in order, by the function that applied it first.
+//! Into a database that SQLite deletes afterwards, to compare; or into the home's own tables, to
+//! mend them.
+
+use engram_model::{JournalTime, Operation};
+use rusqlite::{Connection, params};
+
+use super::{ENTRY, Journalled, apply::Applied, journalled};
+use crate::{Reader, Result, Store, StoreError, home::create_tables};
+
+/// What operations write; each is the same after a replay. What followers keep is not among it.
+const TABLES: [&str; 25] = [
+    "engram",
+    "figure",
+    "event",
+    "project",
+    "admitted",
+    "agent",
+    "token",
+    "spend",
+    "spend_below",
+    "grant",
+    "request",
+    "refused",
+    "snapshot",
+    "pinned",
+    "held",
+    "tally",
+    "reading",
+    "pin",
+    "message",
+    "delivered",
+    "unsent",
+    "narrowed",
+    "inline",
+    "conflict",
+    "report",
+];
+/// Entries that are read at once.
+const PAGE: i64 = 5_000;
+/// Most faults that are told.
+const FAULTS: usize = 20;
+
+/// What a replay found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Entries that were applied.
+    pub applied: u64,
+    /// Entries of a newer build, which are kept and passed over.
+    pub passed_over: u64,
+    /// Places that are missing and entries that cannot be read; the first of them.
+    pub faults: Vec<String>,
+    /// Tables that are not what the journal makes of them, and how.
+    pub differences: Vec<String>,
+}
+
+impl Store {
+    /// Replays the journal into a database of its own and compares each table. Changes nothing in
+    /// the home; the other database is SQLite's temporary file, and is gone afterwards.
+    pub fn replay(&self) -> Result<Replayed> {
+        let mut scratch = Connection::open("")?;
+        create_tables(&scratch)?;
+        scratch.pragma_update(None, "foreign_keys", false)?;
+        scratch.execute("ATTACH ?1 AS home", [self.database().to_string_lossy()])?;
+        // One snapshot of the home from here on.
+        let transaction = scratch.transaction()?;
+        let mut found = apply_all(&transaction, "home")?;
+        for table in TABLES {
+            found.differences.extend(difference(&transaction, table)?);
+        }
+        Ok(found)
+    }
+
+    /// Empties the tables and fills them again from the journal, in one transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::Record`] for a journal with a hole, with an entry that cannot be read, or with
+    /// one of a newer build: nothing is changed then, since the tables may hold what it does not
+    /// say.
+    pub fn rebuild(&self, now: jiff::Timestamp) -> Result<Replayed> {
+        self.write(now, |writer| {
+            let faults = writer.journal_faults(1)?;
+            if let Some(fault) = faults.into_iter().next() {
+                return Err(StoreError::Record(fault));
+            }
+            let newer = count_newer(writer)?;
+            if newer > 0 {
+                return Err(StoreError::Record(format!(
+                    "entries from a newer Engram: {newer}. The tables may reflect them: rebuild with that version"
+                )));
+            }
+            for table in TABLES {
+                writer.0.execute(&format!("DELETE FROM {table}"), [])?;
+            }
+            apply_all(writer.0, "main")
+        })
+    }
+}
+
+/// How many entries only a newer build knows.
+fn count_newer(reader: &Reader<'_>) -> Result<u64> {
+    let (mut count, mut after) = (0, 0);
+    loop {
+        let page = reader.journal_after(after, 1_000)?;
+        let Some(last) = page.last() else {
+            return Ok(count);
+        };
+        after = last.seq;
+        count += page.iter().filter(|it| it.kind().is_none()).count() as u64;
+    }
+}
+
+pub(crate) fn apply_all(connection: &Connection, from: &str) -> Result<Replayed> {
+    let mut found = Replayed::default();
+    let (mut holes, mut lost) = (Vec::new(), Vec::new());
+    let mut after = 0;
+    loop {
+        let page: Vec<Journalled> = connection
+            .prepare_cached(&format!(
+                "SELECT {ENTRY} FROM {from}.journal AS journal WHERE seq > ?1 ORDER BY seq LIMIT ?2"
+            ))?
+            .query_map(params![after as i64, PAGE], |row| Ok(journalled(row)))?
+            .collect::<rusqlite::Result<_>>()?;
+        if page.is_empty() {
+            holes.retain(|hole| !lost.contains(hole));
+            for (from, _) in holes {
+                found.fault(format!("entry {from} is missing"));
+            }
+            return Ok(found);
+        }
+        for entry in page {
+            if entry.seq != after + 1 {
+                holes.push((after + 1, entry.seq - 1));
+            }
+            after = entry.seq;
+            match entry.operation() {
+                Ok(None) => found.passed_over += 1,
+                Ok(Some(operation)) => {
+                    if let Operation::Recovered(recovered) = &operation {
+                        lost.extend(&recovered.places);
+                    }
+                    let applied = Applied {
+                        connection,
+                        seq: entry.seq as i64,
+                        at: JournalTime(entry.at),
+                        clock: entry.clock,
+                        project: entry.project,
+                        agent: entry.agent.as_ref(),
+                    };
+                    match applied.apply(&operation) {
+                        Ok(()) => found.applied += 1,
+                        Err(error) => found.fault(format!("entry {after}: {error}")),
+                    }
+                }
+                Err(error) => found.fault(error.to_string()),
+            }
+        }
+    }
+}
+
+impl Replayed {
+    fn fault(&mut self, fault: String) {
+        if self.faults.len() < FAULTS {
+            self.faults.push(fault);
+        }
+    }
+}
+
+fn difference(connection: &Connection, table: &str) -> Result<Option<String>> {
+    let count = |this: &str, other: &str| -> Result<i64> {
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT * FROM {this}.{table} EXCEPT SELECT * FROM {other}.{table})"
+        );
+        Ok(connection.query_row(&sql, [], |row| row.get(0))?)
+    };
+    let (missing, extra) = (count("main", "home")?, count("home", "main")?);
+    Ok(match (missing, extra) {
+        (0, 0) => None,
+        _ => Some(format!(
+            "table {table}: rows missing: {missing}, rows not in the journal: {extra}"
+        )),
+    })
+}

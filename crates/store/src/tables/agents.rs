@@ -1,0 +1,356 @@
+//! Tables `agent`, `token`, `spend` and `spend_below`: the handles that were issued, what proves
+//! them, their turns, and what those cost.
+
+use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::{
+    Reader, Result, StoreError,
+    conflicts::RISKS,
+    journal::{parse_id, timestamp},
+};
+
+/// The columns of an agent, for [`agent_row`].
+const AGENT: &str = "handle, label, role, parent, run, project, topics, turn, last_call";
+
+type AgentRow = (
+    String,
+    String,
+    Option<String>,
+    Option<String>,
+    String,
+    String,
+    Option<String>,
+    String,
+    i64,
+);
+
+fn agent_row(row: &Row<'_>) -> rusqlite::Result<AgentRow> {
+    <AgentRow>::try_from(row)
+}
+
+fn agent(
+    (handle, label, role, parent, run, project, topics, turn, last_call): AgentRow,
+) -> Result<Agent> {
+    let topics = topics.as_deref().map(serde_json::from_str).transpose();
+    Ok(Agent {
+        handle: AgentId(handle),
+        label,
+        role,
+        parent: parent.map(AgentId),
+        run: parse_id(&run)?,
+        project: parse_id(&project)?,
+        topics: topics
+            .map_err(|error| StoreError::Record(format!("topics of an agent: {error}")))?
+            .unwrap_or_default(),
+        turn,
+        last_call: timestamp(last_call)?,
+    })
+}
+
+/// What one agent has spent in the turn that it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spender {
+    /// Its handle.
+    pub handle: AgentId,
+    /// What it calls itself; display only.
+    pub label: String,
+    /// Its turn.
+    pub turn: String,
+    /// When it last called.
+    pub last_call: Timestamp,
+    /// What it spent.
+    pub spend: Spend,
+}
+
+/// An agent whose name others must not pass for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameHolder {
+    /// Its handle.
+    pub handle: AgentId,
+    /// What it is called.
+    pub label: String,
+    /// Whether a person gave it that name, and no agent.
+    pub is_given: bool,
+}
+
+/// An agent, with what the journal says about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentActivity {
+    /// The agent at its last call.
+    pub agent: Agent,
+    /// The name of its parent.
+    pub parent: Option<String>,
+    /// Its first entry; unknown for some agents of an earlier schema.
+    pub first: Option<Timestamp>,
+    /// What it did last, of what readers see.
+    pub did: Option<OperationKind>,
+    /// How many versions it stored.
+    pub stored: u64,
+    /// What it spent in its turn.
+    pub spend: Spend,
+}
+
+/// The two ends of what an agent did of one kind.
+#[derive(Clone, Copy)]
+enum End {
+    First,
+    Last,
+}
+
+impl Reader<'_> {
+    /// The agent behind a handle.
+    pub fn agent(&self, handle: &AgentId) -> Result<Option<Agent>> {
+        self.0
+            .prepare_cached(&format!("SELECT {AGENT} FROM agent WHERE handle = ?1"))?
+            .query_row([&handle.0], agent_row)
+            .optional()?
+            .map(agent)
+            .transpose()
+    }
+
+    /// The handle of the agent whose token has this digest.
+    pub fn agent_of_token(&self, digest: &str) -> Result<Option<AgentId>> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT agent FROM token WHERE digest = ?1")?
+            .query_row([digest], |row| row.get(0).map(AgentId))
+            .optional()?)
+    }
+
+    /// Whether a token proves this agent: somebody opened it, and it did not join of its own
+    /// accord.
+    pub fn is_opened(&self, handle: &AgentId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT 1 FROM token WHERE agent = ?1")?
+            .exists([&handle.0])?)
+    }
+
+    /// The agents of a project that were opened, or that a person named.
+    pub fn holders(&self, project: ProjectId) -> Result<Vec<NameHolder>> {
+        self.0
+            .prepare_cached(
+                "SELECT handle, label, given FROM agent
+                 WHERE project = ?1 AND (given OR handle IN (SELECT agent FROM token))",
+            )?
+            .query_and_then([project.to_string()], |row| {
+                Ok(NameHolder {
+                    handle: AgentId(row.get(0)?),
+                    label: row.get(1)?,
+                    is_given: row.get(2)?,
+                })
+            })?
+            .collect()
+    }
+
+    /// The names under which no agent said anything in a project: those that a person gave, and
+    /// what the engine calls itself and them. One step in the index for each, however often it was
+    /// given.
+    pub fn names_of_no_agent(&self, project: ProjectId) -> Result<Vec<String>> {
+        self.0
+            .prepare_cached(
+                "WITH RECURSIVE named (name) AS (
+                    SELECT min(by) FROM journal WHERE project = ?1 AND agent IS NULL AND by <> ''
+                    UNION ALL
+                    SELECT (SELECT min(by) FROM journal
+                            WHERE project = ?1 AND agent IS NULL AND by <> '' AND by > name)
+                    FROM named WHERE name IS NOT NULL)
+                 SELECT name FROM named WHERE name IS NOT NULL",
+            )?
+            .query_and_then([project.to_string()], |row| Ok(row.get(0)?))?
+            .collect()
+    }
+
+    /// At most `most` agents of a project, or children of one of them, without what the journal
+    /// says about them: most recent call first.
+    pub fn family(
+        &self,
+        project: ProjectId,
+        parent: Option<&AgentId>,
+        most: usize,
+    ) -> Result<Vec<Agent>> {
+        let (parent, most) = (parent.map(|it| &it.0), most.min(i64::MAX as usize) as i64);
+        self.0
+            .prepare_cached(&format!(
+                "SELECT {AGENT} FROM agent WHERE project = ?1 AND (?2 IS NULL OR parent = ?2)
+                 ORDER BY last_call DESC, handle LIMIT ?3"
+            ))?
+            .query_map(params![project.to_string(), parent, most], agent_row)?
+            .map(|row| agent(row?))
+            .collect()
+    }
+
+    /// How many agents this project has seen.
+    pub fn count_agents(&self, project: ProjectId) -> Result<u64> {
+        let count: i64 = self
+            .0
+            .prepare_cached("SELECT count(*) FROM agent WHERE project = ?1")?
+            .query_row([project.to_string()], |row| row.get(0))?;
+        Ok(count as u64)
+    }
+
+    /// At most `most` agents of a project, most recent call first.
+    pub fn agents_of(&self, project: ProjectId, most: usize) -> Result<Vec<AgentActivity>> {
+        self.0
+            .prepare_cached(&format!(
+                "SELECT {AGENT} FROM agent WHERE project = ?1 ORDER BY last_call DESC, handle LIMIT ?2"
+            ))?
+            .query_map(params![project.to_string(), most as i64], agent_row)?
+            .map(|row| activity(self, agent(row?)?))
+            .collect()
+    }
+
+    /// The agents of a project that called at this time or later and spent anything in their turn,
+    /// the latest first and no more than `most`.
+    pub fn spenders(
+        &self,
+        project: ProjectId,
+        since: Timestamp,
+        most: usize,
+    ) -> Result<Vec<Spender>> {
+        let mut found = self.0.prepare_cached(
+            "SELECT label, agent.turn, last_call, repo_spans, artifact_sections, sam_items, tokens, handle
+             FROM agent JOIN spend ON spend.agent = agent.handle AND spend.turn = agent.turn
+             WHERE project = ?1 AND last_call >= ?2 ORDER BY last_call DESC LIMIT ?3",
+        )?;
+        let rows = found.query_map(
+            params![project.to_string(), since.as_microsecond(), most as i64],
+            |row| {
+                let spend = Spend {
+                    repo_spans: row.get(3)?,
+                    artifact_sections: row.get(4)?,
+                    sam_items: row.get(5)?,
+                    tokens: row.get(6)?,
+                };
+                let handle = AgentId(row.get(7)?);
+                Ok((
+                    handle,
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get::<_, i64>(2)?,
+                    spend,
+                ))
+            },
+        )?;
+        rows.map(|row| {
+            let (handle, label, turn, last_call, spend) = row?;
+            Ok(Spender {
+                handle,
+                label,
+                turn,
+                last_call: timestamp(last_call)?,
+                spend,
+            })
+        })
+        .collect()
+    }
+
+    /// What an agent spent in a turn.
+    pub fn spend(&self, agent: &AgentId, turn: &str) -> Result<Spend> {
+        sum(self.0, "spend", agent, turn)
+    }
+
+    /// What all agents below one read in its turn.
+    pub fn spend_below(&self, agent: &AgentId, turn: &str) -> Result<Spend> {
+        sum(self.0, "spend_below", agent, turn)
+    }
+}
+
+/// Every agent, in the order of their handles.
+pub(crate) fn all_agents(connection: &Connection) -> Result<Vec<Agent>> {
+    connection
+        .prepare_cached(&format!("SELECT {AGENT} FROM agent ORDER BY handle"))?
+        .query_map([], agent_row)?
+        .map(|row| agent(row?))
+        .collect()
+}
+
+fn activity(reader: &Reader<'_>, agent: Agent) -> Result<AgentActivity> {
+    let parent = match &agent.parent {
+        Some(handle) => reader.agent(handle)?.map(|it| it.label),
+        None => None,
+    };
+    let joined = entry_by(reader.0, &agent.handle, OperationKind::Joined, End::First)?;
+    let first = match joined {
+        Some((_, at)) => Some(at),
+        None => opened_at(reader.0, &agent.handle)?,
+    };
+    let mut last = None;
+    for kind in OperationKind::ALL.iter().filter(|it| it.is_told()) {
+        let newest = entry_by(reader.0, &agent.handle, *kind, End::Last)?;
+        last = last.max(newest.map(|(seq, _)| (seq, *kind)));
+    }
+    Ok(AgentActivity {
+        parent,
+        first: first.map(timestamp).transpose()?,
+        did: last.map(|it| it.1),
+        stored: count_stored(reader.0, &agent)?,
+        spend: reader.spend(&agent.handle, &agent.turn)?,
+        agent,
+    })
+}
+
+/// The first or the last entry of one kind that an agent caused: its place and its time. One step
+/// in the index, however much the agent did.
+fn entry_by(
+    connection: &Connection,
+    agent: &AgentId,
+    kind: OperationKind,
+    end: End,
+) -> Result<Option<(i64, i64)>> {
+    let order = match end {
+        End::First => "recorded_at, seq",
+        End::Last => "recorded_at DESC, seq DESC",
+    };
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT seq, recorded_at FROM journal INDEXED BY journal_agent
+             WHERE agent = ?1 AND kind = ?2 ORDER BY {order} LIMIT 1"
+        ))?
+        .query_row([&agent.0, kind.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?)
+}
+
+fn opened_at(connection: &Connection, agent: &AgentId) -> Result<Option<i64>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT min(recorded_at) FROM journal WHERE subject = ?1 AND kind = 'opened'",
+        )?
+        .query_row([&agent.0], |row| row.get(0))?)
+}
+
+/// The claims that an agent stored; what tells of a conflict is nobody's.
+fn count_stored(connection: &Connection, agent: &Agent) -> Result<u64> {
+    let count: i64 = connection
+        .prepare_cached(&format!(
+            "SELECT (SELECT count(*) FROM journal INDEXED BY journal_agent
+                     WHERE agent = ?1 AND kind = 'stored')
+                  - (SELECT count(*) FROM {RISKS} JOIN journal ON journal.seq = engram.seq
+                     WHERE conflict.project = ?2 AND journal.agent = ?1)"
+        ))?
+        .query_row(params![agent.handle.0, agent.project.to_string()], |row| {
+            row.get(0)
+        })?;
+    Ok(count as u64)
+}
+
+fn sum(connection: &Connection, table: &str, agent: &AgentId, turn: &str) -> Result<Spend> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT repo_spans, artifact_sections, sam_items, tokens FROM {table} WHERE agent = ?1 AND turn = ?2"
+        ))?
+        .query_row(params![agent.0, turn], |row| {
+            Ok(Spend {
+                repo_spans: row.get(0)?,
+                artifact_sections: row.get(1)?,
+                sam_items: row.get(2)?,
+                tokens: row.get(3)?,
+            })
+        })
+        .optional()?
+        .unwrap_or_default())
+}

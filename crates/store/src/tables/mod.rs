@@ -1,0 +1,31 @@
+//! The other tables that operations and followers write: a file for what is asked of each, or of a
+//! few that belong together.
+
+mod agents;
+mod due;
+mod engrams;
+mod events;
+mod followers;
+mod grants;
+mod messages;
+mod metrics;
+mod pins;
+mod projects;
+mod served;
+mod snapshots;
+
+pub(crate) use agents::all_agents;
+pub use agents::{AgentActivity, NameHolder, Spender};
+pub use due::Due;
+pub(crate) use due::all_are_due;
+pub use engrams::{CommitCount, Traits};
+pub(crate) use engrams::{NOT_OVER, engrams_where};
+pub use events::Events;
+pub use followers::WorktreeState;
+pub use grants::{Grants, ReadRequest};
+pub use messages::{DeliveredFiles, MessageTotals, Messages};
+pub use metrics::ProjectActivity;
+pub use pins::Pinned;
+pub use projects::Projects;
+pub use served::Fingerprints;
+pub use snapshots::Snapshots;

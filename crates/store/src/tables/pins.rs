@@ -1,0 +1,125 @@
+//! Table `pin`, and the claims that a brief may name: a bounded number of each sort.
+
+use engram_model::{AgentId, Durability, Engram, Kind, LineageId, ProjectId};
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::engrams::{TRAITS, Traits, readable, traits};
+use crate::{Reader, Result, journal::parse_id};
+
+/// Most pins of a project that are read.
+const PINS: i64 = 500;
+/// Versions looked at for each one returned, since some have ended.
+const LOOKED: usize = 8;
+
+/// What is pinned to a brief.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pinned {
+    /// Its place in the journal, which orders the pins.
+    pub seq: u64,
+    /// Who pinned it; none for the user.
+    pub agent: Option<AgentId>,
+    /// The claim; none for a line of text.
+    pub lineage: Option<LineageId>,
+    /// The line of text; none for a claim, or once it was erased.
+    pub text: Option<String>,
+}
+
+impl Reader<'_> {
+    /// The pins of a project, oldest first.
+    pub fn pins(&self, project: ProjectId) -> Result<Vec<Pinned>> {
+        let mut found = self.0.prepare_cached(
+            "SELECT pin.seq, pin.agent, pin.lineage, said.text
+             FROM pin LEFT JOIN said USING (seq) WHERE pin.project = ?1 ORDER BY pin.seq LIMIT ?2",
+        )?;
+        let rows = found.query_map(params![project.to_string(), PINS], |row| {
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, Option<String>>(1)?,
+                row.get::<_, Option<String>>(2)?,
+                row.get(3)?,
+            ))
+        })?;
+        rows.map(|row| {
+            let (seq, agent, lineage, text) = row?;
+            Ok(Pinned {
+                seq: seq as u64,
+                agent: agent.map(AgentId),
+                lineage: lineage.as_deref().map(parse_id).transpose()?,
+                text,
+            })
+        })
+        .collect()
+    }
+
+    /// The newest durable versions that hold and are `seen`, searched among the newest of those
+    /// that are: what is hidden takes no place.
+    pub fn newest_lasting(
+        &self,
+        project: ProjectId,
+        now: Timestamp,
+        most: usize,
+        seen: impl Fn(&Traits) -> bool,
+    ) -> Result<Vec<Engram>> {
+        newest(
+            self,
+            "WHERE engram.project = ?1 ORDER BY engram.seq DESC",
+            params![project.to_string()],
+            now,
+            most,
+            seen,
+        )
+    }
+
+    /// The same of a kind: a constraint, a policy or a risk.
+    pub fn newest_of_kind(
+        &self,
+        project: ProjectId,
+        kind: Kind,
+        now: Timestamp,
+        most: usize,
+        seen: impl Fn(&Traits) -> bool,
+    ) -> Result<Vec<Engram>> {
+        newest(
+            self,
+            "WHERE engram.project = ?1 AND engram.kind = ?2 AND engram.valid_until IS NULL
+               AND engram.kind IN ('constraint', 'policy', 'risk')
+             ORDER BY engram.seq DESC",
+            params![project.to_string(), kind.as_str()],
+            now,
+            most,
+            seen,
+        )
+    }
+}
+
+fn newest(
+    reader: &Reader<'_>,
+    which: &str,
+    values: impl rusqlite::Params,
+    now: Timestamp,
+    most: usize,
+    seen: impl Fn(&Traits) -> bool,
+) -> Result<Vec<Engram>> {
+    let mut looked = most.saturating_mul(LOOKED);
+    let mut found = Vec::new();
+    let mut statement = reader
+        .0
+        .prepare_cached(&format!("SELECT {TRAITS} {which}"))?;
+    for row in statement.query_and_then(values, traits)? {
+        let Some(traits) = readable(row).transpose()? else {
+            continue;
+        };
+        if !seen(&traits) {
+            continue;
+        }
+        if looked == 0 || found.len() == most {
+            break;
+        }
+        looked -= 1;
+        if traits.durability == Durability::Durable && traits.holds_now(now) {
+            found.push(traits.seq);
+        }
+    }
+    reader.engrams_at(found)
+}

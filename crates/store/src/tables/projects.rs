@@ -1,0 +1,57 @@
+//! Tables `project` and `admitted`: the repositories that this home knows, where it saw them last,
+//! and from where else the user lets them be used.
+
+use engram_model::ProjectId;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::{Reader, Result, journal::parse_id};
+
+/// The projects that this home knows.
+pub struct Projects<'a>(&'a Connection);
+
+impl Reader<'_> {
+    /// Asks about projects.
+    pub fn projects(&self) -> Projects<'_> {
+        Projects(self.0)
+    }
+}
+
+impl Projects<'_> {
+    /// The project last seen at this common git folder.
+    pub fn at(&self, common_dir: &str) -> Result<Option<ProjectId>> {
+        let id: Option<String> = self
+            .0
+            .prepare_cached("SELECT id FROM project WHERE common_dir = ?1 ORDER BY id LIMIT 1")?
+            .query_row([common_dir], |row| row.get(0))
+            .optional()?;
+        id.map(|id| parse_id(&id)).transpose()
+    }
+
+    /// The common git folder at which a project was seen last.
+    pub fn place_of(&self, project: ProjectId) -> Result<Option<String>> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT common_dir FROM project WHERE id = ?1")?
+            .query_row([project.to_string()], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// The common git folders where projects were last seen, newest project first.
+    pub fn places(&self, most: usize) -> Result<Vec<String>> {
+        let mut places = self
+            .0
+            .prepare_cached("SELECT common_dir FROM project ORDER BY id DESC LIMIT ?1")?;
+        let rows = places.query_map([most as i64], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Whether the user let a project be used from a place besides its own.
+    pub fn is_admitted(&self, place: &str, project: ProjectId) -> Result<bool> {
+        Ok(self
+            .0
+            .prepare_cached("SELECT 1 FROM admitted WHERE place = ?1 AND project = ?2")?
+            .query_row(params![place, project.to_string()], |_| Ok(()))
+            .optional()?
+            .is_some())
+    }
+}
