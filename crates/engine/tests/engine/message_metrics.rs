@@ -49,7 +49,7 @@ fn files_that_cannot_be_read_change_no_share() {
         assert_eq!(all.full_tokens, 2_501 * one.full_tokens);
         assert_eq!(all.uncounted, 2_500);
         assert!((all.share - one.share).abs() < 1e-9, "{all:?} {one:?}");
-        let left = store.read::<_, StoreError>(|it| it.uncounted_files(project, 9_999));
+        let left = store.read::<_, StoreError>(|it| it.messages().uncounted_files(project, 9_999));
         assert_eq!(
             left.unwrap().len(),
             2_500 - 500 * nth,
