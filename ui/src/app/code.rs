@@ -59,19 +59,10 @@ pub(crate) fn Code(
         Shape::Compared => compare::marks(&now),
         Shape::Source | Shape::Plain => Vec::new(),
     });
-    let draw = move |at: usize, it: &SourceLine| {
+    let draw = move |at: usize, line: &SourceLine| {
         let changed = changed.with_value(|all| all.get(at).cloned().unwrap_or_default());
-        line(it, shape, reads_on.then_some(reading), marks, &changed)
+        view_line(line, shape, reads_on.then_some(reading), marks, &changed)
     };
-    let digits = now
-        .iter()
-        .map(|it| it.number.max(it.before))
-        .max()
-        .unwrap_or(0)
-        .to_string()
-        .len()
-        .max(2);
-    let total = now.len();
     let marked = now.iter().filter(|it| it.marked).count();
     let is_broad = shape == Shape::Source && marked > BROAD;
     let class = match shape {
@@ -84,24 +75,57 @@ pub(crate) fn Code(
     let release = move |event: ev::MouseEvent| marks.iter().for_each(|it| it.release(&event));
     let key = move |event: ev::KeyboardEvent| marks.iter().for_each(|it| it.key(&event));
     let keys = marks.is_some().then_some("Shift+ArrowDown Shift+ArrowUp");
-    if total <= LONG {
+    if now.len() <= LONG {
         return view! {
-            <pre class=class class:broad=is_broad tabindex="0" aria-label=label data-testid=testid style:--digits=digits.to_string() aria-keyshortcuts=keys
+            <pre class=class class:broad=is_broad tabindex="0" aria-label=label data-testid=testid style:--digits=digits(&now) aria-keyshortcuts=keys
                 on:mousedown=press on:mousemove=drag on:mouseup=release on:keydown=key>
-                <code>{move || lines.with(|it| it.iter().enumerate().map(|(at, it)| draw(at, it)).collect_view())}</code>
+                <code>{move || lines.with(|all| all.iter().enumerate().map(|(at, line)| draw(at, line)).collect_view())}</code>
             </pre>
             {rest}
         }
         .into_any();
     }
-    let first = RwSignal::new(0usize);
-    let node = NodeRef::<html::Pre>::new();
+    let (node, first) = (NodeRef::<html::Pre>::new(), RwSignal::new(0usize));
+    view! {
+        <pre class=class class:long=true class:broad=is_broad tabindex="0" node_ref=node aria-label=label data-testid=testid
+            style:--digits=digits(&now) on:scroll=move |_| follow_scroll(node, first) aria-keyshortcuts=keys
+            on:mousedown=press on:mousemove=drag on:mouseup=release on:keydown=key>
+            {scrolled(lines, node, first, draw)}
+        </pre>
+        {rest}
+    }
+    .into_any()
+}
+
+/// How many digits the highest number takes.
+fn digits(lines: &[SourceLine]) -> String {
+    let numbers = lines.iter().map(|it| it.number.max(it.before));
+    let most = numbers.max().unwrap_or(0).to_string();
+    most.len().max(2).to_string()
+}
+
+/// Where the box is scrolled to: the first line of a block.
+fn follow_scroll(node: NodeRef<html::Pre>, first: RwSignal<usize>) {
+    if let Some(element) = node.get_untracked() {
+        let at = (element.scroll_top().max(0) / LINE) as usize / BLOCK * BLOCK;
+        if first.get_untracked() != at {
+            first.set(at);
+        }
+    }
+}
+
+/// The lines around the `first` one that is seen, in a box as high as all of them.
+fn scrolled(
+    lines: Signal<Arc<[SourceLine]>>,
+    node: NodeRef<html::Pre>,
+    first: RwSignal<usize>,
+    draw: impl Fn(usize, &SourceLine) -> AnyView + Copy + Send + 'static,
+) -> impl IntoView {
+    let now = lines.get_untracked();
+    let total = now.len();
     // The first marked line stands in the upper part of the box.
-    let start = now
-        .iter()
-        .position(|it| it.marked)
-        .unwrap_or(0)
-        .saturating_sub(4);
+    let marked = now.iter().position(|it| it.marked);
+    let start = marked.unwrap_or(0).saturating_sub(4);
     node.on_load(move |element| {
         let element = element.clone();
         dom::next_frame(move || {
@@ -109,53 +133,39 @@ pub(crate) fn Code(
             first.set(start / BLOCK * BLOCK);
         });
     });
-    let seen = move || {
-        if let Some(element) = node.get_untracked() {
-            let at = (element.scroll_top().max(0) / LINE) as usize / BLOCK * BLOCK;
-            if first.get_untracked() != at {
-                first.set(at);
-            }
-        }
-    };
     let window = move |first: usize| -> Range<usize> {
         first.saturating_sub(BLOCK)..(first + 3 * BLOCK).min(total)
     };
     // A line that stays in sight stays as it is: what has the focus keeps it.
-    let seen_lines = move || {
+    let seen = move || {
         let version = lines.with(|it| it.as_ptr() as usize);
         window(first.get()).map(move |at| (version, at))
     };
     let drawn = move |(_, at)| lines.with_untracked(|all| all.get(at).map(|it| draw(at, it)));
     let top = move || format!("{}px", window(first.get()).start as i32 * LINE);
     view! {
-        <pre class=class class:long=true class:broad=is_broad tabindex="0" node_ref=node aria-label=label data-testid=testid
-            style:--digits=digits.to_string() on:scroll=move |_| seen() aria-keyshortcuts=keys
-            on:mousedown=press on:mousemove=drag on:mouseup=release on:keydown=key>
-            <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>
-                <For each=seen_lines key=|it| *it children=drawn />
-            </code>
-        </pre>
-        {rest}
+        <code style:height=format!("{}px", total as i32 * LINE) style:padding-top=top>
+            <For each=seen key=|it| *it children=drawn />
+        </code>
     }
-    .into_any()
 }
 
-fn line(
-    it: &SourceLine,
+fn view_line(
+    line: &SourceLine,
     shape: Shape,
     reading: Option<RwSignal<Option<u32>>>,
     marks: Option<Marks>,
     changed: &[Range<usize>],
 ) -> AnyView {
-    let (side, sign, said) = match it.side {
+    let (side, sign, said) = match line.side {
         Side::Both => ("", " ", ""),
         Side::Added => ("added", "+", say::source::ADDED),
         Side::Removed => ("removed", "−", say::source::REMOVED),
         Side::Hunk => {
-            let text = if it.text.is_empty() {
+            let text = if line.text.is_empty() {
                 "⋯".to_owned()
             } else {
-                it.text.clone()
+                line.text.clone()
             };
             return view! { <span class="line hunk"><span class="text">{text}</span></span> }
                 .into_any();
@@ -165,21 +175,21 @@ fn line(
     let numbers = match shape {
         Shape::Source => {
             let title = marks.map(|_| say::write::MARK);
-            view! { <span class="number" aria-hidden="true" title=title>{number(it.number)}</span> }
+            view! { <span class="number" aria-hidden="true" title=title>{number(line.number)}</span> }
                 .into_any()
         }
         Shape::Compared => view! {
-            <span class="number then" aria-hidden="true">{number(it.before)}</span>
-            <span class="number" aria-hidden="true">{number(it.number)}</span>
+            <span class="number then" aria-hidden="true">{number(line.before)}</span>
+            <span class="number" aria-hidden="true">{number(line.number)}</span>
             <span class="sign" aria-hidden="true">{sign}</span>
             <span class="offscreen">{said}</span>
         }
         .into_any(),
         Shape::Plain => ().into_any(),
     };
-    let number = it.number;
-    let drawn = words::beginning(&it.text, LONGEST);
-    let rest = it.text[drawn.len()..].chars().count() as u64 + u64::from(it.cut);
+    let number = line.number;
+    let drawn = words::beginning(&line.text, LONGEST);
+    let rest = line.text[drawn.len()..].chars().count() as u64 + u64::from(line.cut);
     let cut = (rest > 0).then(|| {
         let more = words::count(rest, say::CHARACTERS);
         let more = say::source::cut(&more);
@@ -193,10 +203,10 @@ fn line(
             None => view! { <span class="cut">{more}</span> }.into_any(),
         }
     });
-    let text = pieces(drawn, &it.pieces, changed);
+    let text = pieces(drawn, &line.pieces, changed);
     view! {
-        <span class=format!("line {side}") class:marked=it.marked class:chosen=move || marks.is_some_and(|it| it.has(number)) data-testid="source-line" data-line=it.number.to_string()
-            data-marked=it.marked.then_some("true")>
+        <span class=format!("line {side}") class:marked=line.marked class:chosen=move || marks.is_some_and(|it| it.has(number)) data-testid="source-line" data-line=line.number.to_string()
+            data-marked=line.marked.then_some("true")>
             {numbers}
             <span class="text">{text}</span>
             {cut}

@@ -61,9 +61,9 @@ pub(crate) fn PickRepository(list: &'static str) -> impl IntoView {
             }
         });
     };
-    field.on_load(|it| {
+    field.on_load(|input| {
         // If this is refused, a dialog focuses its first field by itself.
-        let _ = it.focus();
+        let _ = input.focus();
     });
     let open = move || {
         let path = field
@@ -80,44 +80,6 @@ pub(crate) fn PickRepository(list: &'static str) -> impl IntoView {
             event.prevent_default();
         }
     };
-    let row = move |it: Recent| {
-        let path = it.path.clone();
-        let (own, title) = (
-            it.path.clone(),
-            say::repositories::close(&words::visible(&it.name)),
-        );
-        // The row stays when it is closed.
-        let is_behind = Memo::new(move |_| {
-            let known = app.repositories;
-            let is_open = known.opened.with(|all| all.iter().any(|it| it.path == own));
-            is_open && known.front.with(|front| front.as_ref() != Some(&own))
-        });
-        let closed = it.path.clone();
-        view! {
-            <li>
-                <button class="repository" data-testid="repository" data-path=it.path.clone() aria-current=it.is_front.then_some("true")
-                    on:click=move |_| repositories::open_repository(app, path.clone())>
-                    {Icon::Repository.draw()}
-                    <b>{words::visible(&it.name)}</b>" "<span class="place">{words::visible(&it.path)}</span>" "
-                    {it.is_front.then(|| view! { <small>{say::repositories::FRONT}</small>" " })}
-                    {it.holding.map(|(engrams, drifted)| view! {
-                        <span class="counts">
-                            {(it.unseen > 0).then(|| view! { <span class="word">{words::thousands(it.unseen)}{say::repositories::NEW}</span>" " })}
-                            {(drifted > 0).then(|| view! { <span class="word warn">{words::count(drifted, say::TO_REVIEW)}</span>" " })}
-                            <span>{words::count(engrams, say::ENGRAMS)}</span>
-                        </span>
-                    })}
-                </button>
-                {move || is_behind.get().then(|| {
-                    let (path, title) = (closed.clone(), title.clone());
-                    view! {
-                        <button class="plain aside" data-testid="repository-close" aria-label=title.clone() title=title
-                            on:click=move |event| { dom::focus_before(&event); repositories::close_repository(app, path.clone()); }>{Icon::Close.draw()}</button>
-                    }
-                })}
-            </li>
-        }
-    };
     view! {
         <form class="entry" on:keydown=step on:submit=move |event| { event.prevent_default(); open(); }>
             <input node_ref=field data-testid="repository-path" aria-label=say::repositories::PATH placeholder=say::repositories::PATH_HINT autocomplete="off" spellcheck="false" maxlength="4096" />
@@ -125,7 +87,49 @@ pub(crate) fn PickRepository(list: &'static str) -> impl IntoView {
             <button type="button" data-testid="repository-pick" hidden=move || !picks.get() on:click=pick>{say::repositories::PICK}</button>
         </form>
         <Refused refusal=app.repositories.refused />
-        <ul id=list aria-label=say::repositories::BEFORE on:keydown=step>{move || recent.get().into_iter().map(row).collect_view()}</ul>
+        <ul id=list aria-label=say::repositories::BEFORE on:keydown=step>{move || recent.get().into_iter().map(|repository| view! { <KnownRepository repository /> }).collect_view()}</ul>
     }
     .into_any()
+}
+
+/// A known repository: one press opens it, and one that is open behind another can be closed.
+#[component]
+fn KnownRepository(repository: Recent) -> impl IntoView {
+    let app = App::here();
+    let (path, own, closed) = (
+        repository.path.clone(),
+        repository.path.clone(),
+        repository.path.clone(),
+    );
+    let title = say::repositories::close(&words::visible(&repository.name));
+    // The row stays when it is closed.
+    let is_behind = Memo::new(move |_| {
+        let known = app.repositories;
+        let is_open = known.opened.with(|all| all.iter().any(|it| it.path == own));
+        is_open && known.front.with(|front| front.as_ref() != Some(&own))
+    });
+    view! {
+        <li>
+            <button class="repository" data-testid="repository" data-path=repository.path.clone() aria-current=repository.is_front.then_some("true")
+                on:click=move |_| repositories::open_repository(app, path.clone())>
+                {Icon::Repository.draw()}
+                <b>{words::visible(&repository.name)}</b>" "<span class="place">{words::visible(&repository.path)}</span>" "
+                {repository.is_front.then(|| view! { <small>{say::repositories::FRONT}</small>" " })}
+                {repository.holding.map(|(engrams, drifted)| view! {
+                    <span class="counts">
+                        {(repository.unseen > 0).then(|| view! { <span class="word">{words::thousands(repository.unseen)}{say::repositories::NEW}</span>" " })}
+                        {(drifted > 0).then(|| view! { <span class="word warn">{words::count(drifted, say::TO_REVIEW)}</span>" " })}
+                        <span>{words::count(engrams, say::ENGRAMS)}</span>
+                    </span>
+                })}
+            </button>
+            {move || is_behind.get().then(|| {
+                let (path, title) = (closed.clone(), title.clone());
+                view! {
+                    <button class="plain aside" data-testid="repository-close" aria-label=title.clone() title=title
+                        on:click=move |event| { dom::focus_before(&event); repositories::close_repository(app, path.clone()); }>{Icon::Close.draw()}</button>
+                }
+            })}
+        </li>
+    }
 }

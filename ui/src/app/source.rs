@@ -3,8 +3,8 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use engram_model::{
-    Blame, BlamePart, Engram, EngramId, Pin, Pointer, PointerInput, PointerType, Refusal, Side,
-    SourceLine, SourceReply, SourceView, Standing, Target, ask,
+    Blame, BlamePart, Engram, EngramId, Lines, Pin, Pointer, PointerInput, PointerType, Recorded,
+    Refusal, Side, SourceLine, SourceReply, SourceView, Standing, Target, ask,
 };
 use leptos::{html, prelude::*, task::spawn_local};
 
@@ -69,39 +69,9 @@ pub(crate) fn SourceCard(
         // The first press on a card that is open but not the active one only makes it active.
         open.set(!(is_open && active));
     };
-    let path = pointer.name().to_owned();
-    // What this card read of the working tree; else what its engram says.
+    // What this card read of the working tree.
     let seen = RwSignal::new(None::<Arc<Standing>>);
-    let pinned = StoredValue::new(pointer.clone());
-    let told = move |it: &Engram| pinned.with_value(|of| words::place_now(it, &of.to_string()));
-    let read_at = move |it: &Standing| pinned.with_value(|of| words::place_read(of, it));
-    let this = move || reading::current(app).filter(|it| it.id == engram);
-    // Nothing tells the list that moved lines moved again: it asks when this card sees it.
-    Effect::new(move |_| {
-        let Some(seen) = seen.get() else { return };
-        let has_lines = pinned.with_value(|it| it.lines().is_some());
-        let known = untrack(this).filter(|it| has_lines && it.health.is_some());
-        if known.is_some_and(|it| told(&it) != read_at(&seen)) {
-            reading::reread_health(app, engram);
-        }
-    });
-    let place_now = Memo::new(move |_| {
-        let place = match seen.get() {
-            Some(standing) => read_at(&standing)?,
-            None => {
-                let known = this()?;
-                told(&known)?
-            }
-        };
-        // In the same file only the lines are news.
-        let lines = place
-            .strip_prefix(&path)
-            .and_then(|it| it.strip_prefix("#L"));
-        Some(match lines {
-            Some(lines) => say::source::now_at(&lines.replace("-L", "–")),
-            None => words::visible(&place),
-        })
-    });
+    let place_now = follow_place(app, engram, &pointer, seen);
     read_again(app, loaded);
     let is_active = move || app.reading.pointer.get() == index;
     let body = move || {
@@ -133,6 +103,47 @@ pub(crate) fn SourceCard(
             {body}
         </article>
     }
+}
+
+/// Where the lines are now, if not where they were pinned: as this card has `seen` it, else as its engram
+/// says.
+fn follow_place(
+    app: App,
+    engram: EngramId,
+    pointer: &Pointer,
+    seen: RwSignal<Option<Arc<Standing>>>,
+) -> Memo<Option<String>> {
+    let path = pointer.name().to_owned();
+    let pinned = StoredValue::new(pointer.clone());
+    let told = move |it: &Engram| pinned.with_value(|of| words::place_now(it, &of.to_string()));
+    let read_at = move |it: &Standing| pinned.with_value(|of| words::place_read(of, it));
+    let this = move || reading::current(app).filter(|it| it.id == engram);
+    // Nothing tells the list that moved lines moved again: it asks when this card sees it.
+    Effect::new(move |_| {
+        let Some(seen) = seen.get() else { return };
+        let has_lines = pinned.with_value(|it| it.lines().is_some());
+        let known = untrack(this).filter(|it| has_lines && it.health.is_some());
+        if known.is_some_and(|it| told(&it) != read_at(&seen)) {
+            reading::reread_health(app, engram);
+        }
+    });
+    Memo::new(move |_| {
+        let place = match seen.get() {
+            Some(standing) => read_at(&standing)?,
+            None => {
+                let known = this()?;
+                told(&known)?
+            }
+        };
+        // In the same file only the lines are news.
+        let lines = place
+            .strip_prefix(&path)
+            .and_then(|it| it.strip_prefix("#L"));
+        Some(match lines {
+            Some(lines) => say::source::now_at(&lines.replace("-L", "–")),
+            None => words::visible(&place),
+        })
+    })
 }
 
 /// Retries, once the engine answers, what failed while it did not.
@@ -186,6 +197,52 @@ fn Title(pointer: Pointer) -> impl IntoView {
     }
 }
 
+/// The panel below the lines of one card.
+#[derive(Clone, Copy)]
+struct CardPanel {
+    app: App,
+    index: usize,
+}
+
+impl CardPanel {
+    fn is_active(self) -> bool {
+        self.app.reading.pointer.get() == self.index
+    }
+
+    fn is_open(self, panel: Panel) -> bool {
+        self.is_active() && self.app.reading.panel.get() == Some(panel)
+    }
+
+    fn toggle(self, panel: Panel) {
+        self.app.reading.pointer.set(self.index);
+        reading::toggle_panel(self.app, panel);
+    }
+
+    /// Opens what changed by itself: somebody who opens a drifted claim wants to see that.
+    fn open_changes(self, standing: Memo<Option<Arc<Standing>>>) {
+        let reading = self.app.reading;
+        Effect::new(move |seen: Option<bool>| {
+            let has_changes = has_changes(standing);
+            if self.is_active() {
+                reading.has_changes.set(has_changes);
+            }
+            if has_changes
+                && seen != Some(true)
+                && untrack(|| self.is_active())
+                && reading.panel.get_untracked().is_none()
+            {
+                reading.opened_itself.set_value(true);
+                reading.panel.set(Some(Panel::Changes));
+            }
+            has_changes || seen == Some(true)
+        });
+    }
+}
+
+fn has_changes(standing: Memo<Option<Arc<Standing>>>) -> bool {
+    standing.with(|it| it.as_ref().is_some_and(|it| !it.changes.is_empty()))
+}
+
 /// What was read, whether it is what it was, and what became of it since.
 #[component]
 fn Shown(
@@ -196,6 +253,7 @@ fn Shown(
     by_address: bool,
 ) -> impl IntoView {
     let app = App::here();
+    let panel = CardPanel { app, index };
     let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
     let shape = match source.pointer.kind() {
         PointerType::Sam => Shape::Plain,
@@ -203,11 +261,73 @@ fn Shown(
         _ => Shape::Source,
     };
     let kept = StoredValue::new(source.clone());
+    let pointer = move || kept.with_value(|it| it.pointer.clone());
     let as_source = RwSignal::new(source.document.is_empty());
-    let has_document = !source.document.is_empty();
+    let marks = (shape == Shape::Source)
+        .then(|| Marks::of(app, engram, index, &source))
+        .flatten();
+    let standing = follow_standing(app, pointer(), seen);
+    panel.open_changes(standing);
+    let shows_changes = move || panel.is_open(Panel::Changes) && has_changes(standing);
+    let (hidden, more): (u64, fn(&str) -> String) = (
+        u64::from(source.hidden),
+        if is_compared {
+            say::source::more_of_comparison
+        } else {
+            say::source::more_of_span
+        },
+    );
+    let remark = source.media.clone().filter(|it| it.kind.has_lines());
+    let recorded = source.recorded.as_ref().map(|it| view_recorded(app, it));
+    let text = text(app, source.clone(), shape, as_source, marks);
+    view! {
+        {source.found_in.clone().map(|found| view! { <FoundElsewhere found /> })}
+        {remark.map(|media| view! { <AlsoIs media /> })}
+        {recorded}
+        // The comparison shows the pinned text too: one below the other would say it twice.
+        {move || (!shows_changes()).then(&text)}
+        {marks.map(|marks| view! { <MarkedLines marks /> })}
+        {(hidden > 0).then(|| view! {
+            <p class="wait" data-testid="more-lines">{more(&words::count(hidden, say::LINES))}</p>
+        })}
+        {move || shows_changes().then(|| standing.get()).flatten().map(|standing| view! { <Changes pointer=pointer() standing /> })}
+        {move || panel.is_open(Panel::Blame).then(|| view! { <Blamed pointer=pointer() /> })}
+        <Proof source by_address standing panel as_source />
+    }
+}
+
+/// The text of a source: its lines or its document, or what it is where it has neither.
+fn text(
+    app: App,
+    source: Arc<SourceReply>,
+    shape: Shape,
+    as_source: RwSignal<bool>,
+    marks: Option<Marks>,
+) -> impl Fn() -> AnyView {
     let name = words::visible(&source.label);
-    let lines = words::count(source.total_lines.into(), say::LINES);
-    let label = say::source::label(&name, source.language.as_deref(), &lines);
+    let count = words::count(source.total_lines.into(), say::LINES);
+    let label = say::source::label(&name, source.language.as_deref(), &count);
+    let lines = painted_lines(app, &source);
+    let no_lines = source.media.clone().filter(|it| !it.kind.has_lines());
+    move || {
+        match (no_lines.clone(), as_source.get()) {
+        (Some(media), _) => view! { <NoLines media /> }.into_any(),
+        (None, true) => {
+            let pointer = Some(source.pointer.clone());
+            view! { <Code lines shape label=label.clone() testid="source" pointer marks /> }
+                .into_any()
+        }
+        (None, false) => view! {
+            <Document blocks=source.document.clone() label=name.clone() />
+            {source.document_cut.then(|| view! { <p class="wait" data-testid="document-cut">{say::source::CUT_DOCUMENT}</p> })}
+        }
+        .into_any(),
+    }
+    }
+}
+
+/// The lines as they came; once they are painted, painted.
+fn painted_lines(app: App, source: &SourceReply) -> RwSignal<Arc<[SourceLine]>> {
     let lines = RwSignal::new(Arc::<[SourceLine]>::from(&source.lines[..]));
     if source.unpainted {
         let pointer = source.pointer.clone();
@@ -222,35 +342,18 @@ fn Shown(
             }
         });
     }
-    let marks = (shape == Shape::Source)
-        .then(|| Marks::of(app, engram, index, &source))
-        .flatten();
-    let no_lines = source.media.clone().filter(|it| !it.kind.has_lines());
-    let text = move || match (no_lines.clone(), as_source.get()) {
-        (Some(media), _) => view! { <NoLines media /> }.into_any(),
-        (None, true) => {
-            let pointer = kept.with_value(|it| it.pointer.clone());
-            view! { <Code lines shape label=label.clone() testid="source" pointer=Some(pointer) marks /> }
-                .into_any()
-        }
-        (None, false) => {
-            let source = kept.get_value();
-            view! {
-                <Document blocks=source.document.clone() label=words::visible(&source.label) />
-                {source.document_cut.then(|| view! { <p class="wait" data-testid="document-cut">{say::source::CUT_DOCUMENT}</p> })}
-            }
-            .into_any()
-        }
-    };
-    let evidence = match source.digest_matches {
-        Some(true) => (say::state::MATCHES, "word quiet"),
-        Some(false) => (say::state::DIFFERS, "word bad"),
-        None if by_address => ("", "word quiet"),
-        None => (say::state::NO_DIGEST, "word quiet"),
-    };
+    lines
+}
+
+/// How the working tree reads where the pointer was pinned, for as long as the card is there.
+fn follow_standing(
+    app: App,
+    pointer: Pointer,
+    seen: RwSignal<Option<Arc<Standing>>>,
+) -> Memo<Option<Arc<Standing>>> {
     let standing = LocalResource::new(move || {
         app.stale.track(Tag::Sources);
-        let pointer = kept.with_value(|it| it.pointer.clone());
+        let pointer = pointer.clone();
         async move {
             if is_in_tree(&pointer) {
                 read_standing(app, pointer).await
@@ -265,74 +368,46 @@ fn Shown(
         // The card may be gone with its engram.
         seen.try_set(None);
     });
-    let has_changes =
-        move || standing.with(|it| it.as_ref().is_some_and(|it| !it.changes.is_empty()));
-    let is_active = move || app.reading.pointer.get() == index;
-    // What changed is what somebody who opens a drifted claim wants to see.
-    Effect::new(move |seen: Option<bool>| {
-        let has_changes = has_changes();
-        if is_active() {
-            app.reading.has_changes.set(has_changes);
-        }
-        if has_changes
-            && seen != Some(true)
-            && untrack(is_active)
-            && app.reading.panel.get_untracked().is_none()
-        {
-            app.reading.opened_itself.set_value(true);
-            app.reading.panel.set(Some(Panel::Changes));
-        }
-        has_changes || seen == Some(true)
-    });
-    let toggle = move |panel: Panel| {
-        app.reading.pointer.set(index);
-        reading::toggle_panel(app, panel);
+    standing
+}
+
+/// Who recorded an event, and when.
+fn view_recorded(app: App, recorded: &Recorded) -> impl IntoView + use<> {
+    let by = match recorded.by.as_str() {
+        "user" => say::engram::YOU,
+        by => by,
     };
-    let opens = move |panel: Panel| is_active() && app.reading.panel.get() == Some(panel);
+    let by = words::visible(by);
+    let at = app.clock.get_untracked().moment(recorded.at);
+    view! { <p class="remark" data-testid="recorded"><span>{say::source::RECORDED_BY}<b>{by}</b>", "{at}</span></p> }
+}
+
+/// Below a source: whether it is what was pinned, how the working tree reads there, and more to show.
+#[component]
+fn Proof(
+    source: Arc<SourceReply>,
+    by_address: bool,
+    standing: Memo<Option<Arc<Standing>>>,
+    panel: CardPanel,
+    as_source: RwSignal<bool>,
+) -> impl IntoView {
+    let (evidence, class) = match source.digest_matches {
+        Some(true) => (say::state::MATCHES, "word quiet"),
+        Some(false) => (say::state::DIFFERS, "word bad"),
+        None if by_address => ("", "word quiet"),
+        None => (say::state::NO_DIGEST, "word quiet"),
+    };
+    let has_document = !source.document.is_empty();
     let has_lines = source.media.as_ref().is_none_or(|it| it.kind.has_lines());
     let has_history = is_of_commit(&source.pointer) && has_lines && source.found_in.is_none();
-    let (hidden, more): (u64, fn(&str) -> String) = (
-        u64::from(source.hidden),
-        if is_compared {
-            say::source::more_of_comparison
-        } else {
-            say::source::more_of_span
-        },
-    );
-    let remark = source.media.clone().filter(|it| it.kind.has_lines());
+    let lines = source.pointer.lines();
     view! {
-        {source.found_in.clone().map(|found| view! { <FoundElsewhere found /> })}
-        {remark.map(|media| view! { <AlsoIs media /> })}
-        {source.recorded.as_ref().map(|it| {
-            let by = if it.by == "user" { say::engram::YOU } else { &it.by };
-            let at = app.clock.get_untracked().moment(it.at);
-            view! { <p class="remark" data-testid="recorded"><span>{say::source::RECORDED_BY}<b>{words::visible(by)}</b>", "{at}</span></p> }
-        })}
-        // The comparison shows the pinned text too: one below the other would say it twice.
-        {move || (!(opens(Panel::Changes) && has_changes())).then(&text)}
-        {marks.map(|marks| view! { <MarkedLines marks /> })}
-        {(hidden > 0).then(|| view! {
-            <p class="wait" data-testid="more-lines">{more(&words::count(hidden, say::LINES))}</p>
-        })}
-        {move || (opens(Panel::Changes) && has_changes()).then(|| standing.get()).flatten().map(|it| view! { <Changes pointer=kept.with_value(|it| it.pointer.clone()) standing=it /> })}
-        {move || opens(Panel::Blame).then(|| view! { <Blamed pointer=kept.with_value(|it| it.pointer.clone()) /> })}
         <div class="proof">
-            <span class=evidence.1 data-testid="digest-state">{evidence.0}</span>
+            <span class=class data-testid="digest-state">{evidence}</span>
             <span class="digest" data-testid="digest" data-digest=source.content_digest.clone() title=source.content_digest.clone()>
                 {words::short_digest(&source.content_digest)}
             </span>
-            {move || standing.get().map(|it| {
-                let (word, class) = words::reading(&it, kept.with_value(|it| it.pointer.lines()));
-                let can_compare = !it.changes.is_empty();
-                view! {
-                    <span class="now"><i>{say::source::WORKING_TREE}</i><span class=class data-testid="standing" data-reading=format!("{:?}", it.reading).to_lowercase()>{word}</span></span>
-                    {it.media.as_ref().map(|it| view! { <span class="now" data-testid="media-now"><i>{say::source::IS_NOW}</i>{words::media(it)}<i>", "{words::measures(it)}</i></span> })}
-                    {can_compare.then(|| view! {
-                        <button class="plain" data-testid="changes-button" aria-expanded=move || opens(Panel::Changes).to_string()
-                            on:click=move |_| toggle(Panel::Changes)>{say::source::WHAT_CHANGED}" "<kbd>"D"</kbd></button>
-                    })}
-                }
-            })}
+            {move || standing.get().map(|standing| view_standing(&standing, lines, panel))}
             <span class="ends">
             {has_document.then(|| view! {
                 <button class="plain" data-testid="as-source" on:click=move |_| as_source.update(|it| *it = !*it)>
@@ -340,11 +415,32 @@ fn Shown(
                 </button>
             })}
             {has_history.then(|| view! {
-                <button class="plain" data-testid="blame-button" aria-expanded=move || opens(Panel::Blame).to_string()
-                    on:click=move |_| toggle(Panel::Blame)>{say::source::WHO_WROTE}" "<kbd>"B"</kbd></button>
+                <button class="plain" data-testid="blame-button" aria-expanded=move || panel.is_open(Panel::Blame).to_string()
+                    on:click=move |_| panel.toggle(Panel::Blame)>{say::source::WHO_WROTE}" "<kbd>"B"</kbd></button>
             })}
             </span>
         </div>
+    }
+}
+
+/// How the working tree reads, with a button for what changed.
+fn view_standing(
+    standing: &Standing,
+    then: Option<Lines>,
+    panel: CardPanel,
+) -> impl IntoView + use<> {
+    let (word, class) = words::reading(standing, then);
+    let can_compare = !standing.changes.is_empty();
+    let media = standing.media.as_ref().map(|it| view! {
+        <span class="now" data-testid="media-now"><i>{say::source::IS_NOW}</i>{words::media(it)}<i>", "{words::measures(it)}</i></span>
+    });
+    view! {
+        <span class="now"><i>{say::source::WORKING_TREE}</i><span class=class data-testid="standing" data-reading=format!("{:?}", standing.reading).to_lowercase()>{word}</span></span>
+        {media}
+        {can_compare.then(|| view! {
+            <button class="plain" data-testid="changes-button" aria-expanded=move || panel.is_open(Panel::Changes).to_string()
+                on:click=move |_| panel.toggle(Panel::Changes)>{say::source::WHAT_CHANGED}" "<kbd>"D"</kbd></button>
+        })}
     }
 }
 
@@ -448,23 +544,23 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
         let (hidden, total) = (u64::from(blame.hidden), blame.parts.len());
         let parts = StoredValue::new(blame.parts);
         let clock = app.clock.get_untracked();
-        let row = move |it: BlamePart| {
-            let lines = if it.lines.start == it.lines.end {
-                it.lines.start.to_string()
+        let row = move |part: BlamePart| {
+            let lines = if part.lines.start == part.lines.end {
+                part.lines.start.to_string()
             } else {
-                format!("{}–{}", it.lines.start, it.lines.end)
+                format!("{}–{}", part.lines.start, part.lines.end)
             };
-            let short: String = it.commit.chars().take(7).collect();
-            let when = if it.or_before {
-                say::source::or_before(&clock.day(it.at))
+            let short: String = part.commit.chars().take(7).collect();
+            let when = if part.or_before {
+                say::source::or_before(&clock.day(part.at))
             } else {
-                clock.day(it.at)
+                clock.day(part.at)
             };
             view! {
-                <tr data-testid="blame-row" data-commit=it.commit.clone()>
-                    <td class="at">{lines}</td><td class="what">{words::visible(&it.summary)}</td>
-                    <td class="who">{words::visible(&it.author)}</td><td class="when">{when}</td>
-                    <td class="commit" title=it.commit.clone()>{short}</td>
+                <tr data-testid="blame-row" data-commit=part.commit.clone()>
+                    <td class="at">{lines}</td><td class="what">{words::visible(&part.summary)}</td>
+                    <td class="who">{words::visible(&part.author)}</td><td class="when">{when}</td>
+                    <td class="commit" title=part.commit.clone()>{short}</td>
                 </tr>
             }
         };
@@ -492,7 +588,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             <h3>{say::source::WHO_WROTE_LINES}</h3>
             {move || match blame.get().flatten() {
                 None => view! { <p class="wait" aria-busy="true">{say::source::FOLLOWING}</p> }.into_any(),
-                Some(Ok(it)) => rows(it).into_any(),
+                Some(Ok(blame)) => rows(blame).into_any(),
                 Some(Err(refusal)) => view! { <Refused refusal retry=move || blame.refetch() /> }.into_any(),
             }}
         </div>
