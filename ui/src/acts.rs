@@ -57,15 +57,15 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
     };
     let it_did = Did::of(&entry.change, |id| all.get(&id).copied())?;
     Some(match &entry.change {
-        Change::Stored(it) if it_did != Did::Asked => {
-            let before = it.supersedes.and_then(|id| all.get(&id).copied());
+        Change::Stored(engram) if it_did != Did::Asked => {
+            let before = engram.supersedes.and_then(|id| all.get(&id).copied());
             Act {
-                version: Some((it.id, words::claim(it))),
+                version: Some((engram.id, words::claim(engram))),
                 before: before
-                    .filter(|before| before.claim != it.claim && !before.redacted)
+                    .filter(|before| before.claim != engram.claim && !before.redacted)
                     .map(words::claim),
-                moved: before.and_then(|before| moved(before, it)),
-                can_restore: it.valid_until.is_some() && !it.redacted,
+                moved: before.and_then(|before| moved(before, engram)),
+                can_restore: engram.valid_until.is_some() && !engram.redacted,
                 ..plain(did(it_did))
             }
         }
@@ -80,8 +80,8 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
     })
 }
 
-fn did(it: Did) -> &'static str {
-    match it {
+fn did(did: Did) -> &'static str {
+    match did {
         Did::Stored => say::acts::STORED,
         Did::Confirmed => say::acts::CONFIRMED,
         Did::Corrected => say::acts::CORRECTED,
@@ -90,7 +90,7 @@ fn did(it: Did) -> &'static str {
         Did::Asked => say::acts::ASKED,
         Did::Answered => say::acts::ANSWERED,
         Did::Forgot => say::acts::FORGOT,
-        Did::Lost(it) if it.how == How::Merge => say::acts::MERGED,
+        Did::Lost(lost) if lost.how == How::Merge => say::acts::MERGED,
         Did::Lost(_) => say::acts::LOST,
         Did::Redacted => say::acts::REDACTED,
         Did::Promoted => say::acts::PROMOTED,
@@ -207,12 +207,12 @@ mod tests {
         ];
         let told: Vec<String> = acts(&entries)
             .into_iter()
-            .map(|it| {
-                let moved = it.moved.map(|(from, to)| format!(", {from} to {to}"));
-                let before = it.before.map(|it| format!(", was {it}"));
-                let restore = if it.can_restore { " *" } else { "" };
+            .map(|act| {
+                let moved = act.moved.map(|(from, to)| format!(", {from} to {to}"));
+                let before = act.before.map(|before| format!(", was {before}"));
+                let restore = if act.can_restore { " *" } else { "" };
                 let more = [before, moved].into_iter().flatten().collect::<String>();
-                format!("{} {}{more}{restore}", it.by, it.did)
+                format!("{} {}{more}{restore}", act.by, act.did)
             })
             .collect();
         assert_eq!(

@@ -143,11 +143,11 @@ impl<R: Row> Chosen<R> {
             .range
             .filter(|&(from, end)| end == at && place(from).is_some());
         let from = last.map_or(at, |(from, _)| from);
-        for it in last
+        for row in last
             .and_then(|(from, end)| between(from, end))
             .unwrap_or_default()
         {
-            self.all.remove(&it.id());
+            self.all.remove(&row.id());
         }
         self.add(between(from, to).unwrap_or_default(), can);
         self.range = Some((from, to));
@@ -177,10 +177,10 @@ impl<R: Row> Chosen<R> {
         let listed: BTreeMap<R::Id, &Arc<R>> = listed.iter().map(|it| (it.id(), it)).collect();
         self.settling.retain(|id| listed.contains_key(id));
         let mut is_other = false;
-        self.all.retain(|id, it| {
+        self.all.retain(|id, selected| {
             let row = listed.get(id).copied();
-            is_other |= row.is_none_or(|row| !Arc::ptr_eq(it, row));
-            row.map(|row| *it = Arc::clone(row)).is_some()
+            is_other |= row.is_none_or(|row| !Arc::ptr_eq(selected, row));
+            row.map(|row| *selected = Arc::clone(row)).is_some()
         });
         is_other
     }
@@ -231,15 +231,16 @@ impl Chosen<Engram> {
             row.is_some_and(|it| it.asked.is_none() && feed.state(it, now) == State::Holds)
         });
         let mut is_other = false;
-        self.all.retain(|id, it| match listed.get(id) {
+        self.all.retain(|id, selected| match listed.get(id) {
             Some(row) => {
                 let holds = feed.state(row, now) == State::Holds;
-                is_other |= !holds || !Arc::ptr_eq(it, row);
-                *it = Arc::clone(row);
+                is_other |= !holds || !Arc::ptr_eq(selected, row);
+                *selected = Arc::clone(row);
                 holds
             }
             None => {
-                let is_gone = feed.newer(*id).is_some() || (oldest..=newest).contains(&it.placed());
+                let is_gone =
+                    feed.newer(*id).is_some() || (oldest..=newest).contains(&selected.placed());
                 is_other |= is_gone;
                 !is_gone
             }
@@ -249,8 +250,8 @@ impl Chosen<Engram> {
 
     /// Their claims as shown, one per line.
     pub fn text(&self) -> String {
-        let line = |it: &Arc<Engram>| {
-            let claim = words::claim(it);
+        let line = |engram: &Arc<Engram>| {
+            let claim = words::claim(engram);
             claim.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let lines: Vec<String> = self.rows().iter().map(line).collect();
@@ -349,9 +350,9 @@ impl<T, D> Outcome<T, D> {
             return (format!("{done} {all}"), String::new());
         }
         let text = say::many::done_of(done, &number(self.done.len()), &number(self.len()));
-        let reason = |it: &Refusal| {
-            let message = words::sentence(&it.message);
-            words::visible(&format!("{message}. {}", it.hint))
+        let reason = |refusal: &Refusal| {
+            let message = words::sentence(&refusal.message);
+            words::visible(&format!("{message}. {}", refusal.hint))
         };
         let mut why = Vec::new();
         if let Some(first) = &self.first {

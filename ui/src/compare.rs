@@ -94,7 +94,7 @@ pub fn unfolded_rows(
 /// How many of these rows to draw for about `most`: a change that was cut would look like lines deleted.
 pub fn drawn(rows: &[(usize, Row<'_>)], most: usize) -> usize {
     let is_change =
-        |(_, row): &(usize, Row<'_>)| matches!(row, Row::Pair(it) if it.side() != Side::Both);
+        |(_, row): &(usize, Row<'_>)| matches!(row, Row::Pair(pair) if pair.side() != Side::Both);
     let (shown, rest) = rows.split_at(most.min(rows.len()));
     let more = if shown.last().is_some_and(is_change) {
         rest.iter().take_while(|it| is_change(it)).count()
@@ -113,7 +113,7 @@ pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLi
     };
     let hidden: Vec<(u32, u32)> = rows(lines)
         .into_iter()
-        .filter_map(|it| match it {
+        .filter_map(|row| match row {
             Row::Fold(pairs) => {
                 let number = |it: &Pair<'_>| it.then.map(|it| it.before);
                 Some((number(pairs.first()?)?, number(pairs.last()?)?))
@@ -410,9 +410,9 @@ mod tests {
     fn told(lines: &[SourceLine]) -> Vec<String> {
         let text = |it: Option<&SourceLine>| it.map_or("", |it| it.text.as_str()).to_owned();
         let tell = |row: Row<'_>| match row {
-            Row::Pair(it) if it.side() == Side::Both => text(it.then),
-            Row::Pair(it) => format!("{}|{}", text(it.then), text(it.now)),
-            Row::Fold(it) => format!("fold {}", it.len()),
+            Row::Pair(pair) if pair.side() == Side::Both => text(pair.then),
+            Row::Pair(pair) => format!("{}|{}", text(pair.then), text(pair.now)),
+            Row::Fold(folded) => format!("fold {}", folded.len()),
             Row::Gap(count) => format!("gap {count}"),
         };
         rows(lines).into_iter().map(tell).collect()

@@ -80,9 +80,9 @@ impl Batch {
         while let Some(&next) = outcome.next() {
             let goes_on = outcome.answer(deed(next).await);
             let done = outcome.len() - outcome.left.len();
-            self.progress.update(|it| {
-                if let Some(it) = it {
-                    it.done = done;
+            self.progress.update(|progress| {
+                if let Some(progress) = progress {
+                    progress.done = done;
                 }
             });
             if !goes_on || self.is_stopped.get_value() {

@@ -141,8 +141,8 @@ fn Rows(within: Option<Over>) -> impl IntoView {
     let seen = rows.clone();
     let focus = window_event_listener(ev::focus, move |_| {
         let failed = |it: &&Row| matches!(it.stage.get_untracked(), Stage::Failed(_));
-        for it in seen.iter().filter(failed) {
-            it.stage.set(Stage::Rest);
+        for row in seen.iter().filter(failed) {
+            row.stage.set(Stage::Rest);
         }
         spawn_local(read(app, all));
     });
@@ -231,8 +231,8 @@ impl Row {
         let can_undo = move || matches!(state.get(), Some(Connected::Here | Connected::Elsewhere));
         let can_connect = move || !matches!(state.get(), None | Some(Connected::Here));
         let word = move || {
-            state.get().map(|it| {
-                let (class, word) = word(&it);
+            state.get().map(|state| {
+                let (class, word) = word(&state);
                 view! { <span class=class data-testid="connection">{word}</span> }
             })
         };
@@ -348,20 +348,20 @@ fn shown(file: FileShown) -> impl IntoView {
 }
 
 /// A line of a change, with a sign and a word for those who see no color.
-fn line(it: ChangedLine) -> impl IntoView {
-    let (class, sign, word) = match it.change {
+fn line(line: ChangedLine) -> impl IntoView {
+    let (class, sign, word) = match line.change {
         LineChange::Same => ("", "", ""),
         LineChange::Added => ("added", "+", say::source::ADDED),
         LineChange::Removed => ("removed", "−", say::source::REMOVED),
     };
-    let more = (it.more > 0).then(|| {
-        let left = say::source::cut(&it.more.to_string());
+    let more = (line.more > 0).then(|| {
+        let left = say::source::cut(&line.more.to_string());
         view! { <span class="quiet">{left}</span> }
     });
     view! {
-        <div class=class class:apart=it.is_apart data-change=class>
+        <div class=class class:apart=line.is_apart data-change=class>
             <i aria-hidden="true">{sign}</i>
-            <code><span class="offscreen">{word}</span><span class="text">{words::visible(&it.text)}</span>{more}</code>
+            <code><span class="offscreen">{word}</span><span class="text">{words::visible(&line.text)}</span>{more}</code>
         </div>
     }
 }

@@ -228,7 +228,9 @@ fn ask_about_conflicts(app: App) {
     for id in doubtful.unwrap_or_default() {
         spawn_local(async move {
             let between = match app.ask(ask::Conflict(id)).await {
-                Ok(it) if it.status == ConflictStatus::Open => vec![it.a.id, it.b.id],
+                Ok(conflict) if conflict.status == ConflictStatus::Open => {
+                    vec![conflict.a.id, conflict.b.id]
+                }
                 Ok(_) => Vec::new(),
                 Err(refusal) if refusal.code == Code::NotFound => Vec::new(),
                 Err(refusal) => return dom::log(&refusal.to_string()),

@@ -106,7 +106,7 @@ fn Head(
     let evidence = match state {
         State::Holds => match words::evidence(&engram, is_blind) {
             (_, class @ "word well") => (say::state::ALL_UNCHANGED, class),
-            it => it,
+            evidence => evidence,
         },
         _ => words::as_stored(&engram),
     };

@@ -13,7 +13,7 @@ pub(crate) fn Document(blocks: Vec<Block>, label: String) -> impl IntoView {
     let outline = Outline::default();
     view! {
         <div class="document" role="document" tabindex="0" aria-label=label data-testid="document">
-            {blocks.into_iter().map(|it| block(&outline, it)).collect_view()}
+            {blocks.into_iter().map(|it| view_block(&outline, it)).collect_view()}
         </div>
     }
 }
@@ -40,8 +40,8 @@ impl Outline {
     }
 }
 
-fn block(outline: &Outline, it: Block) -> AnyView {
-    match it {
+fn view_block(outline: &Outline, block: Block) -> AnyView {
+    match block {
         Block::Heading { level, text } => {
             let (class, words) = (class_of(level), words(text));
             match outline.level(level) {
@@ -58,7 +58,7 @@ fn block(outline: &Outline, it: Block) -> AnyView {
         }
         Block::List { first, items } => {
             let items = items.into_iter().map(|blocks| {
-                view! { <li>{blocks.into_iter().map(|it| block(outline, it)).collect_view()}</li> }
+                view! { <li>{blocks.into_iter().map(|it| view_block(outline, it)).collect_view()}</li> }
             });
             let items = items.collect_view();
             match first {
@@ -67,7 +67,7 @@ fn block(outline: &Outline, it: Block) -> AnyView {
             }
         }
         Block::Quote { blocks } => {
-            let blocks = blocks.into_iter().map(|it| block(outline, it));
+            let blocks = blocks.into_iter().map(|it| view_block(outline, it));
             view! { <blockquote>{blocks.collect_view()}</blockquote> }.into_any()
         }
         Block::Table { rows } => table(rows),
@@ -107,8 +107,8 @@ fn words(all: Vec<Inline>) -> AnyView {
     all.into_iter().map(word).collect_view().into_any()
 }
 
-fn word(it: Inline) -> AnyView {
-    match it {
+fn word(inline: Inline) -> AnyView {
+    match inline {
         Inline::Text { text } => visible(&text).into_any(),
         Inline::Code { text } => view! { <code>{visible(&text)}</code> }.into_any(),
         Inline::Strong { text } => view! { <strong>{words(text)}</strong> }.into_any(),

@@ -127,8 +127,8 @@ pub(crate) fn SampleNote() -> impl IntoView {
 }
 
 /// Whether an engram is of the sample and still holds.
-fn is_sample(it: &Engram) -> bool {
-    it.valid_until.is_none() && it.is_sample()
+fn is_sample(engram: &Engram) -> bool {
+    engram.valid_until.is_none() && engram.is_sample()
 }
 
 /// Whether nothing is left but what was of a sample.

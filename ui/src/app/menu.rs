@@ -40,11 +40,11 @@ pub(crate) fn open_menu(app: App) {
 /// Opens it at the element that was pressed.
 pub(crate) fn open_menu_at(app: App, event: &web_sys::Event) {
     let pressed = event.current_target();
-    if let Some(it) = pressed.and_then(|it| it.dyn_into::<Element>().ok()) {
-        let it = it.get_bounding_client_rect();
+    if let Some(element) = pressed.and_then(|it| it.dyn_into::<Element>().ok()) {
+        let edges = element.get_bounding_client_rect();
         app.frame.menu.set(Some(Place {
-            x: it.left(),
-            y: it.top(),
+            x: edges.left(),
+            y: edges.top(),
         }));
     }
 }

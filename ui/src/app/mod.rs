@@ -194,13 +194,13 @@ pub(crate) fn StatusLine() -> impl IntoView {
             <button class="plain where" data-testid="repo" title=say::status::OTHER_REPOSITORY hidden=move || app.status.with(Option::is_none) on:click=move |_| app.frame.over.set(Some(Over::Repositories))>
                 {Icon::Repository.draw()}
                 {move || match project() {
-                    Some(it) if it.unavailable.is_some() => view! {
-                        <b>{words::visible(&it.name)}</b>
-                        <i class="word bad" data-testid="gone" title=words::visible(it.unavailable.as_deref().unwrap_or_default())>" "{say::status::GONE}</i>
+                    Some(project) if project.unavailable.is_some() => view! {
+                        <b>{words::visible(&project.name)}</b>
+                        <i class="word bad" data-testid="gone" title=words::visible(project.unavailable.as_deref().unwrap_or_default())>" "{say::status::GONE}</i>
                     }.into_any(),
-                    Some(it) => view! {
-                        <b>{words::visible(&it.name)}</b>
-                        {words::checkout(&it).map(|(how, what)| view! { <i>{how}</i><b data-testid="checkout">{what}</b> })}
+                    Some(project) => view! {
+                        <b>{words::visible(&project.name)}</b>
+                        {words::checkout(&project).map(|(how, what)| view! { <i>{how}</i><b data-testid="checkout">{what}</b> })}
                     }.into_any(),
                     None => view! { <span>{say::status::NO_REPOSITORY}</span> }.into_any(),
                 }}

@@ -92,9 +92,9 @@ pub(crate) fn Shortcuts() -> impl IntoView {
             .into_iter()
             .filter(is_ours)
             .filter(|it| !it.keys.is_empty());
-        let rows = keyed.map(|it| {
-            let keys = it.keys.iter().map(|chord| keycaps(chord));
-            view! { <div><dt>{keys.collect_view()}</dt><dd>{it.title}</dd></div> }
+        let rows = keyed.map(|command| {
+            let keys = command.keys.iter().map(|chord| keycaps(chord));
+            view! { <div><dt>{keys.collect_view()}</dt><dd>{command.title}</dd></div> }
         });
         view! { <section><h3>{title}</h3><dl>{rows.collect_view()}</dl></section> }
     };
@@ -110,13 +110,13 @@ pub(crate) fn Shortcuts() -> impl IntoView {
 pub(crate) fn Notice() -> impl IntoView {
     let app = App::here();
     move || {
-        app.frame.toast.get().map(|it| {
-            let role = if it.is_error { "alert" } else { "status" };
+        app.frame.toast.get().map(|toast| {
+            let role = if toast.is_error { "alert" } else { "status" };
             view! {
-                <div class="notice" class:error=it.is_error role=role data-testid="notice">
-                    {if it.is_error { Icon::Alert } else { Icon::Check }.draw()}
-                    <p><b>{prose(&it.text)}</b>" "{prose(&it.hint)}</p>
-                    {it.undoes.then(|| view! {
+                <div class="notice" class:error=toast.is_error role=role data-testid="notice">
+                    {if toast.is_error { Icon::Alert } else { Icon::Check }.draw()}
+                    <p><b>{prose(&toast.text)}</b>" "{prose(&toast.hint)}</p>
+                    {toast.undoes.then(|| view! {
                         <button data-testid="undo" on:click=move |_| frame::undo(app)>{say::UNDO}" "<kbd>"Z"</kbd></button>
                     })}
                     <button class="plain" aria-label=say::sheet::DISMISS on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>

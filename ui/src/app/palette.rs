@@ -47,20 +47,20 @@ struct Found {
 impl Target {
     fn text(&self) -> &str {
         match self {
-            Self::View(it) => it.title,
-            Self::Command(it) => it.title,
-            Self::Repository(it) => &it.name,
-            Self::Engram(it) => &it.claim,
+            Self::View(view) => view.title,
+            Self::Command(command) => command.title,
+            Self::Repository(repository) => &repository.name,
+            Self::Engram(engram) => &engram.claim,
             Self::Search(words) => words,
         }
     }
 
     fn icon(&self) -> Option<Icon> {
         match self {
-            Self::View(it) => Some(it.icon),
+            Self::View(view) => Some(view.icon),
             Self::Command(_) => Some(Icon::Chevron),
             Self::Repository(_) => Some(Icon::Repository),
-            Self::Engram(it) => Some(Icon::Of(it.kind)),
+            Self::Engram(engram) => Some(Icon::Of(engram.kind)),
             Self::Search(_) => Some(Icon::Search),
         }
     }
@@ -77,11 +77,13 @@ impl Target {
 
     fn perform(&self, app: App) {
         match self {
-            Self::View(it) => views::show_view(app, it),
-            Self::Command(it) => act::run(app, it),
-            Self::Repository(it) => repositories::open_repository(app, it.path.clone()),
-            Self::Engram(it) => {
-                reading::go_to(app, it.id);
+            Self::View(view) => views::show_view(app, view),
+            Self::Command(command) => act::run(app, command),
+            Self::Repository(repository) => {
+                repositories::open_repository(app, repository.path.clone())
+            }
+            Self::Engram(engram) => {
+                reading::go_to(app, engram.id);
                 room::focus_pane(app);
             }
             Self::Search(words) => {
@@ -162,15 +164,15 @@ fn Search(app: App) -> impl IntoView {
     let (query, at) = (RwSignal::new(String::new()), RwSignal::new(0usize));
     let found = Memo::new_with_compare(move |_| find(app, &query.get()), |_, _| true);
     let field = NodeRef::<html::Input>::new();
-    field.on_load(|it| {
+    field.on_load(|input| {
         // A dialog focuses its first field by itself where this is refused.
-        let _ = it.focus();
+        let _ = input.focus();
     });
     let perform = move |index: usize| {
-        if let Some(it) = found.with_untracked(|all| all.get(index).cloned()) {
+        if let Some(matched) = found.with_untracked(|all| all.get(index).cloned()) {
             app.frame.over.set(None);
             // The dialog gives the focus back first; what is done may take it.
-            dom::next_frame(move || it.target.perform(app));
+            dom::next_frame(move || matched.target.perform(app));
         }
     };
     let keys = move |event: ev::KeyboardEvent| {
@@ -195,12 +197,12 @@ fn Search(app: App) -> impl IntoView {
     let listed = move || {
         let mut sort = "";
         let all = found.get().into_iter().enumerate();
-        all.map(|(index, it)| {
-            let head = (it.target.sort() != sort).then(|| it.target.sort());
-            sort = it.target.sort();
+        all.map(|(index, matched)| {
+            let head = (matched.target.sort() != sort).then(|| matched.target.sort());
+            sort = matched.target.sort();
             view! {
                 {head.map(|it| view! { <div class="sort" role="presentation">{it}</div> })}
-                {option(it, index, at, perform)}
+                {option(matched, index, at, perform)}
             }
         })
         .collect_view()
@@ -226,12 +228,12 @@ fn option_id(index: usize) -> String {
 }
 
 fn option(
-    it: Found,
+    matched: Found,
     index: usize,
     at: RwSignal<usize>,
     perform: impl Fn(usize) + Copy + 'static,
 ) -> impl IntoView {
-    let pieces = fuzzy::pieces(it.target.text(), &it.fit.at);
+    let pieces = fuzzy::pieces(matched.target.text(), &matched.fit.at);
     let piece = |(is_meant, text): &(bool, String)| {
         if *is_meant {
             view! { <mark>{words::visible(text)}</mark> }.into_any()
@@ -239,31 +241,31 @@ fn option(
             words::visible(text).into_any()
         }
     };
-    let text = match &it.target {
+    let text = match &matched.target {
         Target::Engram(_) => {
             let marked = pieces
                 .iter()
                 .flat_map(|(is_meant, text)| vec![*is_meant; text.len()]);
-            prose::marked_claim(it.target.text(), &marked.collect::<Vec<bool>>())
+            prose::marked_claim(matched.target.text(), &marked.collect::<Vec<bool>>())
         }
         _ => prose::Claim {
             direction: None,
             text: pieces.iter().map(piece).collect(),
         },
     };
-    let aside = match &it.target {
-        Target::Command(it) => it.keys.first().map(|chord| keycaps(chord).into_any()),
-        Target::Engram(it) => Some(view! { <small>{words::author(it)}</small> }.into_any()),
-        Target::Repository(it) => {
-            Some(view! { <small class="place">{words::visible(&it.path)}</small> }.into_any())
-        }
-        Target::View(it) => it.key().map(|key| keycaps(&key).into_any()),
+    let aside = match &matched.target {
+        Target::Command(command) => command.keys.first().map(|chord| keycaps(chord).into_any()),
+        Target::Engram(engram) => Some(view! { <small>{words::author(engram)}</small> }.into_any()),
+        Target::Repository(repository) => Some(
+            view! { <small class="place">{words::visible(&repository.path)}</small> }.into_any(),
+        ),
+        Target::View(view) => view.key().map(|key| keycaps(&key).into_any()),
         Target::Search(_) => None,
     };
     view! {
         <div class="option" id=option_id(index) role="option" data-testid="palette-option" aria-selected=move || (at.get() == index).to_string()
             on:mousemove=move |_| if at.get_untracked() != index { at.set(index) } on:click=move |_| perform(index)>
-            <span class="sign">{it.target.icon().map(Icon::draw)}</span>
+            <span class="sign">{matched.target.icon().map(Icon::draw)}</span>
             <span class="text" dir=text.direction>{text.text}</span>
             {aside}
         </div>

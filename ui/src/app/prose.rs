@@ -37,9 +37,9 @@ pub(crate) fn marked_claim(text: &str, marked: &[bool]) -> Claim {
     }
 }
 
-fn span(it: Span) -> AnyView {
-    let pieces: Vec<AnyView> = it.pieces.into_iter().map(piece).collect();
-    match it.face {
+fn span(span: Span) -> AnyView {
+    let pieces: Vec<AnyView> = span.pieces.into_iter().map(piece).collect();
+    match span.face {
         Face::Words => pieces.into_any(),
         Face::Code => view! { <code dir="ltr">{pieces}</code> }.into_any(),
         Face::Name => view! { <bdi dir="ltr">{pieces}</bdi> }.into_any(),

@@ -60,9 +60,9 @@ fn Opened() -> impl IntoView {
 fn OpenedOne(path: String) -> impl IntoView {
     let app = App::here();
     let (own, to, shown) = (path.clone(), path.clone(), path.clone());
-    let it = Memo::new(move |_| {
+    let repository = Memo::new(move |_| {
         let known = |all: &Vec<Recent>| all.iter().find(|it| it.path == own).cloned();
-        let it = app.repositories.opened.with(known)?;
+        let repository = app.repositories.opened.with(known)?;
         let is_front = app
             .repositories
             .front
@@ -74,16 +74,18 @@ fn OpenedOne(path: String) -> impl IntoView {
                 .as_ref()
                 .is_some_and(|it| it.root.as_ref() == Some(&own))
         });
-        let holding = status.map(|it| (it.engrams, it.drifted)).or(it.holding);
-        let unseen = if is_front { 0 } else { it.unseen };
+        let holding = status
+            .map(|it| (it.engrams, it.drifted))
+            .or(repository.holding);
+        let unseen = if is_front { 0 } else { repository.unseen };
         Some(Recent {
             is_front,
             unseen,
             holding,
-            ..it
+            ..repository
         })
     });
-    let title = move || it.with(|it| it.as_ref().map(words::repository));
+    let title = move || repository.with(|it| it.as_ref().map(words::repository));
     let initials = Memo::new(move |_| {
         app.repositories.opened.with(|all| {
             let names: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
@@ -91,11 +93,11 @@ fn OpenedOne(path: String) -> impl IntoView {
             words::initials(&names).into_iter().nth(at)
         })
     });
-    let is_front = move || it.with(|it| it.as_ref().is_some_and(|it| it.is_front));
+    let is_front = move || repository.with(|it| it.as_ref().is_some_and(|it| it.is_front));
     let news = move || {
-        let it = it.get().filter(|it| !it.is_front)?;
-        let (class, count) = match (it.unseen, it.holding.unwrap_or_default()) {
-            (1.., _) => ("count", it.unseen),
+        let behind = repository.get().filter(|it| !it.is_front)?;
+        let (class, count) = match (behind.unseen, behind.holding.unwrap_or_default()) {
+            (1.., _) => ("count", behind.unseen),
             (0, (_, drifted @ 1..)) => ("count doubt", drifted),
             _ => return None,
         };
@@ -110,37 +112,37 @@ fn OpenedOne(path: String) -> impl IntoView {
     }
 }
 
-fn entry(app: App, it: &'static View) -> impl IntoView {
-    let is_here = Memo::new(move |_| it.is_here(app));
-    let count = Memo::new(move |_| (it.count)(app));
+fn entry(app: App, view: &'static View) -> impl IntoView {
+    let is_here = Memo::new(move |_| view.is_here(app));
+    let count = Memo::new(move |_| (view.count)(app));
     let label = move || {
-        let count = words::count(count.get(), it.of);
-        format!("{}: {count}", it.title)
+        let count = words::count(count.get(), view.of);
+        format!("{}: {count}", view.title)
     };
     // What is spoken begins with what is seen.
     let seen = move || match count.get() {
-        0 => it.title.to_owned(),
-        count => format!("{} {}", it.title, words::brief(count)),
+        0 => view.title.to_owned(),
+        count => format!("{} {}", view.title, words::brief(count)),
     };
-    let title = move || match it.key() {
+    let title = move || match view.key() {
         Some(key) => format!("{} ({key})", label()),
         None => label(),
     };
     // A narrow rail has no room for all: the one that is shown stays in sight.
-    let id = format!("rail-{}", it.id);
+    let id = format!("rail-{}", view.id);
     let own = id.clone();
     Effect::new(move |_| {
-        if it.is_on(app) {
+        if view.is_on(app) {
             dom::reveal(&own);
         }
     });
     move || {
         is_here.get().then(|| {
             view! {
-                <button class="view" id=id.clone() class:asks=it.asks data-testid=format!("{}-view", it.id) aria-label=seen title=title aria-keyshortcuts=it.key()
-                    aria-current=move || it.is_on(app).then_some("page") on:click=move |_| views::show_view(app, it)>
-                    {it.icon.draw()}
-                    <span class="name" aria-hidden="true">{it.title}" "</span>
+                <button class="view" id=id.clone() class:asks=view.asks data-testid=format!("{}-view", view.id) aria-label=seen title=title aria-keyshortcuts=view.key()
+                    aria-current=move || view.is_on(app).then_some("page") on:click=move |_| views::show_view(app, view)>
+                    {view.icon.draw()}
+                    <span class="name" aria-hidden="true">{view.title}" "</span>
                     {move || (count.get() > 0).then(|| view! { <i class="count" aria-hidden="true">{words::brief(count.get())}</i> })}
                 </button>
             }

@@ -174,12 +174,12 @@ pub(crate) fn refuse(app: App, id: EngramId, refusal: Refusal) {
 pub(crate) fn reread_health(app: App, id: EngramId) {
     spawn_local(async move {
         match app.ask(ask::Get(id)).await {
-            Ok(it) if app.list.feed.with_untracked(|feed| feed.get(id).is_some()) => {
-                let health = it.health.clone();
+            Ok(engram) if app.list.feed.with_untracked(|feed| feed.get(id).is_some()) => {
+                let health = engram.health.clone();
                 app.list.feed.update(|feed| feed.learn_health(id, health));
             }
-            Ok(it) if app.reading.selected.get_untracked() == Some(id) => {
-                app.reading.visited.set(Some(Arc::from(it)));
+            Ok(engram) if app.reading.selected.get_untracked() == Some(id) => {
+                app.reading.visited.set(Some(Arc::from(engram)));
             }
             Ok(_) => {}
             Err(refusal) => dom::log(&refusal.to_string()),
@@ -222,9 +222,10 @@ pub(crate) fn current(app: App) -> Option<Arc<Engram>> {
 /// The pointer of a claim whose evidence changed most; the first where none did.
 pub(crate) fn worst_pointer(app: App, id: EngramId) -> usize {
     let engram = app.list.feed.with_untracked(|feed| feed.get(id));
-    let found = engram.and_then(|it| {
-        let worst = it.health.as_ref()?.worst()?.pointer.clone();
-        it.pointers
+    let found = engram.and_then(|engram| {
+        let worst = engram.health.as_ref()?.worst()?.pointer.clone();
+        engram
+            .pointers
             .iter()
             .position(|pointer| pointer.to_string() == worst)
     });
@@ -281,11 +282,11 @@ pub(crate) fn close(app: App) {
             Closing::Redact => app.ask(ask::Redact(id)).await,
         };
         match closed {
-            Ok(it) => {
-                match (closing, it.pending.first(), engram) {
-                    (Closing::Forget, _, Some(it)) => {
+            Ok(reply) => {
+                match (closing, reply.pending.first(), engram) {
+                    (Closing::Forget, _, Some(engram)) => {
                         app.frame
-                            .say_done(done, &words::claim(&it), Undo::restore(id))
+                            .say_done(done, &words::claim(&engram), Undo::restore(id))
                     }
                     (Closing::Redact, Some(place), _) => {
                         app.frame.say(say::engram::REDACT_PENDING, place, true);

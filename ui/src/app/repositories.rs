@@ -133,8 +133,8 @@ fn begin_anew(app: App) {
 }
 
 /// What the shell hands on.
-pub(crate) fn follow_handed(app: App, it: &Handed) {
-    match it {
+pub(crate) fn follow_handed(app: App, handed: &Handed) {
+    match handed {
         Handed::Link(link) => follow_link(app, link),
         Handed::Repository(path) => open_repository(app, path.clone()),
     }
@@ -251,9 +251,9 @@ pub(crate) fn follow_opened(app: App, after: u64) {
     }
     spawn_local(async move {
         let (after, pause) = match app.backend().opened(after).await {
-            Ok(it) => {
-                app.repositories.opened.set(it.repositories);
-                (it.news, PAUSE)
+            Ok(reply) => {
+                app.repositories.opened.set(reply.repositories);
+                (reply.news, PAUSE)
             }
             Err(refusal) => {
                 dom::log(&refusal.to_string());

@@ -103,11 +103,11 @@ pub(super) fn show_as_addressed(app: App, names_engram: bool) {
 }
 
 /// Gives redrawn content in front the focus that went with the old.
-pub(super) fn keep_focus(app: App, it: &web_sys::HtmlDivElement) {
-    let it = it.clone();
+pub(super) fn keep_focus(app: App, element: &web_sys::HtmlDivElement) {
+    let element = element.clone();
     dom::next_frame(move || {
         if untrack(|| covers_list(app)) && dom::is_nowhere() {
-            dom::focus_on(Some(it.into()));
+            dom::focus_on(Some(element.into()));
         }
     });
 }

@@ -139,7 +139,7 @@ fn Chosen() -> impl IntoView {
     let around = RwSignal::new(None::<Surroundings>);
     spawn_local(async move {
         match app.backend().surroundings().await {
-            Ok(it) => around.set(it),
+            Ok(surroundings) => around.set(surroundings),
             Err(refusal) => refuse_settings(app, refusal),
         }
     });

@@ -35,12 +35,12 @@ pub(crate) fn Sides(
     let unfolded = RwSignal::new(HashSet::<usize>::new());
     let node = NodeRef::<html::Div>::new();
     let unfold = move |index: usize| {
-        unfolded.update(|it| {
-            it.insert(index);
+        unfolded.update(|unfolded| {
+            unfolded.insert(index);
         });
         // The button is gone: keep the arrow keys scrolling.
-        if let Some(it) = node.get_untracked() {
-            let _ = it.focus();
+        if let Some(element) = node.get_untracked() {
+            let _ = element.focus();
         }
     };
     let kept = StoredValue::new(lines);

@@ -53,13 +53,13 @@ pub(crate) fn Disconnected() -> impl IntoView {
 fn told(why: Option<Why>, since: &str) -> (String, String) {
     match why {
         Some(Why::Token) => (say::lost::TOKEN.to_owned(), say::lost::token(since)),
-        Some(Why::Refused(it)) if it.code == Code::StoreGone => {
-            let why = sentence(&it.message);
+        Some(Why::Refused(refusal)) if refusal.code == Code::StoreGone => {
+            let why = sentence(&refusal.message);
             (say::lost::HOME.to_owned(), say::lost::home(&why, since))
         }
-        Some(Why::Refused(it)) if it.code != Code::Internal => {
-            let hint = words::visible(&it.hint);
-            (sentence(&it.message), say::lost::refused(&hint, since))
+        Some(Why::Refused(refusal)) if refusal.code != Code::Internal => {
+            let hint = words::visible(&refusal.hint);
+            (sentence(&refusal.message), say::lost::refused(&hint, since))
         }
         _ => (say::lost::SILENT.to_owned(), say::lost::silent(since)),
     }

@@ -102,10 +102,11 @@ impl Drop for Live {
 /// Hears what other programs hand to the window, for as long as the page lives.
 pub(crate) async fn follow_handed(mut each: impl FnMut(Handed) + 'static) -> Result<(), Refusal> {
     let channel = Channel::new();
-    let closure = Closure::<dyn FnMut(JsValue)>::new(move |it: JsValue| match from_js(&it) {
-        Ok(it) => each(it),
-        Err(refusal) => super::dom::log(&refusal.to_string()),
-    });
+    let closure =
+        Closure::<dyn FnMut(JsValue)>::new(move |handed: JsValue| match from_js(&handed) {
+            Ok(handed) => each(handed),
+            Err(refusal) => super::dom::log(&refusal.to_string()),
+        });
     channel.set_onmessage(&closure);
     closure.forget();
     let args = js_sys::Object::new();

@@ -82,14 +82,14 @@ fn live_entries_go_on_top_once() {
 
 /// A version of `old` with these words, at `place` if given.
 fn version(seq: u64, old: u64, claim: &str, place: Option<u64>) -> Entry {
-    let mut it = engram(seq, claim);
-    it.lineage_id = engram(old, "").lineage_id;
-    it.supersedes = Some(engram(old, "").id);
-    it.place = place.map(|seq| engram_model::Place {
+    let mut newer = engram(seq, claim);
+    newer.lineage_id = engram(old, "").lineage_id;
+    newer.supersedes = Some(engram(old, "").id);
+    newer.place = place.map(|seq| engram_model::Place {
         seq,
-        at: it.valid_from,
+        at: newer.valid_from,
     });
-    entry(seq, Change::Stored(Box::new(it)))
+    entry(seq, Change::Stored(Box::new(newer)))
 }
 
 #[test]
@@ -209,9 +209,9 @@ fn closing_a_window_shows_on_the_row() {
     let now = "2026-11-20T12:00:00Z".parse().unwrap();
     let mut feed = loaded(1..=6, None);
     let twin = {
-        let mut it = engram(7, "claim 3");
-        it.supersedes = Some(engram(4, "").id);
-        it
+        let mut twin = engram(7, "claim 3");
+        twin.supersedes = Some(engram(4, "").id);
+        twin
     };
     let mut short = engram(8, "short");
     short.expires_at = Some(now);
@@ -235,10 +235,10 @@ fn closing_a_window_shows_on_the_row() {
         (7, State::Redacted),
         (8, State::Expired),
     ] {
-        let it = feed.get(engram(number, "").id).unwrap();
-        assert_eq!(feed.state(&it, now), want, "engram {number}");
+        let engram = feed.get(engram(number, "").id).unwrap();
+        assert_eq!(feed.state(&engram, now), want, "engram {number}");
         assert_eq!(
-            it.claim.is_empty(),
+            engram.claim.is_empty(),
             want == State::Redacted,
             "engram {number}"
         );
@@ -265,9 +265,9 @@ fn what_becomes_durable_shows_on_the_row() {
             entry(4, promoted),
         ];
         feed.live(entries, false);
-        let it = feed.get(id).unwrap();
-        assert_eq!(it.durability, Durability::Durable);
-        assert_eq!(feed.state(&it, end), want);
+        let engram = feed.get(id).unwrap();
+        assert_eq!(engram.durability, Durability::Durable);
+        assert_eq!(feed.state(&engram, end), want);
     }
 }
 
@@ -291,9 +291,9 @@ fn what_ends_leaves_a_list_of_what_holds() {
         holding,
     );
     let twin = {
-        let mut it = engram(5, "claim 1 in other words");
-        it.supersedes = Some(engram(1, "").id);
-        it
+        let mut twin = engram(5, "claim 1 in other words");
+        twin.supersedes = Some(engram(1, "").id);
+        twin
     };
     let news = vec![
         entry(5, Change::Stored(Box::new(twin))),
@@ -345,9 +345,9 @@ fn the_past_changes_by_erasing_alone() {
         ..Filter::default()
     };
     let ended = |number, until: &str| {
-        let mut it = engram(number, &format!("claim {number}"));
-        it.valid_until = until.parse().ok();
-        entry(number, Change::Stored(Box::new(it)))
+        let mut engram = engram(number, &format!("claim {number}"));
+        engram.valid_until = until.parse().ok();
+        entry(number, Change::Stored(Box::new(engram)))
     };
     let mut feed = Feed::default();
     feed.load(
@@ -359,9 +359,9 @@ fn the_past_changes_by_erasing_alone() {
         then,
     );
     let twin = {
-        let mut it = engram(7, "claim 1");
-        it.supersedes = Some(engram(1, "").id);
-        it
+        let mut twin = engram(7, "claim 1");
+        twin.supersedes = Some(engram(1, "").id);
+        twin
     };
     let news = vec![
         stored(6, "new"),
@@ -374,8 +374,8 @@ fn the_past_changes_by_erasing_alone() {
     let first = feed.get(engram(1, "").id).unwrap();
     assert_eq!((first.valid_until, first.figures.corroborations), (None, 0));
     for number in [1, 2] {
-        let it = feed.get(engram(number, "").id).unwrap();
-        assert_eq!(feed.state(&it, now), State::Held, "engram {number}");
+        let engram = feed.get(engram(number, "").id).unwrap();
+        assert_eq!(feed.state(&engram, now), State::Held, "engram {number}");
     }
     feed.live(vec![entry(10, Change::Redacted(engram(2, "").id))], false);
     let erased = feed.get(engram(2, "").id).unwrap();
@@ -487,9 +487,9 @@ fn what_the_filter_leaves_out_is_not_remembered() {
     };
     feed.load(FeedPage::default(), nothing);
     let new = |seq: u64| {
-        let mut it = engram(seq, "new");
-        it.supersedes = Some(engram(seq - 1, "").id);
-        entry(seq, Change::Stored(Box::new(it)))
+        let mut newer = engram(seq, "new");
+        newer.supersedes = Some(engram(seq - 1, "").id);
+        entry(seq, Change::Stored(Box::new(newer)))
     };
     for from in (1..=10 * MOST as u64).step_by(500) {
         feed.live((from..from + 500).map(new).collect(), false);

@@ -282,8 +282,8 @@ fn is_question(engram: &Engram) -> bool {
 }
 
 /// How evidence stands, in the one word for it.
-pub fn standing(it: Evidence) -> &'static str {
-    match it {
+pub fn standing(evidence: Evidence) -> &'static str {
+    match evidence {
         Evidence::Holds => say::state::UNCHANGED,
         Evidence::NeedsReverification => say::state::EDITED,
         Evidence::EvidenceGone => say::state::GONE,
@@ -419,11 +419,11 @@ pub fn sentence(message: &str) -> String {
 }
 
 /// What is used of a meter, and its limit.
-pub fn meter(it: Meter) -> String {
+pub fn meter(meter: Meter) -> String {
     format!(
         "{}/{}",
-        thousands(it.used.into()),
-        thousands(it.limit.into())
+        thousands(meter.used.into()),
+        thousands(meter.limit.into())
     )
 }
 
@@ -481,31 +481,31 @@ fn letters(name: &str, most: usize) -> String {
 }
 
 /// What is known of an open repository, as a sentence.
-pub fn repository(it: &Recent) -> String {
-    let (engrams, drifted) = it.holding.unwrap_or_default();
+pub fn repository(repository: &Recent) -> String {
+    let (engrams, drifted) = repository.holding.unwrap_or_default();
     let counts = [
-        (it.unseen > 0).then(|| format!("{} new", thousands(it.unseen))),
+        (repository.unseen > 0).then(|| format!("{} new", thousands(repository.unseen))),
         (drifted > 0).then(|| count(drifted, say::TO_REVIEW)),
-        it.holding.map(|_| count(engrams, say::ENGRAMS)),
+        repository.holding.map(|_| count(engrams, say::ENGRAMS)),
     ];
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     let colon = if counts.is_empty() { "" } else { ": " };
     format!(
         "{}{colon}{} ({})",
-        visible(&it.name),
+        visible(&repository.name),
         counts.join(", "),
-        visible(&it.path)
+        visible(&repository.path)
     )
 }
 
 /// All that an agent has spent in its turn, as a sentence.
-pub fn spent(it: &Spending) -> String {
-    let of = |(what, it): (_, Meter)| {
-        let (used, limit) = (thousands(it.used.into()), thousands(it.limit.into()));
+pub fn spent(spending: &Spending) -> String {
+    let of = |(what, meter): (_, Meter)| {
+        let (used, limit) = (thousands(meter.used.into()), thousands(meter.limit.into()));
         format!("{used} of {limit} {what}")
     };
-    let all = it.budget.meters().map(of).join(", ");
-    format!("{} in this turn: {all}", visible(&it.agent))
+    let all = spending.budget.meters().map(of).join(", ");
+    format!("{} in this turn: {all}", visible(&spending.agent))
 }
 
 /// The beginning of a text that is at most this long once it is made [`visible`]: a name takes eight
@@ -563,7 +563,7 @@ mod tests {
         ] {
             assert_eq!(initials(names), want, "{names:?}");
         }
-        let mut it = Recent {
+        let mut recent = Recent {
             name: "shop".to_owned(),
             path: "/code/shop/".to_owned(),
             is_front: false,
@@ -571,11 +571,11 @@ mod tests {
             holding: Some((9, 1)),
         };
         assert_eq!(
-            repository(&it),
+            repository(&recent),
             "shop: 1,200 new, 1 claim to review, 9 engrams (/code/shop/)"
         );
-        (it.unseen, it.holding) = (0, None);
-        assert_eq!(repository(&it), "shop (/code/shop/)");
+        (recent.unseen, recent.holding) = (0, None);
+        assert_eq!(repository(&recent), "shop (/code/shop/)");
     }
 
     #[test]
@@ -616,7 +616,7 @@ mod tests {
     fn a_to_do_looks_well_only_where_its_evidence_is() {
         let todo = |tag: &str, standing: Option<&str>| -> Engram {
             let id = format!("{:026}", 1);
-            let mut it = serde_json::json!({
+            let mut engram = serde_json::json!({
                 "id": id, "seq": 1, "lineage_id": id, "project": id, "claim": "Look again.", "kind": "todo",
                 "fact_type": "observation", "scope": "project", "topic": "",
                 "pointers": [{"type": "repo", "ref": "src/a.rs@HEAD", "span": "L1-L2"}],
@@ -626,9 +626,9 @@ mod tests {
                 "recorded_at": "2026-11-20T10:00:00Z", "memory_op": "add", "verified": true
             });
             if let Some(standing) = standing {
-                it["health"] = serde_json::json!({"standing": standing, "pointers": []});
+                engram["health"] = serde_json::json!({"standing": standing, "pointers": []});
             }
-            serde_json::from_value(it).unwrap()
+            serde_json::from_value(engram).unwrap()
         };
         for (tag, standing, want) in [
             ("build", Some("holds"), "word well"),

@@ -39,12 +39,12 @@ pub(super) struct New {
 
 impl New {
     /// A draft of before the page was loaded again.
-    pub(super) fn kept(it: Drafts) -> Self {
+    pub(super) fn kept(drafts: Drafts) -> Self {
         Self {
-            claim: it.claim,
-            pointer: it.pointer,
-            kind: it.kind,
-            topic: it.topic,
+            claim: drafts.claim,
+            pointer: drafts.pointer,
+            kind: drafts.kind,
+            topic: drafts.topic,
             ..Self::default()
         }
     }
@@ -109,9 +109,9 @@ pub(crate) fn add_claim(app: App) {
         if app.write.new.with_untracked(|it| it.pointer != pointer) {
             dom::next_frame(|| dom::next_frame(|| dom::select(FIELD)));
         }
-        app.write.new.update(|it| {
-            it.about = Some((pointer.clone(), marked.lines()));
-            it.pointer = pointer;
+        app.write.new.update(|new| {
+            new.about = Some((pointer.clone(), marked.lines()));
+            new.pointer = pointer;
         });
     }
     app.frame.over.set(Some(Over::Add));

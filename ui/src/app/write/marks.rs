@@ -60,9 +60,9 @@ impl Marks {
         source: &Arc<SourceReply>,
     ) -> Option<Self> {
         let within = markable(source)?;
-        let of_this = move |it: &Option<Marked>| {
-            let it = it.as_ref()?;
-            (it.engram == engram && it.index == index).then_some(it.marking)
+        let of_this = move |marked: &Option<Marked>| {
+            let marked = marked.as_ref()?;
+            (marked.engram == engram && marked.index == index).then_some(marked.marking)
         };
         Some(Self {
             app,
