@@ -44,7 +44,7 @@ impl Deed {
 }
 
 /// What a list holds.
-pub trait Row {
+pub trait Selectable {
     /// What it is known by.
     type Id: Copy + Ord;
 
@@ -52,7 +52,7 @@ pub trait Row {
     fn id(&self) -> Self::Id;
 }
 
-impl Row for Engram {
+impl Selectable for Engram {
     type Id = EngramId;
 
     fn id(&self) -> EngramId {
@@ -60,7 +60,7 @@ impl Row for Engram {
     }
 }
 
-impl Row for Conflict {
+impl Selectable for Conflict {
     type Id = ConflictId;
 
     fn id(&self) -> ConflictId {
@@ -71,7 +71,7 @@ impl Row for Conflict {
 /// The selected rows, with what they show: the list drops rows that are scrolled
 /// far away.
 #[derive(Clone, Debug)]
-pub struct Chosen<R: Row = Engram> {
+pub struct Chosen<R: Selectable = Engram> {
     all: BTreeMap<R::Id, Arc<R>>,
     /// Done, but not yet shown in the list: must not be done again.
     settling: BTreeSet<R::Id>,
@@ -79,7 +79,7 @@ pub struct Chosen<R: Row = Engram> {
     range: Option<(R::Id, R::Id)>,
 }
 
-impl<R: Row> Default for Chosen<R> {
+impl<R: Selectable> Default for Chosen<R> {
     fn default() -> Self {
         Self {
             all: BTreeMap::new(),
@@ -89,7 +89,7 @@ impl<R: Row> Default for Chosen<R> {
     }
 }
 
-impl<R: Row> Chosen<R> {
+impl<R: Selectable> Chosen<R> {
     /// The count.
     pub fn len(&self) -> usize {
         self.all.len()
@@ -280,7 +280,7 @@ pub fn named(rows: &[Arc<Engram>]) -> (Vec<String>, usize) {
 
 /// The outcome of an action on many claims.
 #[derive(Debug)]
-pub struct Outcome<T, D> {
+pub struct BatchOutcome<T, D> {
     /// What was done, with the results.
     pub done: Vec<(T, D)>,
     /// What was refused for its own reasons.
@@ -293,7 +293,7 @@ pub struct Outcome<T, D> {
     pub ended: Option<Refusal>,
 }
 
-impl<T, D> Outcome<T, D> {
+impl<T, D> BatchOutcome<T, D> {
     /// Begins with all of these to do.
     pub fn of(mut all: Vec<T>) -> Self {
         all.reverse();
@@ -455,7 +455,7 @@ mod tests {
         let rows = feed(1..=9, None).rows();
         let can = |it: &Engram| it.seq != 6;
         let mut chosen = Chosen::default();
-        // Row by row, past one that cannot be selected, and back.
+        // Selectable by row, past one that cannot be selected, and back.
         for (at, to, want) in [
             (9, 8, &[9, 8][..]),
             (8, 7, &[9, 8, 7]),
@@ -589,7 +589,7 @@ mod tests {
 
     /// The message for so many claims, each answered by its number.
     fn told(count: u32, answer: impl Fn(u32) -> Result<(), Refusal>) -> (String, String) {
-        let mut outcome = Outcome::of((1..=count).collect());
+        let mut outcome = BatchOutcome::of((1..=count).collect());
         let mut asked = BTreeSet::new();
         while let Some(&next) = outcome.next() {
             assert!(asked.insert(next), "each once");
@@ -639,7 +639,7 @@ mod tests {
             assert_eq!(why, "Not done: 788. It is over. Look again.");
         }
         // Stopped by the person.
-        let mut outcome = Outcome::of(vec![1, 2, 3]);
+        let mut outcome = BatchOutcome::of(vec![1, 2, 3]);
         assert!(outcome.answer(Ok(())));
         assert_eq!(outcome.done, [(1, ())]);
         let (text, why) = outcome.told("Confirmed", say::CLAIMS);

@@ -161,7 +161,7 @@ pub struct Command {
     /// What it does, for people.
     pub title: &'static str,
     /// What is done.
-    pub(crate) does: Does,
+    pub(crate) does: CommandKind,
     /// Where.
     pub holds: Holds,
     /// Chords that do it: `Mod+` is Ctrl, or Command on a Mac.
@@ -170,16 +170,16 @@ pub struct Command {
 
 /// What a command does.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Does {
+pub(crate) enum CommandKind {
     /// What means the same in every view that knows it.
     Shared(Act),
     /// What one view alone has.
-    Own(Own),
+    Own(ViewCommand),
 }
 
 /// A command of one view.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
+pub(crate) struct ViewCommand {
     pub(crate) does: fn(App),
     /// Whether there is something to do it to.
     pub(crate) may: fn(App) -> bool,
@@ -199,7 +199,7 @@ impl Command {
         Self {
             id,
             title,
-            does: Does::Own(Own {
+            does: CommandKind::Own(ViewCommand {
                 does,
                 may,
                 judges: false,
@@ -212,7 +212,7 @@ impl Command {
     /// One that says something of what is open, so that a person must see that first.
     pub(crate) const fn that_judges(self) -> Self {
         let does = match self.does {
-            Does::Own(own) => Does::Own(Own {
+            CommandKind::Own(own) => CommandKind::Own(ViewCommand {
                 judges: true,
                 ..own
             }),
@@ -224,17 +224,17 @@ impl Command {
     /// What it does in every view, if it is not of one alone.
     pub(crate) fn act(&self) -> Option<Act> {
         match self.does {
-            Does::Shared(act) => Some(act),
-            Does::Own(_) => None,
+            CommandKind::Shared(act) => Some(act),
+            CommandKind::Own(_) => None,
         }
     }
 
     /// Whether it means anything while this view is on the screen.
     pub(crate) fn is_for(&self, view: &View) -> bool {
         match self.does {
-            Does::Shared(_) if self.holds == Holds::Always => true,
-            Does::Shared(act) => (view.knows)(act),
-            Does::Own(_) => view.commands().iter().any(|it| it.id == self.id),
+            CommandKind::Shared(_) if self.holds == Holds::Always => true,
+            CommandKind::Shared(act) => (view.knows)(act),
+            CommandKind::Own(_) => view.commands().iter().any(|it| it.id == self.id),
         }
     }
 }
@@ -249,7 +249,7 @@ const fn command(
     Command {
         id,
         title,
-        does: Does::Shared(act),
+        does: CommandKind::Shared(act),
         holds,
         keys,
     }

@@ -6,7 +6,6 @@
 //! **Never:** decides nothing that the engine decides, knows no crate but the model, reads no file,
 //! and reaches the engine through one [`app::Backend`](crate) alone.
 
-pub mod acts;
 pub mod align;
 pub mod chosen;
 pub mod commands;
@@ -14,6 +13,7 @@ pub mod compare;
 pub mod drafts;
 pub mod feed;
 pub mod fuzzy;
+pub mod history;
 pub mod layout;
 pub mod marking;
 pub mod prose;

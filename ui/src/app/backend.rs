@@ -48,10 +48,10 @@ pub(crate) enum News {
 
 /// A live feed; dropping it ends it.
 pub(crate) enum Subscription {
-    /// See [`tauri::Live`].
-    Tauri(#[expect(dead_code, reason = "kept alive")] tauri::Live),
-    /// See [`http::Live`].
-    Http(#[expect(dead_code, reason = "kept alive")] http::Live),
+    /// See [`tauri::IpcSubscription`].
+    Tauri(#[expect(dead_code, reason = "kept alive")] tauri::IpcSubscription),
+    /// See [`http::SseSubscription`].
+    Http(#[expect(dead_code, reason = "kept alive")] http::SseSubscription),
 }
 
 impl Backend {
@@ -67,7 +67,7 @@ impl Backend {
     /// Asks; changes nothing.
     pub(crate) async fn read(&self, request: Request) -> Result<Reply, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::Read, &With { request }).await,
+            Self::Tauri => tauri::call(Call::Read, &RequestArgs { request }).await,
             Self::Http(server) => server.post(Call::Read, &request).await,
             #[cfg(all(test, feature = "gallery"))]
             Self::Script(script) => (script.0)(request),
@@ -77,7 +77,7 @@ impl Backend {
     /// Changes something.
     pub(crate) async fn change(&self, request: Request) -> Result<Reply, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::Change, &With { request }).await,
+            Self::Tauri => tauri::call(Call::Change, &RequestArgs { request }).await,
             Self::Http(server) => server.post(Call::Change, &request).await,
             #[cfg(all(test, feature = "gallery"))]
             Self::Script(script) => (script.0)(request),
@@ -91,10 +91,12 @@ impl Backend {
         each: impl FnMut(News) + 'static,
     ) -> Result<Subscription, Refusal> {
         match self {
-            Self::Tauri => tauri::Live::start(after, each)
+            Self::Tauri => tauri::IpcSubscription::start(after, each)
                 .await
                 .map(Subscription::Tauri),
-            Self::Http(server) => http::Live::start(server, after, each).map(Subscription::Http),
+            Self::Http(server) => {
+                http::SseSubscription::start(server, after, each).map(Subscription::Http)
+            }
             #[cfg(all(test, feature = "gallery"))]
             Self::Script(_) => std::future::pending().await,
         }
@@ -121,11 +123,11 @@ impl Backend {
     /// Opens what a pointer addresses in the person's editor, where it is now; returns the editor's name.
     pub(crate) async fn open_editor(&self, pointer: &str) -> Result<String, Refusal> {
         #[derive(Serialize)]
-        struct Args<'a> {
+        struct OpenEditorArgs<'a> {
             pointer: &'a str,
         }
         match self {
-            Self::Tauri => tauri::call(Call::OpenEditor, &Args { pointer }).await,
+            Self::Tauri => tauri::call(Call::OpenEditor, &OpenEditorArgs { pointer }).await,
             _ => Err(Refusal::new(
                 Code::Internal,
                 say::notice::NO_EDITOR,
@@ -137,7 +139,7 @@ impl Backend {
     /// What the person chose before.
     pub(crate) async fn settings(&self) -> Result<Settings, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::Settings, &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::Settings, &NoArgs {}).await,
             _ => {
                 let kept = dom::stored(SETTINGS);
                 let kept = kept.and_then(|it| from_json(it.as_bytes()).ok());
@@ -149,11 +151,11 @@ impl Backend {
     /// Keeps what the person chose.
     pub(crate) async fn keep_settings(&self, settings: &Settings) -> Result<(), Refusal> {
         #[derive(Serialize)]
-        struct Args<'a> {
+        struct KeepSettingsArgs<'a> {
             settings: &'a Settings,
         }
         match self {
-            Self::Tauri => tauri::call(Call::KeepSettings, &Args { settings }).await,
+            Self::Tauri => tauri::call(Call::KeepSettings, &KeepSettingsArgs { settings }).await,
             _ => {
                 let text = serde_json::to_string(settings).map_err(|error| strange(&error))?;
                 if dom::store(SETTINGS, &text) {
@@ -172,7 +174,7 @@ impl Backend {
     /// What surrounds the window; nothing around a page in a browser.
     pub(crate) async fn surroundings(&self) -> Result<Option<Surroundings>, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::Surroundings, &Nothing {}).await.map(Some),
+            Self::Tauri => tauri::call(Call::Surroundings, &NoArgs {}).await.map(Some),
             _ => Ok(None),
         }
     }
@@ -180,7 +182,7 @@ impl Backend {
     /// Opens the window's log in the person's editor; returns the editor's name.
     pub(crate) async fn open_log(&self) -> Result<String, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::OpenLog, &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::OpenLog, &NoArgs {}).await,
             _ => Err(in_window_only()),
         }
     }
@@ -188,7 +190,7 @@ impl Backend {
     /// Lets the system open links of ours with the window.
     pub(crate) async fn bring_links(&self) -> Result<(), Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::BringLinks, &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::BringLinks, &NoArgs {}).await,
             _ => Err(in_window_only()),
         }
     }
@@ -201,7 +203,7 @@ impl Backend {
     /// Repositories that were open before.
     pub(crate) async fn repositories(&self) -> Result<Vec<Recent>, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::Repositories, &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::Repositories, &NoArgs {}).await,
             _ => Ok(Vec::new()),
         }
     }
@@ -209,11 +211,11 @@ impl Backend {
     /// Those that are open in the window, once there are other news than these.
     pub(crate) async fn opened(&self, after: u64) -> Result<OpenedReply, Refusal> {
         #[derive(Serialize)]
-        struct Args {
+        struct OpenedArgs {
             after: u64,
         }
         match self {
-            Self::Tauri => tauri::call(Call::Opened, &Args { after }).await,
+            Self::Tauri => tauri::call(Call::Opened, &OpenedArgs { after }).await,
             _ => Err(in_window_only()),
         }
     }
@@ -221,7 +223,7 @@ impl Backend {
     /// Closes one that is open behind another.
     pub(crate) async fn close_repository(&self, path: &str) -> Result<(), Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::CloseRepository, &At { path }).await,
+            Self::Tauri => tauri::call(Call::CloseRepository, &PathArgs { path }).await,
             _ => Err(in_window_only()),
         }
     }
@@ -229,7 +231,7 @@ impl Backend {
     /// Lets the person choose a folder in the system's dialog; none if they cancel.
     pub(crate) async fn choose_folder(&self) -> Result<Option<String>, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::ChooseFolder, &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::ChooseFolder, &NoArgs {}).await,
             _ => Err(in_window_only()),
         }
     }
@@ -237,7 +239,7 @@ impl Backend {
     /// Makes another repository the one that requests are about; returns its root.
     pub(crate) async fn open_repository(&self, path: &str) -> Result<String, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::OpenRepository, &At { path }).await,
+            Self::Tauri => tauri::call(Call::OpenRepository, &PathArgs { path }).await,
             _ => Err(in_window_only()),
         }
     }
@@ -254,7 +256,7 @@ impl Backend {
     /// Tells the shell that something is on the screen.
     pub(crate) async fn ready(&self) {
         if let Self::Tauri = self {
-            let done: Result<(), Refusal> = tauri::call(Call::Ready, &Nothing {}).await;
+            let done: Result<(), Refusal> = tauri::call(Call::Ready, &NoArgs {}).await;
             if let Err(refusal) = done {
                 dom::log(&refusal.to_string());
             }
@@ -269,7 +271,7 @@ impl Backend {
     /// Which agents are connected.
     pub(crate) async fn connections(&self) -> Result<Vec<Connection>, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::Connections, &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::Connections, &NoArgs {}).await,
             _ => Err(in_window_only()),
         }
     }
@@ -282,12 +284,12 @@ impl Backend {
         shown: Option<String>,
     ) -> Result<ConnectReply, Refusal> {
         #[derive(Serialize)]
-        struct Args {
+        struct ConnectArgs {
             client: Client,
             undo: bool,
             shown: Option<String>,
         }
-        let args = Args {
+        let args = ConnectArgs {
             client,
             undo,
             shown,
@@ -301,8 +303,8 @@ impl Backend {
     /// The command lines that connect an agent.
     pub(crate) async fn connect_hint(&self) -> Result<Vec<ConnectHint>, Refusal> {
         match self {
-            Self::Tauri => tauri::call(Call::ConnectHint, &Nothing {}).await,
-            Self::Http(server) => server.post(Call::ConnectHint, &Nothing {}).await,
+            Self::Tauri => tauri::call(Call::ConnectHint, &NoArgs {}).await,
+            Self::Http(server) => server.post(Call::ConnectHint, &NoArgs {}).await,
             #[cfg(all(test, feature = "gallery"))]
             Self::Script(_) => Err(in_window_only()),
         }
@@ -314,7 +316,7 @@ const SETTINGS: &str = "settings";
 
 /// The arguments of a call without any.
 #[derive(Serialize)]
-pub(super) struct Nothing {}
+pub(super) struct NoArgs {}
 
 fn in_window_only() -> Refusal {
     Refusal::new(
@@ -325,12 +327,12 @@ fn in_window_only() -> Refusal {
 }
 
 #[derive(Serialize)]
-struct With {
+struct RequestArgs {
     request: Request,
 }
 
 #[derive(Serialize)]
-struct At<'a> {
+struct PathArgs<'a> {
     path: &'a str,
 }
 

@@ -3,7 +3,7 @@
 use engram_model::Refusal;
 use leptos::prelude::*;
 
-use crate::chosen::Outcome;
+use crate::chosen::BatchOutcome;
 
 /// So many are done before anybody could read the progress.
 const FEW: usize = 20;
@@ -75,8 +75,8 @@ impl Batch {
         self,
         all: Vec<T>,
         deed: impl AsyncFn(T) -> Result<D, Refusal>,
-    ) -> Outcome<T, D> {
-        let mut outcome = Outcome::of(all);
+    ) -> BatchOutcome<T, D> {
+        let mut outcome = BatchOutcome::of(all);
         while let Some(&next) = outcome.next() {
             let goes_on = outcome.answer(deed(next).await);
             let done = outcome.len() - outcome.left.len();

@@ -21,7 +21,7 @@ use crate::words::{self, say};
 
 /// What a row shows below its agent's name.
 #[derive(Clone, Debug, PartialEq)]
-enum Stage {
+enum ConnectStage {
     Rest,
     /// A change that waits for an answer.
     Shown {
@@ -36,17 +36,17 @@ enum Stage {
     Failed(Refusal),
 }
 
-type All = RwSignal<Option<Result<Vec<Connection>, Refusal>>>;
+type Connections = RwSignal<Option<Result<Vec<Connection>, Refusal>>>;
 
 /// One agent.
 #[derive(Clone, Copy)]
-struct Row {
+struct AgentRow {
     app: App,
     client: Client,
     within: Option<Over>,
-    stage: RwSignal<Stage>,
+    stage: RwSignal<ConnectStage>,
     is_busy: RwSignal<bool>,
-    all: All,
+    all: Connections,
 }
 
 #[component]
@@ -121,16 +121,16 @@ fn Command(hint: ConnectHint) -> impl IntoView {
 #[component]
 fn Rows(within: Option<Over>) -> impl IntoView {
     let app = App::here();
-    let all = All::new(None);
-    let row = |client: &Client| Row {
+    let all = Connections::new(None);
+    let row = |client: &Client| AgentRow {
         app,
         client: *client,
         within,
-        stage: RwSignal::new(Stage::Rest),
+        stage: RwSignal::new(ConnectStage::Rest),
         is_busy: RwSignal::new(false),
         all,
     };
-    let rows: Vec<Row> = Client::ALL.iter().map(row).collect();
+    let rows: Vec<AgentRow> = Client::ALL.iter().map(row).collect();
     // Also after a sheet closes: an agent may have been connected there.
     Effect::new(move |_| {
         if app.frame.over.get() == within {
@@ -140,9 +140,9 @@ fn Rows(within: Option<Over>) -> impl IntoView {
     // A file may have been fixed elsewhere: its refusal goes with the cause.
     let seen = rows.clone();
     let focus = window_event_listener(ev::focus, move |_| {
-        let failed = |it: &&Row| matches!(it.stage.get_untracked(), Stage::Failed(_));
+        let failed = |it: &&AgentRow| matches!(it.stage.get_untracked(), ConnectStage::Failed(_));
         for row in seen.iter().filter(failed) {
-            row.stage.set(Stage::Rest);
+            row.stage.set(ConnectStage::Rest);
         }
         spawn_local(read(app, all));
     });
@@ -153,11 +153,11 @@ fn Rows(within: Option<Over>) -> impl IntoView {
     };
     view! {
         {refused}
-        <ul class="agents-to-connect">{rows.into_iter().map(Row::view).collect_view()}</ul>
+        <ul class="agents-to-connect">{rows.into_iter().map(AgentRow::view).collect_view()}</ul>
     }
 }
 
-async fn read(app: App, all: All) {
+async fn read(app: App, all: Connections) {
     let backend = app.backend();
     let read = app
         .repositories
@@ -165,7 +165,7 @@ async fn read(app: App, all: All) {
     all.set(Some(read.await));
 }
 
-impl Row {
+impl AgentRow {
     fn state(self) -> Option<Connected> {
         let of = |it: &&Connection| it.client == self.client;
         self.all.with(|all| {
@@ -185,16 +185,16 @@ impl Row {
         spawn_local(async move {
             let asked = async move { backend.connect(self.client, undo, shown).await };
             let next = match self.app.repositories.for_front(asked).await {
-                Ok(ConnectReply::Written) => Stage::Done { undo },
-                Ok(ConnectReply::Shown(change)) if change.is_any => Stage::Shown {
+                Ok(ConnectReply::Written) => ConnectStage::Done { undo },
+                Ok(ConnectReply::Shown(change)) if change.is_any => ConnectStage::Shown {
                     change: *change,
                     undo,
                     is_other: writes,
                 },
-                Ok(ConnectReply::Shown(_)) => Stage::Rest,
-                Err(refusal) => Stage::Failed(refusal),
+                Ok(ConnectReply::Shown(_)) => ConnectStage::Rest,
+                Err(refusal) => ConnectStage::Failed(refusal),
             };
-            if !matches!(next, Stage::Shown { .. }) {
+            if !matches!(next, ConnectStage::Shown { .. }) {
                 read(self.app, self.all).await;
             }
             self.stage.set(next);
@@ -205,7 +205,10 @@ impl Row {
 
     /// The focus moves to the change, and back to the button.
     fn focus(self) {
-        let is_shown = matches!(self.stage.try_get_untracked(), Some(Stage::Shown { .. }));
+        let is_shown = matches!(
+            self.stage.try_get_untracked(),
+            Some(ConnectStage::Shown { .. })
+        );
         let ids = if is_shown {
             [self.id("change"), self.id("change")]
         } else {
@@ -216,7 +219,7 @@ impl Row {
     }
 
     fn cancel(self) {
-        self.stage.set(Stage::Rest);
+        self.stage.set(ConnectStage::Rest);
         self.focus();
     }
 
@@ -226,7 +229,10 @@ impl Row {
     }
 
     fn view(self) -> impl IntoView {
-        let is_shown = Memo::new(move |_| self.stage.with(|it| matches!(it, Stage::Shown { .. })));
+        let is_shown = Memo::new(move |_| {
+            self.stage
+                .with(|it| matches!(it, ConnectStage::Shown { .. }))
+        });
         let state = Memo::new(move |_| self.state());
         let can_undo = move || matches!(state.get(), Some(Connected::Here | Connected::Elsewhere));
         let can_connect = move || !matches!(state.get(), None | Some(Connected::Here));
@@ -238,21 +244,21 @@ impl Row {
         };
         let below = move || match (self.stage.get(), state.get()) {
             (
-                Stage::Shown {
+                ConnectStage::Shown {
                     change,
                     undo,
                     is_other,
                 },
                 _,
             ) => Some(self.change(change, undo, is_other)),
-            (Stage::Failed(why), _) | (_, Some(Connected::Refused(why))) => {
+            (ConnectStage::Failed(why), _) | (_, Some(Connected::Refused(why))) => {
                 Some(told(&why, ().into_any()))
             }
             _ => None,
         };
         let next = move || match self.stage.get() {
-            Stage::Done { undo: false } => say::connect::next(self.client.title()),
-            Stage::Done { undo: true } => say::connect::undone(self.client.title()),
+            ConnectStage::Done { undo: false } => say::connect::next(self.client.title()),
+            ConnectStage::Done { undo: true } => say::connect::undone(self.client.title()),
             _ => String::new(),
         };
         let keys = move |event: ev::KeyboardEvent| {

@@ -36,7 +36,7 @@ pub(crate) enum Link {
 
 /// What a request was answered when the connection broke.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Why {
+pub(crate) enum LossReason {
     /// The server wants another token than this page has.
     Token,
     /// Anything else that was refused.
@@ -45,7 +45,7 @@ pub(crate) enum Why {
 
 /// The state of the connection.
 #[derive(Clone, Copy)]
-pub(crate) struct Connection {
+pub(crate) struct JournalConnection {
     /// The subscription; dropping it ends it.
     live: StoredValue<Option<Subscription>, LocalStorage>,
     attempts: StoredValue<u64>,
@@ -58,10 +58,10 @@ pub(crate) struct Connection {
     pub(crate) link: RwSignal<Link>,
     /// When the connection broke.
     pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
-    pub(crate) lost_why: RwSignal<Option<Why>>,
+    pub(crate) lost_why: RwSignal<Option<LossReason>>,
 }
 
-impl Connection {
+impl JournalConnection {
     pub(super) fn new() -> Self {
         Self {
             live: StoredValue::new_local(None),
@@ -87,7 +87,7 @@ impl Connection {
     }
 
     /// Sets why it is lost; the same reason again notifies nobody.
-    fn explain(self, why: Why) {
+    fn explain(self, why: LossReason) {
         let why = Some(why);
         if self.lost_why.get_untracked() != why {
             self.lost_why.set(why);
@@ -163,7 +163,7 @@ pub(super) fn connect(app: App) {
             Err(refusal) => {
                 dom::log(&refusal.to_string());
                 hear(app, News::Lost);
-                app.connection.explain(Why::Refused(refusal));
+                app.connection.explain(LossReason::Refused(refusal));
             }
         }
     });
@@ -270,9 +270,9 @@ fn ask_why(app: App) {
         let refused = app.ask(ask::Status).await.err();
         let why = refused.map(|it| {
             if app.backend().wants_token() {
-                Why::Token
+                LossReason::Token
             } else {
-                Why::Refused(it)
+                LossReason::Refused(it)
             }
         });
         // A read-only home refuses this, and has already said why.

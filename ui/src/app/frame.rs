@@ -45,13 +45,13 @@ pub(crate) struct Way {
     /// What it is done to.
     pub(crate) of: Noun,
     /// Takes it back; returns the version that holds again, if any.
-    pub(crate) take_back: fn(App, EngramId) -> TakenBack,
+    pub(crate) take_back: fn(App, EngramId) -> UndoFuture,
     /// What follows where it was the only one: with its id, and what was said of it.
     pub(crate) then: fn(App, EngramId, &str),
 }
 
 /// Something that is being taken back: the version that holds again, if any.
-pub(crate) type TakenBack = Pin<Box<dyn Future<Output = Result<Option<EngramId>, Refusal>>>>;
+pub(crate) type UndoFuture = Pin<Box<dyn Future<Output = Result<Option<EngramId>, Refusal>>>>;
 
 /// Says that it was undone, and what it was done to.
 fn say_undone(app: App, _: EngramId, of: &str) {
@@ -104,7 +104,7 @@ pub(crate) struct Toast {
 pub(crate) struct Frame {
     pub(crate) over: RwSignal<Option<Over>>,
     /// Where the menu of the selected engram is open.
-    pub(crate) menu: RwSignal<Option<menu::Place>>,
+    pub(crate) menu: RwSignal<Option<menu::MenuPosition>>,
     pub(crate) toast: RwSignal<Option<Toast>>,
     /// How to undo the last action, in the order in which it was done; kept after its notice is gone.
     pub(crate) undo: RwSignal<Vec<Undo>>,

@@ -10,11 +10,11 @@ use super::{
     state::App,
 };
 use crate::{
-    acts::{Act, acts},
     app::{
         reading,
         views::{conflicts, knowledge},
     },
+    history::{HistoryEntry, history},
     tags::Tag,
     wording::{Parts, reworded},
     words::say,
@@ -56,38 +56,38 @@ pub(crate) fn History(id: EngramId) -> impl IntoView {
             {move || match loaded.get() {
                 None => view! { <p class="quiet" aria-busy="true">{say::engram::READING_HISTORY}</p> }.into_any(),
                 Some(Err(refusal)) => view! { <p role="alert">{prose(&sentence(&refusal.message))}" "{prose(&refusal.hint)}</p> }.into_any(),
-                Some(Ok(entries)) => view! { <Acts id acts=acts(&entries) /> }.into_any(),
+                Some(Ok(entries)) => view! { <Entries id history=history(&entries) /> }.into_any(),
             }}
         </section>
     }
 }
 
 #[component]
-fn Acts(id: EngramId, acts: Vec<Act>) -> impl IntoView {
-    let versions = acts.iter().filter(|it| it.version.is_some()).count();
+fn Entries(id: EngramId, history: Vec<HistoryEntry>) -> impl IntoView {
+    let versions = history.iter().filter(|it| it.version.is_some()).count();
     view! {
         <h2>{say::engram::versions(versions)}</h2>
-        <ol>{acts.into_iter().map(|act| row(id, act)).collect_view()}</ol>
+        <ol>{history.into_iter().map(|entry| row(id, entry)).collect_view()}</ol>
     }
 }
 
-fn row(id: EngramId, act: Act) -> impl IntoView {
+fn row(id: EngramId, entry: HistoryEntry) -> impl IntoView {
     let app = App::here();
-    let at = app.clock.get_untracked().moment(act.at);
-    let who = view! { <b>{act.by.clone()}</b>" "{act.did}" · "<time datetime=act.at.to_string()>{at}</time> };
-    let moved = act.moved.map(|(from, to)| {
+    let at = app.clock.get_untracked().moment(entry.at);
+    let who = view! { <b>{entry.by.clone()}</b>" "{entry.did}" · "<time datetime=entry.at.to_string()>{at}</time> };
+    let moved = entry.moved.map(|(from, to)| {
         view! { <p class="moved"><code>{from}</code>" → "<code>{to}</code></p> }
     });
-    match act.version {
+    match entry.version {
         None => {
-            let testid = if act.is_voice { "voice" } else { "act" };
-            let show = act.conflict.map(|id| view! {
+            let testid = if entry.is_voice { "voice" } else { "act" };
+            let show = entry.conflict.map(|id| view! {
                 " "<button class="plain" data-testid="act-conflict" on:click=move |_| conflicts::show_conflict(app, id)>{say::acts::SHOW_CONFLICT}</button>
             });
             view! { <li data-testid=testid><span class="quiet">{who}{show}</span></li> }.into_any()
         }
         Some((version, claim)) => {
-            let (was, claim, direction) = match act.before {
+            let (was, claim, direction) = match entry.before {
                 Some(before) => {
                     let (was, claim) = reworded(&before, &claim);
                     (Some(was), parts(claim, false).into_any(), None)
@@ -105,9 +105,9 @@ fn row(id: EngramId, act: Act) -> impl IntoView {
                 <span class="quiet">
                     {who}
                     {move || (!app.list.is_past()).then(|| view! {
-                        " "<button class="plain then" data-testid="held-then" title=say::knowledge::THEN_MEANS on:click=move |_| show_version_then(app, version, act.at)>{say::knowledge::THEN}</button>
+                        " "<button class="plain then" data-testid="held-then" title=say::knowledge::THEN_MEANS on:click=move |_| show_version_then(app, version, entry.at)>{say::knowledge::THEN}</button>
                     })}
-                    {move || (act.can_restore && !app.list.is_past()).then(|| view! {
+                    {move || (entry.can_restore && !app.list.is_past()).then(|| view! {
                         " "<button class="plain restore" data-testid="restore" on:click=move |_| restore(app, version)>{say::acts::RESTORE}</button>
                     })}
                 </span>

@@ -116,12 +116,12 @@ fn unreachable() -> Refusal {
 }
 
 /// Server-sent events; the browser connects again by itself, after the last place it got.
-pub(crate) struct Live {
+pub(crate) struct SseSubscription {
     source: EventSource,
     _closures: [Closure<dyn FnMut(MessageEvent)>; 3],
 }
 
-impl Live {
+impl SseSubscription {
     pub(crate) fn start(
         server: &Server,
         after: u64,
@@ -158,7 +158,7 @@ impl Live {
     }
 }
 
-impl Drop for Live {
+impl Drop for SseSubscription {
     fn drop(&mut self) {
         self.source.close();
     }

@@ -17,7 +17,7 @@ const MARGIN: f64 = 8.0;
 
 /// Where it was asked for, in pixels of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct MenuPosition {
     x: f64,
     y: f64,
 }
@@ -31,7 +31,7 @@ pub(crate) fn open_menu(app: App) {
         return;
     };
     let element = element.get_bounding_client_rect();
-    app.frame.menu.set(Some(Place {
+    app.frame.menu.set(Some(MenuPosition {
         x: element.left() + 40.0,
         y: element.top() + element.height().min(80.0) - 2.0,
     }));
@@ -42,7 +42,7 @@ pub(crate) fn open_menu_at(app: App, event: &web_sys::Event) {
     let pressed = event.current_target();
     if let Some(element) = pressed.and_then(|it| it.dyn_into::<Element>().ok()) {
         let edges = element.get_bounding_client_rect();
-        app.frame.menu.set(Some(Place {
+        app.frame.menu.set(Some(MenuPosition {
             x: edges.left(),
             y: edges.top(),
         }));
@@ -72,7 +72,7 @@ pub(crate) fn follow_pointer(app: App) {
             event.prevent_default();
             feed::leave_choice_of(app, id);
             reading::select(app, id);
-            app.frame.menu.set(Some(Place {
+            app.frame.menu.set(Some(MenuPosition {
                 x: event.client_x().into(),
                 y: event.client_y().into(),
             }));
@@ -169,7 +169,7 @@ pub(crate) fn Items() -> impl IntoView {
 }
 
 /// Shows it within the window, and leads the keys into it.
-fn show(menu: &HtmlElement, place: Place) {
+fn show(menu: &HtmlElement, place: MenuPosition) {
     // Shown already where it only moves.
     let _ = menu.show_popover();
     put(menu, place);
@@ -177,7 +177,7 @@ fn show(menu: &HtmlElement, place: Place) {
 }
 
 /// Puts it where all of it is within the window.
-fn put(menu: &HtmlElement, place: Place) {
+fn put(menu: &HtmlElement, place: MenuPosition) {
     let room = |size: Result<_, _>| size.ok().and_then(|it: wasm_bindgen::JsValue| it.as_f64());
     let width = room(window().inner_width()).unwrap_or_default();
     let height = room(window().inner_height()).unwrap_or_default();

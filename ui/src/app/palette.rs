@@ -28,7 +28,7 @@ const ALL: usize = 40;
 
 /// What can be found.
 #[derive(Clone)]
-enum Target {
+enum PaletteEntry {
     View(&'static View),
     Command(&'static Command),
     Repository(Recent),
@@ -39,12 +39,12 @@ enum Target {
 
 /// One that was.
 #[derive(Clone)]
-struct Found {
-    target: Target,
+struct PaletteMatch {
+    entry: PaletteEntry,
     fit: Fit,
 }
 
-impl Target {
+impl PaletteEntry {
     fn text(&self) -> &str {
         match self {
             Self::View(view) => view.title,
@@ -100,12 +100,12 @@ impl Target {
 
 /// Views, then commands, then repositories behind, then engrams; within each the best first. Engrams are those
 /// of the list that are loaded: the last searches the others.
-fn find(app: App, query: &str) -> Vec<Found> {
-    let fit = |target: Target| {
-        let fit = fuzzy::fit(query, target.text())?;
-        Some(Found { target, fit })
+fn find(app: App, query: &str) -> Vec<PaletteMatch> {
+    let fit = |entry: PaletteEntry| {
+        let fit = fuzzy::fit(query, entry.text())?;
+        Some(PaletteMatch { entry, fit })
     };
-    let best = |mut found: Vec<Found>, most: usize| {
+    let best = |mut found: Vec<PaletteMatch>, most: usize| {
         found.sort_by_key(|it| -it.fit.score);
         found.truncate(most);
         found
@@ -113,17 +113,17 @@ fn find(app: App, query: &str) -> Vec<Found> {
     let views = VIEWS
         .iter()
         .filter(|it| untrack(|| it.is_here(app)))
-        .map(|&it| Target::View(it));
+        .map(|&it| PaletteEntry::View(it));
     let views = best(views.filter_map(fit).collect(), ALL);
     let acts = commands::of(app.view.get_untracked());
     let acts = acts
         .filter(|it| !matches!(it.act(), Some(Act::Palette | Act::View)) && act::holds(app, it));
-    let acts = acts.map(Target::Command);
+    let acts = acts.map(PaletteEntry::Command);
     let acts = best(acts.filter_map(fit).collect(), ALL);
     let others = app.repositories.opened.get_untracked().into_iter();
     let front = app.repositories.root();
     let is_behind = |it: &Recent| front.as_ref() != Some(&it.path);
-    let others = others.filter(is_behind).map(Target::Repository);
+    let others = others.filter(is_behind).map(PaletteEntry::Repository);
     let others = best(others.filter_map(fit).collect(), ALL);
     let rows = if query.trim().is_empty() {
         Vec::new()
@@ -133,17 +133,17 @@ fn find(app: App, query: &str) -> Vec<Found> {
     let rows = rows
         .into_iter()
         .filter(|it| !it.redacted)
-        .map(Target::Engram);
+        .map(PaletteEntry::Engram);
     let rows = best(rows.filter_map(fit).collect(), ENGRAMS);
     let mut sorts = [views, acts, others, rows];
     // Words that are in claims and hardly in a command are meant for claims.
-    let top = |found: &Vec<Found>| found.first().map_or(i32::MIN, |it| it.fit.score);
+    let top = |found: &Vec<PaletteMatch>| found.first().map_or(i32::MIN, |it| it.fit.score);
     if !query.trim().is_empty() {
         sorts.sort_by_key(|it| -i64::from(top(it)));
     }
     let words = query.trim();
-    let search = (!words.is_empty()).then(|| Found {
-        target: Target::Search(words.to_owned()),
+    let search = (!words.is_empty()).then(|| PaletteMatch {
+        entry: PaletteEntry::Search(words.to_owned()),
         fit: Fit::default(),
     });
     sorts.into_iter().flatten().chain(search).collect()
@@ -172,7 +172,7 @@ fn Search(app: App) -> impl IntoView {
         if let Some(matched) = found.with_untracked(|all| all.get(index).cloned()) {
             app.frame.over.set(None);
             // The dialog gives the focus back first; what is done may take it.
-            dom::next_frame(move || matched.target.perform(app));
+            dom::next_frame(move || matched.entry.perform(app));
         }
     };
     let keys = move |event: ev::KeyboardEvent| {
@@ -198,8 +198,8 @@ fn Search(app: App) -> impl IntoView {
         let mut sort = "";
         let all = found.get().into_iter().enumerate();
         all.map(|(index, matched)| {
-            let head = (matched.target.sort() != sort).then(|| matched.target.sort());
-            sort = matched.target.sort();
+            let head = (matched.entry.sort() != sort).then(|| matched.entry.sort());
+            sort = matched.entry.sort();
             view! {
                 {head.map(|it| view! { <div class="sort" role="presentation">{it}</div> })}
                 {option(matched, index, at, perform)}
@@ -217,7 +217,7 @@ fn Search(app: App) -> impl IntoView {
             <kbd>"Esc"</kbd>
         </div>
         <div class="found" id="palette-list" role="listbox" aria-label=say::sheet::FOUND>{listed}</div>
-        {move || found.with(|all| all.iter().all(|it| matches!(it.target, Target::Search(_)))).then(|| view! {
+        {move || found.with(|all| all.iter().all(|it| matches!(it.entry, PaletteEntry::Search(_)))).then(|| view! {
             <p class="nothing" role="status">{say::sheet::NOTHING}</p>
         })}
     }
@@ -228,12 +228,12 @@ fn option_id(index: usize) -> String {
 }
 
 fn option(
-    matched: Found,
+    matched: PaletteMatch,
     index: usize,
     at: RwSignal<usize>,
     perform: impl Fn(usize) + Copy + 'static,
 ) -> impl IntoView {
-    let pieces = fuzzy::pieces(matched.target.text(), &matched.fit.at);
+    let pieces = fuzzy::pieces(matched.entry.text(), &matched.fit.at);
     let piece = |(is_meant, text): &(bool, String)| {
         if *is_meant {
             view! { <mark>{words::visible(text)}</mark> }.into_any()
@@ -241,31 +241,35 @@ fn option(
             words::visible(text).into_any()
         }
     };
-    let text = match &matched.target {
-        Target::Engram(_) => {
+    let text = match &matched.entry {
+        PaletteEntry::Engram(_) => {
             let marked = pieces
                 .iter()
                 .flat_map(|(is_meant, text)| vec![*is_meant; text.len()]);
-            prose::marked_claim(matched.target.text(), &marked.collect::<Vec<bool>>())
+            prose::marked_claim(matched.entry.text(), &marked.collect::<Vec<bool>>())
         }
         _ => prose::Claim {
             direction: None,
             text: pieces.iter().map(piece).collect(),
         },
     };
-    let aside = match &matched.target {
-        Target::Command(command) => command.keys.first().map(|chord| keycaps(chord).into_any()),
-        Target::Engram(engram) => Some(view! { <small>{words::author(engram)}</small> }.into_any()),
-        Target::Repository(repository) => Some(
+    let aside = match &matched.entry {
+        PaletteEntry::Command(command) => {
+            command.keys.first().map(|chord| keycaps(chord).into_any())
+        }
+        PaletteEntry::Engram(engram) => {
+            Some(view! { <small>{words::author(engram)}</small> }.into_any())
+        }
+        PaletteEntry::Repository(repository) => Some(
             view! { <small class="place">{words::visible(&repository.path)}</small> }.into_any(),
         ),
-        Target::View(view) => view.key().map(|key| keycaps(&key).into_any()),
-        Target::Search(_) => None,
+        PaletteEntry::View(view) => view.key().map(|key| keycaps(&key).into_any()),
+        PaletteEntry::Search(_) => None,
     };
     view! {
         <div class="option" id=option_id(index) role="option" data-testid="palette-option" aria-selected=move || (at.get() == index).to_string()
             on:mousemove=move |_| if at.get_untracked() != index { at.set(index) } on:click=move |_| perform(index)>
-            <span class="sign">{matched.target.icon().map(Icon::draw)}</span>
+            <span class="sign">{matched.entry.icon().map(Icon::draw)}</span>
             <span class="text" dir=text.direction>{text.text}</span>
             {aside}
         </div>

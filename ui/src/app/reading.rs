@@ -41,7 +41,7 @@ impl Closing {
 
 /// What the person reads.
 #[derive(Clone, Copy)]
-pub(crate) struct Reading {
+pub(crate) struct ReadingState {
     pub(crate) selected: RwSignal<Option<EngramId>>,
     /// With room for one pane: whether it is shown rather than the list.
     pub(crate) is_in_front: RwSignal<bool>,
@@ -65,7 +65,7 @@ pub(crate) struct Reading {
     pub(crate) refused: RwSignal<Option<Refusal>>,
 }
 
-impl Reading {
+impl ReadingState {
     pub(super) fn new() -> Self {
         Self {
             selected: RwSignal::new(None),

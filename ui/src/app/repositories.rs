@@ -24,7 +24,7 @@ const LONG_PAUSE: Duration = Duration::from_secs(5);
 
 /// What the page knows of the repositories.
 #[derive(Clone, Copy)]
-pub(crate) struct Known {
+pub(crate) struct RepositoryState {
     /// Those that are open in this window.
     pub(crate) opened: RwSignal<Vec<Recent>>,
     /// The root of the one in front; none outside of a repository.
@@ -32,7 +32,7 @@ pub(crate) struct Known {
     /// How often the page began anew.
     turns: StoredValue<u64>,
     /// The one that is to come in front.
-    wanted: StoredValue<Option<Wanted>>,
+    wanted: StoredValue<Option<RepositorySwitch>>,
     is_switching: StoredValue<bool>,
     /// Where a link leads in the one that is on its way.
     link: StoredValue<Option<String>>,
@@ -48,14 +48,14 @@ pub(crate) struct Known {
 
 /// A repository that is to come in front.
 #[derive(Clone, Debug)]
-struct Wanted {
+struct RepositorySwitch {
     path: String,
-    within: Within,
+    within: SwitchPlace,
 }
 
 /// Where the person begins there.
 #[derive(Clone, Debug)]
-enum Within {
+enum SwitchPlace {
     /// Where they were.
     Left,
     /// Where the address is already.
@@ -64,7 +64,7 @@ enum Within {
     Place(String),
 }
 
-impl Known {
+impl RepositoryState {
     pub(super) fn new() -> Self {
         Self {
             opened: RwSignal::new(Vec::new()),
@@ -146,9 +146,9 @@ pub(crate) fn follow_history(app: App, root: Option<String>) {
     match root.filter(|_| !is_there && app.backend().switches_repositories()) {
         Some(path) => bring(
             app,
-            Wanted {
+            RepositorySwitch {
                 path,
-                within: Within::Address,
+                within: SwitchPlace::Address,
             },
         ),
         None => app.follow_address(),
@@ -166,16 +166,16 @@ pub(crate) fn open_repository(app: App, path: String) {
     } else {
         bring(
             app,
-            Wanted {
+            RepositorySwitch {
                 path,
-                within: Within::Left,
+                within: SwitchPlace::Left,
             },
         )
     }
 }
 
 /// Brings repositories in front one after the other, and shows the last one that was wanted.
-fn bring(app: App, wanted: Wanted) {
+fn bring(app: App, wanted: RepositorySwitch) {
     let known = app.repositories;
     known.refused.set(None);
     known.wanted.set_value(Some(wanted));
@@ -195,7 +195,7 @@ fn bring(app: App, wanted: Wanted) {
         known.is_switching.set_value(false);
         let link = known.link.try_update_value(Option::take).flatten();
         match (brought, link) {
-            (Some((root, _)), Some(query)) => begin_in(app, root, Within::Place(query)),
+            (Some((root, _)), Some(query)) => begin_in(app, root, SwitchPlace::Place(query)),
             (Some((root, within)), None) => begin_in(app, root, within),
             (None, Some(query)) => go_to_address(app, &query),
             // The address may be that of one that did not come.
@@ -224,12 +224,12 @@ pub(crate) fn is_outside(app: App) -> bool {
     is_nowhere && !stays && app.backend().switches_repositories()
 }
 
-fn begin_in(app: App, root: String, within: Within) {
+fn begin_in(app: App, root: String, within: SwitchPlace) {
     let left = |all: &HashMap<String, String>| all.get(&root).cloned();
     let query = match within {
-        Within::Address => None,
-        Within::Left => Some(app.repositories.places.with_value(left).unwrap_or_default()),
-        Within::Place(query) => Some(query),
+        SwitchPlace::Address => None,
+        SwitchPlace::Left => Some(app.repositories.places.with_value(left).unwrap_or_default()),
+        SwitchPlace::Place(query) => Some(query),
     };
     if let Some(query) = query {
         dom::set_query(&query, true, Some(&root));
@@ -308,9 +308,9 @@ fn follow_to(app: App, path: String, query: String) {
             Ok(all) => match all.into_iter().find(|it| is_same(&it.path, &path)) {
                 Some(Recent { path, .. }) => bring(
                     app,
-                    Wanted {
+                    RepositorySwitch {
                         path,
-                        within: Within::Place(query),
+                        within: SwitchPlace::Place(query),
                     },
                 ),
                 None => say_not_here(app, path, query),
@@ -341,9 +341,9 @@ pub(super) fn take_offer(app: App) {
     if let Some((path, query)) = app.repositories.offered.get_untracked() {
         bring(
             app,
-            Wanted {
+            RepositorySwitch {
                 path,
-                within: Within::Place(query),
+                within: SwitchPlace::Place(query),
             },
         );
     }

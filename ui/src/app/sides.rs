@@ -8,7 +8,7 @@ use leptos::{html, prelude::*};
 
 use super::code::pieces;
 use crate::{
-    compare::{Pair, Row, differing, drawn, unfolded_rows},
+    compare::{ComparisonRow, Pair, differing, drawn, unfolded_rows},
     words::{self, say},
 };
 
@@ -16,7 +16,7 @@ use crate::{
 const ROWS: usize = 150;
 
 /// Rows, each with its place.
-type Placed<'a> = Vec<(usize, Row<'a>)>;
+type NumberedRows<'a> = Vec<(usize, ComparisonRow<'a>)>;
 
 #[component]
 pub(crate) fn Sides(
@@ -44,15 +44,15 @@ pub(crate) fn Sides(
         }
     };
     let kept = StoredValue::new(lines);
-    let laid = move |lay: &dyn Fn(Placed<'_>) -> AnyView| {
+    let laid = move |lay: &dyn Fn(NumberedRows<'_>) -> AnyView| {
         kept.with_value(|lines| {
             lay(unfolded_rows(lines, |it| {
                 unfolded.with(|all| all.contains(&it))
             }))
         })
     };
-    let row = move |(fold, row): (usize, Row<'_>)| match row {
-        Row::Pair(pair) => beside(pair),
+    let row = move |(fold, row): (usize, ComparisonRow<'_>)| match row {
+        ComparisonRow::Pair(pair) => beside(pair),
         folded => between(folded, move || unfold(fold)),
     };
     let shown = move || {
@@ -90,14 +90,14 @@ pub(crate) fn Sides(
 }
 
 /// In place of unchanged lines: how many, and a button to show those that were sent.
-fn between(row: Row<'_>, unfold: impl Fn() + Send + 'static) -> AnyView {
+fn between(row: ComparisonRow<'_>, unfold: impl Fn() + Send + 'static) -> AnyView {
     let said = |count: u64| words::count(count, say::source::UNCHANGED_LINES);
     let inside = match row {
-        Row::Fold(pairs) => view! {
+        ComparisonRow::Fold(pairs) => view! {
             <button class="plain" data-testid="unfold" on:click=move |_| unfold()>{said(pairs.len() as u64)}</button>
         }
         .into_any(),
-        Row::Gap(count) if count > 0 => said(count.into()).into_any(),
+        ComparisonRow::Gap(count) if count > 0 => said(count.into()).into_any(),
         _ => "⋯".into_any(),
     };
     view! { <tr class="between"><td colspan="4">{inside}</td></tr> }.into_any()

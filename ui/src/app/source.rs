@@ -32,7 +32,7 @@ const PARTS: usize = 100;
 /// Lines of surroundings on each side.
 const CONTEXT: u32 = 4;
 
-type Loaded = Result<Arc<SourceReply>, Refusal>;
+type SourceAnswer = Result<Arc<SourceReply>, Refusal>;
 
 #[component]
 pub(crate) fn SourceCard(
@@ -166,7 +166,7 @@ fn on_screen() -> Rc<Cell<bool>> {
 }
 
 /// Lines come soon, what they are made of when that was found.
-async fn read(app: App, pointer: Pointer, soon: bool) -> Loaded {
+async fn read(app: App, pointer: Pointer, soon: bool) -> SourceAnswer {
     let view = SourceView {
         pointer: PointerInput::from(pointer),
         context: CONTEXT,

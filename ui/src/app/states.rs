@@ -5,7 +5,7 @@ use engram_model::Code;
 use leptos::prelude::*;
 
 use super::{
-    connection::{self, Link, Why},
+    connection::{self, Link, LossReason},
     frame::sentence,
     icons::Icon,
     prose::prose,
@@ -50,14 +50,14 @@ pub(crate) fn Disconnected() -> impl IntoView {
 }
 
 /// Why the connection is lost, and what to do.
-fn told(why: Option<Why>, since: &str) -> (String, String) {
+fn told(why: Option<LossReason>, since: &str) -> (String, String) {
     match why {
-        Some(Why::Token) => (say::lost::TOKEN.to_owned(), say::lost::token(since)),
-        Some(Why::Refused(refusal)) if refusal.code == Code::StoreGone => {
+        Some(LossReason::Token) => (say::lost::TOKEN.to_owned(), say::lost::token(since)),
+        Some(LossReason::Refused(refusal)) if refusal.code == Code::StoreGone => {
             let why = sentence(&refusal.message);
             (say::lost::HOME.to_owned(), say::lost::home(&why, since))
         }
-        Some(Why::Refused(refusal)) if refusal.code != Code::Internal => {
+        Some(LossReason::Refused(refusal)) if refusal.code != Code::Internal => {
             let hint = words::visible(&refusal.hint);
             (sentence(&refusal.message), say::lost::refused(&hint, since))
         }

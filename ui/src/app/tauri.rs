@@ -7,7 +7,7 @@ use leptos::task::spawn_local;
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::prelude::*;
 
-use super::backend::{News, Nothing, from_js, to_js};
+use super::backend::{News, NoArgs, from_js, to_js};
 use crate::words::say;
 
 #[wasm_bindgen]
@@ -57,23 +57,23 @@ fn refusal(error: &JsValue) -> Refusal {
 }
 
 /// The feed of the shell; dropping it ends it.
-pub(crate) struct Live(Rc<Cell<bool>>);
+pub(crate) struct IpcSubscription(Rc<Cell<bool>>);
 
-impl Live {
+impl IpcSubscription {
     pub(crate) async fn start(
         after: u64,
         mut each: impl FnMut(News) + 'static,
     ) -> Result<Self, Refusal> {
         #[derive(Serialize)]
-        struct Args {
+        struct SubscribeArgs {
             after: u64,
         }
-        let _: () = call(Call::Subscribe, &Args { after }).await?;
+        let _: () = call(Call::Subscribe, &SubscribeArgs { after }).await?;
         let is_open = Rc::new(Cell::new(true));
         let is_wanted = is_open.clone();
         spawn_local(async move {
             while is_wanted.get() {
-                let news = match call(Call::Entries, &Nothing {}).await {
+                let news = match call(Call::Entries, &NoArgs {}).await {
                     Ok(entries) => News::Entries(entries),
                     Err(refusal) => {
                         super::dom::log(&refusal.to_string());
@@ -93,7 +93,7 @@ impl Live {
     }
 }
 
-impl Drop for Live {
+impl Drop for IpcSubscription {
     fn drop(&mut self) {
         self.0.set(false);
     }

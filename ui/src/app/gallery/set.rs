@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{
     super::{
         batch::Progress,
-        connection::{Link, Why},
+        connection::{Link, LossReason},
         dom,
         frame::Toast,
         reading::{Closing, Panel},
@@ -318,17 +318,19 @@ pub(super) fn lost(app: App) {
 
 pub(super) fn stale(app: App) {
     lost(app);
-    app.connection.lost_why.set(Some(Why::Token));
+    app.connection.lost_why.set(Some(LossReason::Token));
 }
 
 pub(super) fn homeless(app: App) {
     lost(app);
     let message = "the home at /home/ada/.local/share/engram was moved, deleted or replaced";
-    app.connection.lost_why.set(Some(Why::Refused(Refusal::new(
-        Code::StoreGone,
-        message,
-        "",
-    ))));
+    app.connection
+        .lost_why
+        .set(Some(LossReason::Refused(Refusal::new(
+            Code::StoreGone,
+            message,
+            "",
+        ))));
 }
 
 pub(super) fn chosen(app: App, index: usize) {

@@ -26,7 +26,7 @@ const EVIDENCE: &str = "new-evidence";
 
 /// A claim that is not stored yet.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct New {
+pub(super) struct NewClaim {
     claim: String,
     pointer: String,
     kind: Option<Kind>,
@@ -37,7 +37,7 @@ pub(super) struct New {
     refusal: Option<Refusal>,
 }
 
-impl New {
+impl NewClaim {
     /// A draft of before the page was loaded again.
     pub(super) fn kept(drafts: Drafts) -> Self {
         Self {
@@ -129,7 +129,7 @@ fn save_new(app: App) {
     spawn_local(async move {
         match app.ask(ask::Put(Box::new(new.draft()))).await {
             Ok(stored) => {
-                app.write.new.set(New::default());
+                app.write.new.set(NewClaim::default());
                 app.write.marked.set(None);
                 if app.frame.over.get_untracked() == Some(Over::Add) {
                     app.frame.over.set(None);
@@ -183,7 +183,7 @@ fn Form() -> impl IntoView {
     let claim = Signal::derive(move || new.with(|it| it.claim.clone()));
     let is_saving = Memo::new(move |_| new.with(|it| it.is_saving));
     let refusal = Memo::new(move |_| new.with(|it| it.refusal.clone()));
-    let lines = Memo::new(move |_| new.with(New::lines));
+    let lines = Memo::new(move |_| new.with(NewClaim::lines));
     let about = move || {
         let lines = lines.get()?;
         Some(

@@ -12,7 +12,7 @@ use crate::{
 
 /// One entry of a claim's history.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Act {
+pub struct HistoryEntry {
     /// Who did it.
     pub by: String,
     /// What they did.
@@ -34,14 +34,17 @@ pub struct Act {
 }
 
 /// What the entries of a claim's log come to, in their order.
-pub fn acts(entries: &[Entry]) -> Vec<Act> {
+pub fn history(entries: &[Entry]) -> Vec<HistoryEntry> {
     let stored = entries.iter().filter_map(|it| it.change.stored());
     let all: HashMap<EngramId, &Engram> = stored.map(|it| (it.id, it)).collect();
-    entries.iter().filter_map(|it| act(it, &all)).collect()
+    entries
+        .iter()
+        .filter_map(|it| history_entry(it, &all))
+        .collect()
 }
 
-fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
-    let plain = |did| Act {
+fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<HistoryEntry> {
+    let plain = |did| HistoryEntry {
         by: match (entry.by.as_str(), &entry.agent) {
             ("" | "user", None) => say::engram::YOU.to_owned(),
             (by, _) => words::visible(author_name(by)),
@@ -59,7 +62,7 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
     Some(match &entry.change {
         Change::Stored(engram) if it_did != Did::Asked => {
             let before = engram.supersedes.and_then(|id| all.get(&id).copied());
-            Act {
+            HistoryEntry {
                 version: Some((engram.id, words::claim(engram))),
                 before: before
                     .filter(|before| before.claim != engram.claim && !before.redacted)
@@ -69,7 +72,7 @@ fn act(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Act> {
                 ..plain(did(it_did))
             }
         }
-        _ => Act {
+        _ => HistoryEntry {
             is_voice: it_did == Did::Repeated,
             conflict: match it_did {
                 Did::Lost(lost) => Some(lost.conflict),
@@ -205,14 +208,14 @@ mod tests {
                 stored(1, "It is slow.", 2, json!({"valid_until": ended})),
             ),
         ];
-        let told: Vec<String> = acts(&entries)
+        let told: Vec<String> = history(&entries)
             .into_iter()
-            .map(|act| {
-                let moved = act.moved.map(|(from, to)| format!(", {from} to {to}"));
-                let before = act.before.map(|before| format!(", was {before}"));
-                let restore = if act.can_restore { " *" } else { "" };
+            .map(|entry| {
+                let moved = entry.moved.map(|(from, to)| format!(", {from} to {to}"));
+                let before = entry.before.map(|before| format!(", was {before}"));
+                let restore = if entry.can_restore { " *" } else { "" };
                 let more = [before, moved].into_iter().flatten().collect::<String>();
-                format!("{} {}{more}{restore}", act.by, act.did)
+                format!("{} {}{more}{restore}", entry.by, entry.did)
             })
             .collect();
         assert_eq!(
@@ -236,7 +239,7 @@ mod tests {
             entry(2, "user", None, stored(2, "It is slow.", 2, wider)),
             entry(1, "ada", Some("h1"), stored(1, "It is slow.", 2, json!({}))),
         ];
-        assert_eq!(acts(&entries)[0].did, "gave it a wider scope");
+        assert_eq!(history(&entries)[0].did, "gave it a wider scope");
     }
 
     #[test]
@@ -254,10 +257,10 @@ mod tests {
                 entry(2, "user", None, json!({"kind": "forgotten", "with": id(1)})),
                 entry(1, "ada", Some("h1"), stored(1, "It is slow.", 2, lost)),
             ];
-            let acts = acts(&entries);
-            assert_eq!((acts[0].by.as_str(), acts[0].did), ("you", did));
-            assert_eq!(acts[0].conflict, Some(conflict.parse().unwrap()));
-            assert_eq!(acts[1].conflict, None);
+            let history = history(&entries);
+            assert_eq!((history[0].by.as_str(), history[0].did), ("you", did));
+            assert_eq!(history[0].conflict, Some(conflict.parse().unwrap()));
+            assert_eq!(history[1].conflict, None);
         }
     }
 }
