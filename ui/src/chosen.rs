@@ -9,7 +9,7 @@ use engram_model::{Code, Conflict, ConflictId, Engram, EngramId, Refusal, shorte
 use jiff::Timestamp;
 
 use crate::{
-    feed::Feed,
+    feed::EngramList,
     words::{self, State, say},
 };
 
@@ -219,7 +219,7 @@ impl Chosen<Engram> {
 
     /// Drops what no longer holds or left the list, and updates the others; returns whether anything
     /// changed. Rows that were only scrolled out of memory stay.
-    pub fn follow(&mut self, feed: &Feed, now: Timestamp) -> bool {
+    pub fn follow(&mut self, feed: &EngramList, now: Timestamp) -> bool {
         if self.is_empty() && self.settling.is_empty() {
             return false;
         }
@@ -432,8 +432,8 @@ mod tests {
     }
 
     /// Engrams from the newest to the oldest, with what comes before and after them.
-    fn feed(numbers: std::ops::RangeInclusive<u64>, older: Option<u64>) -> Feed {
-        let mut feed = Feed::default();
+    fn feed(numbers: std::ops::RangeInclusive<u64>, older: Option<u64>) -> EngramList {
+        let mut feed = EngramList::default();
         let head = *numbers.end();
         let stored = |it| entry(it, Change::Stored(Box::new(engram(it, ""))));
         let page = FeedPage {

@@ -19,7 +19,7 @@ pub const MOST: usize = 2_000;
 
 /// A stretch of the engrams of one project, newest first; as a rule the newest.
 #[derive(Clone, Debug, Default)]
-pub struct Feed {
+pub struct EngramList {
     rows: VecDeque<Arc<Engram>>,
     /// Arrived while the person reads further down; newest first.
     waiting: VecDeque<Arc<Engram>>,
@@ -41,7 +41,7 @@ pub struct Feed {
     filter: Filter,
 }
 
-impl Feed {
+impl EngramList {
     /// Begins again from the newest page of what `filter` leaves.
     pub fn load(&mut self, page: FeedPage, filter: Filter) {
         *self = Self {
@@ -127,7 +127,7 @@ impl Feed {
         self.trim();
     }
 
-    /// Applies entries from the live journal; `hold` keeps new engrams back until [`Feed::release`].
+    /// Applies entries from the live journal; `hold` keeps new engrams back until [`EngramList::release`].
     /// Returns how many engrams are new.
     pub fn live(&mut self, entries: Vec<Entry>, hold: bool) -> usize {
         let mut new = 0;

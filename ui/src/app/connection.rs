@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     app::{frame, settings, stale, views::feed},
-    feed::{Feed, MOST},
+    feed::{EngramList, MOST},
     tags::Tag,
 };
 
@@ -150,7 +150,7 @@ pub(crate) fn start_again(app: App) {
 /// Follows the journal after the last entry that is known.
 pub(super) fn connect(app: App) {
     spawn_local(async move {
-        let after = app.list.feed.with_untracked(Feed::head);
+        let after = app.list.feed.with_untracked(EngramList::head);
         let backend = app.backend();
         let subscribed = backend.subscribe(after, move |news| hear(app, news));
         match app.repositories.for_front(subscribed).await {
@@ -204,7 +204,7 @@ fn is_back(app: App) {
 fn arrive(app: App, entries: Vec<Entry>) {
     app.clock.set(dom::clock());
     let hold = feed::holds_back(app);
-    let was_empty = app.list.feed.with_untracked(Feed::is_empty);
+    let was_empty = app.list.feed.with_untracked(EngramList::is_empty);
     let was_nothing_new = feed::is_nothing_new(app);
     let read = feed::read_in_list(app);
     app.stale.follow(&entries);
@@ -224,7 +224,10 @@ fn arrive(app: App, entries: Vec<Entry>) {
 
 /// Whether conflicts that were settled, opened again or lost a side are open.
 fn ask_about_conflicts(app: App) {
-    let doubtful = app.list.feed.try_update_untracked(Feed::take_doubtful);
+    let doubtful = app
+        .list
+        .feed
+        .try_update_untracked(EngramList::take_doubtful);
     for id in doubtful.unwrap_or_default() {
         spawn_local(async move {
             let between = match app.ask(ask::Conflict(id)).await {
@@ -305,13 +308,13 @@ async fn read_missed(app: App) -> Result<(), Refusal> {
     let status = *app.ask(ask::Status).await?;
     let newest = status.head;
     app.status.set(Some(status));
-    if newest < app.list.feed.with_untracked(Feed::head) {
+    if newest < app.list.feed.with_untracked(EngramList::head) {
         // Another home, or an older copy, took the place of the one that was shown.
         feed::list_anew(app);
         return Ok(());
     }
     loop {
-        let head = app.list.feed.with_untracked(Feed::head);
+        let head = app.list.feed.with_untracked(EngramList::head);
         if newest <= head {
             return Ok(());
         }

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     app::{reading, stale, views::conflicts},
     commands::{self, Act},
-    feed::Feed,
+    feed::EngramList,
     words::{self, State, say},
 };
 
@@ -69,7 +69,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let fate = Memo::new(move |_| {
         let engram = current.get()?;
         let now = app.clock.get().now;
-        let fate = |feed: &Feed| (feed.state(&engram, now), feed.newer(engram.id));
+        let fate = |feed: &EngramList| (feed.state(&engram, now), feed.newer(engram.id));
         Some((app.list.feed.with(fate), stale::is_blind(app)))
     });
     let node = NodeRef::<html::Div>::new();

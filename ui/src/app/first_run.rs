@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     app::reading,
-    feed::Feed,
+    feed::EngramList,
     words::{self, say},
 };
 
@@ -132,7 +132,7 @@ fn is_sample(engram: &Engram) -> bool {
 }
 
 /// Whether nothing is left but what was of a sample.
-pub(crate) fn is_only_past_sample(feed: &Feed) -> bool {
+pub(crate) fn is_only_past_sample(feed: &EngramList) -> bool {
     feed.iter()
         .all(|it| it.valid_until.is_some() && it.is_sample())
 }

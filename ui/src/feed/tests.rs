@@ -29,8 +29,8 @@ fn stored(seq: u64, claim: &str) -> Entry {
     entry(seq, Change::Stored(Box::new(engram(seq, claim))))
 }
 
-fn loaded(seqs: std::ops::RangeInclusive<u64>, next: Option<u64>) -> Feed {
-    let mut feed = Feed::default();
+fn loaded(seqs: std::ops::RangeInclusive<u64>, next: Option<u64>) -> EngramList {
+    let mut feed = EngramList::default();
     let head = *seqs.end();
     let entries = seqs
         .rev()
@@ -48,7 +48,7 @@ fn loaded(seqs: std::ops::RangeInclusive<u64>, next: Option<u64>) -> Feed {
     feed
 }
 
-fn seqs(feed: &Feed) -> Vec<u64> {
+fn seqs(feed: &EngramList) -> Vec<u64> {
     feed.rows().iter().map(|it| it.seq).collect()
 }
 
@@ -278,7 +278,7 @@ fn what_ends_leaves_a_list_of_what_holds() {
         ended: Some(false),
         ..Filter::default()
     };
-    let mut feed = Feed::default();
+    let mut feed = EngramList::default();
     let entries = (1..=4)
         .rev()
         .map(|seq| stored(seq, &format!("claim {seq}")));
@@ -310,7 +310,7 @@ fn what_ends_leaves_a_list_of_what_holds() {
 fn conflicts_come_and_go_on_the_rows_of_their_claims() {
     let id: ConflictId = "01K0000000000000000000000C".parse().unwrap();
     let both = [engram(1, "").id, engram(3, "").id];
-    let marked = |feed: &Feed| -> Vec<u64> {
+    let marked = |feed: &EngramList| -> Vec<u64> {
         let rows = feed.rows();
         let marked = rows.iter().filter(|it| it.conflicts == [id]);
         marked.map(|it| it.seq).collect()
@@ -349,7 +349,7 @@ fn the_past_changes_by_erasing_alone() {
         engram.valid_until = until.parse().ok();
         entry(number, Change::Stored(Box::new(engram)))
     };
-    let mut feed = Feed::default();
+    let mut feed = EngramList::default();
     feed.load(
         FeedPage {
             entries: vec![ended(2, "2026-11-20T11:00:00Z"), stored(1, "claim 1")],
@@ -403,7 +403,7 @@ fn what_a_filter_leaves_out_does_not_arrive() {
         ("  ", vec![2, 1]),
         ("ledger/", vec![2, 1]),
     ] {
-        let mut feed = Feed::default();
+        let mut feed = EngramList::default();
         feed.load(FeedPage::default(), words(text));
         let entries = vec![stored(1, "Retries"), stored(2, "Locks are held")];
         assert_eq!(feed.live(entries, false), want.len(), "{text:?}");
@@ -421,7 +421,7 @@ fn page(seqs: impl Iterator<Item = u64>, next: Option<u64>, head: u64) -> FeedPa
 }
 
 /// First and last row, how many, where the pages before and after begin, how many are new.
-fn stretch(feed: &Feed) -> (u64, u64, usize, Option<u64>, Option<u64>, usize) {
+fn stretch(feed: &EngramList) -> (u64, u64, usize, Option<u64>, Option<u64>, usize) {
     let all = seqs(feed);
     let (first, last) = (all[0], all[all.len() - 1]);
     (
@@ -480,7 +480,7 @@ fn memory_stays_bounded_however_far_one_goes() {
 
 #[test]
 fn what_the_filter_leaves_out_is_not_remembered() {
-    let mut feed = Feed::default();
+    let mut feed = EngramList::default();
     let nothing = Filter {
         text: "nothing".to_owned(),
         ..Filter::default()

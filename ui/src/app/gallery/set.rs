@@ -35,7 +35,7 @@ use crate::{
         write,
     },
     chosen::Deed,
-    feed::Feed,
+    feed::EngramList,
     words::{State, say::many},
 };
 
@@ -196,7 +196,7 @@ pub(super) fn held(app: App, all: &[Arc<Engram>]) {
 /// The same, on its way.
 pub(super) fn held_unread(app: App) {
     held(app, &[]);
-    app.list.feed.update(Feed::clear);
+    app.list.feed.update(EngramList::clear);
 }
 
 /// The conflicts, the one at this place open.

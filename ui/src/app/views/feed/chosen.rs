@@ -10,7 +10,7 @@ use crate::{
     },
     chosen::{Chosen, Deed, named},
     commands::Act,
-    feed::Feed,
+    feed::EngramList,
     words::{self, State, say},
 };
 
@@ -95,7 +95,7 @@ impl Deed {
 fn can_choose(app: App) -> impl Fn(&Engram) -> bool {
     let now = app.clock.get_untracked().now;
     move |it| {
-        let feed = |feed: &Feed| feed.state(it, now) == State::Holds;
+        let feed = |feed: &EngramList| feed.state(it, now) == State::Holds;
         app.list.feed.with_untracked(feed)
     }
 }
@@ -313,7 +313,7 @@ pub(crate) fn ChosenBar() -> impl IntoView {
     // Rows that close or leave the list are deselected.
     Effect::new(move |_| {
         let now = app.clock.get().now;
-        let follow = |feed: &Feed| choice.rows.maybe_update(|it| it.follow(feed, now));
+        let follow = |feed: &EngramList| choice.rows.maybe_update(|it| it.follow(feed, now));
         app.list.feed.with(follow);
     });
     let count = Memo::new(move |_| choice.rows.with(Chosen::len));

@@ -21,7 +21,7 @@ use crate::{
         states,
         views::feed::{look, pages, state},
     },
-    feed::{Feed, MOST},
+    feed::{EngramList, MOST},
     layout::Layout,
     words::{self, say},
 };
@@ -57,7 +57,7 @@ struct Scrolled {
 #[component]
 pub(crate) fn List() -> impl IntoView {
     let app = App::here();
-    let waiting = move || app.list.feed.with(Feed::waiting_new);
+    let waiting = move || app.list.feed.with(EngramList::waiting_new);
     let pill = move || {
         (waiting() > 0).then(|| {
             view! {
@@ -251,7 +251,7 @@ fn Rows() -> impl IntoView {
         anchor.set_value(anchored(scroll));
         let is_newest = app.list.feed.with_untracked(|it| it.newer_page().is_none());
         let at_top = scroll < 4 && is_newest;
-        if at_top && app.list.feed.with_untracked(Feed::waiting) > 0 {
+        if at_top && app.list.feed.with_untracked(EngramList::waiting) > 0 {
             app.list.feed.update(|it| {
                 it.release();
             });
@@ -413,7 +413,7 @@ fn Rows() -> impl IntoView {
 fn Beyond() -> impl IntoView {
     let app = App::here();
     let is_more = Memo::new(move |_| {
-        let is_full = |it: &Feed| it.iter().count() >= MOST && it.next_page().is_some();
+        let is_full = |it: &EngramList| it.iter().count() >= MOST && it.next_page().is_some();
         app.view.get().by_topic && app.list.feed.with(is_full)
     });
     let told = say::knowledge::newest(&words::thousands(MOST as u64));
