@@ -7,7 +7,6 @@
 //! and reaches the engine through one [`app::Backend`](crate) alone.
 
 pub mod align;
-pub mod chosen;
 pub mod commands;
 pub mod compare;
 pub mod drafts;
@@ -16,8 +15,10 @@ pub mod fuzzy;
 pub mod history;
 pub mod layout;
 pub mod marking;
+pub mod outcome;
 pub mod prose;
 pub mod route;
+pub mod selection;
 pub mod tags;
 pub mod wording;
 pub mod words;

@@ -3,7 +3,7 @@
 use engram_model::Refusal;
 use leptos::prelude::*;
 
-use crate::chosen::BatchOutcome;
+use crate::outcome::BatchOutcome;
 
 /// So many are done before anybody could read the progress.
 const FEW: usize = 20;
@@ -74,11 +74,11 @@ impl Batch {
     pub(crate) async fn each<T: Copy, D>(
         self,
         all: Vec<T>,
-        deed: impl AsyncFn(T) -> Result<D, Refusal>,
+        action: impl AsyncFn(T) -> Result<D, Refusal>,
     ) -> BatchOutcome<T, D> {
         let mut outcome = BatchOutcome::of(all);
         while let Some(&next) = outcome.next() {
-            let goes_on = outcome.answer(deed(next).await);
+            let goes_on = outcome.answer(action(next).await);
             let done = outcome.len() - outcome.left.len();
             self.progress.update(|progress| {
                 if let Some(progress) = progress {

@@ -9,7 +9,7 @@ use super::{dom, menu, state::App};
 pub(crate) use crate::words::sentence;
 use crate::{
     app::reading,
-    chosen,
+    selection,
     words::{self, say, say::Noun},
 };
 
@@ -160,7 +160,7 @@ impl Frame {
 
     /// Says what was done to a claim, with a way to take it back.
     pub(crate) fn say_done(self, text: &str, claim: &str, undo: Undo) {
-        let name = say::notice::of(&chosen::name(claim));
+        let name = say::notice::of(&selection::name(claim));
         self.say_all_done(text, &name, false, vec![undo]);
         self.undo_of.set_value(name);
     }

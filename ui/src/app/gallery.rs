@@ -44,7 +44,7 @@ use super::{
     write::Adding,
 };
 use crate::{
-    chosen::Deed,
+    selection::ClaimAction,
     words::{self, State},
 };
 
@@ -175,7 +175,7 @@ fn Details() -> impl IntoView {
         </Part>
         <Part title="Several at once">
             <Frame title="what can be done" set=|app| set::picked(app, None) is_wide=true><ChosenBar /></Frame>
-            <Frame title="to be forgotten" set=|app| set::picked(app, Some(Deed::Forget)) is_wide=true><ChosenBar /></Frame>
+            <Frame title="to be forgotten" set=|app| set::picked(app, Some(ClaimAction::Forget)) is_wide=true><ChosenBar /></Frame>
             <Frame title="while it is done" set=set::busy is_wide=true><ChosenBar /></Frame>
         </Part>
     }

@@ -89,7 +89,7 @@ pub(crate) fn SettingsSheet() -> impl IntoView {
     view! {
         <Modal over=Over::Settings label=say::rail::SETTINGS class="settings">
             <Heading title=say::rail::SETTINGS />
-            <Chosen />
+            <SettingsForm />
         </Modal>
     }
 }
@@ -118,7 +118,7 @@ fn choices<T: Copy + PartialEq + Send + Sync + 'static>(
 }
 
 #[component]
-fn Chosen() -> impl IntoView {
+fn SettingsForm() -> impl IntoView {
     let app = App::here();
     const THEMES: &[(Theme, &str)] = &[
         (Theme::System, say::settings::SYSTEM),

@@ -34,8 +34,8 @@ use crate::{
         },
         write,
     },
-    chosen::Deed,
     feed::EngramList,
+    selection::ClaimAction,
     words::{State, say::many},
 };
 
@@ -340,7 +340,7 @@ pub(super) fn chosen(app: App, index: usize) {
 }
 
 /// The first rows, selected, and the question about them.
-pub(super) fn picked(app: App, asking: Option<Deed>) {
+pub(super) fn picked(app: App, asking: Option<ClaimAction>) {
     let all = engrams();
     load(app, &all, Filter::default());
     let rows = untrack(|| feed::rows(app));

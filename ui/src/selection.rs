@@ -1,21 +1,21 @@
-//! The selected rows, and the outcome of an action on them.
+//! The selected rows, and the actions on them.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
-use engram_model::{Code, Conflict, ConflictId, Engram, EngramId, Refusal, shorten};
+use engram_model::{Conflict, ConflictId, Engram, EngramId, shorten};
 use jiff::Timestamp;
 
 use crate::{
     feed::EngramList,
-    words::{self, State, say},
+    words::{self, State},
 };
 
 /// An action on several claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum ClaimAction {
     /// Still true: repoints each at its evidence as it is now.
     Confirm,
     /// No longer true: forgets those whose evidence changed.
@@ -26,7 +26,7 @@ pub enum Deed {
     Forget,
 }
 
-impl Deed {
+impl ClaimAction {
     /// Whether it applies to this engram, which holds.
     pub fn fits(self, engram: &Engram) -> bool {
         match self {
@@ -71,7 +71,7 @@ impl Selectable for Conflict {
 /// The selected rows, with what they show: the list drops rows that are scrolled
 /// far away.
 #[derive(Clone, Debug)]
-pub struct Chosen<R: Selectable = Engram> {
+pub struct Selection<R: Selectable = Engram> {
     all: BTreeMap<R::Id, Arc<R>>,
     /// Done, but not yet shown in the list: must not be done again.
     settling: BTreeSet<R::Id>,
@@ -79,7 +79,7 @@ pub struct Chosen<R: Selectable = Engram> {
     range: Option<(R::Id, R::Id)>,
 }
 
-impl<R: Selectable> Default for Chosen<R> {
+impl<R: Selectable> Default for Selection<R> {
     fn default() -> Self {
         Self {
             all: BTreeMap::new(),
@@ -89,7 +89,7 @@ impl<R: Selectable> Default for Chosen<R> {
     }
 }
 
-impl<R: Selectable> Chosen<R> {
+impl<R: Selectable> Selection<R> {
     /// The count.
     pub fn len(&self) -> usize {
         self.all.len()
@@ -197,7 +197,7 @@ impl<R: Selectable> Chosen<R> {
     }
 }
 
-impl Chosen<Engram> {
+impl Selection<Engram> {
     /// Newest first.
     pub fn rows(&self) -> Vec<Arc<Engram>> {
         let mut rows: Vec<_> = self.all.values().cloned().collect();
@@ -206,15 +206,15 @@ impl Chosen<Engram> {
     }
 
     /// Those without a pending action, newest first.
-    pub fn fitting(&self, deed: Deed) -> Vec<Arc<Engram>> {
+    pub fn fitting(&self, action: ClaimAction) -> Vec<Arc<Engram>> {
         let mut rows = self.rows();
-        rows.retain(|it| deed.fits(it));
+        rows.retain(|it| action.fits(it));
         rows
     }
 
     /// The count of those.
-    pub fn count(&self, deed: Deed) -> usize {
-        self.all.values().filter(|it| deed.fits(it)).count()
+    pub fn count(&self, action: ClaimAction) -> usize {
+        self.all.values().filter(|it| action.fits(it)).count()
     }
 
     /// Drops what no longer holds or left the list, and updates the others; returns whether anything
@@ -278,118 +278,6 @@ pub fn named(rows: &[Arc<Engram>]) -> (Vec<String>, usize) {
     (names, rows.len().saturating_sub(most))
 }
 
-/// The outcome of an action on many claims.
-#[derive(Debug)]
-pub struct BatchOutcome<T, D> {
-    /// What was done, with the results.
-    pub done: Vec<(T, D)>,
-    /// What was refused for its own reasons.
-    pub refused: Vec<T>,
-    /// Why the first of them was refused.
-    pub first: Option<Refusal>,
-    /// What was not tried, because the run ended before.
-    pub left: Vec<T>,
-    /// Why it ended, if not by the person.
-    pub ended: Option<Refusal>,
-}
-
-impl<T, D> BatchOutcome<T, D> {
-    /// Begins with all of these to do.
-    pub fn of(mut all: Vec<T>) -> Self {
-        all.reverse();
-        Self {
-            done: Vec::new(),
-            refused: Vec::new(),
-            first: None,
-            left: all,
-            ended: None,
-        }
-    }
-
-    /// The next one.
-    pub fn next(&self) -> Option<&T> {
-        self.left.last()
-    }
-
-    /// Takes the answer for the next one; returns whether to go on.
-    pub fn answer(&mut self, answer: Result<D, Refusal>) -> bool {
-        match answer {
-            Err(refusal) if !is_of_one(refusal.code) => {
-                self.ended = Some(refusal);
-                return false;
-            }
-            Ok(done) => self.done.extend(self.left.pop().map(|it| (it, done))),
-            Err(refusal) => {
-                self.refused.extend(self.left.pop());
-                self.first.get_or_insert(refusal);
-            }
-        }
-        !self.left.is_empty()
-    }
-
-    /// The count.
-    pub fn len(&self) -> usize {
-        self.done.len() + self.refused.len() + self.left.len()
-    }
-
-    /// Whether there were none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether all was done.
-    pub fn is_whole(&self) -> bool {
-        self.done.len() == self.len()
-    }
-
-    /// Says how many of these were done, and why not the rest.
-    pub fn told(&self, done: &str, of: say::Noun) -> (String, String) {
-        let number = |it: usize| words::thousands(it as u64);
-        if self.is_whole() {
-            let all = words::count(self.done.len() as u64, of);
-            return (format!("{done} {all}"), String::new());
-        }
-        let text = say::many::done_of(done, &number(self.done.len()), &number(self.len()));
-        let reason = |refusal: &Refusal| {
-            let message = words::sentence(&refusal.message);
-            words::visible(&format!("{message}. {}", refusal.hint))
-        };
-        let mut why = Vec::new();
-        if let Some(first) = &self.first {
-            why.push(say::many::refused(
-                &number(self.refused.len()),
-                &reason(first),
-            ));
-        }
-        if !self.left.is_empty() {
-            let because = self.ended.as_ref().map(reason);
-            why.push(say::many::left(
-                &number(self.left.len()),
-                because.as_deref(),
-            ));
-        }
-        (text, why.join(" "))
-    }
-}
-
-/// Whether a refusal is about one claim; any other would affect the rest too.
-fn is_of_one(code: Code) -> bool {
-    matches!(
-        code,
-        Code::NotFound
-            | Code::PointerNotFound
-            | Code::PointerInvalid
-            | Code::PointerUnpinned
-            | Code::Unanchored
-            | Code::Expired
-            | Code::AlreadySettled
-            | Code::ScopeDenied
-            | Code::SecretDetected
-            | Code::SchemaInvalid
-            | Code::ClaimTooLong
-    )
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -446,7 +334,7 @@ mod tests {
         feed
     }
 
-    fn numbers(chosen: &Chosen) -> Vec<u64> {
+    fn numbers(chosen: &Selection) -> Vec<u64> {
         chosen.rows().iter().map(|it| it.seq).collect()
     }
 
@@ -454,7 +342,7 @@ mod tests {
     fn an_extension_goes_on_from_where_it_ended() {
         let rows = feed(1..=9, None).rows();
         let can = |it: &Engram| it.seq != 6;
-        let mut chosen = Chosen::default();
+        let mut chosen = Selection::default();
         // Selectable by row, past one that cannot be selected, and back.
         for (at, to, want) in [
             (9, 8, &[9, 8][..]),
@@ -472,12 +360,12 @@ mod tests {
         }
         // If nothing is open, or the open engram is not listed, one row is selected.
         for at in [None, Some(id(99))] {
-            let mut chosen = Chosen::default();
+            let mut chosen = Selection::default();
             chosen.extend(&rows, at, id(5), can);
             assert_eq!(numbers(&chosen), [5]);
         }
         // It extends from a row that was selected alone.
-        let mut chosen = Chosen::default();
+        let mut chosen = Selection::default();
         chosen.toggle(rows[2].clone());
         chosen.extend(&rows, Some(id(7)), id(8), can);
         assert_eq!(numbers(&chosen), [8, 7]);
@@ -488,7 +376,7 @@ mod tests {
     #[test]
     fn what_closes_or_leaves_the_list_is_chosen_no_more() {
         let mut feed = feed(10..=19, Some(10));
-        let mut chosen = Chosen::default();
+        let mut chosen = Selection::default();
         chosen.add(&feed.rows(), |_| true);
         assert!(!chosen.follow(&feed, now()), "nothing is otherwise");
         let mut newer = engram(21, "");
@@ -523,7 +411,7 @@ mod tests {
     #[test]
     fn what_was_done_is_not_chosen_again_before_the_list_shows_it() {
         let mut feed = feed(1..=3, None);
-        let mut chosen = Chosen::default();
+        let mut chosen = Selection::default();
         chosen.add(&feed.rows(), |_| true);
         chosen.settle([id(1), id(2)].into_iter());
         assert_eq!(numbers(&chosen), [3]);
@@ -547,7 +435,7 @@ mod tests {
 
     #[test]
     fn ten_thousand_are_chosen_and_followed() {
-        let mut chosen = Chosen::default();
+        let mut chosen = Selection::default();
         for from in (1..=10_000u64).step_by(2_000) {
             let feed = feed(from..=from + 1_999, Some(from));
             chosen.add(&feed.rows(), |_| true);
@@ -555,7 +443,7 @@ mod tests {
         let mut newest = feed(8_001..=10_000, Some(8_001));
         newest.live(vec![entry(10_001, Change::Forgotten(id(9_000)))], false);
         assert!(chosen.follow(&newest, now()));
-        assert_eq!(chosen.fitting(Deed::Forget).len(), 9_999);
+        assert_eq!(chosen.fitting(ClaimAction::Forget).len(), 9_999);
     }
 
     #[test]
@@ -569,81 +457,21 @@ mod tests {
             asked,
             engram(5, "evidence_gone"),
         ];
-        let mut chosen = Chosen::default();
+        let mut chosen = Selection::default();
         chosen.add(&all.map(Arc::new), |_| true);
-        for (deed, want) in [
-            (Deed::Confirm, &[3][..]),
-            (Deed::Deny, &[5, 4, 3]),
-            (Deed::Ask, &[5, 3]),
-            (Deed::Forget, &[5, 4, 3, 2, 1]),
+        for (action, want) in [
+            (ClaimAction::Confirm, &[3][..]),
+            (ClaimAction::Deny, &[5, 4, 3]),
+            (ClaimAction::Ask, &[5, 3]),
+            (ClaimAction::Forget, &[5, 4, 3, 2, 1]),
         ] {
-            let fitting = chosen.fitting(deed);
+            let fitting = chosen.fitting(action);
             let numbers: Vec<u64> = fitting.iter().map(|it| it.seq).collect();
-            assert_eq!(numbers, want, "{deed:?}");
-            assert_eq!(chosen.count(deed), want.len(), "{deed:?}");
+            assert_eq!(numbers, want, "{action:?}");
+            assert_eq!(chosen.count(action), want.len(), "{action:?}");
         }
         assert_eq!(chosen.text(), "Claim 5\nClaim 4\nClaim 3\nClaim 2\nClaim 1");
         let (names, more) = named(&chosen.rows());
         assert_eq!((names[0].as_str(), names.len(), more), ("Claim 5", 3, 2));
-    }
-
-    /// The message for so many claims, each answered by its number.
-    fn told(count: u32, answer: impl Fn(u32) -> Result<(), Refusal>) -> (String, String) {
-        let mut outcome = BatchOutcome::of((1..=count).collect());
-        let mut asked = BTreeSet::new();
-        while let Some(&next) = outcome.next() {
-            assert!(asked.insert(next), "each once");
-            if !outcome.answer(answer(next)) {
-                break;
-            }
-        }
-        let is_whole = outcome.is_whole();
-        let (text, why) = outcome.told("Confirmed", say::CLAIMS);
-        assert_eq!(is_whole, why.is_empty());
-        assert_eq!(outcome.len(), count as usize, "nothing is lost");
-        (text, why)
-    }
-
-    #[test]
-    fn what_was_done_and_what_not_is_told() {
-        let refused = |code| Refusal::new(code, "it is over", "Look again.");
-        assert_eq!(told(1, |_| Ok(())).0, "Confirmed 1 claim");
-        assert_eq!(told(10_000, |_| Ok(())).0, "Confirmed 10,000 claims");
-        // Each refusal of one is counted; the others go on.
-        let odd = |it| match it % 2 {
-            0 => Ok(()),
-            _ => Err(refused(Code::NotFound)),
-        };
-        for (count, text, why) in [
-            (
-                2,
-                "Confirmed 1 of 2",
-                "1 was refused: It is over. Look again.",
-            ),
-            (
-                5,
-                "Confirmed 2 of 5",
-                "3 were refused; the first: It is over. Look again.",
-            ),
-        ] {
-            assert_eq!(told(count, odd), (text.to_owned(), why.to_owned()));
-        }
-        // A refusal that would affect all ends the run.
-        for code in [Code::RateLimited, Code::StoreFull, Code::Internal] {
-            let full = |it| match it {
-                ..=212 => Ok(()),
-                _ => Err(refused(code)),
-            };
-            let (text, why) = told(1_000, full);
-            assert_eq!(text, "Confirmed 212 of 1,000");
-            assert_eq!(why, "Not done: 788. It is over. Look again.");
-        }
-        // Stopped by the person.
-        let mut outcome = BatchOutcome::of(vec![1, 2, 3]);
-        assert!(outcome.answer(Ok(())));
-        assert_eq!(outcome.done, [(1, ())]);
-        let (text, why) = outcome.told("Confirmed", say::CLAIMS);
-        assert_eq!(text, "Confirmed 1 of 3");
-        assert_eq!(why, "Stopped: 2 not done.");
     }
 }
