@@ -15,6 +15,18 @@
 //! Backticks mark what a person types or finds elsewhere; it is typeset as code.
 #![allow(missing_docs, reason = "each says what it is")]
 
+pub mod agents;
+pub mod brief;
+pub mod conflicts;
+pub mod connect;
+pub mod knowledge;
+pub mod many;
+pub mod repositories;
+pub mod requests;
+pub mod settings;
+pub mod source;
+pub mod write;
+
 pub use engram_model::Noun;
 
 pub const ENGRAMS: Noun = ("engram", "engrams");
@@ -45,8 +57,6 @@ pub mod rail {
     pub const DRIFT_COUNTS: &str = "Claims whose evidence was edited or is gone";
     pub const SETTINGS: &str = "Settings";
 }
-
-pub mod agents;
 
 /// The status line.
 pub mod status {
@@ -255,41 +265,6 @@ pub mod acts {
     pub const RESTORED_NOW: &str = "Restored as a new version";
 }
 
-/// What a person writes: a correction, and a claim of their own.
-pub mod write {
-    pub const CORRECT: &str = "Correct…";
-    pub const CORRECT_MEANS: &str = "Saves your wording as a new version";
-    pub const CORRECTION: &str = "Your correction";
-    pub const UNSAVED: &str = "You have an unsaved correction.";
-    pub const CONTINUE: &str = "Continue";
-    pub const DISCARD: &str = "Discard";
-    pub const CORRECTED: &str = "Corrected: the claim is yours now";
-    pub const MEANWHILE: &str =
-        "This claim changed while you were writing. Saving replaces its newest version.";
-    pub const SAVE: &str = "Save";
-    pub const SAVING: &str = "Saving…";
-    pub const CANCEL: &str = "Cancel";
-    pub const ADD: &str = "Add a claim…";
-    pub const TITLE: &str = "Add a claim";
-    pub const ABOUT: &str = "Add a claim about these lines";
-    pub const ADDED: &str = "Added: agents get this claim";
-    pub const EXISTS: &str = "This claim already exists with this evidence";
-    pub const CLAIM: &str = "Claim";
-    pub const CLAIM_HINT: &str = "What is true here, in one to three sentences";
-    pub const EVIDENCE: &str = "Evidence";
-    pub const EVIDENCE_HINT: &str = "repo:src/main.rs#L10-L20@HEAD";
-    pub const KIND: &str = "Kind";
-    pub const TOPIC: &str = "Topic";
-    pub const TOPIC_HINT: &str = "Optional, such as payments/webhooks";
-    pub const MARK: &str = "Drag or Shift-click to mark lines";
-    pub const MARKED: &str = "Marked lines";
-    pub const UNMARK: &str = "Unmark lines";
-
-    pub fn length(characters: &str, most: &str) -> String {
-        format!("{characters} of {most} characters")
-    }
-}
-
 /// A claim to review.
 pub mod review {
     pub const NOT_DRIFTED: &str = "There is nothing to review in this claim";
@@ -309,137 +284,6 @@ pub mod review {
     pub const BACK: &str = "Back to the feed";
 }
 
-pub mod brief;
-
-pub mod conflicts;
-pub mod knowledge;
-
-pub mod many;
-
-pub mod requests;
-
-/// A source: what a pointer leads to.
-pub mod source {
-    pub const READING: &str = "Reading the pinned source…";
-    pub const CUT_DOCUMENT: &str = "The document continues: read the rest as source.";
-    pub const RECORDED_BY: &str = "Recorded by ";
-    pub const WORKING_TREE: &str = "working tree ";
-    pub const IS_NOW: &str = "now a ";
-    pub const WHAT_CHANGED: &str = "What changed";
-    pub const AS_DOCUMENT: &str = "As a document";
-    pub const AS_SOURCE: &str = "As source";
-    pub const WHO_WROTE: &str = "Who wrote it";
-    pub const WHO_WROTE_LINES: &str = "Who wrote these lines";
-    pub const FOLLOWING: &str = "Following the history…";
-    pub const PINNED: &str = "Pinned";
-    pub const NOW: &str = "Working tree";
-    pub const SIDES: &str = "Pinned and working tree, side by side";
-    pub const UNCHANGED_LINES: super::Noun = ("unchanged line", "unchanged lines");
-    pub const UNFOLD: &str = "Show unchanged lines";
-    pub const NOTHING_LEFT: &str = "Nothing is left of it";
-    pub const ADDED: &str = "added: ";
-    pub const REMOVED: &str = "removed: ";
-    pub const CODE: &str = "Code";
-    pub const TABLE: &str = "Table";
-    pub const PICTURE: &str = "picture: ";
-    pub const READING_LINE: &str = "Reading the line…";
-    pub const LONG_LINE: &str = "A long line";
-    pub const LINE_PART: &str = "Part of the line";
-    pub const EARLIER: &str = "Earlier";
-    pub const LATER: &str = "Later";
-    pub const CLOSE_LINE: &str = "Close the line";
-    pub const WHOLE_PICTURE: &str = "A picture has no lines: it is pinned and compared as a whole.";
-    pub const WHOLE_FILE: &str =
-        "A binary file has no lines: it is pinned and compared as a whole.";
-    pub const ON_DISK: &str = "in the files on disk";
-    pub const KNOWN: &str = "Details";
-    pub const KNOWN_PIN: &str = "pinned";
-    pub const KNOWN_DIGEST: &str = "digest";
-    pub const KNOWN_STATE: &str = "last checked";
-
-    pub fn pinned(pin: &str) -> String {
-        format!("pinned {pin}")
-    }
-
-    /// The head of a side of a comparison, with its commit or file.
-    pub fn side(side: &str, of: &str) -> String {
-        if of.is_empty() {
-            side.to_owned()
-        } else {
-            format!("{side} · {of}")
-        }
-    }
-
-    pub fn now_at(lines: &str) -> String {
-        format!("now {lines}")
-    }
-
-    pub fn lines(start: u32, end: u32) -> String {
-        if start == end {
-            format!("line {start}")
-        } else {
-            format!("lines {start}–{end}")
-        }
-    }
-
-    pub fn label(name: &str, language: Option<&str>, lines: &str) -> String {
-        match language {
-            Some(language) => format!("{name}, {language}, {lines} in all"),
-            None => format!("{name}, {lines} in all"),
-        }
-    }
-
-    pub fn more_of_span(lines: &str) -> String {
-        format!("Not shown: {lines} of this span. Open the file in your editor to read the rest.")
-    }
-
-    pub fn more_of_comparison(lines: &str) -> String {
-        format!(
-            "Not shown: {lines} of this comparison. Open the file in your editor to read the rest."
-        )
-    }
-
-    pub fn more_of_blame(lines: &str) -> String {
-        format!("Not shown: {lines} of this span. Run `git blame` to see who wrote them.")
-    }
-
-    pub fn show_more(next: usize, left: &str) -> String {
-        format!("Show {next} of {left} more")
-    }
-
-    pub fn or_before(day: &str) -> String {
-        format!("{day} or earlier")
-    }
-
-    pub fn cut(characters: &str) -> String {
-        format!("… {characters} more")
-    }
-
-    pub fn read_on(line: u32, more: &str) -> String {
-        format!("Continue line {line}: {more}")
-    }
-
-    pub fn line_part(line: &str, from: &str, to: &str, of: &str) -> String {
-        format!("Line {line}, characters {from} to {to} of {of}")
-    }
-
-    pub fn stand_in(file: &str) -> String {
-        format!("Git LFS keeps the file itself ({file}); these lines are committed in its place.")
-    }
-
-    pub fn as_text(media: &str) -> String {
-        format!("{media}, shown as its source text.")
-    }
-
-    pub fn in_head(commit: &str) -> String {
-        format!("in the checked-out commit, {commit}")
-    }
-
-    pub fn found_elsewhere(because: &str, place: &str) -> String {
-        format!("{because}. Bytes with the same digest are {place}.")
-    }
-}
-
 /// Sheets over the window.
 pub mod sheet {
     pub const SHORTCUTS: &str = "Shortcuts";
@@ -457,108 +301,6 @@ pub mod sheet {
     pub const ENGRAMS: &str = "Loaded engrams";
     pub const ALL_CLAIMS: &str = "Search all claims for";
     pub const NOTHING: &str = "Nothing loaded matches.";
-}
-
-/// Repositories.
-pub mod repositories {
-    pub const TITLE: &str = "Repositories";
-    pub const ONE: &str = "This page shows the repository that `engram serve` was started in. The window (`engram app`) switches between several.";
-    pub const FRONT: &str = "in front";
-    pub const NEW: &str = " new";
-    pub const PATH: &str = "Path of a repository";
-    pub const PATH_HINT: &str = "/path/to/another/repository";
-    pub const OPEN: &str = "Open";
-    pub const BEFORE: &str = "Known repositories";
-    pub const SWITCHING: &str = "another repository is being opened";
-    pub const SWITCHING_HINT: &str = "Nothing changed; try again once it is open.";
-    pub const PICK: &str = "Choose a folder…";
-    pub const CHOOSE: &str = "Choose a repository";
-    pub const OUTSIDE: &str = "Engram was started outside a repository.";
-    pub const NOT_HERE: &str = "This link leads to another repository";
-    pub const OFFER: &str = "Engram does not know this repository yet. Open it only if you trust where the link came from.";
-    pub const OPEN_IT: &str = "Open it";
-    pub const LEAVE_IT: &str = "Not now";
-    pub const NOWHERE: &str = "Engram cannot open this link";
-    pub const NOWHERE_HINT: &str =
-        "Links look like `engram://feed/ID` or `engram://drift`; a filter can follow after `?`.";
-    pub const NEWER_HINT: &str = "The address may come from a newer Engram.";
-    pub const NO_ENGRAM: &str = "There is no such engram here";
-    pub const NO_ENGRAM_HINT: &str = "It may be in another repository or another home.";
-
-    pub fn close(name: &str) -> String {
-        format!("Close {name}")
-    }
-
-    pub fn is_front(name: &str) -> String {
-        format!("{name} is in front")
-    }
-
-    pub fn not_here_hint(path: &str) -> String {
-        format!("Its path is {path}.")
-    }
-
-    pub fn stay_outside(count: &str) -> String {
-        format!("Show what is stored outside a repository: {count}")
-    }
-
-    pub fn no_view(name: &str) -> String {
-        format!("There is no view called {name}")
-    }
-
-    pub fn no_id(id: &str) -> String {
-        format!("{id} is not the id of an engram")
-    }
-
-    pub fn no_conflict(id: &str) -> String {
-        format!("{id} is not the id of a conflict")
-    }
-}
-
-/// The settings.
-pub mod settings {
-    pub const COMMAND: &str = "Settings: theme, text size, editor";
-    pub const REQUESTS: &str = "Requests";
-    pub const QUIET: &str = "In the window";
-    pub const NOTIFY: &str = "Notify me";
-    pub const THEME: &str = "Theme";
-    pub const SYSTEM: &str = "System";
-    pub const LIGHT: &str = "Light";
-    pub const DARK: &str = "Dark";
-    pub const CONTRAST: &str = "High contrast";
-    pub const DENSITY: &str = "Density";
-    pub const NORMAL: &str = "Normal";
-    pub const COMPACT: &str = "Compact";
-    pub const MOTION: &str = "Motion";
-    pub const REDUCED: &str = "Reduced";
-    pub const ZOOM: &str = "Zoom";
-    pub const ZOOM_RESET: &str = "Reset zoom";
-    pub const PRODUCT: &str = "Engram ";
-    pub const DATA_IN: &str = "Data in ";
-    pub const EDITOR: &str = "Editor";
-    pub const AUTOMATIC: &str = "Automatic";
-    pub const COMMAND_LINE: &str = "Command line";
-    pub const COMMAND_LINE_HINT: &str = "code --goto {file}:{line}";
-    pub const LINKS: &str = "Links";
-    pub const LINKS_HERE: &str = "`engram://` links in other programs open in this window.";
-    pub const LINKS_ELSEWHERE: &str = "`engram://` links in other programs do not open here yet.";
-    pub const LINKS_BRING: &str = "Open them here";
-    pub const AGENTS: &str = "Agents";
-    pub const LOG: &str = "Log";
-    pub const OPEN: &str = "Open";
-    pub const COPY_LOG: &str = "Copy the path of the log";
-
-    pub fn percent(zoom: u16) -> String {
-        format!("{zoom}%")
-    }
-
-    pub fn automatic(editor: Option<&str>) -> String {
-        let editor = editor.map_or_else(|| "none found".to_owned(), |it| format!("now {it}"));
-        format!("Runs without a shell. Automatic: {editor}.")
-    }
-
-    pub fn overruled(variable: &str) -> String {
-        format!("`{variable}` is set and overrides this choice.")
-    }
 }
 
 /// The first run, and the sample.
@@ -594,58 +336,6 @@ pub mod first {
 
     pub fn copy(agent: &str) -> String {
         format!("Copy the command for {agent}")
-    }
-}
-
-/// Agents, and the change to the configuration of one.
-pub mod connect {
-    pub const TITLE: &str = "Connect an agent";
-    pub const OPEN: &str = "Connect an agent…";
-    pub const MEANS: &str = "You see each change before it is written, and can undo it.";
-    pub const MEANS_COMMANDS: &str =
-        "Run one of these in a terminal, in your repository. It shows the change before making it.";
-    pub const IN_TERMINAL: &str = "Or in a terminal";
-    pub const HERE: &str = "connected";
-    pub const ELSEWHERE: &str = "connected to another Engram";
-    pub const STRANGER: &str = "not connected: another server is named engram";
-    pub const NO: &str = "not connected";
-    pub const REFUSED: &str = "cannot be connected";
-    pub const CONNECT: &str = "Connect…";
-    pub const UNDO: &str = "Undo…";
-    pub const CREATES: &str = "Creates ";
-    pub const EDITS: &str = "Changes ";
-    pub const REMOVES: &str = "Deletes ";
-    pub const LINKED: &str = "Reached through the link ";
-    pub const REPLACES: &str = "Replaces another server named `engram`. Undo puts it back.";
-    pub const ADVICE: &str = "The repository’s advice to agents changes too:";
-    pub const OTHER: &str =
-        "The file changed in the meantime. Nothing was written; review the new change.";
-    pub const WRITE: &str = "Write it";
-    pub const REMOVE: &str = "Undo it";
-    pub const CANCEL: &str = "Cancel";
-
-    pub fn connect(agent: &str) -> String {
-        format!("Connect {agent}…")
-    }
-
-    pub fn undo(agent: &str) -> String {
-        format!("Undo for {agent}…")
-    }
-
-    pub fn next(agent: &str) -> String {
-        format!("Connected. Start or restart {agent} so that it picks up Engram’s tools.")
-    }
-
-    pub fn undone(agent: &str) -> String {
-        format!("Undone. {agent} stops using Engram when it restarts.")
-    }
-
-    pub fn left(why: &str) -> String {
-        format!("AGENTS.md stays as it is: {why}.")
-    }
-
-    pub fn more(lines: &str) -> String {
-        format!("Not shown: {lines} of this change.")
     }
 }
 
