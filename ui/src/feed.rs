@@ -127,8 +127,8 @@ impl EngramList {
         self.trim();
     }
 
-    /// Applies entries from the live journal; `hold` keeps new engrams back until [`EngramList::release`].
-    /// Returns how many engrams are new.
+    /// Applies entries from the live journal; `hold` keeps new engrams back until
+    /// [`EngramList::release`]. Returns how many engrams are new.
     pub fn live(&mut self, entries: Vec<Entry>, hold: bool) -> usize {
         let mut new = 0;
         for entry in entries {

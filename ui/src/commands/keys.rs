@@ -17,8 +17,8 @@ pub struct Press<'a> {
 }
 
 impl Press<'_> {
-    /// Which digit from 1 to 9 it is; by its place where it types something else, as it does with Shift on
-    /// most keyboards, and without on some.
+    /// Which digit from 1 to 9 it is; by its place where it types something else, as it does with
+    /// Shift on most keyboards, and without on some.
     pub fn digit(&self) -> Option<usize> {
         let place = self.code.strip_prefix("Digit").unwrap_or_default();
         let digit = [self.key, place].map(|it| it.parse().ok().filter(|it| (1..=9).contains(it)));

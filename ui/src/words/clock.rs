@@ -31,8 +31,8 @@ impl Clock {
         }
     }
 
-    /// How long ago, for a row: `now`, `4 min`, `3 h`, then the day, then the month. Past ten minutes
-    /// in steps of five: each change is a frame to draw, and little is drawn at rest.
+    /// How long ago, for a row: `now`, `4 min`, `3 h`, then the day, then the month. Past ten
+    /// minutes in steps of five: each change is a frame to draw, and little is drawn at rest.
     pub fn ago(&self, at: Timestamp) -> String {
         match self.now.as_second().saturating_sub(at.as_second()) {
             ..60 => "now".to_owned(),

@@ -41,8 +41,9 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
     }
 }
 
-/// How the evidence of a claim stands, in a word and the class of the word; `is_blind` where the repository
-/// is not there to be looked at. Where all is well the class is `word well`, for who has less to say of that.
+/// How the evidence of a claim stands, in a word and the class of the word; `is_blind` where the
+/// repository is not there to be looked at. Where all is well the class is `word well`, for who has
+/// less to say of that.
 pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str) {
     // A question shows evidence in doubt: never call it well.
     if is_question(engram) {

@@ -16,7 +16,8 @@ pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
 /// Most letters that a repository is told by.
 const LETTERS: usize = 4;
 
-/// Repositories by two letters each, or as few more as tell them apart; the same name twice by numbers.
+/// Repositories by two letters each, or as few more as tell them apart; the same name twice by
+/// numbers.
 pub fn initials(names: &[&str]) -> Vec<String> {
     let mut all: Vec<String> = names.iter().map(|it| letters(it, 2)).collect();
     let is_alike = |all: &[String], at: usize| all.iter().filter(|it| **it == all[at]).count() > 1;
