@@ -3,12 +3,12 @@
 use engram_model::{Ask, Refusal};
 use leptos::{html, prelude::*, task::spawn_local};
 
-use super::{
+use super::refused::Refused;
+use crate::app::{
     connection::Link,
     dom,
     part::Slot,
     reading,
-    refused::Refused,
     state::App,
     states,
     views::{LIST, View},

@@ -1,5 +1,8 @@
 //! What is read: one engram, the source that keys act on, and what is about to be done to it.
 
+pub(super) mod detail;
+pub(super) mod history;
+
 use std::sync::Arc;
 
 use engram_model::{Code, Engram, EngramId, Filter, Pointer, Refusal, ask};

@@ -6,8 +6,9 @@ use std::{ops::Range, sync::Arc};
 use engram_model::{Class, Piece, Pointer, Side, SourceLine};
 use leptos::{ev, html, prelude::*};
 
-use super::{dom, long_line::LongLine, write::Marks};
+use super::long_line::LongLine;
 use crate::{
+    app::{dom, write::Marks},
     compare,
     words::{self, say},
 };

@@ -1,6 +1,9 @@
 //! Which repository is in front, what the page knows about the others, and what other programs hand to the
 //! window. Choosing one: `pick.rs`.
 
+pub(super) mod pick;
+pub(super) mod start;
+
 use std::{collections::HashMap, time::Duration};
 
 use engram_model::{Handed, ProjectStatus, Recent, Refusal};

@@ -3,17 +3,17 @@
 use engram_model::Recent;
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
-use super::{
-    dom,
-    frame::Over,
-    icons::Icon,
-    overlay::{Heading, Modal},
-    prose::prose,
-    refused::Refused,
-    state::App,
-};
 use crate::{
-    app::repositories,
+    app::{
+        dom,
+        frame::Over,
+        icons::Icon,
+        overlay::{Heading, Modal},
+        prose::prose,
+        refused::Refused,
+        repositories,
+        state::App,
+    },
     words::{self, say},
 };
 

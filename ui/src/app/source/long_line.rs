@@ -3,8 +3,11 @@
 use engram_model::{LineReply, LineView, Pointer, PointerInput, ask};
 use leptos::prelude::*;
 
-use super::{dom, icons::Icon, media::Refused, source::shown_panel, state::App};
-use crate::words::{self, say};
+use super::media::Refused;
+use crate::{
+    app::{dom, icons::Icon, source::shown_panel, state::App},
+    words::{self, say},
+};
 
 /// The parts that the engine sends, in characters.
 const PART: u64 = 10_000;

@@ -5,23 +5,26 @@ use std::sync::Arc;
 use engram_model::{Engram, EngramId};
 use leptos::{html, prelude::*};
 
-use super::{
-    dom,
-    history::History,
-    icons::Icon,
-    menu, outside,
-    palette::keycaps,
-    prose,
-    reading::Closing,
-    refused::Refused,
-    room::{self, ToList},
-    source::SourceCard,
-    state::App,
-    views::drift::{Triage, Verdicts},
-    write::{Correct, CorrectButton},
-};
+use super::history::History;
 use crate::{
-    app::{reading, stale, views::conflicts},
+    app::{
+        dom,
+        icons::Icon,
+        menu, outside,
+        palette::keycaps,
+        prose,
+        reading::{self, Closing},
+        refused::Refused,
+        room::{self, ToList},
+        source::SourceCard,
+        stale,
+        state::App,
+        views::{
+            conflicts,
+            drift::{Triage, Verdicts},
+        },
+        write::{Correct, CorrectButton},
+    },
     commands::{self, Act},
     feed::EngramList,
     words::{self, State, say},

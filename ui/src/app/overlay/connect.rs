@@ -7,17 +7,19 @@ use engram_model::{
 };
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
 
-use super::{
-    dom,
-    frame::Over,
-    icons::Icon,
-    outside,
-    overlay::{Heading, Modal},
-    prose::prose,
-    refused::told,
-    state::App,
+use crate::{
+    app::{
+        dom,
+        frame::Over,
+        icons::Icon,
+        outside,
+        overlay::{Heading, Modal},
+        prose::prose,
+        refused::told,
+        state::App,
+    },
+    words::{self, say},
 };
-use crate::words::{self, say};
 
 /// What a row shows below its agent's name.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,10 @@
 //! What lies over the panes: the sheet of shortcuts, a passing notice, and the page for a failure.
 
+pub(super) mod connect;
+pub(super) mod menu;
+pub(super) mod palette;
+pub(super) mod settings;
+
 use engram_model::Refusal;
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsValue;

@@ -11,17 +11,18 @@ use leptos::{html, prelude::*, task::spawn_local};
 use super::{
     code::{Code, Shape},
     document::Document,
-    dom,
-    icons::Icon,
     media::{AlsoIs, FoundElsewhere, NoLines, Refused},
-    prose::prose,
-    reading::Panel,
     sides::Sides,
-    state::App,
-    write::{MarkedLines, Marks},
 };
 use crate::{
-    app::reading,
+    app::{
+        dom,
+        icons::Icon,
+        prose::prose,
+        reading::{self, Panel},
+        state::App,
+        write::{MarkedLines, Marks},
+    },
     compare::{folded, without_indent},
     tags::Tag,
     words::{self, say},
@@ -105,8 +106,8 @@ pub(crate) fn SourceCard(
     }
 }
 
-/// Where the lines are now, if not where they were pinned: as this card has `seen` it, else as its engram
-/// says.
+/// Where the lines are now, if not where they were pinned: as this card has `seen` it, else as its
+/// engram says.
 fn follow_place(
     app: App,
     engram: EngramId,
@@ -382,7 +383,7 @@ fn view_recorded(app: App, recorded: &Recorded) -> impl IntoView + use<> {
     view! { <p class="remark" data-testid="recorded"><span>{say::source::RECORDED_BY}<b>{by}</b>", "{at}</span></p> }
 }
 
-/// Below a source: whether it is what was pinned, how the working tree reads there, and more to show.
+/// Below a source: whether it is what was pinned, how the working tree reads, and more to show.
 #[component]
 fn Proof(
     source: Arc<SourceReply>,
@@ -466,7 +467,7 @@ async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
     match app.ask(ask::Standing(PointerInput::from(pointer))).await {
         Ok(standing) => Some(Arc::from(standing)),
         Err(refusal) => {
-            super::dom::log(&refusal.to_string());
+            dom::log(&refusal.to_string());
             None
         }
     }

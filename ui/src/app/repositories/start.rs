@@ -2,15 +2,17 @@
 
 use leptos::prelude::*;
 
-use super::{
-    frame::Over,
-    overlay::{Heading, Modal},
-    pick::PickRepository,
-    refused::Refused,
-    repositories,
-    state::App,
+use super::pick::PickRepository;
+use crate::{
+    app::{
+        frame::Over,
+        overlay::{Heading, Modal},
+        refused::Refused,
+        repositories,
+        state::App,
+    },
+    words::{self, say},
 };
-use crate::words::{self, say};
 
 /// The known repositories, and ways to choose another.
 #[component]

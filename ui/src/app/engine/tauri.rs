@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::prelude::*;
 
 use super::backend::{News, NoArgs, from_js, to_js};
-use crate::words::say;
+use crate::{app::dom, words::say};
 
 #[wasm_bindgen]
 extern "C" {
@@ -76,7 +76,7 @@ impl IpcSubscription {
                 let news = match call(Call::Entries, &NoArgs {}).await {
                     Ok(entries) => News::Entries(entries),
                     Err(refusal) => {
-                        super::dom::log(&refusal.to_string());
+                        dom::log(&refusal.to_string());
                         News::Lost
                     }
                 };
@@ -105,7 +105,7 @@ pub(crate) async fn follow_handed(mut each: impl FnMut(Handed) + 'static) -> Res
     let closure =
         Closure::<dyn FnMut(JsValue)>::new(move |handed: JsValue| match from_js(&handed) {
             Ok(handed) => each(handed),
-            Err(refusal) => super::dom::log(&refusal.to_string()),
+            Err(refusal) => dom::log(&refusal.to_string()),
         });
     channel.set_onmessage(&closure);
     closure.forget();

@@ -4,15 +4,15 @@
 use engram_model::Recent;
 use leptos::prelude::*;
 
-use super::{
-    dom,
-    frame::Over,
-    icons::Icon,
-    repositories,
-    state::App,
-    views::{self, VIEWS, View},
-};
 use crate::{
+    app::{
+        dom,
+        frame::Over,
+        icons::Icon,
+        repositories,
+        state::App,
+        views::{self, VIEWS, View},
+    },
     commands::{self, Act},
     words::{self, say},
 };

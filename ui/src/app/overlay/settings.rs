@@ -3,17 +3,18 @@
 use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme, Zoom};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{
-    act, connect, dom,
-    frame::Over,
-    icons::Icon,
-    outside,
-    overlay::{Heading, Modal},
-    prose::prose,
-    refused::Refused,
-    state::App,
-};
+use super::connect;
 use crate::{
+    app::{
+        act, dom,
+        frame::Over,
+        icons::Icon,
+        outside,
+        overlay::{Heading, Modal},
+        prose::prose,
+        refused::Refused,
+        state::App,
+    },
     commands::{self, Act, Zooming},
     words::say,
 };

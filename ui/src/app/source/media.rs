@@ -6,8 +6,10 @@ use std::sync::Arc;
 use engram_model::{Engram, FoundIn, Media, MediaKind, Pointer, Refusal};
 use leptos::prelude::*;
 
-use super::{frame::sentence, icons::Icon, prose::prose};
-use crate::words::{self, say};
+use crate::{
+    app::{frame::sentence, icons::Icon, prose::prose},
+    words::{self, say},
+};
 
 /// In the place of lines: what the file is.
 #[component]

@@ -3,8 +3,8 @@
 use engram_model::Refusal;
 use leptos::prelude::*;
 
-use super::{frame::sentence, icons::Icon, prose::prose};
-use crate::words::say;
+use super::{icons::Icon, prose::prose};
+use crate::{app::frame::sentence, words::say};
 
 /// What is wrong and what to do, with a button to try again if that can help.
 #[component]

@@ -9,9 +9,8 @@ use std::{
 use engram_model::{Entry, StatusReply, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{dom, state::App};
 use crate::{
-    app::{reading, views::feed},
+    app::{dom, reading, state::App, views::feed},
     tags::{Tag, touched},
 };
 
@@ -27,7 +26,7 @@ pub(crate) struct Stale {
 }
 
 impl Stale {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             readers: StoredValue::new(HashMap::new()),
             gathered: StoredValue::new(HashSet::new()),
@@ -52,13 +51,13 @@ impl Stale {
     }
 
     /// Nobody reads an engram of the repository that was in front any more.
-    pub(super) fn reset(self) {
+    pub(crate) fn reset(self) {
         self.readers
             .update_value(|all| all.retain(|tag, _| !matches!(tag, Tag::Engram(_))));
     }
 
     /// Touches what entries of the journal make stale; sums a little later, once for many.
-    pub(super) fn follow(self, entries: &[Entry]) {
+    pub(crate) fn follow(self, entries: &[Entry]) {
         let all: HashSet<Tag> = entries.iter().flat_map(|it| touched(&it.change)).collect();
         let (sums, others): (Vec<Tag>, Vec<Tag>) = all.into_iter().partition(|it| it.is_sum());
         others.into_iter().for_each(|it| self.touch(it));
@@ -76,7 +75,7 @@ impl Stale {
 }
 
 /// Reads anew what is stale, for as long as the window lives.
-pub(super) fn follow_stale(app: App) {
+pub(crate) fn follow_stale(app: App) {
     read_when(app, Tag::Status, reread_status);
     read_when(app, Tag::Facets, feed::count_facets);
     read_when(app, Tag::Doubts, feed::list_doubts_anew);
@@ -99,7 +98,7 @@ pub(super) fn follow_stale(app: App) {
 }
 
 /// Whatever is read may have changed while nobody told of it.
-pub(super) fn recheck(app: App) {
+pub(crate) fn recheck(app: App) {
     app.stale.touch(Tag::Sources);
     app.stale.touch(Tag::Conflicts);
     app.stale.touch(Tag::Requests);

@@ -1,5 +1,10 @@
 //! The frame around the views: what lies over them, and what is said at the lower edge.
 
+pub(super) mod rail;
+pub(super) mod room;
+pub(super) mod split;
+pub(super) mod states;
+
 use std::{pin::Pin, time::Duration};
 
 use engram_model::{EngramId, Refusal, Settings, ask};

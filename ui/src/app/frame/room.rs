@@ -5,14 +5,14 @@
 use leptos::{html, prelude::*};
 use wasm_bindgen::{JsCast, prelude::Closure};
 
-use super::{
-    dom,
-    icons::Icon,
-    split::Split,
-    state::{App, Phase},
-    views::LIST,
-};
+use super::split::Split;
 use crate::{
+    app::{
+        dom,
+        icons::Icon,
+        state::{App, Phase},
+        views::LIST,
+    },
     commands::{self, Act},
     words::say,
 };
@@ -48,7 +48,7 @@ pub(crate) fn bring_forward(app: App) -> bool {
 }
 
 /// The same on the way to another address.
-pub(super) fn come_forward(app: App) -> bool {
+pub(crate) fn come_forward(app: App) -> bool {
     if !is_covered(app) {
         return false;
     }
@@ -94,7 +94,7 @@ pub(crate) fn focus_pane(app: App) {
 }
 
 /// Brings what an address names in front: an engram, or the list.
-pub(super) fn show_as_addressed(app: App, names_engram: bool) {
+pub(crate) fn show_as_addressed(app: App, names_engram: bool) {
     let was_in_front = untrack(|| covers_list(app));
     app.reading.is_in_front.set(names_engram);
     if untrack(|| covers_list(app)) != was_in_front {
@@ -103,7 +103,7 @@ pub(super) fn show_as_addressed(app: App, names_engram: bool) {
 }
 
 /// Gives redrawn content in front the focus that went with the old.
-pub(super) fn keep_focus(app: App, element: &web_sys::HtmlDivElement) {
+pub(crate) fn keep_focus(app: App, element: &web_sys::HtmlDivElement) {
     let element = element.clone();
     dom::next_frame(move || {
         if untrack(|| covers_list(app)) && dom::is_nowhere() {
@@ -113,7 +113,7 @@ pub(super) fn keep_focus(app: App, element: &web_sys::HtmlDivElement) {
 }
 
 /// Tracks whether there is room for one pane; the one with the focus stays in front.
-pub(super) fn follow(app: App) {
+pub(crate) fn follow(app: App) {
     let Ok(Some(query)) = window().match_media(NARROW) else {
         return;
     };
@@ -160,7 +160,7 @@ pub(crate) fn panes(list: impl IntoView + 'static, detail: impl IntoView + 'stat
 }
 
 /// Keys of the list scroll the open engram while that is in front.
-pub(super) fn scrolls(app: App, key: &str) -> bool {
+pub(crate) fn scrolls(app: App, key: &str) -> bool {
     let is_one = matches!(
         key,
         "ArrowDown" | "ArrowUp" | "PageDown" | "PageUp" | "Home" | "End" | " "

@@ -4,9 +4,9 @@ use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
-use super::{backend::Backend, dom, palette::keycaps, state::App, views::feed};
+use super::palette::keycaps;
 use crate::{
-    app::{act, reading, room},
+    app::{act, backend::Backend, dom, reading, room, state::App, views::feed},
     commands,
     words::say,
 };

@@ -4,14 +4,12 @@ use engram_model::{EngramId, ask};
 use jiff::Timestamp;
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{
-    frame::sentence,
-    prose::{self, prose},
-    state::App,
-};
 use crate::{
     app::{
+        frame::sentence,
+        prose::{self, prose},
         reading,
+        state::App,
         views::{conflicts, knowledge},
     },
     history::{HistoryEntry, history},

@@ -16,7 +16,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{EventSource, Headers, MessageEvent, RequestInit, Response};
 
 use super::backend::{News, from_js, from_json, strange};
-use crate::words::say;
+use crate::{app::dom, words::say};
 
 /// Under what the tab keeps the token.
 const TOKEN: &str = "token";
@@ -37,7 +37,7 @@ impl Server {
     pub(crate) fn from_location() -> Self {
         let window = leptos::prelude::window();
         let store = window.session_storage().ok().flatten();
-        let hash = super::dom::hash();
+        let hash = dom::hash();
         let token = match hash.strip_prefix("#token=") {
             Some(token) => {
                 // Where the tab cannot keep it, the address does.

@@ -6,17 +6,16 @@ use std::sync::Arc;
 use engram_model::{Engram, Filter, Recent};
 use leptos::{ev, html, prelude::*};
 
-use super::{
-    dom,
-    frame::Over,
-    icons::Icon,
-    overlay::Modal,
-    prose,
-    state::App,
-    views::{VIEWS, View, feed},
-};
 use crate::{
-    app::{act, reading, repositories, room, views},
+    app::{
+        act, dom,
+        frame::Over,
+        icons::Icon,
+        overlay::Modal,
+        prose, reading, repositories, room,
+        state::App,
+        views::{self, VIEWS, View, feed},
+    },
     commands::{self, Act, Command},
     fuzzy::{self, Fit},
     words::{self, say},

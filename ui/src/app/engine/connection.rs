@@ -5,14 +5,13 @@ use std::time::Duration;
 use engram_model::{Code, ConflictStatus, Entry, Feed as FeedRequest, Refusal, ask};
 use leptos::{leptos_dom::helpers::TimeoutHandle, prelude::*, task::spawn_local};
 
-use super::{
-    backend::{Backend, News, Subscription},
-    dom,
-    state::{App, Phase},
-    views::feed::PAGE,
-};
+use super::backend::{Backend, News, Subscription};
 use crate::{
-    app::{frame, settings, stale, views::feed},
+    app::{
+        dom, frame, settings, stale,
+        state::{App, Phase},
+        views::feed::{self, PAGE},
+    },
     feed::{EngramList, MOST},
     tags::Tag,
 };
@@ -62,7 +61,7 @@ pub(crate) struct JournalConnection {
 }
 
 impl JournalConnection {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             live: StoredValue::new_local(None),
             attempts: StoredValue::new(0),
@@ -76,7 +75,7 @@ impl JournalConnection {
     }
 
     /// Ends it, as at the start.
-    pub(super) fn reset(self) {
+    pub(crate) fn reset(self) {
         self.end();
         self.attempts.set_value(0);
         self.is_waiting.set_value(false);
@@ -95,7 +94,7 @@ impl JournalConnection {
     }
 
     /// Ends the subscription.
-    pub(super) fn end(self) {
+    pub(crate) fn end(self) {
         self.live.set_value(None);
     }
 }
@@ -148,7 +147,7 @@ pub(crate) fn start_again(app: App) {
 }
 
 /// Follows the journal after the last entry that is known.
-pub(super) fn connect(app: App) {
+pub(crate) fn connect(app: App) {
     spawn_local(async move {
         let after = app.list.feed.with_untracked(EngramList::head);
         let backend = app.backend();

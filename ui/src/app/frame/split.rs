@@ -2,8 +2,10 @@
 
 use leptos::{ev, html, prelude::*};
 
-use super::{dom, state::App};
-use crate::{app::settings, words::say};
+use crate::{
+    app::{dom, settings, state::App},
+    words::say,
+};
 
 /// Narrowest list and narrowest detail, in CSS pixels.
 const LIST: u32 = 300;

@@ -4,14 +4,16 @@
 use engram_model::Code;
 use leptos::prelude::*;
 
-use super::{
-    connection::{self, Link, LossReason},
-    frame::sentence,
-    icons::Icon,
-    prose::prose,
-    state::App,
+use crate::{
+    app::{
+        connection::{self, Link, LossReason},
+        frame::sentence,
+        icons::Icon,
+        prose::prose,
+        state::App,
+    },
+    words::{self, say},
 };
-use crate::words::{self, say};
 
 /// The shape of what comes.
 #[component]

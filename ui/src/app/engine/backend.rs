@@ -7,8 +7,8 @@ use engram_model::{
 use serde::{Serialize, de::DeserializeOwned};
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::{dom, http, tauri};
-use crate::words::say;
+use super::{http, tauri};
+use crate::{app::dom, words::say};
 
 /// Where requests go.
 #[derive(Clone, Debug)]
@@ -316,7 +316,7 @@ const SETTINGS: &str = "settings";
 
 /// The arguments of a call without any.
 #[derive(Serialize)]
-pub(super) struct NoArgs {}
+pub(crate) struct NoArgs {}
 
 fn in_window_only() -> Refusal {
     Refusal::new(
