@@ -284,12 +284,12 @@ impl Backend {
         shown: Option<String>,
     ) -> Result<ConnectReply, Refusal> {
         #[derive(Serialize)]
-        struct ConnectArgs {
+        struct ConnectClientArgs {
             client: Client,
             undo: bool,
             shown: Option<String>,
         }
-        let args = ConnectArgs {
+        let args = ConnectClientArgs {
             client,
             undo,
             shown,

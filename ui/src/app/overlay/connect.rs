@@ -42,7 +42,7 @@ type Connections = RwSignal<Option<Result<Vec<Connection>, Refusal>>>;
 
 /// One agent.
 #[derive(Clone, Copy)]
-struct AgentRow {
+struct ClientRow {
     app: App,
     client: Client,
     within: Option<Over>,
@@ -124,7 +124,7 @@ fn Command(hint: ConnectHint) -> impl IntoView {
 fn Rows(within: Option<Over>) -> impl IntoView {
     let app = App::here();
     let all = Connections::new(None);
-    let row = |client: &Client| AgentRow {
+    let row = |client: &Client| ClientRow {
         app,
         client: *client,
         within,
@@ -132,7 +132,7 @@ fn Rows(within: Option<Over>) -> impl IntoView {
         is_busy: RwSignal::new(false),
         all,
     };
-    let rows: Vec<AgentRow> = Client::ALL.iter().map(row).collect();
+    let rows: Vec<ClientRow> = Client::ALL.iter().map(row).collect();
     // Also after a sheet closes: an agent may have been connected there.
     Effect::new(move |_| {
         if app.frame.over.get() == within {
@@ -142,7 +142,7 @@ fn Rows(within: Option<Over>) -> impl IntoView {
     // A file may have been fixed elsewhere: its refusal goes with the cause.
     let seen = rows.clone();
     let focus = window_event_listener(ev::focus, move |_| {
-        let failed = |it: &&AgentRow| matches!(it.stage.get_untracked(), ConnectStage::Failed(_));
+        let failed = |it: &&ClientRow| matches!(it.stage.get_untracked(), ConnectStage::Failed(_));
         for row in seen.iter().filter(failed) {
             row.stage.set(ConnectStage::Rest);
         }
@@ -155,7 +155,7 @@ fn Rows(within: Option<Over>) -> impl IntoView {
     };
     view! {
         {refused}
-        <ul class="agents-to-connect">{rows.into_iter().map(AgentRow::view).collect_view()}</ul>
+        <ul class="agents-to-connect">{rows.into_iter().map(ClientRow::view).collect_view()}</ul>
     }
 }
 
@@ -167,7 +167,7 @@ async fn read(app: App, all: Connections) {
     all.set(Some(read.await));
 }
 
-impl AgentRow {
+impl ClientRow {
     fn state(self) -> Option<Connected> {
         let of = |it: &&Connection| it.client == self.client;
         self.all.with(|all| {
