@@ -1,6 +1,14 @@
 //! What a person can do in the window, by name and by key: one table for the keys, the sheet of
 //! shortcuts, the menu, tooltips, the palette and the guide.
 
+mod keys;
+mod table;
+
+pub(crate) use self::{keys::pressed, table::COMMANDS};
+pub use self::{
+    keys::{Press, caps},
+    table::MENU,
+};
 use crate::{
     app::{App, VIEWS, View},
     words::say,
@@ -161,7 +169,7 @@ pub struct Command {
     /// What it does, for people.
     pub title: &'static str,
     /// What is done.
-    pub(crate) does: Does,
+    pub(crate) does: CommandKind,
     /// Where.
     pub holds: Holds,
     /// Chords that do it: `Mod+` is Ctrl, or Command on a Mac.
@@ -170,16 +178,16 @@ pub struct Command {
 
 /// What a command does.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Does {
+pub(crate) enum CommandKind {
     /// What means the same in every view that knows it.
     Shared(Act),
     /// What one view alone has.
-    Own(Own),
+    Own(ViewCommand),
 }
 
 /// A command of one view.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
+pub(crate) struct ViewCommand {
     pub(crate) does: fn(App),
     /// Whether there is something to do it to.
     pub(crate) may: fn(App) -> bool,
@@ -199,7 +207,7 @@ impl Command {
         Self {
             id,
             title,
-            does: Does::Own(Own {
+            does: CommandKind::Own(ViewCommand {
                 does,
                 may,
                 judges: false,
@@ -212,7 +220,7 @@ impl Command {
     /// One that says something of what is open, so that a person must see that first.
     pub(crate) const fn that_judges(self) -> Self {
         let does = match self.does {
-            Does::Own(own) => Does::Own(Own {
+            CommandKind::Own(own) => CommandKind::Own(ViewCommand {
                 judges: true,
                 ..own
             }),
@@ -224,304 +232,20 @@ impl Command {
     /// What it does in every view, if it is not of one alone.
     pub(crate) fn act(&self) -> Option<Act> {
         match self.does {
-            Does::Shared(act) => Some(act),
-            Does::Own(_) => None,
+            CommandKind::Shared(act) => Some(act),
+            CommandKind::Own(_) => None,
         }
     }
 
     /// Whether it means anything while this view is on the screen.
     pub(crate) fn is_for(&self, view: &View) -> bool {
         match self.does {
-            Does::Shared(_) if self.holds == Holds::Always => true,
-            Does::Shared(act) => (view.knows)(act),
-            Does::Own(_) => view.commands().iter().any(|it| it.id == self.id),
+            CommandKind::Shared(_) if self.holds == Holds::Always => true,
+            CommandKind::Shared(act) => (view.knows)(act),
+            CommandKind::Own(_) => view.commands().iter().any(|it| it.id == self.id),
         }
     }
 }
-
-const fn command(
-    id: &'static str,
-    title: &'static str,
-    act: Act,
-    holds: Holds,
-    keys: &'static [&'static str],
-) -> Command {
-    Command {
-        id,
-        title,
-        does: Does::Shared(act),
-        holds,
-        keys,
-    }
-}
-
-/// Those that views share, in the order in which they are listed.
-pub(crate) const COMMANDS: &[Command] = &[
-    command(
-        "palette",
-        say::sheet::FIND,
-        Act::Palette,
-        Holds::Always,
-        &["Mod+k"],
-    ),
-    command(
-        "settings",
-        say::settings::COMMAND,
-        Act::Settings,
-        Holds::Always,
-        &["Mod+,"],
-    ),
-    command(
-        "repositories",
-        say::status::OTHER_REPOSITORY,
-        Act::Repositories,
-        Holds::Always,
-        &["Mod+o"],
-    ),
-    command(
-        "connect",
-        say::connect::OPEN,
-        Act::Connect,
-        Holds::Always,
-        &[],
-    ),
-    command("log", say::sheet::OPEN_LOG, Act::Log, Holds::Always, &[]),
-    command(
-        "zoom-in",
-        "Zoom in",
-        Act::Zoom(Zooming::In),
-        Holds::Always,
-        &["Mod+Plus"],
-    ),
-    command(
-        "zoom-out",
-        "Zoom out",
-        Act::Zoom(Zooming::Out),
-        Holds::Always,
-        &["Mod+-"],
-    ),
-    command(
-        "zoom-reset",
-        say::settings::ZOOM_RESET,
-        Act::Zoom(Zooming::Reset),
-        Holds::Always,
-        &["Mod+0"],
-    ),
-    command("view", "View by number", Act::View, Holds::List, &["1-9"]),
-    command("sheet", "All shortcuts", Act::Sheet, Holds::List, &["?"]),
-    command(
-        "next",
-        "Next engram",
-        Act::Step(1),
-        Holds::List,
-        &["j", "ArrowDown"],
-    ),
-    command(
-        "previous",
-        "Previous engram",
-        Act::Step(-1),
-        Holds::List,
-        &["k", "ArrowUp"],
-    ),
-    command(
-        "page-down",
-        "Page down",
-        Act::Step(8),
-        Holds::List,
-        &["PageDown"],
-    ),
-    command(
-        "page-up",
-        "Page up",
-        Act::Step(-8),
-        Holds::List,
-        &["PageUp"],
-    ),
-    command(
-        "newest",
-        "Newest engram",
-        Act::Step(isize::MIN),
-        Holds::List,
-        &["Home"],
-    ),
-    command(
-        "oldest",
-        "Oldest engram",
-        Act::Step(isize::MAX),
-        Holds::List,
-        &["End"],
-    ),
-    command(
-        "choose",
-        say::many::CHOOSE,
-        Act::Choose,
-        Holds::Engram,
-        &["v"],
-    ),
-    command(
-        "choose-next",
-        say::many::CHOOSE_NEXT,
-        Act::Extend(1),
-        Holds::List,
-        &["Shift+j", "Shift+ArrowDown"],
-    ),
-    command(
-        "choose-previous",
-        say::many::CHOOSE_PREVIOUS,
-        Act::Extend(-1),
-        Holds::List,
-        &["Shift+k", "Shift+ArrowUp"],
-    ),
-    command(
-        "choose-all",
-        say::many::CHOOSE_ALL,
-        Act::ChooseAll,
-        Holds::List,
-        &["Mod+a"],
-    ),
-    command("new", "Show new engrams", Act::New, Holds::List, &["n"]),
-    command("search", "Search", Act::Search, Holds::List, &["/"]),
-    command(
-        "filter",
-        "Filter by kind, agent, topic, …",
-        Act::Facets,
-        Holds::List,
-        &["f"],
-    ),
-    command(
-        "then",
-        say::knowledge::CHOOSE,
-        Act::Then,
-        Holds::List,
-        &["t"],
-    ),
-    command(
-        "now",
-        say::knowledge::BACK,
-        Act::Now,
-        Holds::List,
-        &["Shift+t"],
-    ),
-    command("add", say::write::ADD, Act::Add, Holds::List, &["w"]),
-    command(
-        "menu",
-        say::engram::MENU,
-        Act::Menu,
-        Holds::Engram,
-        &["m", "ContextMenu", "Shift+F10"],
-    ),
-    command(
-        "expand",
-        "Show the whole claim",
-        Act::Expand,
-        Holds::Engram,
-        &["e", "Space"],
-    ),
-    command("earlier", "Go back", Act::Go(-1), Holds::List, &["["]),
-    command("later", "Go forward", Act::Go(1), Holds::List, &["]"]),
-    command(
-        "back",
-        "Back to the list",
-        Act::Back,
-        Holds::List,
-        &["Escape"],
-    ),
-    command(
-        "first-source",
-        "First source",
-        Act::First,
-        Holds::Engram,
-        &["Enter"],
-    ),
-    command(
-        "source",
-        "Source by number",
-        Act::Pointer,
-        Holds::Engram,
-        &["Shift+1-9"],
-    ),
-    command("open", say::OPEN_EDITOR, Act::Open, Holds::Engram, &["o"]),
-    command(
-        "copy",
-        say::engram::COPY_POINTER,
-        Act::Copy,
-        Holds::Engram,
-        &["c"],
-    ),
-    command(
-        "copy-claim",
-        say::engram::COPY_CLAIM,
-        Act::CopyClaim,
-        Holds::Engram,
-        &["Shift+c"],
-    ),
-    command("link", "Copy link", Act::Link, Holds::Engram, &["l"]),
-    command(
-        "blame",
-        say::source::WHO_WROTE,
-        Act::Blame,
-        Holds::Engram,
-        &["b"],
-    ),
-    command(
-        "changes",
-        say::source::WHAT_CHANGED,
-        Act::Changes,
-        Holds::Engram,
-        &["d"],
-    ),
-    command(
-        "history",
-        say::engram::HISTORY,
-        Act::History,
-        Holds::Engram,
-        &["h"],
-    ),
-    command(
-        "dispute",
-        say::engram::SHOW_CONFLICT,
-        Act::Dispute,
-        Holds::Engram,
-        &["g"],
-    ),
-    command("undo", say::UNDO, Act::Undo, Holds::Always, &["z"]),
-    command("true", say::review::YES, Act::True, Holds::Drifted, &["y"]),
-    command(
-        "false",
-        say::review::NO_ASKS,
-        Act::False,
-        Holds::Drifted,
-        &["x"],
-    ),
-    command(
-        "unsure",
-        say::review::ASK,
-        Act::Unsure,
-        Holds::Drifted,
-        &["a"],
-    ),
-    command(
-        "correct",
-        say::write::CORRECT,
-        Act::Correct,
-        Holds::Engram,
-        &["r"],
-    ),
-    command(
-        "forget",
-        say::engram::FORGET,
-        Act::Forget,
-        Holds::Engram,
-        &["Delete", "Backspace"],
-    ),
-    command(
-        "redact",
-        say::engram::REDACT,
-        Act::Redact,
-        Holds::Engram,
-        &["Shift+Delete", "Shift+Backspace"],
-    ),
-];
 
 /// All commands in the groups of the sheet and the guide: those that views share, then each view's own.
 pub(crate) fn groups() -> Vec<(&'static str, Vec<&'static Command>)> {
@@ -542,21 +266,6 @@ pub(crate) fn groups() -> Vec<(&'static str, Vec<&'static Command>)> {
     groups
 }
 
-/// What the menu of an engram holds, in the groups that a line parts.
-pub const MENU: &[&[Act]] = &[
-    &[Act::Open, Act::CopyClaim, Act::Copy, Act::Link],
-    &[
-        Act::Choose,
-        Act::Expand,
-        Act::Blame,
-        Act::Changes,
-        Act::History,
-        Act::Dispute,
-    ],
-    &[Act::True, Act::False, Act::Unsure],
-    &[Act::Correct, Act::Forget, Act::Redact],
-];
-
 /// The shared one that does this.
 pub fn by(act: Act) -> Option<&'static Command> {
     COMMANDS.iter().find(|it| it.act() == Some(act))
@@ -566,88 +275,6 @@ pub fn by(act: Act) -> Option<&'static Command> {
 pub(crate) fn of(view: &View) -> impl Iterator<Item = &'static Command> + use<'_> {
     let all = COMMANDS.iter().chain(view.commands());
     all.filter(|it| it.is_for(view))
-}
-
-/// A key that went down.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Press<'a> {
-    /// What it types, as the browser names it.
-    pub key: &'a str,
-    /// Where it is on the keyboard, as the browser names that.
-    pub code: &'a str,
-    /// Ctrl or Command is held.
-    pub is_mod: bool,
-    /// Shift is held.
-    pub shift: bool,
-}
-
-impl Press<'_> {
-    /// Which digit from 1 to 9 it is; by its place where it types something else, as it does with Shift on
-    /// most keyboards, and without on some.
-    pub fn digit(&self) -> Option<usize> {
-        let place = self.code.strip_prefix("Digit").unwrap_or_default();
-        let digit = [self.key, place].map(|it| it.parse().ok().filter(|it| (1..=9).contains(it)));
-        digit.into_iter().flatten().next()
-    }
-}
-
-/// What a key stands for while this view is on the screen.
-pub(crate) fn pressed(press: Press, view: &View) -> Option<&'static Command> {
-    let find =
-        |is_exact| of(view).find(|it| it.keys.iter().any(|chord| fits(chord, press, is_exact)));
-    // Shift with a letter counts only if a chord names it.
-    find(true).or_else(|| find(false))
-}
-
-fn fits(chord: &str, press: Press, is_exact: bool) -> bool {
-    let (is_mod, chord) = strip(chord, "Mod+");
-    let (shift, key) = strip(chord, "Shift+");
-    if is_mod != press.is_mod {
-        return false;
-    }
-    match (key, press.key) {
-        ("1-9", _) => press.digit().is_some() && shift == press.shift,
-        ("Space", " ") => shift == press.shift,
-        // Most keyboards need Shift for this sign; the chord works without.
-        ("Plus", "+" | "=") => true,
-        // Caps Lock makes no other key of a letter; some keyboards need Shift for a sign.
-        (key, pressed) if key.len() == 1 => {
-            let is_letter = key.starts_with(|it: char| it.is_ascii_alphabetic());
-            let may_differ = !(shift || is_exact && is_letter);
-            key.eq_ignore_ascii_case(pressed) && (shift == press.shift || may_differ)
-        }
-        (key, pressed) => key == pressed && shift == press.shift,
-    }
-}
-
-fn strip<'a>(chord: &'a str, prefix: &str) -> (bool, &'a str) {
-    match chord.strip_prefix(prefix) {
-        Some(rest) => (true, rest),
-        None => (false, chord),
-    }
-}
-
-/// A chord as the caps of its keys.
-pub fn caps(chord: &str, is_mac: bool) -> Vec<String> {
-    let word = |part: &str| match part {
-        "Mod" if is_mac => "⌘".to_owned(),
-        "Mod" => "Ctrl".to_owned(),
-        "Shift" => "⇧".to_owned(),
-        "ArrowDown" => "↓".to_owned(),
-        "ArrowUp" => "↑".to_owned(),
-        "Enter" => "↵".to_owned(),
-        "Plus" => "+".to_owned(),
-        "Escape" => "Esc".to_owned(),
-        "Delete" => "Del".to_owned(),
-        "Backspace" => "⌫".to_owned(),
-        "PageDown" => "PgDn".to_owned(),
-        "PageUp" => "PgUp".to_owned(),
-        "ContextMenu" => "Menu".to_owned(),
-        "1-9" => "1–9".to_owned(),
-        key if key.len() == 1 => key.to_uppercase(),
-        key => key.to_owned(),
-    };
-    chord.split('+').map(word).collect()
 }
 
 /// A title with the keys behind it, for a tooltip.

@@ -28,7 +28,7 @@ pub struct Pair<'a> {
 
 /// What a row of the comparison shows.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Row<'a> {
+pub enum ComparisonRow<'a> {
     /// Lines beside each other.
     Pair(Pair<'a>),
     /// Unchanged lines far from any change, until they are asked for.
@@ -39,7 +39,7 @@ pub enum Row<'a> {
 
 /// The rows of two texts: replaced lines stand beside the most similar new
 /// ones, in order.
-pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
+pub fn rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
     let pairs = pairs(lines);
     let mut rows = Vec::new();
     let mut rest = pairs.as_slice();
@@ -48,8 +48,8 @@ pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
         let run = rest.iter().take_while(|it| it.side() == Side::Both).count();
         if run == 0 {
             rows.push(match first.side() {
-                Side::Hunk => Row::Gap(missing(&pairs, pairs.len() - rest.len())),
-                _ => Row::Pair(*first),
+                Side::Hunk => ComparisonRow::Gap(missing(&pairs, pairs.len() - rest.len())),
+                _ => ComparisonRow::Pair(*first),
             });
             rest = &rest[1..];
             continue;
@@ -60,13 +60,13 @@ pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
         // Without any change, nothing is far from one: fold nothing.
         let is_all = is_first && others.is_empty();
         if is_all || run < above + below + FEWEST {
-            rows.extend(same.iter().copied().map(Row::Pair))
+            rows.extend(same.iter().copied().map(ComparisonRow::Pair))
         } else {
             let (top, same) = same.split_at(above);
             let (same, bottom) = same.split_at(same.len() - below);
-            rows.extend(top.iter().copied().map(Row::Pair));
-            rows.push(Row::Fold(same.to_vec()));
-            rows.extend(bottom.iter().copied().map(Row::Pair));
+            rows.extend(top.iter().copied().map(ComparisonRow::Pair));
+            rows.push(ComparisonRow::Fold(same.to_vec()));
+            rows.extend(bottom.iter().copied().map(ComparisonRow::Pair));
         }
         rest = others;
     }
@@ -78,12 +78,12 @@ pub fn rows(lines: &[SourceLine]) -> Vec<Row<'_>> {
 pub fn unfolded_rows(
     lines: &[SourceLine],
     is_open: impl Fn(usize) -> bool,
-) -> Vec<(usize, Row<'_>)> {
+) -> Vec<(usize, ComparisonRow<'_>)> {
     let mut all = Vec::new();
     for (index, row) in rows(lines).into_iter().enumerate() {
         match row {
-            Row::Fold(pairs) if is_open(index) => {
-                all.extend(pairs.into_iter().map(|it| (index, Row::Pair(it))));
+            ComparisonRow::Fold(pairs) if is_open(index) => {
+                all.extend(pairs.into_iter().map(|it| (index, ComparisonRow::Pair(it))));
             }
             row => all.push((index, row)),
         }
@@ -92,9 +92,8 @@ pub fn unfolded_rows(
 }
 
 /// How many of these rows to draw for about `most`: a change that was cut would look like lines deleted.
-pub fn drawn(rows: &[(usize, Row<'_>)], most: usize) -> usize {
-    let is_change =
-        |(_, row): &(usize, Row<'_>)| matches!(row, Row::Pair(it) if it.side() != Side::Both);
+pub fn drawn(rows: &[(usize, ComparisonRow<'_>)], most: usize) -> usize {
+    let is_change = |(_, row): &(usize, ComparisonRow<'_>)| matches!(row, ComparisonRow::Pair(pair) if pair.side() != Side::Both);
     let (shown, rest) = rows.split_at(most.min(rows.len()));
     let more = if shown.last().is_some_and(is_change) {
         rest.iter().take_while(|it| is_change(it)).count()
@@ -113,8 +112,8 @@ pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLi
     };
     let hidden: Vec<(u32, u32)> = rows(lines)
         .into_iter()
-        .filter_map(|it| match it {
-            Row::Fold(pairs) => {
+        .filter_map(|row| match row {
+            ComparisonRow::Fold(pairs) => {
                 let number = |it: &Pair<'_>| it.then.map(|it| it.before);
                 Some((number(pairs.first()?)?, number(pairs.last()?)?))
             }
@@ -122,7 +121,7 @@ pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLi
         })
         .collect();
     let mut gaps = rows(lines).into_iter().filter_map(|it| match it {
-        Row::Gap(count) => Some(count),
+        ComparisonRow::Gap(count) => Some(count),
         _ => None,
     });
     let mut folded = Vec::with_capacity(lines.len());
@@ -256,11 +255,11 @@ fn likeness(then: &[String], now: &[String]) -> usize {
 }
 
 /// Where two lines differ, in bytes of each.
-pub type Marks = (Vec<Range<usize>>, Vec<Range<usize>>);
+pub type DifferingRanges = (Vec<Range<usize>>, Vec<Range<usize>>);
 
 /// The words in which two lines differ. None if they share too little for a mark to
 /// help.
-pub fn differing(then: &str, now: &str) -> Option<Marks> {
+pub fn differing(then: &str, now: &str) -> Option<DifferingRanges> {
     let (a, b) = (words(then), words(now));
     let same = shared(&a, &b, MOST_WORDS);
     let is_blank = |word: &str| word.trim().is_empty();
@@ -409,11 +408,11 @@ mod tests {
 
     fn told(lines: &[SourceLine]) -> Vec<String> {
         let text = |it: Option<&SourceLine>| it.map_or("", |it| it.text.as_str()).to_owned();
-        let tell = |row: Row<'_>| match row {
-            Row::Pair(it) if it.side() == Side::Both => text(it.then),
-            Row::Pair(it) => format!("{}|{}", text(it.then), text(it.now)),
-            Row::Fold(it) => format!("fold {}", it.len()),
-            Row::Gap(count) => format!("gap {count}"),
+        let tell = |row: ComparisonRow<'_>| match row {
+            ComparisonRow::Pair(pair) if pair.side() == Side::Both => text(pair.then),
+            ComparisonRow::Pair(pair) => format!("{}|{}", text(pair.then), text(pair.now)),
+            ComparisonRow::Fold(folded) => format!("fold {}", folded.len()),
+            ComparisonRow::Gap(count) => format!("gap {count}"),
         };
         rows(lines).into_iter().map(tell).collect()
     }

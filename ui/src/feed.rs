@@ -19,7 +19,7 @@ pub const MOST: usize = 2_000;
 
 /// A stretch of the engrams of one project, newest first; as a rule the newest.
 #[derive(Clone, Debug, Default)]
-pub struct Feed {
+pub struct EngramList {
     rows: VecDeque<Arc<Engram>>,
     /// Arrived while the person reads further down; newest first.
     waiting: VecDeque<Arc<Engram>>,
@@ -41,7 +41,7 @@ pub struct Feed {
     filter: Filter,
 }
 
-impl Feed {
+impl EngramList {
     /// Begins again from the newest page of what `filter` leaves.
     pub fn load(&mut self, page: FeedPage, filter: Filter) {
         *self = Self {
@@ -127,8 +127,8 @@ impl Feed {
         self.trim();
     }
 
-    /// Applies entries from the live journal; `hold` keeps new engrams back until [`Feed::release`].
-    /// Returns how many engrams are new.
+    /// Applies entries from the live journal; `hold` keeps new engrams back until
+    /// [`EngramList::release`]. Returns how many engrams are new.
     pub fn live(&mut self, entries: Vec<Entry>, hold: bool) -> usize {
         let mut new = 0;
         for entry in entries {
@@ -160,21 +160,21 @@ impl Feed {
                     self.doubt([id]);
                     self.redact(id, entry.at);
                 }
-                Change::Promoted { id, ends_term } => self.edit(id, |it| {
-                    it.durability = Durability::Durable;
+                Change::Promoted { id, ends_term } => self.edit(id, |engram| {
+                    engram.durability = Durability::Durable;
                     if ends_term {
-                        (it.ttl, it.expires_at) = (None, None);
+                        (engram.ttl, engram.expires_at) = (None, None);
                     }
                 }),
                 // Nobody can look any more, or somebody can again: what is shown is read anew then.
                 Change::Anchored { engrams, .. } if engrams.is_empty() => {
-                    for it in self.rows.iter_mut().chain(&mut self.waiting) {
-                        Arc::make_mut(it).health = None;
+                    for engram in self.rows.iter_mut().chain(&mut self.waiting) {
+                        Arc::make_mut(engram).health = None;
                     }
                 }
                 Change::Anchored { engrams, .. } => {
-                    for it in engrams {
-                        self.edit(it.id, |engram| engram.health = Some(it.health));
+                    for anchored in engrams {
+                        self.edit(anchored.id, |engram| engram.health = Some(anchored.health));
                     }
                 }
                 Change::Conflict { id, engrams, .. } => self.dispute(id, &engrams),
@@ -224,19 +224,19 @@ impl Feed {
 
     /// Takes in between which engrams a conflict is open, as just read: none where it is not.
     pub fn learn_conflict(&mut self, id: ConflictId, between: &[EngramId]) {
-        for it in self.rows.iter_mut().chain(&mut self.waiting) {
-            if it.conflicts.contains(&id) {
-                Arc::make_mut(it).conflicts.retain(|other| *other != id);
+        for engram in self.rows.iter_mut().chain(&mut self.waiting) {
+            if engram.conflicts.contains(&id) {
+                Arc::make_mut(engram).conflicts.retain(|other| *other != id);
             }
         }
         self.dispute(id, between);
     }
 
     fn dispute(&mut self, id: ConflictId, between: &[EngramId]) {
-        for engram in between {
-            self.edit(*engram, |it| {
-                if !it.conflicts.contains(&id) {
-                    it.conflicts.push(id);
+        for &side in between {
+            self.edit(side, |engram| {
+                if !engram.conflicts.contains(&id) {
+                    engram.conflicts.push(id);
                 }
             });
         }
@@ -426,8 +426,8 @@ impl Feed {
         };
         self.replaced.insert(old, engram.id);
         let from = engram.valid_from;
-        self.edit(old, |it| {
-            it.valid_until.get_or_insert(from);
+        self.edit(old, |replaced| {
+            replaced.valid_until.get_or_insert(from);
         });
     }
 
@@ -441,16 +441,16 @@ impl Feed {
     /// A to-do asks about a claim.
     fn ask(&mut self, about: LineageId, todo: EngramId) {
         let all = self.rows.iter_mut().chain(&mut self.waiting);
-        for it in all.filter(|it| it.lineage_id == about && it.valid_until.is_none()) {
-            Arc::make_mut(it).asked = Some(todo);
+        for engram in all.filter(|it| it.lineage_id == about && it.valid_until.is_none()) {
+            Arc::make_mut(engram).asked = Some(todo);
         }
     }
 
     /// What a to-do asked is answered.
     fn answer(&mut self, todo: EngramId) {
         let all = self.rows.iter_mut().chain(&mut self.waiting);
-        for it in all.filter(|it| it.asked == Some(todo)) {
-            Arc::make_mut(it).asked = None;
+        for engram in all.filter(|it| it.asked == Some(todo)) {
+            Arc::make_mut(engram).asked = None;
         }
     }
 
@@ -472,8 +472,8 @@ impl Feed {
     /// Of a list of what holds, what ended leaves it.
     fn drop_ended(&mut self) {
         for rows in [&mut self.rows, &mut self.waiting] {
-            for it in rows.iter().filter(|it| it.valid_until.is_some()) {
-                self.known.remove(&it.id);
+            for ended in rows.iter().filter(|it| it.valid_until.is_some()) {
+                self.known.remove(&ended.id);
             }
             rows.retain(|it| it.valid_until.is_none());
         }
@@ -482,10 +482,10 @@ impl Feed {
     /// The versions of these lineages leave the list.
     fn unlist(&mut self, lineages: &[LineageId]) {
         for rows in [&mut self.rows, &mut self.waiting] {
-            rows.retain(|it| {
-                let stays = !lineages.contains(&it.lineage_id);
+            rows.retain(|engram| {
+                let stays = !lineages.contains(&engram.lineage_id);
                 if !stays {
-                    self.known.remove(&it.id);
+                    self.known.remove(&engram.id);
                 }
                 stays
             });

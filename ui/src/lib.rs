@@ -6,18 +6,19 @@
 //! **Never:** decides nothing that the engine decides, knows no crate but the model, reads no file,
 //! and reaches the engine through one [`app::Backend`](crate) alone.
 
-pub mod acts;
 pub mod align;
-pub mod chosen;
 pub mod commands;
 pub mod compare;
 pub mod drafts;
 pub mod feed;
 pub mod fuzzy;
+pub mod history;
 pub mod layout;
 pub mod marking;
+pub mod outcome;
 pub mod prose;
 pub mod route;
+pub mod selection;
 pub mod tags;
 pub mod wording;
 pub mod words;

@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn marking_goes_either_way_and_stays_on_the_lines() {
         let within = Lines { start: 8, end: 20 };
-        let mut it = Marking::at(9);
+        let mut marking = Marking::at(9);
         for (is_down, start, end) in [
             (true, 9, 10),
             (false, 9, 9),
@@ -111,10 +111,10 @@ mod tests {
             (false, 8, 9),
             (true, 9, 9),
         ] {
-            it = it.stepped(is_down, within);
-            assert_eq!(it.lines(), Lines { start, end });
+            marking = marking.stepped(is_down, within);
+            assert_eq!(marking.lines(), Lines { start, end });
         }
-        assert_eq!(it.reaching(3).lines(), Lines { start: 3, end: 9 });
+        assert_eq!(marking.reaching(3).lines(), Lines { start: 3, end: 9 });
         let last = Marking::at(u32::MAX).stepped(true, within);
         assert_eq!(last.to, 20);
     }

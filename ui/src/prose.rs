@@ -202,7 +202,7 @@ mod tests {
     /// Faces in brackets, marks in braces.
     fn told(text: &str, words: &[&str]) -> String {
         let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
-        let tell = |it: Span| {
+        let tell = |span: Span| {
             let marked = |(text, is_marked): (String, bool)| {
                 if is_marked {
                     format!("{{{text}}}")
@@ -210,8 +210,8 @@ mod tests {
                     text
                 }
             };
-            let text: String = it.pieces.into_iter().map(marked).collect();
-            match it.face {
+            let text: String = span.pieces.into_iter().map(marked).collect();
+            match span.face {
                 Face::Words => text,
                 Face::Code => format!("[code {text}]"),
                 Face::Name => format!("[name {text}]"),

@@ -178,31 +178,31 @@ impl Route {
 
     /// The query that leads back here within its repository; empty for the plain feed.
     pub fn query(&self, offset: Offset) -> String {
-        let it = &self.filter;
+        let filter = &self.filter;
         let mut pairs: Vec<(&str, String)> = Vec::new();
         if self.view != VIEWS[0].id {
             pairs.push(("view", self.view.to_owned()));
         }
-        pairs.extend(it.kinds.iter().map(|it| ("kind", it.to_string())));
-        pairs.extend(it.scopes.iter().map(|it| ("scope", it.to_string())));
-        pairs.extend(it.fact_types.iter().map(|it| ("type", it.to_string())));
-        pairs.extend(it.roles.iter().map(|it| ("role", it.clone())));
-        pairs.extend(it.authors.iter().map(|it| ("agent", it.clone())));
-        if !it.topic.is_empty() {
-            pairs.push(("topic", it.topic.clone()));
+        pairs.extend(filter.kinds.iter().map(|it| ("kind", it.to_string())));
+        pairs.extend(filter.scopes.iter().map(|it| ("scope", it.to_string())));
+        pairs.extend(filter.fact_types.iter().map(|it| ("type", it.to_string())));
+        pairs.extend(filter.roles.iter().map(|it| ("role", it.clone())));
+        pairs.extend(filter.authors.iter().map(|it| ("agent", it.clone())));
+        if !filter.topic.is_empty() {
+            pairs.push(("topic", filter.topic.clone()));
         }
-        if let Some(verified) = it.verified {
+        if let Some(verified) = filter.verified {
             pairs.push(("verified", if verified { "yes" } else { "no" }.to_owned()));
         }
-        if let Some(ended) = it.ended {
+        if let Some(ended) = filter.ended {
             pairs.push(("ended", if ended { "yes" } else { "no" }.to_owned()));
         }
-        pairs.extend(it.health.iter().map(|it| ("health", it.to_string())));
-        pairs.extend(it.held_at.map(|at| ("at", at.to_string())));
-        pairs.extend(it.since.map(|at| ("since", date_of(at, offset))));
-        pairs.extend(it.until.map(|at| ("until", last_day(at, offset))));
-        if !it.text.trim().is_empty() {
-            pairs.push(("q", it.text.trim().to_owned()));
+        pairs.extend(filter.health.iter().map(|it| ("health", it.to_string())));
+        pairs.extend(filter.held_at.map(|at| ("at", at.to_string())));
+        pairs.extend(filter.since.map(|at| ("since", date_of(at, offset))));
+        pairs.extend(filter.until.map(|at| ("until", last_day(at, offset))));
+        if !filter.text.trim().is_empty() {
+            pairs.push(("q", filter.text.trim().to_owned()));
         }
         let key = self.view().address.key;
         pairs.extend(self.open.clone().map(|name| (key, name)));
@@ -260,12 +260,12 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
     }
     for fact_type in &filter.fact_types {
         add("type", fact_type.to_string(), &|it| {
-            it.fact_types.retain(|other| other != fact_type);
+            it.fact_types.retain(|other| other != fact_type)
         });
     }
     for role in &filter.roles {
         add("role", role.clone(), &|it| {
-            it.roles.retain(|other| other != role);
+            it.roles.retain(|other| other != role)
         });
     }
     for author in &filter.authors {
@@ -292,7 +292,7 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
         // “evidence gone” is what it is called where no other word stands before it.
         let word = word.trim_start_matches("evidence ").to_owned();
         add("evidence", word, &|it| {
-            it.health.retain(|other| other != standing);
+            it.health.retain(|other| other != standing)
         });
     }
     if let Some(at) = filter.since {

@@ -39,9 +39,9 @@ impl Tag {
 pub fn touched(change: &Change) -> Vec<Tag> {
     use Tag::{Brief, Conflicts, Doubts, Facets, Requests, Sides, Sources, Status};
     let (tags, ids): (&[Tag], Vec<EngramId>) = match change {
-        Change::Stored(it) => (
+        Change::Stored(engram) => (
             &[Status, Facets, Doubts, Sides, Brief],
-            Vec::from_iter(it.supersedes),
+            Vec::from_iter(engram.supersedes),
         ),
         Change::Corroborated(id) => (&[Status, Sides], vec![*id]),
         Change::Promoted { id, .. } => (&[Status, Sides, Brief], vec![*id]),

@@ -16,7 +16,7 @@ use crate::{
         views::{self, conflicts, drift, knowledge},
         write,
     },
-    commands::{self, Act, Command, Does, Holds, Press},
+    commands::{self, Act, Command, CommandKind, Holds, Press},
     words::{self, say},
 };
 
@@ -27,8 +27,8 @@ pub(crate) fn holds(app: App, command: &Command) -> bool {
         return false;
     }
     let act = match command.does {
-        Does::Own(own) => return (own.may)(app),
-        Does::Shared(act) => act,
+        CommandKind::Own(own) => return (own.may)(app),
+        CommandKind::Shared(act) => act,
     };
     if act.writes() && untrack(|| app.list.is_past()) {
         return false;
@@ -60,8 +60,8 @@ pub(crate) fn holds(app: App, command: &Command) -> bool {
 /// Does what a command stands for.
 pub(crate) fn run(app: App, command: &Command) {
     match command.does {
-        Does::Shared(act) => perform(app, act),
-        Does::Own(own) => {
+        CommandKind::Shared(act) => perform(app, act),
+        CommandKind::Own(own) => {
             menu::close_menu(app);
             if !own.judges || !must_come_forward(app, false) {
                 (own.does)(app);

@@ -3,7 +3,7 @@
 use engram_model::Refusal;
 use leptos::prelude::*;
 
-use crate::chosen::Outcome;
+use crate::outcome::BatchOutcome;
 
 /// So many are done before anybody could read the progress.
 const FEW: usize = 20;
@@ -74,15 +74,15 @@ impl Batch {
     pub(crate) async fn each<T: Copy, D>(
         self,
         all: Vec<T>,
-        deed: impl AsyncFn(T) -> Result<D, Refusal>,
-    ) -> Outcome<T, D> {
-        let mut outcome = Outcome::of(all);
+        action: impl AsyncFn(T) -> Result<D, Refusal>,
+    ) -> BatchOutcome<T, D> {
+        let mut outcome = BatchOutcome::of(all);
         while let Some(&next) = outcome.next() {
-            let goes_on = outcome.answer(deed(next).await);
+            let goes_on = outcome.answer(action(next).await);
             let done = outcome.len() - outcome.left.len();
-            self.progress.update(|it| {
-                if let Some(it) = it {
-                    it.done = done;
+            self.progress.update(|progress| {
+                if let Some(progress) = progress {
+                    progress.done = done;
                 }
             });
             if !goes_on || self.is_stopped.get_value() {

@@ -353,8 +353,8 @@ fn shown_buttons(within: &str) -> Vec<HtmlElement> {
         .collect()
 }
 
-fn is_focused(it: &HtmlElement) -> bool {
-    document().active_element().as_ref() == Some(it)
+fn is_focused(button: &HtmlElement) -> bool {
+    document().active_element().as_ref() == Some(button)
 }
 
 /// Measures text in the face of a claim.

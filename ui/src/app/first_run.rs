@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     app::reading,
-    feed::Feed,
+    feed::EngramList,
     words::{self, say},
 };
 
@@ -127,12 +127,12 @@ pub(crate) fn SampleNote() -> impl IntoView {
 }
 
 /// Whether an engram is of the sample and still holds.
-fn is_sample(it: &Engram) -> bool {
-    it.valid_until.is_none() && it.is_sample()
+fn is_sample(engram: &Engram) -> bool {
+    engram.valid_until.is_none() && engram.is_sample()
 }
 
 /// Whether nothing is left but what was of a sample.
-pub(crate) fn is_only_past_sample(feed: &Feed) -> bool {
+pub(crate) fn is_only_past_sample(feed: &EngramList) -> bool {
     feed.iter()
         .all(|it| it.valid_until.is_some() && it.is_sample())
 }

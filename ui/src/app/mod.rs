@@ -1,48 +1,23 @@
 //! The part that runs in a web view: start, panics, keys, and the frame around the panes.
 
 mod act;
-mod backend;
 mod batch;
-mod code;
-mod connect;
-mod connection;
-mod detail;
-mod document;
+mod components;
 mod dom;
+mod engine;
 mod first_run;
 mod frame;
 #[cfg(feature = "gallery")]
 mod gallery;
-mod history;
-mod icons;
-mod inbox;
-mod long_line;
-mod media;
-mod menu;
 mod outside;
 mod overlay;
-mod palette;
 mod part;
-mod pick;
-mod prose;
-mod rail;
 mod reading;
-mod refused;
 mod repositories;
-mod room;
-mod settings;
-mod sides;
 mod source;
-mod split;
-mod stale;
-mod start;
 mod state;
-mod states;
 mod views;
 mod write;
-
-mod http;
-mod tauri;
 
 use std::time::Duration;
 
@@ -52,6 +27,16 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use self::{
     backend::Backend, connection::Link, frame::Over, icons::Icon, palette::keycaps, state::Phase,
+};
+// A module is reached by its own name, whatever folder it stands in.
+use self::{
+    components::{icons, inbox, prose, refused},
+    engine::{backend, connection, stale},
+    frame::{rail, room, states},
+    overlay::{connect, menu, palette, settings},
+    reading::detail,
+    repositories::{pick, start},
+    source::code,
 };
 pub(crate) use self::{
     state::App,
@@ -194,13 +179,13 @@ pub(crate) fn StatusLine() -> impl IntoView {
             <button class="plain where" data-testid="repo" title=say::status::OTHER_REPOSITORY hidden=move || app.status.with(Option::is_none) on:click=move |_| app.frame.over.set(Some(Over::Repositories))>
                 {Icon::Repository.draw()}
                 {move || match project() {
-                    Some(it) if it.unavailable.is_some() => view! {
-                        <b>{words::visible(&it.name)}</b>
-                        <i class="word bad" data-testid="gone" title=words::visible(it.unavailable.as_deref().unwrap_or_default())>" "{say::status::GONE}</i>
+                    Some(project) if project.unavailable.is_some() => view! {
+                        <b>{words::visible(&project.name)}</b>
+                        <i class="word bad" data-testid="gone" title=words::visible(project.unavailable.as_deref().unwrap_or_default())>" "{say::status::GONE}</i>
                     }.into_any(),
-                    Some(it) => view! {
-                        <b>{words::visible(&it.name)}</b>
-                        {words::checkout(&it).map(|(how, what)| view! { <i>{how}</i><b data-testid="checkout">{what}</b> })}
+                    Some(project) => view! {
+                        <b>{words::visible(&project.name)}</b>
+                        {words::checkout(&project).map(|(how, what)| view! { <i>{how}</i><b data-testid="checkout">{what}</b> })}
                     }.into_any(),
                     None => view! { <span>{say::status::NO_REPOSITORY}</span> }.into_any(),
                 }}

@@ -6,11 +6,11 @@ use leptos::prelude::*;
 use super::{
     backend::{Backend, strange},
     batch::Batch,
-    connection::Connection,
+    connection::JournalConnection,
     dom,
     frame::Frame,
-    reading::Reading,
-    repositories::{Known, is_same},
+    reading::ReadingState,
+    repositories::{RepositoryState, is_same},
     stale::Stale,
     views::{View, ViewStates, feed::Listing},
     write::Writing,
@@ -37,8 +37,8 @@ pub(crate) enum Phase {
 #[derive(Clone, Copy)]
 pub(crate) struct App {
     backend: StoredValue<Backend>,
-    pub(crate) connection: Connection,
-    pub(crate) reading: Reading,
+    pub(crate) connection: JournalConnection,
+    pub(crate) reading: ReadingState,
     pub(crate) write: Writing,
     pub(crate) frame: Frame,
     pub(crate) batch: Batch,
@@ -47,7 +47,7 @@ pub(crate) struct App {
     pub(crate) views: ViewStates,
     /// The view on the screen.
     pub(crate) view: RwSignal<&'static View>,
-    pub(crate) repositories: Known,
+    pub(crate) repositories: RepositoryState,
     pub(crate) stale: Stale,
     pub(crate) phase: RwSignal<Phase>,
     pub(crate) clock: RwSignal<Clock>,
@@ -58,15 +58,15 @@ impl App {
     pub(crate) fn new(backend: Backend) -> Self {
         Self {
             backend: StoredValue::new(backend),
-            connection: Connection::new(),
-            reading: Reading::new(),
+            connection: JournalConnection::new(),
+            reading: ReadingState::new(),
             write: Writing::new(),
             frame: Frame::new(),
             batch: Batch::new(),
             list: Listing::new(),
             views: ViewStates::new(),
             view: RwSignal::new(&feed::VIEW),
-            repositories: Known::new(),
+            repositories: RepositoryState::new(),
             stale: Stale::new(),
             phase: RwSignal::new(Phase::Loading),
             clock: RwSignal::new(dom::clock()),

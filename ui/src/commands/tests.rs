@@ -113,30 +113,30 @@ fn a_key_acts_on_what_is_listed() {
 #[test]
 fn names_and_chords_are_given_once() {
     let mut ids = BTreeSet::new();
-    for it in groups().into_iter().flat_map(|(_, all)| all) {
-        assert!(ids.insert(it.id), "{}", it.id);
-        for chord in it.keys {
+    for command in groups().into_iter().flat_map(|(_, all)| all) {
+        assert!(ids.insert(command.id), "{}", command.id);
+        for chord in command.keys {
             assert!(caps(chord, false).iter().all(|it| !it.is_empty()));
         }
     }
-    for it in COMMANDS {
-        assert_eq!(by(it.act().unwrap()).unwrap().id, it.id);
+    for command in COMMANDS {
+        assert_eq!(by(command.act().unwrap()).unwrap().id, command.id);
     }
     for view in VIEWS {
         let mut chords = BTreeSet::new();
-        for it in of(view) {
-            let once = it.keys.iter().all(|chord| chords.insert(*chord));
-            assert!(once, "{} among {}", it.id, view.id);
+        for command in of(view) {
+            let once = command.keys.iter().all(|chord| chords.insert(*chord));
+            assert!(once, "{} among {}", command.id, view.id);
         }
     }
     let all: Vec<Act> = MENU.concat();
     for (index, &act) in all.iter().enumerate() {
-        let it = by(act).unwrap();
-        assert!(matches!(it.holds, Holds::Engram | Holds::Drifted));
+        let command = by(act).unwrap();
+        assert!(matches!(command.holds, Holds::Engram | Holds::Drifted));
         assert!(
             !all[..index].contains(&act),
             "{} is twice in the menu",
-            it.id
+            command.id
         );
     }
     let own: usize = VIEWS.iter().map(|view| view.commands().len()).sum();

@@ -29,8 +29,8 @@ fn stored(seq: u64, claim: &str) -> Entry {
     entry(seq, Change::Stored(Box::new(engram(seq, claim))))
 }
 
-fn loaded(seqs: std::ops::RangeInclusive<u64>, next: Option<u64>) -> Feed {
-    let mut feed = Feed::default();
+fn loaded(seqs: std::ops::RangeInclusive<u64>, next: Option<u64>) -> EngramList {
+    let mut feed = EngramList::default();
     let head = *seqs.end();
     let entries = seqs
         .rev()
@@ -48,7 +48,7 @@ fn loaded(seqs: std::ops::RangeInclusive<u64>, next: Option<u64>) -> Feed {
     feed
 }
 
-fn seqs(feed: &Feed) -> Vec<u64> {
+fn seqs(feed: &EngramList) -> Vec<u64> {
     feed.rows().iter().map(|it| it.seq).collect()
 }
 
@@ -82,14 +82,14 @@ fn live_entries_go_on_top_once() {
 
 /// A version of `old` with these words, at `place` if given.
 fn version(seq: u64, old: u64, claim: &str, place: Option<u64>) -> Entry {
-    let mut it = engram(seq, claim);
-    it.lineage_id = engram(old, "").lineage_id;
-    it.supersedes = Some(engram(old, "").id);
-    it.place = place.map(|seq| engram_model::Place {
+    let mut newer = engram(seq, claim);
+    newer.lineage_id = engram(old, "").lineage_id;
+    newer.supersedes = Some(engram(old, "").id);
+    newer.place = place.map(|seq| engram_model::Place {
         seq,
-        at: it.valid_from,
+        at: newer.valid_from,
     });
-    entry(seq, Change::Stored(Box::new(it)))
+    entry(seq, Change::Stored(Box::new(newer)))
 }
 
 #[test]
@@ -209,9 +209,9 @@ fn closing_a_window_shows_on_the_row() {
     let now = "2026-11-20T12:00:00Z".parse().unwrap();
     let mut feed = loaded(1..=6, None);
     let twin = {
-        let mut it = engram(7, "claim 3");
-        it.supersedes = Some(engram(4, "").id);
-        it
+        let mut twin = engram(7, "claim 3");
+        twin.supersedes = Some(engram(4, "").id);
+        twin
     };
     let mut short = engram(8, "short");
     short.expires_at = Some(now);
@@ -235,10 +235,10 @@ fn closing_a_window_shows_on_the_row() {
         (7, State::Redacted),
         (8, State::Expired),
     ] {
-        let it = feed.get(engram(number, "").id).unwrap();
-        assert_eq!(feed.state(&it, now), want, "engram {number}");
+        let engram = feed.get(engram(number, "").id).unwrap();
+        assert_eq!(feed.state(&engram, now), want, "engram {number}");
         assert_eq!(
-            it.claim.is_empty(),
+            engram.claim.is_empty(),
             want == State::Redacted,
             "engram {number}"
         );
@@ -265,9 +265,9 @@ fn what_becomes_durable_shows_on_the_row() {
             entry(4, promoted),
         ];
         feed.live(entries, false);
-        let it = feed.get(id).unwrap();
-        assert_eq!(it.durability, Durability::Durable);
-        assert_eq!(feed.state(&it, end), want);
+        let engram = feed.get(id).unwrap();
+        assert_eq!(engram.durability, Durability::Durable);
+        assert_eq!(feed.state(&engram, end), want);
     }
 }
 
@@ -278,7 +278,7 @@ fn what_ends_leaves_a_list_of_what_holds() {
         ended: Some(false),
         ..Filter::default()
     };
-    let mut feed = Feed::default();
+    let mut feed = EngramList::default();
     let entries = (1..=4)
         .rev()
         .map(|seq| stored(seq, &format!("claim {seq}")));
@@ -291,9 +291,9 @@ fn what_ends_leaves_a_list_of_what_holds() {
         holding,
     );
     let twin = {
-        let mut it = engram(5, "claim 1 in other words");
-        it.supersedes = Some(engram(1, "").id);
-        it
+        let mut twin = engram(5, "claim 1 in other words");
+        twin.supersedes = Some(engram(1, "").id);
+        twin
     };
     let news = vec![
         entry(5, Change::Stored(Box::new(twin))),
@@ -310,7 +310,7 @@ fn what_ends_leaves_a_list_of_what_holds() {
 fn conflicts_come_and_go_on_the_rows_of_their_claims() {
     let id: ConflictId = "01K0000000000000000000000C".parse().unwrap();
     let both = [engram(1, "").id, engram(3, "").id];
-    let marked = |feed: &Feed| -> Vec<u64> {
+    let marked = |feed: &EngramList| -> Vec<u64> {
         let rows = feed.rows();
         let marked = rows.iter().filter(|it| it.conflicts == [id]);
         marked.map(|it| it.seq).collect()
@@ -345,11 +345,11 @@ fn the_past_changes_by_erasing_alone() {
         ..Filter::default()
     };
     let ended = |number, until: &str| {
-        let mut it = engram(number, &format!("claim {number}"));
-        it.valid_until = until.parse().ok();
-        entry(number, Change::Stored(Box::new(it)))
+        let mut engram = engram(number, &format!("claim {number}"));
+        engram.valid_until = until.parse().ok();
+        entry(number, Change::Stored(Box::new(engram)))
     };
-    let mut feed = Feed::default();
+    let mut feed = EngramList::default();
     feed.load(
         FeedPage {
             entries: vec![ended(2, "2026-11-20T11:00:00Z"), stored(1, "claim 1")],
@@ -359,9 +359,9 @@ fn the_past_changes_by_erasing_alone() {
         then,
     );
     let twin = {
-        let mut it = engram(7, "claim 1");
-        it.supersedes = Some(engram(1, "").id);
-        it
+        let mut twin = engram(7, "claim 1");
+        twin.supersedes = Some(engram(1, "").id);
+        twin
     };
     let news = vec![
         stored(6, "new"),
@@ -374,8 +374,8 @@ fn the_past_changes_by_erasing_alone() {
     let first = feed.get(engram(1, "").id).unwrap();
     assert_eq!((first.valid_until, first.figures.corroborations), (None, 0));
     for number in [1, 2] {
-        let it = feed.get(engram(number, "").id).unwrap();
-        assert_eq!(feed.state(&it, now), State::Held, "engram {number}");
+        let engram = feed.get(engram(number, "").id).unwrap();
+        assert_eq!(feed.state(&engram, now), State::Held, "engram {number}");
     }
     feed.live(vec![entry(10, Change::Redacted(engram(2, "").id))], false);
     let erased = feed.get(engram(2, "").id).unwrap();
@@ -403,7 +403,7 @@ fn what_a_filter_leaves_out_does_not_arrive() {
         ("  ", vec![2, 1]),
         ("ledger/", vec![2, 1]),
     ] {
-        let mut feed = Feed::default();
+        let mut feed = EngramList::default();
         feed.load(FeedPage::default(), words(text));
         let entries = vec![stored(1, "Retries"), stored(2, "Locks are held")];
         assert_eq!(feed.live(entries, false), want.len(), "{text:?}");
@@ -421,7 +421,7 @@ fn page(seqs: impl Iterator<Item = u64>, next: Option<u64>, head: u64) -> FeedPa
 }
 
 /// First and last row, how many, where the pages before and after begin, how many are new.
-fn stretch(feed: &Feed) -> (u64, u64, usize, Option<u64>, Option<u64>, usize) {
+fn stretch(feed: &EngramList) -> (u64, u64, usize, Option<u64>, Option<u64>, usize) {
     let all = seqs(feed);
     let (first, last) = (all[0], all[all.len() - 1]);
     (
@@ -480,16 +480,16 @@ fn memory_stays_bounded_however_far_one_goes() {
 
 #[test]
 fn what_the_filter_leaves_out_is_not_remembered() {
-    let mut feed = Feed::default();
+    let mut feed = EngramList::default();
     let nothing = Filter {
         text: "nothing".to_owned(),
         ..Filter::default()
     };
     feed.load(FeedPage::default(), nothing);
     let new = |seq: u64| {
-        let mut it = engram(seq, "new");
-        it.supersedes = Some(engram(seq - 1, "").id);
-        entry(seq, Change::Stored(Box::new(it)))
+        let mut newer = engram(seq, "new");
+        newer.supersedes = Some(engram(seq - 1, "").id);
+        entry(seq, Change::Stored(Box::new(newer)))
     };
     for from in (1..=10 * MOST as u64).step_by(500) {
         feed.live((from..from + 500).map(new).collect(), false);

@@ -366,9 +366,12 @@ fn modules_are_read_from_lists_and_paths() {
 /// Files that lead to a view, and so may name it. The feed is what every part of the window falls back to.
 const LEADS: &[(&str, &[&str])] = &[
     ("agents", &["mod.rs"]),
-    ("conflicts", &["act.rs", "detail.rs", "history.rs"]),
-    ("drift", &["act.rs", "detail.rs"]),
-    ("knowledge", &["act.rs", "history.rs"]),
+    (
+        "conflicts",
+        &["act.rs", "reading/detail.rs", "reading/history.rs"],
+    ),
+    ("drift", &["act.rs", "reading/detail.rs"]),
+    ("knowledge", &["act.rs", "reading/history.rs"]),
     ("requests", &["views/agents/detail.rs"]),
 ];
 

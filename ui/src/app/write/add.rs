@@ -26,7 +26,7 @@ const EVIDENCE: &str = "new-evidence";
 
 /// A claim that is not stored yet.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct New {
+pub(super) struct NewClaim {
     claim: String,
     pointer: String,
     kind: Option<Kind>,
@@ -37,14 +37,14 @@ pub(super) struct New {
     refusal: Option<Refusal>,
 }
 
-impl New {
+impl NewClaim {
     /// A draft of before the page was loaded again.
-    pub(super) fn kept(it: Drafts) -> Self {
+    pub(super) fn kept(drafts: Drafts) -> Self {
         Self {
-            claim: it.claim,
-            pointer: it.pointer,
-            kind: it.kind,
-            topic: it.topic,
+            claim: drafts.claim,
+            pointer: drafts.pointer,
+            kind: drafts.kind,
+            topic: drafts.topic,
             ..Self::default()
         }
     }
@@ -109,9 +109,9 @@ pub(crate) fn add_claim(app: App) {
         if app.write.new.with_untracked(|it| it.pointer != pointer) {
             dom::next_frame(|| dom::next_frame(|| dom::select(FIELD)));
         }
-        app.write.new.update(|it| {
-            it.about = Some((pointer.clone(), marked.lines()));
-            it.pointer = pointer;
+        app.write.new.update(|new| {
+            new.about = Some((pointer.clone(), marked.lines()));
+            new.pointer = pointer;
         });
     }
     app.frame.over.set(Some(Over::Add));
@@ -129,7 +129,7 @@ fn save_new(app: App) {
     spawn_local(async move {
         match app.ask(ask::Put(Box::new(new.draft()))).await {
             Ok(stored) => {
-                app.write.new.set(New::default());
+                app.write.new.set(NewClaim::default());
                 app.write.marked.set(None);
                 if app.frame.over.get_untracked() == Some(Over::Add) {
                     app.frame.over.set(None);
@@ -183,7 +183,7 @@ fn Form() -> impl IntoView {
     let claim = Signal::derive(move || new.with(|it| it.claim.clone()));
     let is_saving = Memo::new(move |_| new.with(|it| it.is_saving));
     let refusal = Memo::new(move |_| new.with(|it| it.refusal.clone()));
-    let lines = Memo::new(move |_| new.with(New::lines));
+    let lines = Memo::new(move |_| new.with(NewClaim::lines));
     let about = move || {
         let lines = lines.get()?;
         Some(

@@ -76,8 +76,8 @@ fn correction(app: App, id: EngramId) -> Correction {
 
 fn change_correction(app: App, id: EngramId, change: impl FnOnce(&mut Correction)) {
     app.write.corrections.update(|all| {
-        if let Some(it) = all.get_mut(&id) {
-            change(it);
+        if let Some(correction) = all.get_mut(&id) {
+            change(correction);
         }
     });
 }
@@ -135,8 +135,9 @@ fn save_correction(app: App, engram: &Engram) {
                 if !is_here {
                     app.frame.complain(refusal.clone());
                 }
-                change_correction(app, id, |it| {
-                    (it.is_saving, it.is_open, it.refusal) = (false, true, Some(refusal));
+                change_correction(app, id, |correction| {
+                    (correction.is_saving, correction.is_open, correction.refusal) =
+                        (false, true, Some(refusal));
                 });
             }
         }

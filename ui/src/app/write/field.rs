@@ -34,10 +34,10 @@ pub(crate) fn ClaimField(
     };
     let node = NodeRef::<html::Textarea>::new();
     // The caret goes to the end.
-    node.on_load(|it| {
-        let end = u32::try_from(it.value().encode_utf16().count()).unwrap_or(u32::MAX);
+    node.on_load(|field| {
+        let end = u32::try_from(field.value().encode_utf16().count()).unwrap_or(u32::MAX);
         // A browser that refuses leaves the caret where it was.
-        let _ = it.set_selection_range(end, end);
+        let _ = field.set_selection_range(end, end);
     });
     view! {
         <textarea node_ref=node id=id data-testid=id dir="auto" rows=rows aria-label=label placeholder=hint spellcheck="true"

@@ -17,14 +17,14 @@ use crate::{
 
 /// Lines of one source of one engram.
 #[derive(Clone, Debug)]
-pub(super) struct Marked {
+pub(super) struct MarkedSpan {
     pub(super) engram: EngramId,
     index: usize,
     marking: Marking,
     source: Arc<SourceReply>,
 }
 
-impl Marked {
+impl MarkedSpan {
     /// The pointer to them.
     pub(super) fn pointer(&self) -> Option<Pointer> {
         pointer(&self.source, self.marking.lines())
@@ -60,9 +60,9 @@ impl Marks {
         source: &Arc<SourceReply>,
     ) -> Option<Self> {
         let within = markable(source)?;
-        let of_this = move |it: &Option<Marked>| {
-            let it = it.as_ref()?;
-            (it.engram == engram && it.index == index).then_some(it.marking)
+        let of_this = move |marked: &Option<MarkedSpan>| {
+            let marked = marked.as_ref()?;
+            (marked.engram == engram && marked.index == index).then_some(marked.marking)
         };
         Some(Self {
             app,
@@ -83,7 +83,7 @@ impl Marks {
 
     fn set(self, marking: Option<Marking>) {
         self.app.reading.pointer.set(self.index);
-        let marked = marking.map(|marking| Marked {
+        let marked = marking.map(|marking| MarkedSpan {
             engram: self.engram,
             index: self.index,
             marking,

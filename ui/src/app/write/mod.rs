@@ -21,7 +21,7 @@ pub(crate) use self::{
     field::{ClaimField, Refused, keys},
     marks::{MarkedLines, Marks},
 };
-use self::{add::New, correct::Correction, marks::Marked};
+use self::{add::NewClaim, correct::Correction, marks::MarkedSpan};
 use super::dom;
 use crate::drafts::Drafts;
 
@@ -31,9 +31,9 @@ pub(crate) struct Writing {
     /// Drafts of corrections, by claim.
     corrections: RwSignal<HashMap<EngramId, Correction>>,
     /// The marked lines of a source.
-    marked: RwSignal<Option<Marked>>,
+    marked: RwSignal<Option<MarkedSpan>>,
     /// The claim that is added by hand.
-    new: RwSignal<New>,
+    new: RwSignal<NewClaim>,
 }
 
 /// The name under which the session keeps drafts.
@@ -49,14 +49,14 @@ impl Writing {
         Self {
             corrections: RwSignal::new(corrections.collect()),
             marked: RwSignal::new(None),
-            new: RwSignal::new(New::kept(kept)),
+            new: RwSignal::new(NewClaim::kept(kept)),
         }
     }
 
     /// Keeps drafts until they are stored or discarded, or the window is closed.
     pub(super) fn follow(self) {
         Effect::new(move |_| {
-            let mut drafts = self.new.with(New::draft_to_keep);
+            let mut drafts = self.new.with(NewClaim::draft_to_keep);
             self.corrections.with(|all| {
                 let kept = all.iter().filter_map(|(id, it)| Some((*id, it.to_keep()?)));
                 drafts.corrections.extend(kept);
@@ -71,6 +71,6 @@ impl Writing {
         let stop = |it: &mut Correction| it.is_saving = false;
         self.corrections
             .update(|all| all.values_mut().for_each(stop));
-        self.new.update(New::leave_lines);
+        self.new.update(NewClaim::leave_lines);
     }
 }

@@ -44,8 +44,8 @@ pub fn more(agents: &str) -> String {
 }
 
 /// What an agent did last.
-pub fn did(it: OperationKind) -> &'static str {
-    match it {
+pub fn did(operation: OperationKind) -> &'static str {
+    match operation {
         OperationKind::Stored => "stored a claim",
         OperationKind::Corroborated => "repeated a claim",
         OperationKind::Forgotten => "forgot a claim",

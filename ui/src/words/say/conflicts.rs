@@ -93,21 +93,21 @@ pub const DONE_ALLOW: &str = "Allowed: it stays open but no longer blocks CI";
 pub const REOPENED: &str = "Reopened";
 pub const BLOCKS_AGAIN: &str = "No longer allowed: it blocks CI again";
 
-pub fn severity(it: Severity) -> &'static str {
-    match it {
+pub fn severity(severity: Severity) -> &'static str {
+    match severity {
         Severity::High => "high",
         Severity::Medium => "medium",
         Severity::Low => "low",
     }
 }
 
-pub fn severity_of(it: Severity) -> String {
-    format!("{} severity", severity(it))
+pub fn severity_of(level: Severity) -> String {
+    format!("{} severity", severity(level))
 }
 
 /// How a conflict was found, on its row.
-pub fn found(it: Tier) -> &'static str {
-    match it {
+pub fn found(tier: Tier) -> &'static str {
+    match tier {
         Tier::Entity => "values differ",
         Tier::Nli => "sentences contradict",
         Tier::Numeric => "quantities differ",
@@ -118,8 +118,8 @@ pub fn found(it: Tier) -> &'static str {
 }
 
 /// The same, in full.
-pub fn found_by(it: Tier) -> &'static str {
-    match it {
+pub fn found_by(tier: Tier) -> &'static str {
+    match tier {
         Tier::Entity => "Found by comparing values",
         Tier::Nli => "Found by a language model",
         Tier::Numeric => "Found by comparing quantities",
@@ -129,8 +129,8 @@ pub fn found_by(it: Tier) -> &'static str {
     }
 }
 
-pub fn status(it: ConflictStatus) -> &'static str {
-    match it {
+pub fn status(status: ConflictStatus) -> &'static str {
+    match status {
         ConflictStatus::Open => "open",
         ConflictStatus::Resolved => "resolved",
         ConflictStatus::Dismissed => "dismissed",
@@ -138,8 +138,8 @@ pub fn status(it: ConflictStatus) -> &'static str {
     }
 }
 
-pub fn listed(it: Listed) -> &'static str {
-    match it {
+pub fn listed(listed: Listed) -> &'static str {
+    match listed {
         Listed::Open => "Open",
         Listed::Resolved => "Resolved",
         Listed::Dismissed => "Dismissed",
@@ -148,8 +148,8 @@ pub fn listed(it: Listed) -> &'static str {
     }
 }
 
-pub fn how(it: How) -> &'static str {
-    match it {
+pub fn how(how: How) -> &'static str {
+    match how {
         How::Winner => "One claim was chosen",
         How::Merge => "Merged into one claim",
         How::Dismissed => "Dismissed: not a conflict",

@@ -20,7 +20,7 @@ use crate::{
             feed,
         },
     },
-    chosen::Chosen,
+    selection::Selection,
     words::{self, say},
 };
 
@@ -30,7 +30,7 @@ fn can_choose(conflict: &Conflict) -> bool {
 }
 
 /// Changes the selection; a verdict that waits for its reason is dropped.
-fn choose_conflicts(app: App, change: impl FnOnce(&mut Chosen<Conflict>)) {
+fn choose_conflicts(app: App, change: impl FnOnce(&mut Selection<Conflict>)) {
     app.views.conflicts.wants_reason.set(false);
     app.views.conflicts.chosen.update(change);
 }
@@ -89,7 +89,7 @@ pub(super) fn choose_all_conflicts(app: App) {
 }
 
 fn told_chosen_conflicts(app: App) -> String {
-    let count = app.views.conflicts.chosen.with_untracked(Chosen::len);
+    let count = app.views.conflicts.chosen.with_untracked(Selection::len);
     say::many::selected(&words::thousands(count as u64))
 }
 
@@ -162,7 +162,7 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: ConflictVerdict) {
         verdict::tidy_after(app, *id, verdict);
     }
     state::keep_chosen_conflicts(app);
-    if all.chosen.with_untracked(Chosen::is_empty) {
+    if all.chosen.with_untracked(Selection::is_empty) {
         all.chosen_reason.set(String::new());
         all.wants_reason.set(false);
     }
@@ -185,7 +185,7 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: ConflictVerdict) {
 pub(super) fn ChosenBar() -> impl IntoView {
     let app = App::here();
     let all = app.views.conflicts;
-    let count = Memo::new(move |_| all.chosen.with(Chosen::len));
+    let count = Memo::new(move |_| all.chosen.with(Selection::len));
     Effect::new(move |before: Option<usize>| {
         let count = count.get();
         if before.is_some_and(|before| before != count) {
@@ -218,7 +218,8 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         .into_iter()
         .filter(|it| it.is_for_many());
     let buttons = verdicts.map(|verdict| {
-        let fitting = move |it: &Chosen<Conflict>| it.iter().filter(|it| verdict.fits(it)).count();
+        let fitting =
+            move |it: &Selection<Conflict>| it.iter().filter(|it| verdict.fits(it)).count();
         let fitting = Memo::new(move |_| all.chosen.with(fitting));
         // Says how many it applies to, if not all.
         let name = move || match fitting.get() {

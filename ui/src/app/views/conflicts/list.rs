@@ -20,7 +20,7 @@ use crate::{
             },
         },
     },
-    chosen::Chosen,
+    selection::Selection,
     words::{self, Clock, say},
 };
 
@@ -258,7 +258,7 @@ fn Row(id: ConflictId) -> impl IntoView {
     let conflict = Memo::new(move |_| all.queue.with(|it| it.as_ref()?.get(id)));
     let is_open = Memo::new(move |_| all.inbox.open.get() == Some(id));
     let is_chosen = Memo::new(move |_| {
-        let chosen = |it: &Chosen<Conflict>| (!it.is_empty()).then(|| it.has(id));
+        let chosen = |it: &Selection<Conflict>| (!it.is_empty()).then(|| it.has(id));
         all.chosen.with(chosen)
     });
     let is_selected = move || is_chosen.get().unwrap_or(is_open.get()).to_string();

@@ -24,8 +24,8 @@ use crate::{
             feed,
         },
     },
-    chosen::Chosen,
     commands::Act,
+    selection::Selection,
     tags::Tag,
     words::{self, say},
 };
@@ -57,7 +57,7 @@ part! {
             /// Why the last verdict on it failed.
             pub(crate) verdict_refused: RwSignal<Option<Refusal>> = None,
             /// The selected rows, and the reason for all of them.
-            pub(crate) chosen: RwSignal<Chosen<Conflict>> = Chosen::default(),
+            pub(crate) chosen: RwSignal<Selection<Conflict>> = Selection::default(),
             pub(super) chosen_reason: RwSignal<String> = String::new(),
             /// Kept until they are sent.
             pub(super) drafts: RwSignal<HashMap<ConflictId, ConflictDraft>> = HashMap::new(),
@@ -75,14 +75,14 @@ impl Conflicts {
     pub(super) fn clear_chosen(self) {
         self.wants_reason.set(false);
         self.chosen_reason.set(String::new());
-        if !self.chosen.with_untracked(Chosen::is_empty) {
-            self.chosen.update(Chosen::clear);
+        if !self.chosen.with_untracked(Selection::is_empty) {
+            self.chosen.update(Selection::clear);
         }
     }
 
     /// Whether rows are selected, so that keys act on those.
     pub(crate) fn is_any_chosen(self) -> bool {
-        !self.chosen.with(Chosen::is_empty)
+        !self.chosen.with(Selection::is_empty)
     }
 
     pub(super) fn draft_of(self, id: ConflictId) -> ConflictDraft {
@@ -374,7 +374,7 @@ pub(super) fn may_judge(app: App, verdict: ConflictVerdict) -> bool {
 }
 
 fn is_for_chosen(app: App, verdict: ConflictVerdict) -> bool {
-    let fits = |all: &Chosen<Conflict>| all.iter().any(|it| verdict.fits(it));
+    let fits = |all: &Selection<Conflict>| all.iter().any(|it| verdict.fits(it));
     verdict.is_for_many() && app.views.conflicts.chosen.with_untracked(fits)
 }
 

@@ -8,24 +8,24 @@ use crate::{
         batch::Progress, dom, frame::Undo, inbox::stepped, outside, palette::keycaps, reading,
         state::App, views::feed::state,
     },
-    chosen::{Chosen, Deed, named},
     commands::Act,
-    feed::Feed,
+    feed::EngramList,
+    selection::{ClaimAction, Selection, named},
     words::{self, State, say},
 };
 
 /// The selection of a list, and the question about it.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
-    pub(crate) rows: RwSignal<Chosen>,
+    pub(crate) rows: RwSignal<Selection>,
     /// The action that waits for an answer.
-    pub(crate) asking: RwSignal<Option<Deed>>,
+    pub(crate) asking: RwSignal<Option<ClaimAction>>,
 }
 
 impl Choice {
     pub(super) fn new() -> Self {
         Self {
-            rows: RwSignal::new(Chosen::default()),
+            rows: RwSignal::new(Selection::default()),
             asking: RwSignal::new(None),
         }
     }
@@ -34,23 +34,23 @@ impl Choice {
     pub(crate) fn reset(self) {
         self.asking.set(None);
         if untrack(|| self.is_any()) {
-            self.rows.update(Chosen::clear);
+            self.rows.update(Selection::clear);
         }
     }
 
     /// Whether any row is selected, so that keys act on those.
     pub(crate) fn is_any(self) -> bool {
-        !self.rows.with(Chosen::is_empty)
+        !self.rows.with(Selection::is_empty)
     }
 
     /// Changes the selection; a question about the old one is dropped.
-    fn change(self, change: impl FnOnce(&mut Chosen)) {
+    fn change(self, change: impl FnOnce(&mut Selection)) {
         self.asking.set(None);
         self.rows.update(change);
     }
 }
 
-impl Deed {
+impl ClaimAction {
     /// What a command does to selected rows.
     fn of(act: Act) -> Option<Self> {
         match act {
@@ -181,7 +181,7 @@ pub(crate) fn choose_all(app: App) {
 }
 
 fn told_chosen(app: App) -> String {
-    let count = app.list.choice.rows.with_untracked(Chosen::len);
+    let count = app.list.choice.rows.with_untracked(Selection::len);
     say::many::selected(&words::thousands(count as u64))
 }
 
@@ -195,7 +195,7 @@ pub(crate) fn holds_for_chosen(app: App, act: Act) -> Option<bool> {
     match act {
         Act::CopyClaim => Some(true),
         Act::Redact => Some(false),
-        _ => Deed::of(act).map(|deed| choice.rows.with_untracked(|it| it.count(deed) > 0)),
+        _ => ClaimAction::of(act).map(|deed| choice.rows.with_untracked(|it| it.count(deed) > 0)),
     }
 }
 
@@ -205,7 +205,7 @@ pub(crate) fn act_on_chosen(app: App, act: Act) -> bool {
     if holds_for_chosen(app, act).is_none() {
         return false;
     }
-    match Deed::of(act) {
+    match ClaimAction::of(act) {
         Some(deed) => do_to_chosen(app, deed),
         None if act == Act::CopyClaim => copy_chosen(app),
         None => app.frame.say(
@@ -247,12 +247,12 @@ pub(crate) fn leave_chosen(app: App) -> bool {
 }
 
 fn copy_chosen(app: App) {
-    let text = app.list.choice.rows.with_untracked(Chosen::text);
+    let text = app.list.choice.rows.with_untracked(Selection::text);
     outside::copy(app, text, say::many::COPIED);
 }
 
 /// Runs it, or asks first.
-fn do_to_chosen(app: App, deed: Deed) {
+fn do_to_chosen(app: App, deed: ClaimAction) {
     let fits = app.list.choice.rows.with_untracked(|it| it.count(deed) > 0);
     // A question comes first: Y does not answer it.
     if app.batch.is_busy() || app.list.choice.asking.get_untracked().is_some() {
@@ -269,7 +269,7 @@ fn do_to_chosen(app: App, deed: Deed) {
 }
 
 /// Runs it on all claims that it applies to, once each.
-fn carry_out(app: App, deed: Deed) {
+fn carry_out(app: App, deed: ClaimAction) {
     let rows = app.list.choice.rows;
     let fitting = rows.with_untracked(|it| it.fitting(deed));
     let all: Vec<EngramId> = fitting.iter().map(|it| it.id).collect();
@@ -280,12 +280,12 @@ fn carry_out(app: App, deed: Deed) {
     }
     spawn_local(async move {
         let to_one = async move |id| match deed {
-            Deed::Confirm => app.ask(ask::Repin(id)).await.map(|_| Undo::restore(id)),
-            Deed::Ask => {
+            ClaimAction::Confirm => app.ask(ask::Repin(id)).await.map(|_| Undo::restore(id)),
+            ClaimAction::Ask => {
                 let asked = app.ask(ask::Reverify(id)).await;
                 asked.map(|it| Undo::withdraw(it.id))
             }
-            Deed::Deny | Deed::Forget => {
+            ClaimAction::Deny | ClaimAction::Forget => {
                 let forgotten = app.ask(ask::Forget(id)).await;
                 forgotten.map(|_| Undo::restore(id))
             }
@@ -313,10 +313,10 @@ pub(crate) fn ChosenBar() -> impl IntoView {
     // Rows that close or leave the list are deselected.
     Effect::new(move |_| {
         let now = app.clock.get().now;
-        let follow = |feed: &Feed| choice.rows.maybe_update(|it| it.follow(feed, now));
+        let follow = |feed: &EngramList| choice.rows.maybe_update(|it| it.follow(feed, now));
         app.list.feed.with(follow);
     });
-    let count = Memo::new(move |_| choice.rows.with(Chosen::len));
+    let count = Memo::new(move |_| choice.rows.with(Selection::len));
     Effect::new(move |before: Option<usize>| {
         let count = count.get();
         if before.is_some_and(|before| before != count) {
@@ -350,7 +350,7 @@ pub(crate) fn ChosenBar() -> impl IntoView {
 fn actions(app: App, count: Memo<usize>) -> impl IntoView {
     let choice = app.list.choice;
     let fits = Memo::new(move |_| {
-        let all = [Deed::Confirm, Deed::Deny, Deed::Ask];
+        let all = [ClaimAction::Confirm, ClaimAction::Deny, ClaimAction::Ask];
         choice.rows.with(|rows| all.map(|it| rows.count(it)))
     });
     // Says how many it applies to, if not all.
@@ -371,19 +371,19 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
     };
     view! {
         <b data-testid="chosen-count">{move || say::many::selected(&words::thousands(count.get() as u64))}</b>
-        <button class="primary" data-testid="chosen-true" hidden=is_for(0) disabled=is_busy on:click=press(Deed::Confirm)>{called(say::review::YES, 0)}" "<kbd>"Y"</kbd></button>
-        <button data-testid="chosen-false" hidden=none_drifted disabled=is_busy on:click=press(Deed::Deny)>{called(say::review::NO_ASKS, 1)}" "<kbd>"X"</kbd></button>
-        <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(Deed::Ask)>{called(say::review::ASK, 2)}" "<kbd>"A"</kbd></button>
+        <button class="primary" data-testid="chosen-true" hidden=is_for(0) disabled=is_busy on:click=press(ClaimAction::Confirm)>{called(say::review::YES, 0)}" "<kbd>"Y"</kbd></button>
+        <button data-testid="chosen-false" hidden=none_drifted disabled=is_busy on:click=press(ClaimAction::Deny)>{called(say::review::NO_ASKS, 1)}" "<kbd>"X"</kbd></button>
+        <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(ClaimAction::Ask)>{called(say::review::ASK, 2)}" "<kbd>"A"</kbd></button>
         <button data-testid="chosen-copy" on:click=move |_| copy_chosen(app)>{say::many::COPY}" "{keycaps("Shift+c")}</button>
         <span class="space"></span>
-        <button data-testid="chosen-forget" hidden=all_drifted disabled=is_busy title=say::engram::FORGET_MEANS on:click=press(Deed::Forget)>
+        <button data-testid="chosen-forget" hidden=all_drifted disabled=is_busy title=say::engram::FORGET_MEANS on:click=press(ClaimAction::Forget)>
             {say::engram::FORGET}" "<kbd aria-label=say::engram::DELETE_KEY>"Del"</kbd></button>
         <button class="plain" data-testid="chosen-clear" on:click=clear>{say::many::CLEAR}" "<kbd>"Esc"</kbd></button>
     }
 }
 
 /// Asks in place of the actions, and names the first claims.
-fn question(app: App, deed: Deed) -> impl IntoView {
+fn question(app: App, deed: ClaimAction) -> impl IntoView {
     let choice = app.list.choice;
     let fitting = move || choice.rows.with(|it| it.fitting(deed));
     let asked = Memo::new(move |_| {

@@ -16,7 +16,7 @@ use crate::{
             feed::{pages, state},
         },
     },
-    feed::Feed,
+    feed::EngramList,
     words::say,
 };
 
@@ -25,7 +25,7 @@ use crate::{
 pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
     let empty = move || !views::asked(app).is_empty() && rows.with(Vec::is_empty);
-    let is_read = Memo::new(move |_| app.list.feed.with(Feed::is_read));
+    let is_read = Memo::new(move |_| app.list.feed.with(EngramList::is_read));
     let is_refused = Memo::new(move |_| app.list.refused.with(Option::is_some));
     let nothing =
         move || is_read.get() && empty() && app.list.feed.with(|it| it.next_page().is_none());

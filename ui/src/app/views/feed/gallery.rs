@@ -9,7 +9,7 @@ use super::{ChosenBar, List, Search, rows, toggle_row};
 use crate::{
     app::{
         batch::Progress,
-        connection::Why,
+        connection::LossReason,
         dom,
         gallery::{
             Frame, Part,
@@ -18,7 +18,7 @@ use crate::{
         },
         state::App,
     },
-    chosen::Deed,
+    selection::ClaimAction,
     words::say::many,
 };
 
@@ -50,7 +50,7 @@ pub(crate) fn ChosenExhibits() -> impl IntoView {
     view! {
         <Part title="Several at once">
             <Frame title="what can be done" set=|app| picked(app, None) is_wide=true><ChosenBar /></Frame>
-            <Frame title="to be forgotten" set=|app| picked(app, Some(Deed::Forget)) is_wide=true><ChosenBar /></Frame>
+            <Frame title="to be forgotten" set=|app| picked(app, Some(ClaimAction::Forget)) is_wide=true><ChosenBar /></Frame>
             <Frame title="while it is done" set=busy is_wide=true><ChosenBar /></Frame>
         </Part>
     }
@@ -110,7 +110,7 @@ fn panel(app: App) {
 }
 
 /// The first rows, selected, and the question about them.
-fn picked(app: App, asking: Option<Deed>) {
+fn picked(app: App, asking: Option<ClaimAction>) {
     let all = engrams();
     load(app, &all, Filter::default());
     let rows = untrack(|| rows(app));
@@ -138,15 +138,17 @@ fn open(app: App) {
 
 fn stale(app: App) {
     lost(app);
-    app.connection.lost_why.set(Some(Why::Token));
+    app.connection.lost_why.set(Some(LossReason::Token));
 }
 
 fn homeless(app: App) {
     lost(app);
     let message = "the home at /home/ada/.local/share/engram was moved, deleted or replaced";
-    app.connection.lost_why.set(Some(Why::Refused(Refusal::new(
-        Code::StoreGone,
-        message,
-        "",
-    ))));
+    app.connection
+        .lost_why
+        .set(Some(LossReason::Refused(Refusal::new(
+            Code::StoreGone,
+            message,
+            "",
+        ))));
 }

@@ -6,14 +6,14 @@ use leptos::prelude::*;
 use super::{filter, rows::Rows};
 use crate::{
     app::{connection::Link, first_run, refused::Refused, state::App, states, views::feed::state},
-    feed::{Feed, MOST},
+    feed::{EngramList, MOST},
     words::{self, say},
 };
 
 #[component]
 pub(crate) fn List() -> impl IntoView {
     let app = App::here();
-    let waiting = move || app.list.feed.with(Feed::waiting_new);
+    let waiting = move || app.list.feed.with(EngramList::waiting_new);
     let pill = move || {
         (waiting() > 0).then(|| {
             view! {
@@ -84,7 +84,7 @@ fn ListRefused() -> impl IntoView {
 fn Beyond() -> impl IntoView {
     let app = App::here();
     let is_more = Memo::new(move |_| {
-        let is_full = |it: &Feed| it.iter().count() >= MOST && it.next_page().is_some();
+        let is_full = |it: &EngramList| it.iter().count() >= MOST && it.next_page().is_some();
         app.view.get().by_topic && app.list.feed.with(is_full)
     });
     let told = say::knowledge::newest(&words::thousands(MOST as u64));

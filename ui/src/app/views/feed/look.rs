@@ -10,7 +10,7 @@ use crate::{
         state::{App, Phase},
         views::{self, feed::state},
     },
-    feed::Feed,
+    feed::EngramList,
 };
 
 /// Where the pointer is, and what the person has seen.
@@ -49,7 +49,7 @@ impl Look {
     }
 
     /// How many engrams of a list are new.
-    pub(super) fn count_new(self, feed: &Feed) -> usize {
+    pub(super) fn count_new(self, feed: &EngramList) -> usize {
         self.last
             .with(|it| it.map_or(0, |it| feed.count_after(it.seq)))
     }
@@ -79,7 +79,7 @@ pub(super) fn point_elsewhere(app: App) {
         look.is_due.set_value(false);
         return state::list_anew(app);
     }
-    let is_waiting = app.list.feed.with_untracked(Feed::waiting) > 0;
+    let is_waiting = app.list.feed.with_untracked(EngramList::waiting) > 0;
     if is_waiting && app.list.at_top.get_untracked() {
         state::show_new(app);
     }
@@ -92,7 +92,7 @@ pub(crate) fn holds_back(app: App) -> bool {
 
 /// How many new rows wait only for the pointer to leave the list; none if there are none.
 pub(crate) fn waits_for_pointer(app: App) -> Option<usize> {
-    let new = app.list.feed.with(Feed::waiting_new);
+    let new = app.list.feed.with(EngramList::waiting_new);
     let is_pointing = app.list.at_top.get() && app.list.look.is_pointing.get();
     (is_pointing && new > 0).then_some(new)
 }
@@ -135,14 +135,14 @@ fn project_id(app: App) -> Option<String> {
 fn sees_newest(app: App) -> bool {
     app.phase.get_untracked() == Phase::Ready
         && app.list.at_top.get_untracked()
-        && app.list.feed.with_untracked(Feed::waiting) == 0
+        && app.list.feed.with_untracked(EngramList::waiting) == 0
         && untrack(|| views::asked(app)).is_empty()
 }
 
 /// A look that has seen the whole journal.
 fn now_looked(app: App) -> Looked {
     Looked {
-        seq: app.list.feed.with_untracked(Feed::head),
+        seq: app.list.feed.with_untracked(EngramList::head),
         at: dom::clock().now,
     }
 }

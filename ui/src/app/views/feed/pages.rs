@@ -6,7 +6,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::Search;
 use crate::{
     app::{reading, state::App, views},
-    feed::{Feed, MOST},
+    feed::{EngramList, MOST},
 };
 
 /// Entries of one page.
@@ -19,7 +19,7 @@ pub(crate) fn load_older(app: App) {
     if is_full && app.view.get_untracked().by_topic {
         return;
     }
-    if let Some(before) = app.list.feed.with_untracked(Feed::next_page) {
+    if let Some(before) = app.list.feed.with_untracked(EngramList::next_page) {
         load_page(
             app,
             FeedRequest {
@@ -32,7 +32,7 @@ pub(crate) fn load_older(app: App) {
 
 /// A page of newer engrams, where the list does not reach the newest.
 pub(crate) fn load_newer(app: App) {
-    if let Some(after) = app.list.feed.with_untracked(Feed::newer_page) {
+    if let Some(after) = app.list.feed.with_untracked(EngramList::newer_page) {
         load_page(
             app,
             FeedRequest {

@@ -8,7 +8,7 @@ use wasm_bindgen::{JsCast, prelude::Closure};
 use super::rows::RowLayout;
 use crate::{
     app::{dom, state::App},
-    feed::Feed,
+    feed::EngramList,
 };
 
 /// Where the list is scrolled to and how large it is.
@@ -62,7 +62,7 @@ impl Scroller {
         self.anchor.set_value(self.anchored());
         let is_newest = list.feed.with_untracked(|it| it.newer_page().is_none());
         let at_top = is_newest && self.rows.viewport.get_untracked().is_at_top();
-        if at_top && list.feed.with_untracked(Feed::waiting) > 0 {
+        if at_top && list.feed.with_untracked(EngramList::waiting) > 0 {
             list.feed.update(|feed| {
                 feed.release();
             });

@@ -19,7 +19,7 @@ use crate::{
             feed::{look, pages},
         },
     },
-    feed::Feed,
+    feed::EngramList,
     tags::Tag,
     words::{self, say},
 };
@@ -46,7 +46,7 @@ part! {
     /// A list of engrams: a stretch of the journal, as a filter leaves it.
     pub(crate) struct Listing {
         anew {
-            pub(crate) feed: RwSignal<Feed> = Feed::default(),
+            pub(crate) feed: RwSignal<EngramList> = EngramList::default(),
             /// How far a filter was looked for, while or since its search took more than a moment.
             pub(crate) search: RwSignal<Option<Search>> = None,
             /// A page of older or newer engrams is on its way.
@@ -136,7 +136,7 @@ impl Listing {
 
 /// The rows of the list, in its order.
 pub(crate) fn rows(app: App) -> Vec<Arc<Engram>> {
-    let mut rows = app.list.feed.with(Feed::rows);
+    let mut rows = app.list.feed.with(EngramList::rows);
     if app.view.get().by_topic {
         rows.sort_by(|a, b| topic_order(a).cmp(&topic_order(b)));
     }
@@ -174,7 +174,7 @@ pub(crate) fn show(app: App, view: &'static View, filter: Filter) -> bool {
     };
     let is_same = untrack(|| view.is_on(app)) && app.list.filter.get_untracked() == filter;
     if app.list.filter.with_untracked(|it| it.held_at) != filter.held_at {
-        app.list.feed.update(Feed::clear);
+        app.list.feed.update(EngramList::clear);
     }
     if !is_same {
         app.view.set(view);
@@ -206,10 +206,10 @@ fn list_and_read(app: App, only_listed: bool) {
             // Another filter was chosen meanwhile.
             Ok(_) if app.list.filter_number.get_value() != number => return,
             Ok(page) => {
-                let followed = app.list.feed.with_untracked(Feed::head);
+                let followed = app.list.feed.with_untracked(EngramList::head);
                 pages::load_first(app, page, filter);
                 // A journal that ends earlier is another: it is followed from its own end.
-                if app.list.feed.with_untracked(Feed::head) < followed {
+                if app.list.feed.with_untracked(EngramList::head) < followed {
                     connection::reconnect(app);
                 }
                 app.list.show_top();
@@ -320,7 +320,7 @@ pub(crate) fn step(app: App, by: isize) {
 
 /// Shows what arrived meanwhile, at the newest end.
 pub(crate) fn show_new(app: App) {
-    let is_shown = app.list.feed.try_update(Feed::release);
+    let is_shown = app.list.feed.try_update(EngramList::release);
     if is_shown == Some(false) {
         return list_anew(app);
     }

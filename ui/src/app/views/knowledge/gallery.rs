@@ -13,7 +13,7 @@ use crate::{
         state::App,
         views::feed::List,
     },
-    feed::Feed,
+    feed::EngramList,
 };
 
 #[component]
@@ -51,5 +51,5 @@ fn held(app: App, all: &[Arc<Engram>]) {
 /// The same, on its way.
 fn held_unread(app: App) {
     held(app, &[]);
-    app.list.feed.update(Feed::clear);
+    app.list.feed.update(EngramList::clear);
 }

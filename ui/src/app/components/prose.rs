@@ -1,0 +1,56 @@
+//! Texts that contain code: our own, and claims.
+
+use leptos::prelude::*;
+
+use crate::{
+    prose::{Face, Span, found, runs_right_to_left, spans},
+    words,
+};
+
+/// A text with backticked parts as code.
+pub(crate) fn prose(text: &str) -> Vec<AnyView> {
+    spans(text, &[]).into_iter().map(span).collect()
+}
+
+/// The text of a claim, and its direction if that is not the page's.
+pub(crate) struct Claim {
+    pub(crate) direction: Option<&'static str>,
+    pub(crate) text: Vec<AnyView>,
+}
+
+/// A claim with the search's words marked.
+pub(crate) fn claim(text: &str, searched: &[String]) -> Claim {
+    let is_found = if searched.is_empty() {
+        Vec::new()
+    } else {
+        found(text, searched)
+    };
+    marked_claim(text, &is_found)
+}
+
+/// A claim with these byte ranges marked.
+pub(crate) fn marked_claim(text: &str, marked: &[bool]) -> Claim {
+    let spans = spans(text, marked);
+    Claim {
+        direction: runs_right_to_left(&spans).then_some("rtl"),
+        text: spans.into_iter().map(span).collect(),
+    }
+}
+
+fn span(span: Span) -> AnyView {
+    let pieces: Vec<AnyView> = span.pieces.into_iter().map(piece).collect();
+    match span.face {
+        Face::Words => pieces.into_any(),
+        Face::Code => view! { <code dir="ltr">{pieces}</code> }.into_any(),
+        Face::Name => view! { <bdi dir="ltr">{pieces}</bdi> }.into_any(),
+    }
+}
+
+fn piece((text, is_marked): (String, bool)) -> AnyView {
+    let text = words::visible(&text);
+    if is_marked {
+        view! { <mark>{text}</mark> }.into_any()
+    } else {
+        text.into_any()
+    }
+}

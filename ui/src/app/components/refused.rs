@@ -1,0 +1,33 @@
+//! An error where it occurred. It stays until its cause is gone or something else is tried.
+
+use engram_model::Refusal;
+use leptos::prelude::*;
+
+use super::{icons::Icon, prose::prose};
+use crate::{app::frame::sentence, words::say};
+
+/// What is wrong and what to do, with a button to try again if that can help.
+#[component]
+pub(crate) fn Refused(
+    #[prop(into)] refusal: Signal<Option<Refusal>>,
+    #[prop(optional, into)] again: Option<Callback<()>>,
+) -> impl IntoView {
+    move || {
+        let again = again.map(|again| {
+            view! { <button data-testid="again" on:click=move |_| again.run(())>{say::TRY_AGAIN}</button> }
+        });
+        refusal.get().map(|it| told(&it, again.into_any()))
+    }
+}
+
+/// The same of one that is known, with what stands beside it.
+pub(crate) fn told(refusal: &Refusal, beside: AnyView) -> AnyView {
+    view! {
+        <div class="refusal" role="alert" data-testid="refused" data-code=refusal.code.as_str()>
+            {Icon::Alert.draw()}
+            <p>{prose(&sentence(&refusal.message))}<span>{prose(&refusal.hint)}</span></p>
+            {beside}
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,385 @@
+//! The one way to the engine, over one of two transports: Tauri's IPC in the window, HTTP in a browser.
+
+use engram_model::{
+    Call, Client, Code, ConnectHint, ConnectReply, Connection, Entry, Handed, OpenedReply, Recent,
+    Refusal, Reply, Request, Settings, Surroundings,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use wasm_bindgen::{JsCast, JsValue};
+
+use super::{http, tauri};
+use crate::{app::dom, words::say};
+
+/// Where requests go.
+#[derive(Clone, Debug)]
+pub(crate) enum Backend {
+    /// The window: commands of the shell around us.
+    Tauri,
+    /// A browser: the local server that served this page.
+    Http(http::Server),
+    /// A test: a function that answers.
+    #[cfg(all(test, feature = "gallery"))]
+    Script(Script),
+}
+
+/// What answers in a test.
+#[cfg(all(test, feature = "gallery"))]
+#[derive(Clone)]
+pub(crate) struct Script(
+    pub(crate) std::sync::Arc<dyn Fn(Request) -> Result<Reply, Refusal> + Send + Sync>,
+);
+
+#[cfg(all(test, feature = "gallery"))]
+impl std::fmt::Debug for Script {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Script")
+    }
+}
+
+/// What a subscription tells.
+pub(crate) enum News {
+    /// The connection stands.
+    Connected,
+    /// The connection broke; it is being tried again.
+    Lost,
+    /// Journal entries, oldest first.
+    Entries(Vec<Entry>),
+}
+
+/// A live feed; dropping it ends it.
+pub(crate) enum Subscription {
+    /// See [`tauri::IpcSubscription`].
+    Tauri(#[expect(dead_code, reason = "kept alive")] tauri::IpcSubscription),
+    /// See [`http::SseSubscription`].
+    Http(#[expect(dead_code, reason = "kept alive")] http::SseSubscription),
+}
+
+impl Backend {
+    /// The transport that this page was loaded with.
+    pub(crate) fn here() -> Self {
+        if tauri::is_here() {
+            Self::Tauri
+        } else {
+            Self::Http(http::Server::from_location())
+        }
+    }
+
+    /// Asks; changes nothing.
+    pub(crate) async fn read(&self, request: Request) -> Result<Reply, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::Read, &RequestArgs { request }).await,
+            Self::Http(server) => server.post(Call::Read, &request).await,
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(script) => (script.0)(request),
+        }
+    }
+
+    /// Changes something.
+    pub(crate) async fn change(&self, request: Request) -> Result<Reply, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::Change, &RequestArgs { request }).await,
+            Self::Http(server) => server.post(Call::Change, &request).await,
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(script) => (script.0)(request),
+        }
+    }
+
+    /// Follows the journal after a place.
+    pub(crate) async fn subscribe(
+        &self,
+        after: u64,
+        each: impl FnMut(News) + 'static,
+    ) -> Result<Subscription, Refusal> {
+        match self {
+            Self::Tauri => tauri::IpcSubscription::start(after, each)
+                .await
+                .map(Subscription::Tauri),
+            Self::Http(server) => {
+                http::SseSubscription::start(server, after, each).map(Subscription::Http)
+            }
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(_) => std::future::pending().await,
+        }
+    }
+
+    /// Whether the server refused the last request for its token.
+    pub(crate) fn wants_token(&self) -> bool {
+        match self {
+            Self::Http(server) => server.wants_token(),
+            _ => false,
+        }
+    }
+
+    /// Whether it can open an editor: a page in a browser cannot.
+    pub(crate) fn opens_editors(&self) -> bool {
+        matches!(self, Self::Tauri)
+    }
+
+    /// Whether it zooms: a browser has its own keys and memory for that.
+    pub(crate) fn zooms(&self) -> bool {
+        matches!(self, Self::Tauri)
+    }
+
+    /// Opens what a pointer addresses in the person's editor, where it is now; returns the editor's name.
+    pub(crate) async fn open_editor(&self, pointer: &str) -> Result<String, Refusal> {
+        #[derive(Serialize)]
+        struct OpenEditorArgs<'a> {
+            pointer: &'a str,
+        }
+        match self {
+            Self::Tauri => tauri::call(Call::OpenEditor, &OpenEditorArgs { pointer }).await,
+            _ => Err(Refusal::new(
+                Code::Internal,
+                say::notice::NO_EDITOR,
+                say::notice::NO_EDITOR_HINT,
+            )),
+        }
+    }
+
+    /// What the person chose before.
+    pub(crate) async fn settings(&self) -> Result<Settings, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::Settings, &NoArgs {}).await,
+            _ => {
+                let kept = dom::stored(SETTINGS);
+                let kept = kept.and_then(|it| from_json(it.as_bytes()).ok());
+                Ok(kept.unwrap_or_default())
+            }
+        }
+    }
+
+    /// Keeps what the person chose.
+    pub(crate) async fn keep_settings(&self, settings: &Settings) -> Result<(), Refusal> {
+        #[derive(Serialize)]
+        struct KeepSettingsArgs<'a> {
+            settings: &'a Settings,
+        }
+        match self {
+            Self::Tauri => tauri::call(Call::KeepSettings, &KeepSettingsArgs { settings }).await,
+            _ => {
+                let text = serde_json::to_string(settings).map_err(|error| strange(&error))?;
+                if dom::store(SETTINGS, &text) {
+                    Ok(())
+                } else {
+                    Err(Refusal::new(
+                        Code::Internal,
+                        say::notice::NOT_KEPT,
+                        say::notice::NOT_KEPT_HINT,
+                    ))
+                }
+            }
+        }
+    }
+
+    /// What surrounds the window; nothing around a page in a browser.
+    pub(crate) async fn surroundings(&self) -> Result<Option<Surroundings>, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::Surroundings, &NoArgs {}).await.map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Opens the window's log in the person's editor; returns the editor's name.
+    pub(crate) async fn open_log(&self) -> Result<String, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::OpenLog, &NoArgs {}).await,
+            _ => Err(in_window_only()),
+        }
+    }
+
+    /// Lets the system open links of ours with the window.
+    pub(crate) async fn bring_links(&self) -> Result<(), Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::BringLinks, &NoArgs {}).await,
+            _ => Err(in_window_only()),
+        }
+    }
+
+    /// Whether it can show another repository.
+    pub(crate) fn switches_repositories(&self) -> bool {
+        matches!(self, Self::Tauri)
+    }
+
+    /// Repositories that were open before.
+    pub(crate) async fn repositories(&self) -> Result<Vec<Recent>, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::Repositories, &NoArgs {}).await,
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Those that are open in the window, once there are other news than these.
+    pub(crate) async fn opened(&self, after: u64) -> Result<OpenedReply, Refusal> {
+        #[derive(Serialize)]
+        struct OpenedArgs {
+            after: u64,
+        }
+        match self {
+            Self::Tauri => tauri::call(Call::Opened, &OpenedArgs { after }).await,
+            _ => Err(in_window_only()),
+        }
+    }
+
+    /// Closes one that is open behind another.
+    pub(crate) async fn close_repository(&self, path: &str) -> Result<(), Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::CloseRepository, &PathArgs { path }).await,
+            _ => Err(in_window_only()),
+        }
+    }
+
+    /// Lets the person choose a folder in the system's dialog; none if they cancel.
+    pub(crate) async fn choose_folder(&self) -> Result<Option<String>, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::ChooseFolder, &NoArgs {}).await,
+            _ => Err(in_window_only()),
+        }
+    }
+
+    /// Makes another repository the one that requests are about; returns its root.
+    pub(crate) async fn open_repository(&self, path: &str) -> Result<String, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::OpenRepository, &PathArgs { path }).await,
+            _ => Err(in_window_only()),
+        }
+    }
+
+    /// Follows what other programs hand to the window.
+    pub(crate) async fn follow_handed(&self, each: impl FnMut(Handed) + 'static) {
+        if let Self::Tauri = self
+            && let Err(refusal) = tauri::follow_handed(each).await
+        {
+            dom::log(&refusal.to_string());
+        }
+    }
+
+    /// Tells the shell that something is on the screen.
+    pub(crate) async fn ready(&self) {
+        if let Self::Tauri = self {
+            let done: Result<(), Refusal> = tauri::call(Call::Ready, &NoArgs {}).await;
+            if let Err(refusal) = done {
+                dom::log(&refusal.to_string());
+            }
+        }
+    }
+
+    /// Whether it can write an agent's configuration: a page in a browser cannot.
+    pub(crate) fn connects(&self) -> bool {
+        matches!(self, Self::Tauri)
+    }
+
+    /// Which agents are connected.
+    pub(crate) async fn connections(&self) -> Result<Vec<Connection>, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::Connections, &NoArgs {}).await,
+            _ => Err(in_window_only()),
+        }
+    }
+
+    /// Shows the change to an agent's configuration; writes it if it is still the one shown.
+    pub(crate) async fn connect(
+        &self,
+        client: Client,
+        undo: bool,
+        shown: Option<String>,
+    ) -> Result<ConnectReply, Refusal> {
+        #[derive(Serialize)]
+        struct ConnectClientArgs {
+            client: Client,
+            undo: bool,
+            shown: Option<String>,
+        }
+        let args = ConnectClientArgs {
+            client,
+            undo,
+            shown,
+        };
+        match self {
+            Self::Tauri => tauri::call(Call::Connect, &args).await,
+            _ => Err(in_window_only()),
+        }
+    }
+
+    /// The command lines that connect an agent.
+    pub(crate) async fn connect_hint(&self) -> Result<Vec<ConnectHint>, Refusal> {
+        match self {
+            Self::Tauri => tauri::call(Call::ConnectHint, &NoArgs {}).await,
+            Self::Http(server) => server.post(Call::ConnectHint, &NoArgs {}).await,
+            #[cfg(all(test, feature = "gallery"))]
+            Self::Script(_) => Err(in_window_only()),
+        }
+    }
+}
+
+/// Under what a page in a browser keeps what was chosen.
+const SETTINGS: &str = "settings";
+
+/// The arguments of a call without any.
+#[derive(Serialize)]
+pub(crate) struct NoArgs {}
+
+fn in_window_only() -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        say::notice::WINDOW_ONLY,
+        say::notice::WINDOW_ONLY_HINT,
+    )
+}
+
+#[derive(Serialize)]
+struct RequestArgs {
+    request: Request,
+}
+
+#[derive(Serialize)]
+struct PathArgs<'a> {
+    path: &'a str,
+}
+
+/// A JavaScript value, or bytes of JSON, as one of our types.
+pub(crate) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Result<T, Refusal> {
+    let bytes = match value.dyn_ref::<js_sys::ArrayBuffer>() {
+        Some(bytes) => {
+            let copied = js_sys::Uint8Array::new(bytes).to_vec();
+            release(bytes);
+            copied
+        }
+        None => {
+            let text = js_sys::JSON::stringify(value).ok();
+            let text = text.and_then(|it| it.as_string());
+            // `undefined`, the answer of a command without one, has no JSON text.
+            text.unwrap_or_else(|| "null".to_owned()).into_bytes()
+        }
+    };
+    from_json(&bytes).map_err(|error| strange(&error))
+}
+
+/// Gives the memory of an answer back at once: as garbage it would wait for the next collection, which
+/// lets tens of megabytes of it come together while claims pour in.
+fn release(bytes: &js_sys::ArrayBuffer) {
+    let transfer = js_sys::Reflect::get(bytes, &"transfer".into()).ok();
+    if let Some(transfer) = transfer.and_then(|it| it.dyn_into::<js_sys::Function>().ok()) {
+        // What cannot be given back so waits.
+        let _ = transfer.call1(bytes, &0.into());
+    }
+}
+
+/// The one way that the page reads JSON: each other would put all types into it once more.
+pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(bytes)
+}
+
+/// One of our types as a JavaScript value.
+pub(crate) fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Refusal> {
+    let text = serde_json::to_string(value).map_err(|error| strange(&error))?;
+    js_sys::JSON::parse(&text).map_err(|_| strange(&"not JSON"))
+}
+
+/// An answer of another shape than this page knows.
+pub(crate) fn strange(what: &dyn std::fmt::Display) -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        say::notice::strange(what),
+        say::notice::STRANGE_HINT,
+    )
+}

@@ -1,0 +1,340 @@
+//! The connection to the journal: it is followed, lost, tried again, and caught up with.
+
+use std::time::Duration;
+
+use engram_model::{Code, ConflictStatus, Entry, Feed as FeedRequest, Refusal, ask};
+use leptos::{leptos_dom::helpers::TimeoutHandle, prelude::*, task::spawn_local};
+
+use super::backend::{Backend, News, Subscription};
+use crate::{
+    app::{
+        dom, frame, settings, stale,
+        state::{App, Phase},
+        views::feed::{self, PAGE},
+    },
+    feed::{EngramList, MOST},
+    tags::Tag,
+};
+
+/// Longest wait between attempts to reconnect, in seconds.
+const PATIENCE: u64 = 4;
+
+/// How often a failed start is retried.
+const AGAIN: Duration = Duration::from_secs(4);
+
+/// The connection to the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// Not yet.
+    Connecting,
+    /// Entries arrive.
+    Live,
+    /// Broken, and tried again.
+    Lost,
+}
+
+/// What a request was answered when the connection broke.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum LossReason {
+    /// The server wants another token than this page has.
+    Token,
+    /// Anything else that was refused.
+    Refused(Refusal),
+}
+
+/// The state of the connection.
+#[derive(Clone, Copy)]
+pub(crate) struct JournalConnection {
+    /// The subscription; dropping it ends it.
+    live: StoredValue<Option<Subscription>, LocalStorage>,
+    attempts: StoredValue<u64>,
+    /// A new attempt to connect is due.
+    is_waiting: StoredValue<bool>,
+    /// The first page is being read.
+    is_starting: StoredValue<bool>,
+    /// When it is retried after a failure.
+    again: StoredValue<Option<TimeoutHandle>>,
+    pub(crate) link: RwSignal<Link>,
+    /// When the connection broke.
+    pub(crate) lost_at: RwSignal<Option<jiff::Timestamp>>,
+    pub(crate) lost_why: RwSignal<Option<LossReason>>,
+}
+
+impl JournalConnection {
+    pub(crate) fn new() -> Self {
+        Self {
+            live: StoredValue::new_local(None),
+            attempts: StoredValue::new(0),
+            is_waiting: StoredValue::new(false),
+            is_starting: StoredValue::new(false),
+            again: StoredValue::new(None),
+            link: RwSignal::new(Link::Connecting),
+            lost_at: RwSignal::new(None),
+            lost_why: RwSignal::new(None),
+        }
+    }
+
+    /// Ends it, as at the start.
+    pub(crate) fn reset(self) {
+        self.end();
+        self.attempts.set_value(0);
+        self.is_waiting.set_value(false);
+        self.is_starting.set_value(false);
+        self.link.set(Link::Connecting);
+        self.lost_at.set(None);
+        self.lost_why.set(None);
+    }
+
+    /// Sets why it is lost; the same reason again notifies nobody.
+    fn explain(self, why: LossReason) {
+        let why = Some(why);
+        if self.lost_why.get_untracked() != why {
+            self.lost_why.set(why);
+        }
+    }
+
+    /// Ends the subscription.
+    pub(crate) fn end(self) {
+        self.live.set_value(None);
+    }
+}
+
+/// Reads the first page and follows the journal from there.
+pub(crate) fn start(app: App) {
+    if app.connection.is_starting.get_value() {
+        return;
+    }
+    app.connection.is_starting.set_value(true);
+    if let Some(again) = app
+        .connection
+        .again
+        .try_update_value(Option::take)
+        .flatten()
+    {
+        again.clear();
+    }
+    spawn_local(async move {
+        app.repositories
+            .for_front(settings::read_settings(app))
+            .await;
+        let read = app.first_page().await;
+        app.connection.is_starting.set_value(false);
+        match read {
+            Ok(()) => connect(app),
+            Err(refusal) => fail(app, refusal),
+        }
+    });
+}
+
+/// Nothing can be shown: says why, and retries until it can.
+fn fail(app: App, refusal: Refusal) {
+    let failed = Phase::Failed(refusal);
+    if app.phase.get_untracked() != failed {
+        app.phase.set(failed);
+    }
+    // A wrong token stays wrong.
+    if !app.backend().wants_token() {
+        let again = set_timeout_with_handle(move || start_again(app), AGAIN);
+        app.connection.again.set_value(again.ok());
+    }
+}
+
+/// Tries again, if nothing could be shown.
+pub(crate) fn start_again(app: App) {
+    if matches!(app.phase.get_untracked(), Phase::Failed(_)) {
+        start(app);
+    }
+}
+
+/// Follows the journal after the last entry that is known.
+pub(crate) fn connect(app: App) {
+    spawn_local(async move {
+        let after = app.list.feed.with_untracked(EngramList::head);
+        let backend = app.backend();
+        let subscribed = backend.subscribe(after, move |news| hear(app, news));
+        match app.repositories.for_front(subscribed).await {
+            Ok(subscription) => {
+                app.connection.live.set_value(Some(subscription));
+                if let Backend::Tauri = app.backend() {
+                    hear(app, News::Connected);
+                }
+            }
+            Err(refusal) => {
+                dom::log(&refusal.to_string());
+                hear(app, News::Lost);
+                app.connection.explain(LossReason::Refused(refusal));
+            }
+        }
+    });
+}
+
+fn hear(app: App, news: News) {
+    match news {
+        News::Connected => is_back(app),
+        News::Lost => reconnect_later(app),
+        News::Entries(entries) => {
+            is_back(app);
+            arrive(app, entries);
+        }
+    }
+}
+
+/// The engine answers again: retries the requests that failed meanwhile.
+fn is_back(app: App) {
+    app.connection.attempts.set_value(0);
+    if app.connection.link.get_untracked() != Link::Live {
+        app.connection.link.set(Link::Live);
+        app.connection.lost_why.set(None);
+    }
+    if app.connection.lost_at.get_untracked().is_some() {
+        app.connection.lost_at.set(None);
+        let was_refused = app.list.refused.with_untracked(Option::is_some);
+        frame::forgive(app);
+        stale::recheck(app);
+        catch_up(app);
+        // In the window, a feed ends only with its home, which may be another now.
+        if was_refused || matches!(app.backend(), Backend::Tauri) {
+            feed::list_anew(app);
+        }
+        app.stale.touch(Tag::Facets);
+    }
+}
+
+fn arrive(app: App, entries: Vec<Entry>) {
+    app.clock.set(dom::clock());
+    let hold = feed::holds_back(app);
+    let was_empty = app.list.feed.with_untracked(EngramList::is_empty);
+    let was_nothing_new = feed::is_nothing_new(app);
+    let read = feed::read_in_list(app);
+    app.stale.follow(&entries);
+    let new = app
+        .list
+        .feed
+        .try_update(|feed| feed.live(entries, hold))
+        .unwrap_or(0);
+    ask_about_conflicts(app);
+    if was_empty && new > 0 && app.reading.selected.with_untracked(Option::is_none) {
+        feed::select_newest(app);
+    }
+    feed::look_on(app, was_nothing_new);
+    feed::read_on(app, read);
+    app.frame.announce(new);
+}
+
+/// Whether conflicts that were settled, opened again or lost a side are open.
+fn ask_about_conflicts(app: App) {
+    let doubtful = app
+        .list
+        .feed
+        .try_update_untracked(EngramList::take_doubtful);
+    for id in doubtful.unwrap_or_default() {
+        spawn_local(async move {
+            let between = match app.ask(ask::Conflict(id)).await {
+                Ok(conflict) if conflict.status == ConflictStatus::Open => {
+                    vec![conflict.a.id, conflict.b.id]
+                }
+                Ok(_) => Vec::new(),
+                Err(refusal) if refusal.code == Code::NotFound => Vec::new(),
+                Err(refusal) => return dom::log(&refusal.to_string()),
+            };
+            app.list.feed.update(|it| it.learn_conflict(id, &between));
+        });
+    }
+}
+
+/// Waits longer after each failure, and asks again for what was missed.
+fn reconnect_later(app: App) {
+    if app.connection.is_waiting.get_value() {
+        return;
+    }
+    app.connection.link.set(Link::Lost);
+    if app.connection.lost_at.get_untracked().is_none() {
+        app.connection.lost_at.set(Some(dom::clock().now));
+    }
+    app.connection.is_waiting.set_value(true);
+    ask_why(app);
+    let attempts = app.connection.attempts.get_value();
+    app.connection
+        .attempts
+        .set_value(attempts.saturating_add(1));
+    let wait = 2u64.saturating_pow(attempts.min(5) as u32).min(PATIENCE);
+    let again = move || {
+        if app.connection.is_waiting.get_value() {
+            reconnect(app);
+        }
+    };
+    dom::later(again, Duration::from_secs(wait));
+}
+
+/// A stream of events says not why it broke; a request does.
+fn ask_why(app: App) {
+    spawn_local(async move {
+        let refused = app.ask(ask::Status).await.err();
+        let why = refused.map(|it| {
+            if app.backend().wants_token() {
+                LossReason::Token
+            } else {
+                LossReason::Refused(it)
+            }
+        });
+        // A read-only home refuses this, and has already said why.
+        if let Some(why) = why {
+            app.connection.explain(why);
+        }
+    });
+}
+
+/// Tries again now.
+pub(crate) fn reconnect(app: App) {
+    app.connection.is_waiting.set_value(false);
+    app.connection.live.set_value(None);
+    connect(app);
+}
+
+/// When the person comes back: where things stand, and what the subscription may have missed.
+pub(crate) fn catch_up(app: App) {
+    if app.phase.get_untracked() != Phase::Ready {
+        return;
+    }
+    spawn_local(async move {
+        if let Err(refusal) = read_missed(app).await {
+            dom::log(&refusal.to_string());
+        }
+    });
+}
+
+async fn read_missed(app: App) -> Result<(), Refusal> {
+    let status = *app.ask(ask::Status).await?;
+    let newest = status.head;
+    app.status.set(Some(status));
+    if newest < app.list.feed.with_untracked(EngramList::head) {
+        // Another home, or an older copy, took the place of the one that was shown.
+        feed::list_anew(app);
+        return Ok(());
+    }
+    loop {
+        let head = app.list.feed.with_untracked(EngramList::head);
+        if newest <= head {
+            return Ok(());
+        }
+        let after = FeedRequest {
+            after: Some(head),
+            limit: Some(PAGE),
+            all: true,
+            ..Default::default()
+        };
+        let page = app.ask(ask::Feed(after)).await?;
+        let is_last = page.entries.len() < PAGE;
+        if !is_last && newest - head > MOST as u64 {
+            // More than the list keeps; other repositories of the home may have the most of it.
+            feed::list_anew(app);
+            return Ok(());
+        }
+        if !page.entries.is_empty() {
+            arrive(app, page.entries);
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The transport in a browser: JSON over HTTP, and server-sent events for the feed.
+
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use engram_model::{Call, Code, Entry, Refusal};
+use serde::{Serialize, de::DeserializeOwned};
+use wasm_bindgen::{JsCast, prelude::*};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{EventSource, Headers, MessageEvent, RequestInit, Response};
+
+use super::backend::{News, from_js, from_json, strange};
+use crate::{app::dom, words::say};
+
+/// Under what the tab keeps the token.
+const TOKEN: &str = "token";
+/// What a server answers to another token than its own; other refusals have other numbers.
+const UNAUTHORIZED: u16 = 401;
+
+/// The local server that served this page, and the token that it wants.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    token: String,
+    /// It was refused, at the last request.
+    is_refused: Arc<AtomicBool>,
+}
+
+impl Server {
+    /// Takes the token out of the address (`#token=..`), where it would stay in the history, and keeps
+    /// it for as long as the tab, so that the page can be loaded again.
+    pub(crate) fn from_location() -> Self {
+        let window = leptos::prelude::window();
+        let store = window.session_storage().ok().flatten();
+        let hash = dom::hash();
+        let token = match hash.strip_prefix("#token=") {
+            Some(token) => {
+                // Where the tab cannot keep it, the address does.
+                let kept = store.is_some_and(|it| it.set_item(TOKEN, token).is_ok());
+                if kept && let Ok(history) = window.history() {
+                    let query = window.location().search().unwrap_or_default();
+                    let address = format!("./{query}");
+                    let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&address));
+                }
+                token.to_owned()
+            }
+            None => store
+                .and_then(|it| it.get_item(TOKEN).ok().flatten())
+                .unwrap_or_default(),
+        };
+        Self {
+            token,
+            is_refused: Arc::default(),
+        }
+    }
+
+    /// One request, one answer; an error comes as a refusal.
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        call: Call,
+        body: &impl Serialize,
+    ) -> Result<T, Refusal> {
+        let text = serde_json::to_string(body).map_err(|error| strange(&error))?;
+        let response = self
+            .send(&path(call), &text)
+            .await
+            .map_err(|_| unreachable())?;
+        self.is_refused
+            .store(response.status() == UNAUTHORIZED, Ordering::Relaxed);
+        let json = response.json().map_err(|_| strange(&"not JSON"))?;
+        let answer = JsFuture::from(json)
+            .await
+            .map_err(|_| strange(&response.status()))?;
+        if response.ok() {
+            return from_js(&answer);
+        }
+        let error = js_sys::Reflect::get(&answer, &"error".into()).unwrap_or_default();
+        Err(from_js(&error).unwrap_or_else(|_| strange(&response.status())))
+    }
+
+    /// Whether the last request was refused for its token.
+    pub(crate) fn wants_token(&self) -> bool {
+        self.is_refused.load(Ordering::Relaxed)
+    }
+
+    async fn send(&self, path: &str, text: &str) -> Result<Response, JsValue> {
+        let window = web_sys::window().ok_or(JsValue::NULL)?;
+        let headers = Headers::new()?;
+        headers.set("content-type", "application/json")?;
+        headers.set("authorization", &format!("Bearer {}", self.token))?;
+        let init = RequestInit::new();
+        init.set_method("POST");
+        init.set_headers(&headers);
+        init.set_body(&JsValue::from_str(text));
+        JsFuture::from(window.fetch_with_str_and_init(path, &init))
+            .await?
+            .dyn_into()
+    }
+}
+
+fn path(call: Call) -> String {
+    format!("/api/{}", call.name())
+}
+
+fn unreachable() -> Refusal {
+    Refusal::new(
+        Code::Internal,
+        say::notice::NO_SERVER,
+        say::notice::NO_SERVER_HINT,
+    )
+}
+
+/// Server-sent events; the browser connects again by itself, after the last place it got.
+pub(crate) struct SseSubscription {
+    source: EventSource,
+    _closures: [Closure<dyn FnMut(MessageEvent)>; 3],
+}
+
+impl SseSubscription {
+    pub(crate) fn start(
+        server: &Server,
+        after: u64,
+        each: impl FnMut(News) + 'static,
+    ) -> Result<Self, Refusal> {
+        let token = String::from(js_sys::encode_uri_component(&server.token));
+        // An event source cannot send headers, so that here the token is in the address.
+        let source = EventSource::new(&format!(
+            "{}?after={after}&token={token}",
+            path(Call::Subscribe)
+        ))
+        .map_err(|_| unreachable())?;
+        let each = Rc::new(RefCell::new(each));
+        let tell = move |news: fn(&MessageEvent) -> News| {
+            let each = each.clone();
+            Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+                if let Ok(mut each) = each.try_borrow_mut() {
+                    each(news(&event));
+                }
+            })
+        };
+        let closures = [
+            tell(entries),
+            tell(|_| News::Connected),
+            tell(|_| News::Lost),
+        ];
+        source.set_onmessage(Some(closures[0].as_ref().unchecked_ref()));
+        source.set_onopen(Some(closures[1].as_ref().unchecked_ref()));
+        source.set_onerror(Some(closures[2].as_ref().unchecked_ref()));
+        Ok(Self {
+            source,
+            _closures: closures,
+        })
+    }
+}
+
+impl Drop for SseSubscription {
+    fn drop(&mut self) {
+        self.source.close();
+    }
+}
+
+/// An event carries one entry or a list of them.
+fn entries(event: &MessageEvent) -> News {
+    let text = event.data().as_string().unwrap_or_default();
+    let list = from_json::<Vec<Entry>>(text.as_bytes())
+        .or_else(|_| from_json::<Entry>(text.as_bytes()).map(|it| vec![it]));
+    match list {
+        Ok(entries) => News::Entries(entries),
+        Err(_) => News::Lost,
+    }
+}

@@ -1,0 +1,133 @@
+//! What is stale is loaded anew by tag: who reads something tracks its tag, who hears of a change touches
+//! it, and neither knows the other.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use engram_model::{Entry, StatusReply, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use crate::{
+    app::{dom, reading, state::App, views::feed},
+    tags::{Tag, touched},
+};
+
+/// How long changes gather before sums over the home are read again.
+const PAUSE: Duration = Duration::from_millis(400);
+
+/// Who reads what.
+#[derive(Clone, Copy)]
+pub(crate) struct Stale {
+    readers: StoredValue<HashMap<Tag, ArcTrigger>>,
+    /// Touched within the pause.
+    gathered: StoredValue<HashSet<Tag>>,
+}
+
+impl Stale {
+    pub(crate) fn new() -> Self {
+        Self {
+            readers: StoredValue::new(HashMap::new()),
+            gathered: StoredValue::new(HashSet::new()),
+        }
+    }
+
+    /// What runs now runs again when this is stale.
+    pub(crate) fn track(self, tag: Tag) {
+        let reader = self
+            .readers
+            .try_update_value(|all| all.entry(tag).or_default().clone());
+        if let Some(reader) = reader {
+            reader.track();
+        }
+    }
+
+    /// Whoever reads this reads it again.
+    pub(crate) fn touch(self, tag: Tag) {
+        if let Some(reader) = self.readers.with_value(|all| all.get(&tag).cloned()) {
+            reader.notify();
+        }
+    }
+
+    /// Nobody reads an engram of the repository that was in front any more.
+    pub(crate) fn reset(self) {
+        self.readers
+            .update_value(|all| all.retain(|tag, _| !matches!(tag, Tag::Engram(_))));
+    }
+
+    /// Touches what entries of the journal make stale; sums a little later, once for many.
+    pub(crate) fn follow(self, entries: &[Entry]) {
+        let all: HashSet<Tag> = entries.iter().flat_map(|it| touched(&it.change)).collect();
+        let (sums, others): (Vec<Tag>, Vec<Tag>) = all.into_iter().partition(|it| it.is_sum());
+        others.into_iter().for_each(|it| self.touch(it));
+        let is_waiting = self.gathered.with_value(|all| !all.is_empty());
+        self.gathered.update_value(|all| all.extend(sums));
+        if !is_waiting {
+            let touch = move || {
+                let all = self.gathered.try_update_value(std::mem::take);
+                let all = all.unwrap_or_default();
+                all.into_iter().for_each(|it| self.touch(it));
+            };
+            dom::later(touch, PAUSE);
+        }
+    }
+}
+
+/// Reads anew what is stale, for as long as the window lives.
+pub(crate) fn follow_stale(app: App) {
+    read_when(app, Tag::Status, reread_status);
+    read_when(app, Tag::Facets, feed::count_facets);
+    read_when(app, Tag::Doubts, feed::list_doubts_anew);
+    // What evidence reads like is known anew once somebody can look again.
+    Effect::new(move |before: Option<bool>| {
+        let is_gone = is_blind(app);
+        if before.is_some_and(|before| before != is_gone) {
+            feed::list_anew(app);
+            recheck(app);
+        }
+        is_gone
+    });
+    // The list keeps what is in it by the entries themselves; what it leaves out is read.
+    Effect::new(move |_| {
+        if let Some(id) = app.reading.selected.get() {
+            app.stale.track(Tag::Engram(id));
+            reading::visit(app, id);
+        }
+    });
+}
+
+/// Whatever is read may have changed while nobody told of it.
+pub(crate) fn recheck(app: App) {
+    app.stale.touch(Tag::Sources);
+    app.stale.touch(Tag::Conflicts);
+    app.stale.touch(Tag::Requests);
+    app.stale.touch(Tag::Brief);
+    if let Some(id) = app.reading.selected.get_untracked() {
+        app.stale.touch(Tag::Engram(id));
+    }
+}
+
+/// Whether the repository is not there to be looked at.
+pub(crate) fn is_blind(app: App) -> bool {
+    let why = |it: &StatusReply| it.project.as_ref()?.unavailable.clone();
+    app.status.with(|it| it.as_ref().and_then(why).is_some())
+}
+
+fn read_when(app: App, tag: Tag, read: fn(App)) {
+    Effect::new(move |before: Option<()>| {
+        app.stale.track(tag);
+        if before.is_some() {
+            read(app);
+        }
+    });
+}
+
+fn reread_status(app: App) {
+    spawn_local(async move {
+        match app.ask(ask::Status).await {
+            Ok(status) => app.status.set(Some(*status)),
+            Err(refusal) => dom::log(&refusal.to_string()),
+        }
+    });
+}

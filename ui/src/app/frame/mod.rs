@@ -1,0 +1,271 @@
+//! The frame around the views: what lies over them, and what is said at the lower edge.
+
+pub(super) mod rail;
+pub(super) mod room;
+pub(super) mod split;
+pub(super) mod states;
+
+use std::{pin::Pin, time::Duration};
+
+use engram_model::{EngramId, Refusal, Settings, ask};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{dom, menu, state::App};
+pub(crate) use crate::words::sentence;
+use crate::{
+    app::reading,
+    selection,
+    words::{self, say, say::Noun},
+};
+
+/// What can lie over the window, one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Everything that can be done or read, by a few letters.
+    Palette,
+    /// The keys.
+    Sheet,
+    /// What the person chose.
+    Settings,
+    /// Other repositories.
+    Repositories,
+    /// A claim by hand.
+    Add,
+    /// An unknown repository that a link leads to.
+    Offer,
+    /// Agents, and whether they are connected.
+    Connect,
+}
+
+/// What takes back what the person did last.
+#[derive(Clone, Copy)]
+pub(crate) struct Undo {
+    /// What it was done to, by its id: all ids are written like an engram's.
+    pub(crate) id: EngramId,
+    pub(crate) way: &'static Way,
+}
+
+/// How something is taken back.
+pub(crate) struct Way {
+    /// What it is done to.
+    pub(crate) of: Noun,
+    /// Takes it back; returns the version that holds again, if any.
+    pub(crate) take_back: fn(App, EngramId) -> UndoFuture,
+    /// What follows where it was the only one: with its id, and what was said of it.
+    pub(crate) then: fn(App, EngramId, &str),
+}
+
+/// Something that is being taken back: the version that holds again, if any.
+pub(crate) type UndoFuture = Pin<Box<dyn Future<Output = Result<Option<EngramId>, Refusal>>>>;
+
+/// Says that it was undone, and what it was done to.
+fn say_undone(app: App, _: EngramId, of: &str) {
+    app.frame.say(say::notice::UNDONE, of, false);
+}
+
+/// This version holds again, as a new one.
+static RESTORE: Way = Way {
+    of: say::CLAIMS,
+    take_back: |app, id| {
+        Box::pin(async move {
+            let restored = app.ask(ask::Restore(id)).await;
+            restored.map(|it| Some(it.id))
+        })
+    },
+    then: say_undone,
+};
+
+/// This claim, or this to-do, is forgotten.
+static WITHDRAW: Way = Way {
+    of: say::CLAIMS,
+    take_back: |app, id| Box::pin(async move { app.ask(ask::Forget(id)).await.map(|_| None) }),
+    then: say_undone,
+};
+
+impl Undo {
+    /// This version holds again.
+    pub(crate) fn restore(id: EngramId) -> Self {
+        Self { id, way: &RESTORE }
+    }
+
+    /// This claim is forgotten.
+    pub(crate) fn withdraw(id: EngramId) -> Self {
+        Self { id, way: &WITHDRAW }
+    }
+}
+
+/// A sentence at the lower edge that goes away.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Toast {
+    pub(crate) text: String,
+    pub(crate) hint: String,
+    pub(crate) is_error: bool,
+    /// What it tells of can be undone.
+    pub(crate) undoes: bool,
+}
+
+/// What the frame shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) over: RwSignal<Option<Over>>,
+    /// Where the menu of the selected engram is open.
+    pub(crate) menu: RwSignal<Option<menu::MenuPosition>>,
+    pub(crate) toast: RwSignal<Option<Toast>>,
+    /// How to undo the last action, in the order in which it was done; kept after its notice is gone.
+    pub(crate) undo: RwSignal<Vec<Undo>>,
+    /// The claim that it is about, quoted, if it is one.
+    undo_of: StoredValue<String>,
+    toast_number: StoredValue<u64>,
+    pub(crate) announcement: RwSignal<String>,
+    unannounced: StoredValue<usize>,
+    pub(crate) settings: RwSignal<Settings>,
+    /// Why the settings could not be kept.
+    pub(crate) settings_refused: RwSignal<Option<Refusal>>,
+    /// The settings are being saved.
+    pub(super) is_keeping: StoredValue<bool>,
+    pub(crate) list_width: RwSignal<Option<u32>>,
+    /// There is room for one pane only.
+    pub(crate) is_narrow: RwSignal<bool>,
+}
+
+impl Frame {
+    pub(super) fn new() -> Self {
+        Self {
+            over: RwSignal::new(None),
+            menu: RwSignal::new(None),
+            toast: RwSignal::new(None),
+            undo: RwSignal::new(Vec::new()),
+            undo_of: StoredValue::new(String::new()),
+            toast_number: StoredValue::new(0),
+            announcement: RwSignal::new(String::new()),
+            unannounced: StoredValue::new(0),
+            settings: RwSignal::new(Settings::default()),
+            settings_refused: RwSignal::new(None),
+            is_keeping: StoredValue::new(false),
+            list_width: RwSignal::new(None),
+            is_narrow: RwSignal::new(false),
+        }
+    }
+
+    /// Closes what is of one engram; what the person chose and what was said last stays.
+    pub(super) fn reset(self) {
+        self.menu.set(None);
+        self.undo.set(Vec::new());
+    }
+
+    pub(crate) fn complain(self, refusal: Refusal) {
+        dom::log(&refusal.to_string());
+        self.say(&sentence(&refusal.message), &refusal.hint, true);
+    }
+
+    pub(crate) fn say(self, text: &str, hint: &str, is_error: bool) {
+        let seconds = if is_error { 12 } else { 3 };
+        self.tell(text, hint, is_error, false, seconds);
+    }
+
+    /// Says what was done to a claim, with a way to take it back.
+    pub(crate) fn say_done(self, text: &str, claim: &str, undo: Undo) {
+        let name = say::notice::of(&selection::name(claim));
+        self.say_all_done(text, &name, false, vec![undo]);
+        self.undo_of.set_value(name);
+    }
+
+    /// Says what was done to many claims and what was not; what was done can be undone.
+    pub(crate) fn say_all_done(self, text: &str, hint: &str, is_error: bool, undo: Vec<Undo>) {
+        let undoes = !undo.is_empty();
+        // If nothing was done, the action before is still the last.
+        if undoes {
+            self.undo.set(undo);
+            self.undo_of.set_value(String::new());
+        }
+        self.tell(text, hint, is_error, undoes, 12);
+    }
+
+    fn tell(self, text: &str, hint: &str, is_error: bool, undoes: bool, seconds: u64) {
+        let number = self.toast_number.get_value().wrapping_add(1);
+        self.toast_number.set_value(number);
+        self.toast.set(Some(Toast {
+            text: words::visible(text),
+            hint: words::visible(hint),
+            is_error,
+            undoes,
+        }));
+        let clear = move || {
+            if self.toast_number.get_value() == number {
+                self.toast.set(None);
+            }
+        };
+        dom::later(clear, Duration::from_secs(seconds));
+    }
+
+    /// One sentence for all that came within a moment.
+    pub(super) fn announce(self, new: usize) {
+        let pending = self.unannounced.get_value();
+        self.unannounced.set_value(pending + new);
+        if new > 0 && pending == 0 {
+            let speak = move || {
+                let count = self.unannounced.get_value() as u64;
+                self.unannounced.set_value(0);
+                self.announcement.set(words::count(count, say::list::NEW));
+            };
+            dom::later(speak, Duration::from_millis(1500));
+        }
+    }
+}
+
+/// The connection is back: removes notices of requests that failed without it.
+pub(super) fn forgive(app: App) {
+    if app
+        .frame
+        .toast
+        .with_untracked(|it| it.as_ref().is_some_and(|it| it.is_error))
+    {
+        app.frame.toast.set(None);
+    }
+    app.list.refused.set(None);
+    app.list.facets_refused.set(None);
+    app.reading.refused.set(None);
+}
+
+/// Undoes the last action, newest step first; what could not be undone can be tried
+/// again.
+pub(crate) fn undo(app: App) {
+    let mut all = app.frame.undo.get_untracked();
+    if all.is_empty() {
+        return app.frame.say(say::notice::NO_UNDO, "", false);
+    }
+    if !app.batch.begin(say::many::UNDOING, all.len()) {
+        return;
+    }
+    all.reverse();
+    app.frame.undo.set(Vec::new());
+    let of = app.frame.undo_of.get_value();
+    spawn_local(async move {
+        let take_back = async |it: Undo| (it.way.take_back)(app, it.id).await;
+        let outcome = app.batch.each(all, take_back).await;
+        let failed = outcome.refused.iter().chain(&outcome.left).copied();
+        let failed: Vec<Undo> = failed.collect();
+        let mut all = outcome.done.iter().map(|it| &it.0).chain(&failed);
+        let is_of_conflicts = all.all(|it| it.way.of == say::CONFLICTS);
+        let noun = if is_of_conflicts {
+            say::CONFLICTS
+        } else {
+            say::CLAIMS
+        };
+        let (text, why) = outcome.told(say::many::UNDONE, noun);
+        match (outcome.is_whole(), outcome.done.as_slice()) {
+            (true, [(undo, restored)]) => {
+                (undo.way.then)(app, undo.id, &of);
+                if let Some(id) = *restored {
+                    reading::select(app, id);
+                    app.reading.returned.set(Some(id));
+                }
+            }
+            (true, _) => app.frame.say(&text, "", false),
+            (false, _) => {
+                app.frame.say_all_done(&text, &why, true, failed);
+                app.frame.undo_of.set_value(of);
+            }
+        }
+    });
+}

@@ -1,0 +1,188 @@
+//! With room for one pane, it is the list or the open engram: which one, and the ways between them. The
+//! other keeps its place and size, hidden and out of reach of keys, so that its scroll position stays. The
+//! list's address then names no engram, so that going back leads to it.
+
+use leptos::{html, prelude::*};
+use wasm_bindgen::{JsCast, prelude::Closure};
+
+use super::split::Split;
+use crate::{
+    app::{
+        dom,
+        icons::Icon,
+        state::{App, Phase},
+        views::LIST,
+    },
+    commands::{self, Act},
+    words::say,
+};
+
+/// From this width on there is room for two panes; `3-frame.css` has the same.
+const NARROW: &str = "(max-width: 719.98px)";
+/// The pane of the open engram, and the part of it that scrolls.
+pub(crate) const DETAIL: &str = "detail";
+pub(crate) const READ: &str = "engram";
+
+/// Whether anything of the list on the screen is open.
+fn is_any_open(app: App) -> bool {
+    (app.view.get().is_any_open)(app)
+}
+
+/// Whether what is open is in front of the list.
+pub(crate) fn covers_list(app: App) -> bool {
+    app.frame.is_narrow.get() && app.reading.is_in_front.get() && is_any_open(app)
+}
+
+/// Whether it is behind the list.
+pub(crate) fn is_covered(app: App) -> bool {
+    untrack(|| app.frame.is_narrow.get() && !covers_list(app))
+}
+
+/// Brings the open engram in front of the list, as a step in the history; returns whether it was behind.
+pub(crate) fn bring_forward(app: App) -> bool {
+    let was_covered = untrack(|| is_any_open(app)) && come_forward(app);
+    if was_covered {
+        app.write_address(true);
+    }
+    was_covered
+}
+
+/// The same on the way to another address.
+pub(crate) fn come_forward(app: App) -> bool {
+    if !is_covered(app) {
+        return false;
+    }
+    // The place to come back to.
+    app.write_address(false);
+    app.reading.is_in_front.set(true);
+    dom::next_frame(|| dom::focus(READ));
+    true
+}
+
+/// Acts on the open engram once it is in front.
+pub(crate) fn in_detail(app: App, act: impl FnOnce() + 'static) {
+    if bring_forward(app) {
+        dom::next_frame(act)
+    } else {
+        act()
+    }
+}
+
+/// Acts in the list once it is in front.
+pub(crate) fn in_list(app: App, act: impl FnOnce() + 'static) {
+    if untrack(|| covers_list(app)) {
+        app.reading.is_in_front.set(false);
+        app.write_address(false);
+        dom::next_frame(act);
+    } else {
+        act();
+    }
+}
+
+/// Back to the list, and into it.
+pub(crate) fn to_list(app: App) {
+    in_list(app, || dom::focus(LIST));
+}
+
+/// Focuses the pane that keys act on.
+pub(crate) fn focus_pane(app: App) {
+    if untrack(|| covers_list(app)) {
+        dom::focus(READ)
+    } else {
+        dom::focus(LIST)
+    }
+}
+
+/// Brings what an address names in front: an engram, or the list.
+pub(crate) fn show_as_addressed(app: App, names_engram: bool) {
+    let was_in_front = untrack(|| covers_list(app));
+    app.reading.is_in_front.set(names_engram);
+    if untrack(|| covers_list(app)) != was_in_front {
+        dom::next_frame(move || focus_pane(app));
+    }
+}
+
+/// Gives redrawn content in front the focus that went with the old.
+pub(crate) fn keep_focus(app: App, element: &web_sys::HtmlDivElement) {
+    let element = element.clone();
+    dom::next_frame(move || {
+        if untrack(|| covers_list(app)) && dom::is_nowhere() {
+            dom::focus_on(Some(element.into()));
+        }
+    });
+}
+
+/// Tracks whether there is room for one pane; the one with the focus stays in front.
+pub(crate) fn follow(app: App) {
+    let Ok(Some(query)) = window().match_media(NARROW) else {
+        return;
+    };
+    app.frame.is_narrow.set(query.matches());
+    let seen = query.clone();
+    let turn = Closure::<dyn FnMut()>::new(move || {
+        let is_narrow = seen.matches();
+        if is_narrow {
+            let is_read = dom::focused_in(DETAIL).is_some();
+            app.reading.is_in_front.set(is_read);
+        }
+        app.frame.is_narrow.set(is_narrow);
+        // Until there is a list, the address decides.
+        if app.phase.get_untracked() == Phase::Ready {
+            app.write_address(false);
+        }
+    });
+    let each = turn.as_ref().unchecked_ref();
+    // A browser that cannot say leaves the panes as they are.
+    let _ = query.add_event_listener_with_callback("change", each);
+    let kept = StoredValue::new_local((query, turn));
+    on_cleanup(move || {
+        kept.with_value(|(query, turn)| {
+            let each = turn.as_ref().unchecked_ref();
+            let _ = query.remove_event_listener_with_callback("change", each);
+        });
+    });
+}
+
+/// The panes of a view: its list, with what lies above both, and beside it what is open of it. The list is
+/// what stands right before the edge.
+pub(crate) fn panes(list: impl IntoView + 'static, detail: impl IntoView + 'static) -> AnyView {
+    let app = App::here();
+    let panes = NodeRef::<html::Main>::new();
+    let width = move || app.frame.list_width.get().map(|it| format!("{it}px"));
+    view! {
+        <main class="panes" class:one=app.frame.is_narrow class:read=move || covers_list(app) node_ref=panes style=("--list", width)>
+            {list}
+            <Split panes />
+            {detail}
+        </main>
+    }
+    .into_any()
+}
+
+/// Keys of the list scroll the open engram while that is in front.
+pub(crate) fn scrolls(app: App, key: &str) -> bool {
+    let is_one = matches!(
+        key,
+        "ArrowDown" | "ArrowUp" | "PageDown" | "PageUp" | "Home" | "End" | " "
+    );
+    is_one && untrack(|| covers_list(app))
+}
+
+/// The way back, above the open engram.
+#[component]
+pub(crate) fn ToList() -> impl IntoView {
+    let app = App::here();
+    let tip = commands::by(Act::Back).map(|it| commands::tip(it, dom::is_mac()));
+    let title = move || app.view.get().title;
+    let read = move || app.view.get().one;
+    let label = move || say::engram::back_to(title());
+    view! {
+        <header class="to-list" hidden=move || !app.frame.is_narrow.get()>
+            // The list's own is hidden.
+            <h1 class="offscreen">{read}</h1>
+            <button class="plain" data-testid="to-list" aria-label=label title=tip on:click=move |_| to_list(app)>
+                <span class="turn">{Icon::Chevron.draw()}</span>{title}
+            </button>
+        </header>
+    }
+}

@@ -1,0 +1,168 @@
+//! What lies over the panes: the sheet of shortcuts, a passing notice, and the page for a failure.
+
+pub(super) mod connect;
+pub(super) mod menu;
+pub(super) mod palette;
+pub(super) mod settings;
+
+use engram_model::Refusal;
+use leptos::{ev, html, prelude::*};
+use wasm_bindgen::JsValue;
+
+use super::{
+    dom,
+    frame::{self, Over, sentence},
+    icons::Icon,
+    outside,
+    palette::keycaps,
+    prose::prose,
+    state::{App, Phase},
+};
+use crate::{
+    app::connection,
+    commands::{self, Act, Command},
+    words::{self, say},
+};
+
+/// A dialog over the window while `over` is open; what is in it lives as long.
+#[component]
+pub(crate) fn Modal(
+    over: Over,
+    label: &'static str,
+    class: &'static str,
+    children: ChildrenFn,
+) -> impl IntoView {
+    let app = App::here();
+    let dialog = NodeRef::<html::Dialog>::new();
+    let is_open = Memo::new(move |_| app.frame.over.get() == Some(over));
+    Effect::new(move |_| {
+        let (Some(dialog), is_open) = (dialog.get(), is_open.get()) else {
+            return;
+        };
+        if is_open && !dialog.open() {
+            if let Err(error) = dialog.show_modal() {
+                dom::log(&format!("{error:?}"));
+            }
+        } else if !is_open && dialog.open() {
+            dialog.close();
+        }
+    });
+    // Escape: the state leads, the dialog follows.
+    let cancelled = move |event: ev::Event| {
+        event.prevent_default();
+        app.frame.over.set(None);
+    };
+    let closed = move |_| {
+        // The event comes late: by now the dialog may be open once more.
+        let is_open = dialog.get_untracked().is_some_and(|it| it.open());
+        if !is_open && app.frame.over.get_untracked() == Some(over) {
+            app.frame.over.set(None);
+        }
+    };
+    // A click beside it closes it.
+    let beside = move |event: ev::MouseEvent| {
+        if event.target().map(JsValue::from) == dialog.get_untracked().map(JsValue::from) {
+            app.frame.over.set(None);
+        }
+    };
+    view! {
+        <dialog node_ref=dialog class=class aria-label=label data-testid=class on:cancel=cancelled on:close=closed on:click=beside>
+            {move || is_open.get().then(|| view! {
+                // Has the focus at first: nothing looks chosen, and the arrows scroll.
+                <div class="inside" tabindex="-1" autofocus>{children()}</div><Notice />
+            })}
+        </dialog>
+    }
+}
+
+/// The heading of a dialog.
+#[component]
+pub(crate) fn Heading(title: &'static str) -> impl IntoView {
+    let app = App::here();
+    view! {
+        <header>
+            <h2>{title}</h2>
+            <span class="space"></span>
+            <button class="plain" aria-label=say::CLOSE on:click=move |_| app.frame.over.set(None)>{Icon::Close.draw()}</button>
+        </header>
+    }
+}
+
+#[component]
+pub(crate) fn Shortcuts() -> impl IntoView {
+    let zooms = App::here().backend().zooms();
+    let is_ours = move |it: &&Command| zooms || !matches!(it.act(), Some(Act::Zoom(_)));
+    let group = move |(title, all): (&'static str, Vec<&'static Command>)| {
+        let keyed = all
+            .into_iter()
+            .filter(is_ours)
+            .filter(|it| !it.keys.is_empty());
+        let rows = keyed.map(|command| {
+            let keys = command.keys.iter().map(|chord| keycaps(chord));
+            view! { <div><dt>{keys.collect_view()}</dt><dd>{command.title}</dd></div> }
+        });
+        view! { <section><h3>{title}</h3><dl>{rows.collect_view()}</dl></section> }
+    };
+    view! {
+        <Modal over=Over::Sheet label=say::sheet::SHORTCUTS class="shortcuts">
+            <Heading title=say::sheet::SHORTCUTS />
+            <div class="keys">{commands::groups().into_iter().map(group).collect_view()}</div>
+        </Modal>
+    }
+}
+
+#[component]
+pub(crate) fn Notice() -> impl IntoView {
+    let app = App::here();
+    move || {
+        app.frame.toast.get().map(|toast| {
+            let role = if toast.is_error { "alert" } else { "status" };
+            view! {
+                <div class="notice" class:error=toast.is_error role=role data-testid="notice">
+                    {if toast.is_error { Icon::Alert } else { Icon::Check }.draw()}
+                    <p><b>{prose(&toast.text)}</b>" "{prose(&toast.hint)}</p>
+                    {toast.undoes.then(|| view! {
+                        <button data-testid="undo" on:click=move |_| frame::undo(app)>{say::UNDO}" "<kbd>"Z"</kbd></button>
+                    })}
+                    <button class="plain" aria-label=say::sheet::DISMISS on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>
+                </div>
+            }
+        })
+    }
+}
+
+/// Nothing can be shown: what is wrong, what to do, and a button to try again, which happens unasked too.
+#[component]
+pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
+    let app = App::here();
+    let again = move |_| {
+        app.phase.set(Phase::Loading);
+        connection::start(app);
+    };
+    let hint = words::visible(&refusal.hint);
+    let command = |text: String| {
+        let copied = text.clone();
+        view! {
+            <div class="command" data-testid="remedy">
+                <span class="agent">{say::sheet::REMEDY}</span>
+                <code>{text}</code>
+                <button aria-label=say::sheet::COPY_REMEDY on:click=move |_| outside::copy(app, copied.clone(), say::first::COMMAND_COPIED)>
+                    {Icon::Copy.draw()}{say::COPY}
+                </button>
+            </div>
+        }
+    };
+    let commands: Vec<_> = words::commands(&hint).into_iter().map(command).collect();
+    view! {
+        <main class="whole" data-testid="failure" data-code=refusal.code.as_str()>
+            <div class="failure" role="alert">
+                <span class="sign">{Icon::Alert.draw()}</span>
+                <h1>{prose(&sentence(&refusal.message))}</h1>
+                <p>{prose(&hint)}</p>
+                {(!commands.is_empty()).then(|| view! { <div class="commands">{commands}</div> })}
+                <div class="bar"><button class="primary" on:click=again>{say::TRY_AGAIN}</button>
+                    <button hidden=!app.backend().opens_editors() on:click=move |_| outside::open_log(app)>{say::sheet::OPEN_LOG}</button><code>{refusal.code.as_str()}</code></div>
+            </div>
+        </main>
+    }
+}

@@ -1,0 +1,362 @@
+//! Which repository is in front, what the page knows about the others, and what other programs hand to the
+//! window. Choosing one: `pick.rs`.
+
+pub(super) mod pick;
+pub(super) mod start;
+
+use std::{collections::HashMap, time::Duration};
+
+use engram_model::{Handed, ProjectStatus, Recent, Refusal};
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{
+    dom,
+    frame::Over,
+    state::{App, Phase},
+};
+use crate::{
+    app::{connection, views::feed},
+    route::Route,
+    words::{self, say},
+};
+
+/// While many news come from a repository behind, they are shown this often.
+const PAUSE: Duration = Duration::from_millis(500);
+/// And so often it is tried again to hear of them.
+const LONG_PAUSE: Duration = Duration::from_secs(5);
+
+/// What the page knows of the repositories.
+#[derive(Clone, Copy)]
+pub(crate) struct RepositoryState {
+    /// Those that are open in this window.
+    pub(crate) opened: RwSignal<Vec<Recent>>,
+    /// The root of the one in front; none outside of a repository.
+    pub(crate) front: RwSignal<Option<String>>,
+    /// How often the page began anew.
+    turns: StoredValue<u64>,
+    /// The one that is to come in front.
+    wanted: StoredValue<Option<RepositorySwitch>>,
+    is_switching: StoredValue<bool>,
+    /// Where a link leads in the one that is on its way.
+    link: StoredValue<Option<String>>,
+    /// Where the person was in each: the query of the address.
+    places: StoredValue<HashMap<String, String>>,
+    /// Why the last choice did not open; shown where it was made.
+    pub(crate) refused: RwSignal<Option<Refusal>>,
+    /// The target of a link to an unknown repository: its path, and the place in it.
+    pub(crate) offered: RwSignal<Option<(String, String)>>,
+    /// Outside a repository, the person views what is stored there.
+    pub(crate) stays_outside: RwSignal<bool>,
+}
+
+/// A repository that is to come in front.
+#[derive(Clone, Debug)]
+struct RepositorySwitch {
+    path: String,
+    within: SwitchPlace,
+}
+
+/// Where the person begins there.
+#[derive(Clone, Debug)]
+enum SwitchPlace {
+    /// Where they were.
+    Left,
+    /// Where the address is already.
+    Address,
+    /// At this query.
+    Place(String),
+}
+
+impl RepositoryState {
+    pub(super) fn new() -> Self {
+        Self {
+            opened: RwSignal::new(Vec::new()),
+            front: RwSignal::new(None),
+            turns: StoredValue::new(0),
+            wanted: StoredValue::new(None),
+            is_switching: StoredValue::new(false),
+            link: StoredValue::new(None),
+            places: StoredValue::new(HashMap::new()),
+            refused: RwSignal::new(None),
+            offered: RwSignal::new(None),
+            stays_outside: RwSignal::new(false),
+        }
+    }
+
+    /// The root of the repository in front.
+    pub(crate) fn root(self) -> Option<String> {
+        self.front.get_untracked()
+    }
+
+    /// Changes when the page begins anew.
+    pub(super) fn turn(self) -> u64 {
+        self.turns.get_value()
+    }
+
+    /// An answer for the page as it is. One that comes after it began anew is nobody's: it never comes.
+    pub(super) async fn for_front<T>(self, answer: impl Future<Output = T>) -> T {
+        let turn = self.turn();
+        let answer = answer.await;
+        if self.turn() == turn {
+            return answer;
+        }
+        drop(answer);
+        std::future::pending().await
+    }
+
+    /// Whether another one is on its way.
+    pub(super) fn is_switching(self) -> bool {
+        self.is_switching.get_value()
+    }
+
+    /// Keeps what was read of the one in front.
+    pub(super) fn show(self, project: Option<&ProjectStatus>) {
+        self.front.set(project.and_then(|it| it.root.clone()));
+    }
+
+    /// Keeps where the person is in the one in front.
+    pub(super) fn keep_place(self, query: String) {
+        if let Some(root) = self.front.get_untracked() {
+            self.places.update_value(|it| drop(it.insert(root, query)));
+        }
+    }
+}
+
+/// Whether two paths are of the same folder.
+pub(super) fn is_same(a: &str, b: &str) -> bool {
+    a.trim_end_matches('/') == b.trim_end_matches('/')
+}
+
+/// Begins anew: of what was known nothing is left but the places, and no answer comes any more to
+/// what was asked.
+fn begin_anew(app: App) {
+    app.repositories.turns.update_value(|it| *it += 1);
+    app.reset();
+    connection::start(app);
+}
+
+/// What the shell hands on.
+pub(crate) fn follow_handed(app: App, handed: &Handed) {
+    match handed {
+        Handed::Link(link) => follow_link(app, link),
+        Handed::Repository(path) => open_repository(app, path.clone()),
+    }
+}
+
+/// Goes back or forward, to another repository too.
+pub(crate) fn follow_history(app: App, root: Option<String>) {
+    let is_there = app.repositories.root() == root && !app.repositories.is_switching();
+    match root.filter(|_| !is_there && app.backend().switches_repositories()) {
+        Some(path) => bring(
+            app,
+            RepositorySwitch {
+                path,
+                within: SwitchPlace::Address,
+            },
+        ),
+        None => app.follow_address(),
+    }
+}
+
+/// Brings a repository in front.
+pub(crate) fn open_repository(app: App, path: String) {
+    let is_front = app
+        .repositories
+        .root()
+        .is_some_and(|root| is_same(&root, &path));
+    if is_front && !app.repositories.is_switching() {
+        app.frame.over.set(None)
+    } else {
+        bring(
+            app,
+            RepositorySwitch {
+                path,
+                within: SwitchPlace::Left,
+            },
+        )
+    }
+}
+
+/// Brings repositories in front one after the other, and shows the last one that was wanted.
+fn bring(app: App, wanted: RepositorySwitch) {
+    let known = app.repositories;
+    known.refused.set(None);
+    known.wanted.set_value(Some(wanted));
+    if known.is_switching() {
+        return;
+    }
+    known.is_switching.set_value(true);
+    feed::look_away(app);
+    spawn_local(async move {
+        let mut brought = None;
+        while let Some(wanted) = known.wanted.try_update_value(Option::take).flatten() {
+            match app.backend().open_repository(&wanted.path).await {
+                Ok(root) => brought = Some((root, wanted.within)),
+                Err(refusal) => refuse_to_open(app, refusal),
+            }
+        }
+        known.is_switching.set_value(false);
+        let link = known.link.try_update_value(Option::take).flatten();
+        match (brought, link) {
+            (Some((root, _)), Some(query)) => begin_in(app, root, SwitchPlace::Place(query)),
+            (Some((root, within)), None) => begin_in(app, root, within),
+            (None, Some(query)) => go_to_address(app, &query),
+            // The address may be that of one that did not come.
+            (None, None) => app.write_address(false),
+        }
+    });
+}
+
+/// Says why at the choice, while that is on the screen.
+fn refuse_to_open(app: App, refusal: Refusal) {
+    let over = app.frame.over.get_untracked();
+    let is_asked = matches!(over, Some(Over::Repositories | Over::Offer));
+    if is_asked || untrack(|| is_outside(app)) {
+        app.repositories.refused.set(Some(refusal))
+    } else {
+        app.frame.complain(refusal)
+    }
+}
+
+/// Whether to ask for a repository first: the window was started outside of one.
+pub(crate) fn is_outside(app: App) -> bool {
+    let is_nowhere = app
+        .status
+        .with(|it| it.as_ref().is_some_and(|it| it.project.is_none()));
+    let stays = app.repositories.stays_outside.get();
+    is_nowhere && !stays && app.backend().switches_repositories()
+}
+
+fn begin_in(app: App, root: String, within: SwitchPlace) {
+    let left = |all: &HashMap<String, String>| all.get(&root).cloned();
+    let query = match within {
+        SwitchPlace::Address => None,
+        SwitchPlace::Left => Some(app.repositories.places.with_value(left).unwrap_or_default()),
+        SwitchPlace::Place(query) => Some(query),
+    };
+    if let Some(query) = query {
+        dom::set_query(&query, true, Some(&root));
+    }
+    let name = root.trim_end_matches('/').rsplit('/').next();
+    let name = words::visible(name.unwrap_or_default());
+    app.frame
+        .announcement
+        .set(say::repositories::is_front(&name));
+    app.frame.over.set(None);
+    app.repositories.front.set(Some(root));
+    begin_anew(app);
+}
+
+/// Hears of the repositories that are open in this window, for as long as the page lives.
+pub(crate) fn follow_opened(app: App, after: u64) {
+    if !app.backend().switches_repositories() {
+        return;
+    }
+    spawn_local(async move {
+        let (after, pause) = match app.backend().opened(after).await {
+            Ok(reply) => {
+                app.repositories.opened.set(reply.repositories);
+                (reply.news, PAUSE)
+            }
+            Err(refusal) => {
+                dom::log(&refusal.to_string());
+                (after, LONG_PAUSE)
+            }
+        };
+        dom::later(move || follow_opened(app, after), pause);
+    });
+}
+
+/// Closes one that is open behind another.
+pub(super) fn close_repository(app: App, path: String) {
+    spawn_local(async move {
+        if let Err(refusal) = app.backend().close_repository(&path).await {
+            app.frame.complain(refusal);
+        }
+    });
+}
+
+/// Goes where a link leads; one that is not understood is left alone.
+pub(crate) fn follow_link(app: App, link: &str) {
+    let offset = app.clock.get_untracked().offset;
+    let Some(route) = Route::of_link(link, offset) else {
+        return app.frame.say(
+            say::repositories::NOWHERE,
+            say::repositories::NOWHERE_HINT,
+            true,
+        );
+    };
+    app.frame.over.set(None);
+    app.tell_missing(&route);
+    let query = route.query(offset);
+    let is_switching = app.repositories.is_switching();
+    let is_front = |it: &String| {
+        !is_switching
+            && app
+                .repositories
+                .root()
+                .is_some_and(|root| is_same(&root, it))
+    };
+    match route.repository.filter(|it| !is_front(it)) {
+        Some(path) => follow_to(app, path, query),
+        None if is_switching => app.repositories.link.set_value(Some(query)),
+        None => go_to_address(app, &query),
+    }
+}
+
+/// Goes to a place in another repository if that is known: a link alone opens no other.
+fn follow_to(app: App, path: String, query: String) {
+    spawn_local(async move {
+        match app.backend().repositories().await {
+            Ok(all) => match all.into_iter().find(|it| is_same(&it.path, &path)) {
+                Some(Recent { path, .. }) => bring(
+                    app,
+                    RepositorySwitch {
+                        path,
+                        within: SwitchPlace::Place(query),
+                    },
+                ),
+                None => say_not_here(app, path, query),
+            },
+            Err(refusal) => app.frame.complain(refusal),
+        }
+    });
+}
+
+/// Says that a repository is unknown, and offers to open it. Its path is not touched before the person
+/// agrees: anybody may have written the link.
+pub(super) fn say_not_here(app: App, path: String, query: String) {
+    if app.backend().switches_repositories() {
+        app.repositories.refused.set(None);
+        app.repositories.offered.set(Some((path, query)));
+        app.frame.over.set(Some(Over::Offer));
+    } else {
+        app.frame.say(
+            say::repositories::NOT_HERE,
+            &say::repositories::not_here_hint(&path),
+            true,
+        )
+    }
+}
+
+/// Opens the offered repository, and goes where the link leads.
+pub(super) fn take_offer(app: App) {
+    if let Some((path, query)) = app.repositories.offered.get_untracked() {
+        bring(
+            app,
+            RepositorySwitch {
+                path,
+                within: SwitchPlace::Place(query),
+            },
+        );
+    }
+}
+
+fn go_to_address(app: App, query: &str) {
+    dom::set_query(query, true, app.repositories.root().as_deref());
+    match app.phase.get_untracked() {
+        Phase::Ready => app.follow_address(),
+        // What is on its way was asked for another address.
+        Phase::Loading | Phase::Failed(_) => begin_anew(app),
+    }
+}

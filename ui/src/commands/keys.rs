@@ -1,0 +1,86 @@
+//! Which command a key stands for, and how its keys are printed.
+
+use super::{Command, of};
+use crate::app::View;
+
+/// A key that went down.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Press<'a> {
+    /// What it types, as the browser names it.
+    pub key: &'a str,
+    /// Where it is on the keyboard, as the browser names that.
+    pub code: &'a str,
+    /// Ctrl or Command is held.
+    pub is_mod: bool,
+    /// Shift is held.
+    pub shift: bool,
+}
+
+impl Press<'_> {
+    /// Which digit from 1 to 9 it is; by its place where it types something else, as it does with
+    /// Shift on most keyboards, and without on some.
+    pub fn digit(&self) -> Option<usize> {
+        let place = self.code.strip_prefix("Digit").unwrap_or_default();
+        let digit = [self.key, place].map(|it| it.parse().ok().filter(|it| (1..=9).contains(it)));
+        digit.into_iter().flatten().next()
+    }
+}
+
+/// What a key stands for while this view is on the screen.
+pub(crate) fn pressed(press: Press, view: &View) -> Option<&'static Command> {
+    let find =
+        |is_exact| of(view).find(|it| it.keys.iter().any(|chord| fits(chord, press, is_exact)));
+    // Shift with a letter counts only if a chord names it.
+    find(true).or_else(|| find(false))
+}
+
+fn fits(chord: &str, press: Press, is_exact: bool) -> bool {
+    let (is_mod, chord) = strip(chord, "Mod+");
+    let (shift, key) = strip(chord, "Shift+");
+    if is_mod != press.is_mod {
+        return false;
+    }
+    match (key, press.key) {
+        ("1-9", _) => press.digit().is_some() && shift == press.shift,
+        ("Space", " ") => shift == press.shift,
+        // Most keyboards need Shift for this sign; the chord works without.
+        ("Plus", "+" | "=") => true,
+        // Caps Lock makes no other key of a letter; some keyboards need Shift for a sign.
+        (key, pressed) if key.len() == 1 => {
+            let is_letter = key.starts_with(|it: char| it.is_ascii_alphabetic());
+            let may_differ = !(shift || is_exact && is_letter);
+            key.eq_ignore_ascii_case(pressed) && (shift == press.shift || may_differ)
+        }
+        (key, pressed) => key == pressed && shift == press.shift,
+    }
+}
+
+fn strip<'a>(chord: &'a str, prefix: &str) -> (bool, &'a str) {
+    match chord.strip_prefix(prefix) {
+        Some(rest) => (true, rest),
+        None => (false, chord),
+    }
+}
+
+/// A chord as the caps of its keys.
+pub fn caps(chord: &str, is_mac: bool) -> Vec<String> {
+    let word = |part: &str| match part {
+        "Mod" if is_mac => "⌘".to_owned(),
+        "Mod" => "Ctrl".to_owned(),
+        "Shift" => "⇧".to_owned(),
+        "ArrowDown" => "↓".to_owned(),
+        "ArrowUp" => "↑".to_owned(),
+        "Enter" => "↵".to_owned(),
+        "Plus" => "+".to_owned(),
+        "Escape" => "Esc".to_owned(),
+        "Delete" => "Del".to_owned(),
+        "Backspace" => "⌫".to_owned(),
+        "PageDown" => "PgDn".to_owned(),
+        "PageUp" => "PgUp".to_owned(),
+        "ContextMenu" => "Menu".to_owned(),
+        "1-9" => "1–9".to_owned(),
+        key if key.len() == 1 => key.to_uppercase(),
+        key => key.to_owned(),
+    };
+    chord.split('+').map(word).collect()
+}

@@ -1,0 +1,225 @@
+//! How the evidence of a claim stands, in words, and where it is now.
+
+use engram_model::{Engram, Evidence, Kind, Lines, Pointer, REVERIFY, Reading, Standing, visible};
+
+use super::say;
+
+/// Whether the evidence resolved when it was stored, and the class of the word.
+pub fn as_stored(engram: &Engram) -> (&'static str, &'static str) {
+    if engram.verified {
+        (say::state::VERIFIED, "word quiet")
+    } else {
+        (say::state::UNVERIFIED, "word warn")
+    }
+}
+
+/// How the working tree reads where a span was pinned, in words, and the class of the words.
+pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static str) {
+    match standing.reading {
+        Reading::Same => (say::state::UNCHANGED.to_owned(), "word ok"),
+        Reading::Moved => {
+            let by = then.zip(standing.lines).map(|(then, now)| {
+                let by = i64::from(now.start) - i64::from(then.start);
+                if by < 0 {
+                    format!("{} −{}", say::state::MOVED, -by)
+                } else {
+                    format!("{} +{by}", say::state::MOVED)
+                }
+            });
+            let word = by.unwrap_or_else(|| say::state::MOVED.to_owned());
+            (word, "word moved")
+        }
+        Reading::Renamed => match &standing.path {
+            Some(path) => (
+                format!("{} {}", say::state::RENAMED, visible(path)),
+                "word moved",
+            ),
+            None => (say::state::RENAMED.to_owned(), "word moved"),
+        },
+        Reading::Edited => (say::state::EDITED.to_owned(), "word warn"),
+        Reading::Gone => (say::state::GONE.to_owned(), "word bad"),
+    }
+}
+
+/// How the evidence of a claim stands, in a word and the class of the word; `is_blind` where the
+/// repository is not there to be looked at. Where all is well the class is `word well`, for who has
+/// less to say of that.
+pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str) {
+    // A question shows evidence in doubt: never call it well.
+    if is_question(engram) {
+        return (say::state::ASKED, "word quiet");
+    }
+    let Some(health) = engram.health.as_ref().filter(|_| !is_blind) else {
+        return match (engram.verified, is_blind) {
+            (true, true) => (say::state::UNKNOWN, "word quiet"),
+            // It resolved when it was stored, and nothing else was seen since.
+            (true, false) => (say::state::UNCHANGED, "word well"),
+            (false, _) => (say::state::UNVERIFIED, "word warn"),
+        };
+    };
+    if engram.asked.is_some() && is_drifted(engram) {
+        return (say::state::ASKED, "word moved");
+    }
+    let class = match health.standing {
+        Evidence::NeedsReverification => "word warn",
+        Evidence::EvidenceGone => "word bad",
+        Evidence::Unknown => "word quiet",
+        Evidence::Holds => match health.worst().and_then(|it| it.state.as_deref()) {
+            Some("renamed") => return (say::state::RENAMED, "word moved"),
+            Some("moved") => return (say::state::MOVED, "word moved"),
+            Some("edited") => return (say::state::REFORMATTED, "word moved"),
+            _ => "word well",
+        },
+    };
+    (standing(health.standing), class)
+}
+
+/// Whether it asks agents if another claim is still true.
+fn is_question(engram: &Engram) -> bool {
+    engram.kind == Kind::Todo && engram.tags.iter().any(|it| it == REVERIFY)
+}
+
+/// How evidence stands, in the one word for it.
+pub fn standing(evidence: Evidence) -> &'static str {
+    match evidence {
+        Evidence::Holds => say::state::UNCHANGED,
+        Evidence::NeedsReverification => say::state::EDITED,
+        Evidence::EvidenceGone => say::state::GONE,
+        Evidence::Unknown => say::state::UNKNOWN,
+    }
+}
+
+/// Whether somebody should look at a claim again.
+pub fn is_drifted(engram: &Engram) -> bool {
+    let standing = engram.health.as_ref().map(|it| it.standing);
+    engram.valid_until.is_none() && standing.is_some_and(|it| Evidence::DRIFTED.contains(&it))
+}
+
+/// Whether the evidence of a drifted claim is still there, so that the claim can point at it anew.
+pub fn can_repin(engram: &Engram) -> bool {
+    let standing = engram.health.as_ref().map(|it| it.standing);
+    is_drifted(engram) && standing == Some(Evidence::NeedsReverification)
+}
+
+/// Where a pointer leads now, where that is not where it was pinned: `src/core.rs#L3-L9`.
+pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
+    let health = engram.health.as_ref()?;
+    let found = health.pointers.iter().find(|it| it.pointer == pointer)?;
+    let (path, start, end) = (found.path.as_ref()?, found.start?, found.end?);
+    let pinned = engram
+        .pointers
+        .iter()
+        .find(|it| it.to_string() == pointer)?;
+    let is_there = pinned.name() == path
+        && pinned
+            .lines()
+            .is_none_or(|it| (it.start, it.end) == (start, end));
+    (!is_there).then(|| place(path, Lines { start, end }))
+}
+
+/// The same, by what was just read of the working tree.
+pub fn place_read(pointer: &Pointer, standing: &Standing) -> Option<String> {
+    let path = standing.path.as_deref().unwrap_or(pointer.name());
+    let lines = standing.lines.filter(|_| pointer.lines().is_some());
+    let is_there = path == pointer.name() && (lines.is_none() || lines == pointer.lines());
+    (!is_there).then(|| match lines {
+        Some(lines) => place(path, lines),
+        None => path.to_owned(),
+    })
+}
+
+fn place(path: &str, lines: Lines) -> String {
+    if lines.start == lines.end {
+        format!("{path}#L{}", lines.start)
+    } else {
+        format!("{path}#L{}-L{}", lines.start, lines.end)
+    }
+}
+
+/// How a pointer stood when somebody last looked, where that is known.
+pub fn last_seen(engram: &Engram, pointer: &Pointer) -> Option<String> {
+    let text = pointer.to_string();
+    let checked = engram.health.as_ref()?.pointers.iter();
+    let found = checked.into_iter().find(|it| it.pointer == text)?;
+    found.state.is_some().then(|| found.words())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_to_do_looks_well_only_where_its_evidence_is() {
+        let todo = |tag: &str, standing: Option<&str>| -> Engram {
+            let id = format!("{:026}", 1);
+            let mut engram = serde_json::json!({
+                "id": id, "seq": 1, "lineage_id": id, "project": id, "claim": "Look again.", "kind": "todo",
+                "fact_type": "observation", "scope": "project", "topic": "",
+                "pointers": [{"type": "repo", "ref": "src/a.rs@HEAD", "span": "L1-L2"}],
+                "confidence": 0.7, "durability": "durable", "tags": [tag], "hash_keys": [], "entities": [],
+                "provenance": {"created_at": "2026-11-20T10:00:00Z", "created_by": "Architect", "source": "agent"},
+                "content_hash": "sha256:1", "valid_from": "2026-11-20T10:00:00Z",
+                "recorded_at": "2026-11-20T10:00:00Z", "memory_op": "add", "verified": true
+            });
+            if let Some(standing) = standing {
+                engram["health"] = serde_json::json!({"standing": standing, "pointers": []});
+            }
+            serde_json::from_value(engram).unwrap()
+        };
+        for (tag, standing, want) in [
+            ("build", Some("holds"), "word well"),
+            ("build", Some("evidence_gone"), "word bad"),
+            ("build", Some("needs_reverification"), "word warn"),
+            (REVERIFY, Some("holds"), "word quiet"),
+            (REVERIFY, None, "word quiet"),
+        ] {
+            let (word, class) = evidence(&todo(tag, standing), false);
+            assert_eq!(class, want, "{tag} {standing:?}: {word}");
+        }
+    }
+
+    #[test]
+    fn where_lines_are_now_is_what_was_read_last() {
+        let at = |start, end| Some(Lines { start, end });
+        for (pointer, path, lines, want) in [
+            ("repo:src/a.rs#L5-L9@HEAD", None, at(5, 9), None),
+            (
+                "repo:src/a.rs#L5-L9@HEAD",
+                None,
+                at(8, 12),
+                Some("src/a.rs#L8-L12"),
+            ),
+            ("repo:src/a.rs#L5@HEAD", None, at(8, 8), Some("src/a.rs#L8")),
+            (
+                "repo:src/a.rs#L5-L9@HEAD",
+                Some("src/b.rs"),
+                at(5, 9),
+                Some("src/b.rs#L5-L9"),
+            ),
+            ("repo:src/a.rs#L5-L9@HEAD", None, None, None),
+            (
+                "repo:src/a.rs@HEAD",
+                Some("src/b.rs"),
+                at(1, 30),
+                Some("src/b.rs"),
+            ),
+            ("repo:src/a.rs@HEAD", None, at(1, 30), None),
+        ] {
+            let standing = Standing {
+                reading: Reading::Moved,
+                path: path.map(str::to_owned),
+                lines,
+                changes: Vec::new(),
+                hidden: 0,
+                media: None,
+            };
+            let pointer: Pointer = pointer.parse().unwrap();
+            assert_eq!(
+                place_read(&pointer, &standing).as_deref(),
+                want,
+                "{pointer}"
+            );
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Files in words: what they are, how large, and their paths and digests in little room.
+
+use engram_model::{Media, MediaKind, Pointer, PointerType, count, thousands};
+
+use super::say;
+
+/// Whether an editor can open what a pointer addresses.
+pub fn is_file(pointer: &Pointer) -> bool {
+    !matches!(pointer.kind(), PointerType::Sam | PointerType::Url)
+}
+
+/// What a file is: `PNG picture`, `ELF file`, `Binary file`.
+pub fn media(media: &Media) -> String {
+    let what = match media.kind {
+        MediaKind::Picture | MediaKind::Drawing => "picture",
+        MediaKind::StandIn => "stand-in",
+        MediaKind::Binary => "file",
+    };
+    match (&media.format, media.kind) {
+        (Some(format), _) => format!("{format} {what}"),
+        (None, MediaKind::Binary) => "Binary file".to_owned(),
+        (None, _) => what.to_owned(),
+    }
+}
+
+/// How large it is: `640 × 480 pixels, 12.4 KB`.
+pub fn measures(media: &Media) -> String {
+    let size = size(media.size);
+    match media.pixels {
+        Some((width, height)) => format!(
+            "{} × {} pixels, {size}",
+            thousands(width.into()),
+            thousands(height.into())
+        ),
+        None => size,
+    }
+}
+
+/// `17 bytes`, `12.4 KB`, `3.0 GB`.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
+    if bytes < 1_000 {
+        return count(bytes, say::BYTES);
+    }
+    let mut tenths = bytes / 100;
+    let mut unit = 0;
+    while tenths >= 10_000 && unit + 1 < UNITS.len() {
+        tenths /= 1_000;
+        unit += 1;
+    }
+    format!("{}.{} {}", thousands(tenths / 10), tenths % 10, UNITS[unit])
+}
+
+/// A digest in few characters: `sha256 5976ad02…`.
+pub fn short_digest(digest: &str) -> String {
+    let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
+    let head: String = hex.chars().take(8).collect();
+    format!("sha256 {head}…")
+}
+
+/// The first letters of a path that has no room, cut in front so that the file name stays.
+pub fn split_path(path: &str) -> (&str, &str) {
+    match path.rfind('/') {
+        Some(at) => path.split_at(at + 1),
+        None => ("", path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_keeps_its_file_name() {
+        for (path, want) in [
+            ("a/b/c.rs", ("a/b/", "c.rs")),
+            ("c.rs", ("", "c.rs")),
+            ("a/", ("a/", "")),
+        ] {
+            assert_eq!(split_path(path), want);
+        }
+        assert_eq!(short_digest("sha256:5976ad02ffff"), "sha256 5976ad02…");
+    }
+
+    #[test]
+    fn sizes_are_said_shortly() {
+        for (bytes, want) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (999, "999 bytes"),
+            (1_000, "1.0 KB"),
+            (12_499, "12.4 KB"),
+            (999_999, "999.9 KB"),
+            (1_000_000, "1.0 MB"),
+            (u64::MAX, "18,446.7 PB"),
+        ] {
+            assert_eq!(size(bytes), want, "{bytes}");
+        }
+    }
+}

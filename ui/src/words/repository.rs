@@ -1,0 +1,143 @@
+//! A repository in words: what is checked out, its initials, and a sentence about it.
+
+use engram_model::{ProjectStatus, Recent, count, thousands, visible};
+
+use super::say;
+
+/// What is checked out: the branch, or the commit if detached; and the word before it.
+pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
+    let commit = || project.head.as_ref().map(|it| it.chars().take(8).collect());
+    match &project.branch {
+        Some(branch) => Some((say::status::ON_BRANCH, visible(branch))),
+        None => commit().map(|it: String| (say::status::AT_COMMIT, visible(&it))),
+    }
+}
+
+/// Most letters that a repository is told by.
+const LETTERS: usize = 4;
+
+/// Repositories by two letters each, or as few more as tell them apart; the same name twice by
+/// numbers.
+pub fn initials(names: &[&str]) -> Vec<String> {
+    let mut all: Vec<String> = names.iter().map(|it| letters(it, 2)).collect();
+    let is_alike = |all: &[String], at: usize| all.iter().filter(|it| **it == all[at]).count() > 1;
+    for long in 3..=LETTERS {
+        let before = all.clone();
+        for (at, name) in names.iter().enumerate() {
+            if is_alike(&before, at) {
+                all[at] = letters(name, long);
+            }
+        }
+    }
+    let before = all.clone();
+    for (at, name) in names.iter().enumerate() {
+        if is_alike(&before, at) {
+            let earlier = before[..at].iter().filter(|it| **it == before[at]);
+            all[at] = format!("{}{}", letters(name, 2), earlier.count() + 1);
+        }
+    }
+    all
+}
+
+/// The first letter of a name and the first of its other words; of its only word, the first ones.
+fn letters(name: &str, most: usize) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
+    let letters: String = match words.as_slice() {
+        [] => "·".to_owned(),
+        [only] => only.chars().take(most).collect(),
+        [first, rest @ ..] => {
+            let rest = rest.iter().flat_map(|it| it.chars());
+            first.chars().take(1).chain(rest).take(most).collect()
+        }
+    };
+    letters.to_lowercase()
+}
+
+/// What is known of an open repository, as a sentence.
+pub fn repository(repository: &Recent) -> String {
+    let (engrams, drifted) = repository.holding.unwrap_or_default();
+    let counts = [
+        (repository.unseen > 0).then(|| format!("{} new", thousands(repository.unseen))),
+        (drifted > 0).then(|| count(drifted, say::TO_REVIEW)),
+        repository.holding.map(|_| count(engrams, say::ENGRAMS)),
+    ];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let colon = if counts.is_empty() { "" } else { ": " };
+    format!(
+        "{}{colon}{} ({})",
+        visible(&repository.name),
+        counts.join(", "),
+        visible(&repository.path)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_is_said_in_two_letters_and_in_a_sentence() {
+        for (name, want) in [
+            ("engram", "en"),
+            ("api-gateway", "ag"),
+            (".dotfiles", "do"),
+            ("Größe 2", "g2"),
+            ("x", "x"),
+            ("\u{202E}", "·"),
+            ("", "·"),
+        ] {
+            assert_eq!(initials(&[name]), [want], "{name}");
+        }
+        for (names, want) in [
+            (
+                &["engram", "shop", "api-gateway"][..],
+                &["en", "sh", "ag"][..],
+            ),
+            (
+                &["payments-api", "payments-app", "pa"],
+                &["papi", "papp", "pa"],
+            ),
+            (&["re1", "re2"], &["re1", "re2"]),
+            (&["shop", "shelf", "docs"], &["sho", "she", "do"]),
+            (&["shop", "docs", "shop"], &["sh1", "do", "sh2"]),
+            (&["", "x", "\u{202E}"], &["·1", "x", "·2"]),
+        ] {
+            assert_eq!(initials(names), want, "{names:?}");
+        }
+        let mut recent = Recent {
+            name: "shop".to_owned(),
+            path: "/code/shop/".to_owned(),
+            is_front: false,
+            unseen: 1_200,
+            holding: Some((9, 1)),
+        };
+        assert_eq!(
+            repository(&recent),
+            "shop: 1,200 new, 1 claim to review, 9 engrams (/code/shop/)"
+        );
+        (recent.unseen, recent.holding) = (0, None);
+        assert_eq!(repository(&recent), "shop (/code/shop/)");
+    }
+
+    #[test]
+    fn what_is_checked_out_is_a_branch_or_a_commit() {
+        let at = |branch: Option<&str>, head: Option<&str>| {
+            checkout(&ProjectStatus {
+                id: None,
+                name: "shop".to_owned(),
+                branch: branch.map(str::to_owned),
+                head: head.map(str::to_owned),
+                root: None,
+                unavailable: None,
+            })
+        };
+        let head = Some("0123456789abcdef");
+        assert_eq!(
+            at(Some("a\u{202e}b"), head),
+            Some((" on ", "a⟨U+202E⟩b".to_owned()))
+        );
+        assert_eq!(at(None, head), Some((" at ", "01234567".to_owned())));
+        assert_eq!(at(None, None), None);
+    }
+}

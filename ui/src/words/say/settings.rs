@@ -1,0 +1,45 @@
+//! The settings.
+
+pub const COMMAND: &str = "Settings: theme, text size, editor";
+pub const REQUESTS: &str = "Requests";
+pub const QUIET: &str = "In the window";
+pub const NOTIFY: &str = "Notify me";
+pub const THEME: &str = "Theme";
+pub const SYSTEM: &str = "System";
+pub const LIGHT: &str = "Light";
+pub const DARK: &str = "Dark";
+pub const CONTRAST: &str = "High contrast";
+pub const DENSITY: &str = "Density";
+pub const NORMAL: &str = "Normal";
+pub const COMPACT: &str = "Compact";
+pub const MOTION: &str = "Motion";
+pub const REDUCED: &str = "Reduced";
+pub const ZOOM: &str = "Zoom";
+pub const ZOOM_RESET: &str = "Reset zoom";
+pub const PRODUCT: &str = "Engram ";
+pub const DATA_IN: &str = "Data in ";
+pub const EDITOR: &str = "Editor";
+pub const AUTOMATIC: &str = "Automatic";
+pub const COMMAND_LINE: &str = "Command line";
+pub const COMMAND_LINE_HINT: &str = "code --goto {file}:{line}";
+pub const LINKS: &str = "Links";
+pub const LINKS_HERE: &str = "`engram://` links in other programs open in this window.";
+pub const LINKS_ELSEWHERE: &str = "`engram://` links in other programs do not open here yet.";
+pub const LINKS_BRING: &str = "Open them here";
+pub const AGENTS: &str = "Agents";
+pub const LOG: &str = "Log";
+pub const OPEN: &str = "Open";
+pub const COPY_LOG: &str = "Copy the path of the log";
+
+pub fn percent(zoom: u16) -> String {
+    format!("{zoom}%")
+}
+
+pub fn automatic(editor: Option<&str>) -> String {
+    let editor = editor.map_or_else(|| "none found".to_owned(), |it| format!("now {it}"));
+    format!("Runs without a shell. Automatic: {editor}.")
+}
+
+pub fn overruled(variable: &str) -> String {
+    format!("`{variable}` is set and overrides this choice.")
+}
