@@ -78,7 +78,10 @@ fn secrets() -> Vec<(&'static str, String)> {
         ("an OpenAI API key", ["sk-", "proj-", &mixed(48)].concat()),
         ("an OpenAI API key", ["sk", "-", &mixed(48)].concat()),
         ("an npm access token", ["np", "m_", &mixed(36)].concat()),
-        ("a PyPI upload token", ["py", "pi-", "AgE", &mixed(80)].concat()),
+        (
+            "a PyPI upload token",
+            ["py", "pi-", "AgE", &mixed(80)].concat(),
+        ),
         (
             "a Hugging Face access token",
             ["h", "f_", &mixed(34)].concat(),

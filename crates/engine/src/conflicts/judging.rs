@@ -2,7 +2,7 @@
 
 use std::{cell::LazyCell, collections::BTreeMap};
 
-use engram_consistency::tier::{self, Finding, Said};
+use engram_consistency::tier::{self, Disagreement, Said};
 use engram_model::{Durability, Engram, EngramId, Refusal, RunId};
 use engram_store::{Reader, audience, side};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Decides whether two claims contradict each other, and how.
-type Judge = fn(&Said<'_>, &Said<'_>) -> Option<Finding>;
+type Judge = fn(&Said<'_>, &Said<'_>) -> Option<Disagreement>;
 
 /// Whoever finds something first is told.
 const JUDGES: &[Judge] = &[tier::compare];
@@ -25,7 +25,7 @@ const COMPARED: usize = 256;
 /// Another version that cannot hold together with the new one.
 pub(crate) struct Against {
     pub(crate) engram: Engram,
-    pub(crate) found: Finding,
+    pub(crate) found: Disagreement,
 }
 
 /// What a comparison found, and how far it came.

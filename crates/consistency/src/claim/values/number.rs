@@ -92,7 +92,7 @@ fn divisor(left: i128, right: i128) -> i128 {
 
 /// A number as written, and its other reading: `1.500` and `1,5` depend on who wrote them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenNumber {
     pub(crate) number: Ratio,
     pub(crate) or: Option<Ratio>,
 }
@@ -102,7 +102,7 @@ const DIGITS: usize = 30;
 
 /// The number at the start of a word, and its length in bytes: `2.5` of `2.5min`. Digits may
 /// be grouped by commas, underscores and apostrophes; an exponent may follow.
-pub(crate) fn leading(word: &str) -> Option<(Written, usize)> {
+pub(crate) fn leading(word: &str) -> Option<(WrittenNumber, usize)> {
     let bytes = word.as_bytes();
     let signed = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
     let mut end = signed;
@@ -123,9 +123,9 @@ pub(crate) fn leading(word: &str) -> Option<(Written, usize)> {
     match exponent(word.get(end..)?) {
         Some((power, taken)) => {
             let number = number.times(ten_to(power)?)?;
-            Some((Written { number, or: None }, end + taken))
+            Some((WrittenNumber { number, or: None }, end + taken))
         }
-        None => Some((Written { number, or }, end)),
+        None => Some((WrittenNumber { number, or }, end)),
     }
 }
 

@@ -3,16 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    lexicon, name,
-    sketch::{PlacedWord, Sketch},
+use crate::claim::{
     statement::Statement,
-    token::Token,
-    value::{Reading, Value},
+    values::value::{Value, ValueKind},
+    words::{lexicon, name, token::Token},
 };
 
+use super::sketch::{PlacedWord, Sketch};
+
 /// What follows "is", "=" or "is set to".
-struct Assigned {
+struct Assignment {
     /// The words that it takes: the first and the last.
     first: usize,
     last: usize,
@@ -49,17 +49,17 @@ pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]
         !assigned.terms.contains(&(place - 1))
     });
     said.values
-        .push(Value::exact(Reading::Name(text), from.from, to.to));
+        .push(Value::exact(ValueKind::Name(text), from.from, to.to));
 }
 
 /// One word, or several in quotation marks, and nothing else.
-fn after(sketch: &Sketch, at: usize, tokens: &[Token]) -> Option<Assigned> {
+fn after(sketch: &Sketch, at: usize, tokens: &[Token]) -> Option<Assignment> {
     let after: Vec<&PlacedWord> = sketch.places.iter().filter(|it| it.at > at).collect();
     let (first, last) = (after.first()?.at, after.last()?.at);
     let terms: Option<BTreeSet<usize>> = after.iter().map(|it| it.term).collect();
     let quoted = |it: &&PlacedWord| tokens.get(it.at).is_some_and(|it| it.quoted);
     let literal = after.iter().all(quoted);
-    let assigned = Assigned {
+    let assigned = Assignment {
         first,
         last,
         terms: terms?,
@@ -74,9 +74,9 @@ fn may_be_value(
     said: &Statement,
     tokens: &[Token],
     (at, sure): (usize, bool),
-    assigned: &Assigned,
+    assigned: &Assignment,
 ) -> bool {
-    let own = |it: &(usize, &super::statement::Term)| !assigned.terms.contains(&it.0);
+    let own = |it: &(usize, &crate::claim::statement::Term)| !assigned.terms.contains(&it.0);
     let subject = || said.terms.iter().enumerate().filter(own).map(|it| it.1);
     let taken = || assigned.terms.iter().filter_map(|it| said.terms.get(*it));
     let pole = taken().any(|it| it.key.starts_with('='));

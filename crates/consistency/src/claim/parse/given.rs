@@ -1,17 +1,20 @@
 //! Takes the values of a clause in order: numbers, periods, ports, versions.
 
-use super::{
-    clause,
-    lexicon::{self, Form},
-    name,
-    quantity::{self, FoundValue},
-    read::Reader,
-    sketch::PlacedWord,
+use crate::claim::{
     statement::{Aspect, Traits},
-    token::Token,
-    unit::{self, Dimension},
-    value::{Reading, Value},
+    values::{
+        quantity::{self, FoundValue},
+        unit::{self, Dimension},
+        value::{Value, ValueKind},
+    },
+    words::{
+        lexicon::{self, Form},
+        name,
+        token::Token,
+    },
 };
+
+use super::{clause, read::Reader, sketch::PlacedWord};
 
 /// One of several things of this kind is told apart by a number: step 9, shard 3.
 const NUMBERED: &[&str] = &[
@@ -73,9 +76,9 @@ impl Reader<'_> {
             let taken = 1 + usize::from(every);
             let last = self.words.get(self.at + taken - 1).map_or(0, |it| it.to);
             let from = self.words.get(self.at).map_or(0, |it| it.from);
-            let reading = Reading::amount(seconds, Dimension::Time);
+            let kind = ValueKind::amount(seconds, Dimension::Time);
             self.said.aspect = Some(Aspect::Interval);
-            self.keep(Value::exact(reading, from, last), false);
+            self.keep(Value::exact(kind, from, last), false);
             self.at += taken;
             return true;
         }
@@ -128,7 +131,7 @@ impl Reader<'_> {
         let Some(number) = port.parse::<u16>().ok().filter(|_| port.len() >= 2) else {
             return false;
         };
-        let number = super::number::Ratio::whole(i64::from(number));
+        let number = crate::claim::values::number::Ratio::whole(i64::from(number));
         let from = token.to - port.len();
         self.add(
             host.to_lowercase(),
@@ -140,8 +143,8 @@ impl Reader<'_> {
             None,
         );
         self.add("port".to_owned(), (from, token.to), Traits::default(), None);
-        let reading = Reading::amount(number, Dimension::Count);
-        self.keep(Value::exact(reading, from, token.to), true);
+        let kind = ValueKind::amount(number, Dimension::Count);
+        self.keep(Value::exact(kind, from, token.to), true);
         self.at += 1;
         true
     }
@@ -165,7 +168,7 @@ impl Reader<'_> {
             && digits
             && let Some(numbers) = quantity::version_of(plain)
         {
-            found.value.reading = Reading::Version(numbers);
+            found.value.kind = ValueKind::Version(numbers);
         }
     }
 
@@ -178,9 +181,9 @@ impl Reader<'_> {
         if sign.is("^")
             && let Some(numbers) = quantity::version_of(&token.text)
         {
-            found.value.reading = Reading::Version(numbers);
+            found.value.kind = ValueKind::Version(numbers);
             found.value.form = Form::Compatible;
-        } else if sign.is("~") && matches!(found.value.reading, Reading::Version(_)) {
+        } else if sign.is("~") && matches!(found.value.kind, ValueKind::Version(_)) {
             found.value.form = Form::Patched;
         }
     }
@@ -216,7 +219,7 @@ impl Reader<'_> {
             .places
             .last()
             .is_some_and(|it| it.term.is_some() && Some(it.at) == beside);
-        let number = bare || matches!(value.reading, Reading::Version(_));
+        let number = bare || matches!(value.kind, ValueKind::Version(_));
         value.label = number && named && !self.sketch.verb_seen;
         if bare && self.is_numbered() {
             value.label = true;

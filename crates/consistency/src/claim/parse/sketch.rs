@@ -3,16 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    assigned,
-    lexicon::Form,
-    quantity,
+use crate::claim::{
     statement::{Aspect, Reach, Statement},
-    technology,
-    token::Token,
-    unit::{self, Dimension},
-    value::{Reading, Value},
+    values::{
+        quantity,
+        unit::{self, Dimension},
+        value::{Value, ValueKind},
+    },
+    words::{lexicon::Form, technology, token::Token},
 };
+
+use super::assigned;
 
 /// What a word of the clause became.
 pub(crate) struct PlacedWord {
@@ -138,7 +139,7 @@ impl Sketch {
                 .get(place.at)
                 .map_or("", |it| it.text.trim_end_matches('+'));
             if bare && let Some(numbers) = quantity::version_of(text) {
-                value.reading = Reading::Version(numbers);
+                value.kind = ValueKind::Version(numbers);
             }
         }
     }
@@ -166,12 +167,12 @@ impl Sketch {
         let (Some(unit), [value]) = (unit::unit(spelled), said.values.as_mut_slice()) else {
             return;
         };
-        if let Reading::Quantity {
+        if let ValueKind::Quantity {
             low,
             high,
             or,
             dimension,
-        } = &mut value.reading
+        } = &mut value.kind
             && *dimension == Dimension::Count
             && let (Some(least), Some(most)) = (low.times(unit.worth), high.times(unit.worth))
         {
@@ -264,7 +265,7 @@ impl Sketch {
             for value in said
                 .values
                 .iter_mut()
-                .filter(|it| it.form == Form::Exact && !matches!(it.reading, Reading::Name(_)))
+                .filter(|it| it.form == Form::Exact && !matches!(it.kind, ValueKind::Name(_)))
             {
                 value.form = form;
             }
@@ -320,7 +321,7 @@ fn implied(said: &mut Statement) {
     let version = said
         .values
         .iter()
-        .any(|it| matches!(it.reading, Reading::Version(_)));
+        .any(|it| matches!(it.kind, ValueKind::Version(_)));
     let least = said.values.iter().any(|it| it.form == Form::AtLeast);
     let product = said
         .terms
@@ -328,7 +329,7 @@ fn implied(said: &mut Statement) {
         .any(|it| it.kind.is_some_and(technology::is_part_of_product));
     let port = said.has("port");
     // What runs at three, or every hour, starts then.
-    let clock = |it: &Value| matches!(it.reading, Reading::Clock(_));
+    let clock = |it: &Value| matches!(it.kind, ValueKind::Clock(_));
     let recurs = said.aspect == Some(Aspect::Interval) || said.values.iter().any(clock);
     for term in said.terms.iter_mut().filter(|it| !it.traits.name) {
         term.traits.implied = match term.key.as_str() {

@@ -1,14 +1,16 @@
 //! Parses one clause word by word into a [`Statement`].
 
-use super::{
-    circumstance,
-    lexicon::{self, Form, LONGEST, Meaning},
-    name,
-    quantity::{self, Words},
-    sketch::Sketch,
+use crate::claim::{
     statement::{Reach, Statement, Traits},
-    token::Token,
+    values::quantity::{self, Words},
+    words::{
+        lexicon::{self, Form, LONGEST, Meaning},
+        name,
+        token::Token,
+    },
 };
+
+use super::{circumstance, sketch::Sketch};
 
 /// What one clause says.
 pub(crate) fn read(tokens: &[Token]) -> Statement {
@@ -249,7 +251,7 @@ impl Reader<'_> {
                 self.said.open = true;
                 self.sketch.verb_seen |= !self.sketch.places.is_empty();
                 if lower.starts_with("support") || lower.starts_with("depend") {
-                    self.verb_term(&lower, span);
+                    self.verb(name::key(&lower), span);
                 }
             }
             Meaning::Negation => {
@@ -292,7 +294,7 @@ impl Reader<'_> {
             Meaning::Condition => circumstance::condition(self, &lower),
             Meaning::Filled(key) => {
                 self.sketch.filled = true;
-                self.verb_term(key, span);
+                self.verb(name::key(key), span);
             }
             Meaning::Alive(alive) => self.sketch.alive(alive, span),
             // These are only found by their stems.
@@ -432,16 +434,12 @@ impl Reader<'_> {
         }
     }
 
-    pub(crate) fn verb_term(&mut self, lower: &str, span: (usize, usize)) {
+    pub(crate) fn verb(&mut self, key: String, span: (usize, usize)) {
         self.sketch.verb_seen |= !self.sketch.places.is_empty();
-        self.add(
-            name::key(lower),
-            span,
-            Traits {
-                verb: true,
-                ..Traits::default()
-            },
-            None,
-        );
+        let traits = Traits {
+            verb: true,
+            ..Traits::default()
+        };
+        self.add(key, span, traits, None);
     }
 }

@@ -1,16 +1,16 @@
 //! Parses the words that the lexicon does not list in this form: names, files, technologies, and prose,
 //! which is matched by its stem.
 
-use super::{
-    circumstance,
-    lexicon::{self, Meaning},
-    name,
-    read::Reader,
-    sketch::PlacedWord,
+use crate::claim::{
     statement::{Reach, Term, Traits},
-    technology,
-    token::Token,
+    words::{
+        lexicon::{self, Meaning},
+        name, technology,
+        token::Token,
+    },
 };
+
+use super::{circumstance, read::Reader, sketch::PlacedWord};
 
 /// More parts than a name or a word has.
 const PARTS: usize = 12;
@@ -159,18 +159,6 @@ impl Reader<'_> {
         let acronym = token.text.chars().filter(|it| it.is_uppercase()).count() > 1;
         let name = (capital && !first) || acronym;
         let acts = self.acts(lower, token);
-        let verb = |reader: &mut Self, key: &str| {
-            reader.sketch.verb_seen |= !reader.sketch.places.is_empty();
-            reader.add(
-                key.to_owned(),
-                span,
-                Traits {
-                    verb: true,
-                    ..Traits::default()
-                },
-                None,
-            );
-        };
         let meaning = lexicon::stemmed(&stem).filter(|it| acts || !it.is_verb());
         match meaning {
             Some(Meaning::Generic) => self.add(
@@ -197,40 +185,41 @@ impl Reader<'_> {
                 self.sketch.filled |= !first;
                 // Stored for a week is kept for a week.
                 self.sketch.holds.extend((key == "store").then_some(key));
-                verb(self, key);
+                self.verb(key.to_owned(), span);
             }
             Some(Meaning::End(key)) => {
                 self.sketch.ends.push((key, self.sketch.was));
-                verb(self, key);
+                self.verb(key.to_owned(), span);
             }
             Some(Meaning::Hold(key)) => {
                 self.sketch.holds.push(key);
-                verb(self, key);
+                self.verb(key.to_owned(), span);
             }
             Some(Meaning::Change) => {
                 self.sketch.changed = true;
                 self.sketch.verb_seen = true;
             }
-            Some(Meaning::Verb) => verb(self, &stem),
+            Some(Meaning::Verb) => self.verb(stem, span),
             _ if lower.ends_with("ly") && lower.len() > 4 => {}
             _ => {
-                let parts = lower.split(['-', '/']).filter(|it| !it.is_empty());
-                for part in parts.take(PARTS) {
-                    self.add(
-                        name::key(part),
-                        span,
-                        Traits {
-                            name,
-                            ..Traits::default()
-                        },
-                        None,
-                    );
-                }
+                self.subject_words(lower, span, name);
                 // Android API level 34, version 3
                 if name || stem == "version" || stem == "level" {
                     self.sketch.last_name_at = Some(self.at);
                 }
             }
+        }
+    }
+
+    /// A word that is not understood, in its parts.
+    fn subject_words(&mut self, lower: &str, span: (usize, usize), name: bool) {
+        let parts = lower.split(['-', '/']).filter(|it| !it.is_empty());
+        for part in parts.take(PARTS) {
+            let traits = Traits {
+                name,
+                ..Traits::default()
+            };
+            self.add(name::key(part), span, traits, None);
         }
     }
 

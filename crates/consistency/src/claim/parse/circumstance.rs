@@ -1,12 +1,15 @@
 //! The circumstances under which a clause holds: its environment, conditions and exceptions.
 
-use super::{
-    lexicon::{self, Meaning},
-    name,
-    quantity::Words,
-    read::Reader,
-    token::Token,
+use crate::claim::{
+    values::quantity::Words,
+    words::{
+        lexicon::{self, Meaning},
+        name,
+        token::Token,
+    },
 };
+
+use super::read::Reader;
 
 /// Takes a phrase that comes before the subject: "in production, ...", "on Node 18 the suite ...".
 pub(crate) fn leading(reader: &mut Reader<'_>) {

@@ -1,10 +1,12 @@
 //! Splits a claim into clauses, each with its subject: "the pool has 10 connections
 //! and waits 30 s" are two statements about the pool.
 
-use super::{
-    lexicon::{self, Meaning},
-    quantity,
-    token::Token,
+use crate::claim::{
+    values::quantity,
+    words::{
+        lexicon::{self, Meaning},
+        token::Token,
+    },
 };
 
 /// The clauses of a claim. A question states nothing and is left out.

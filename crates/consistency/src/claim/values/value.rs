@@ -1,13 +1,15 @@
 //! The value of an attribute: a quantity, a version, days, a time of day, a name; and
 //! whether two values can both be right.
 
-use super::{date::Days, lexicon::Form, number::Ratio, unit::Dimension};
+use crate::claim::words::lexicon::Form;
+
+use super::{date::Days, number::Ratio, unit::Dimension};
 
 /// A value, and its place in the claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     /// What it is.
-    pub reading: Reading,
+    pub kind: ValueKind,
     /// Whether it is exact, or a bound.
     pub form: Form,
     /// Whether it is approximate.
@@ -24,7 +26,7 @@ pub struct Value {
 
 /// The kind of a value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reading {
+pub enum ValueKind {
     /// A quantity, in the base unit of its dimension.
     Quantity {
         /// The least.
@@ -48,7 +50,7 @@ pub enum Reading {
 
 /// How two values relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stand {
+pub(crate) enum ValueRelation {
     /// They are the same.
     Same,
     /// They cannot both be right.
@@ -57,7 +59,7 @@ pub(crate) enum Stand {
     Open,
 }
 
-impl Reading {
+impl ValueKind {
     /// One amount, neither a range nor a choice.
     pub(crate) fn amount(amount: Ratio, dimension: Dimension) -> Self {
         Self::Quantity {
@@ -71,9 +73,9 @@ impl Reading {
 
 impl Value {
     /// As written between these characters: neither a bound nor approximate.
-    pub(crate) fn exact(reading: Reading, from: usize, to: usize) -> Self {
+    pub(crate) fn exact(kind: ValueKind, from: usize, to: usize) -> Self {
         Self {
-            reading,
+            kind,
             form: Form::Exact,
             about: false,
             label: false,
@@ -85,80 +87,88 @@ impl Value {
 
     /// How this value relates to another of the same attribute. `allowed`: whether both say what is
     /// allowed, where overlapping ranges are still two different rules.
-    pub(crate) fn stands_to(&self, other: &Self, allowed: bool) -> Stand {
-        match (&self.reading, &other.reading) {
-            (Reading::Version(left), Reading::Version(right)) => self.versions(left, other, right),
-            (Reading::Version(left), Reading::Quantity { .. }) => match other.as_version() {
+    pub(crate) fn stands_to(&self, other: &Self, allowed: bool) -> ValueRelation {
+        match (&self.kind, &other.kind) {
+            (ValueKind::Version(left), ValueKind::Version(right)) => {
+                self.versions(left, other, right)
+            }
+            (ValueKind::Version(left), ValueKind::Quantity { .. }) => match other.as_version() {
                 Some(right) => self.versions(left, other, &right),
-                None => Stand::Open,
+                None => ValueRelation::Open,
             },
-            (Reading::Quantity { .. }, Reading::Version(right)) => match self.as_version() {
+            (ValueKind::Quantity { .. }, ValueKind::Version(right)) => match self.as_version() {
                 Some(left) => self.versions(&left, other, right),
-                None => Stand::Open,
+                None => ValueRelation::Open,
             },
-            (Reading::Days(left), Reading::Days(right)) => {
+            (ValueKind::Days(left), ValueKind::Days(right)) => {
                 if left.may_be(*right) {
-                    Stand::Same
+                    ValueRelation::Same
                 } else {
-                    Stand::Apart
+                    ValueRelation::Apart
                 }
             }
-            (Reading::Clock(left), Reading::Clock(right)) => same_or_apart(left == right),
-            (Reading::Name(left), Reading::Name(right)) => same_or_apart(left == right),
-            (Reading::Quantity { .. }, Reading::Quantity { .. }) => self.quantities(other, allowed),
-            _ => Stand::Open,
+            (ValueKind::Clock(left), ValueKind::Clock(right)) => same_or_apart(left == right),
+            (ValueKind::Name(left), ValueKind::Name(right)) => same_or_apart(left == right),
+            (ValueKind::Quantity { .. }, ValueKind::Quantity { .. }) => {
+                self.quantities(other, allowed)
+            }
+            _ => ValueRelation::Open,
         }
     }
 
-    fn versions(&self, left: &[u64], other: &Self, right: &[u64]) -> Stand {
+    fn versions(&self, left: &[u64], other: &Self, right: &[u64]) -> ValueRelation {
         let same = left.iter().zip(right).all(|(left, right)| left == right);
         match (self.form, other.form) {
             (one, two) if one == two => same_or_apart(same),
-            (form, Form::Exact) if allows(form, left, right) => Stand::Open,
-            (Form::Exact, form) if allows(form, right, left) => Stand::Open,
-            (Form::Exact, _) | (_, Form::Exact) => Stand::Apart,
+            (form, Form::Exact) if allows(form, left, right) => ValueRelation::Open,
+            (Form::Exact, form) if allows(form, right, left) => ValueRelation::Open,
+            (Form::Exact, _) | (_, Form::Exact) => ValueRelation::Apart,
             // At least a version beyond all that the other allows.
-            (form, Form::AtLeast) if ends_before(form, left, right) => Stand::Apart,
-            (Form::AtLeast, form) if ends_before(form, right, left) => Stand::Apart,
-            _ => Stand::Open,
+            (form, Form::AtLeast) if ends_before(form, left, right) => ValueRelation::Apart,
+            (Form::AtLeast, form) if ends_before(form, right, left) => ValueRelation::Apart,
+            _ => ValueRelation::Open,
         }
     }
 
-    fn quantities(&self, other: &Self, allowed: bool) -> Stand {
+    fn quantities(&self, other: &Self, allowed: bool) -> ValueRelation {
         let (Some(left), Some(right)) = (self.span(), other.span()) else {
-            return Stand::Open;
+            return ValueRelation::Open;
         };
         if !measured_alike(left.3, right.3) {
-            return Stand::Open;
+            return ValueRelation::Open;
         }
         if self.is_same_as(other) {
-            return Stand::Same;
+            return ValueRelation::Same;
         }
         if self.is_near(other) || self.is_beside(other) {
-            return Stand::Open;
+            return ValueRelation::Open;
         }
         let exact = |it: &(Ratio, Ratio, Option<Ratio>, Dimension)| it.0 == it.1;
         let below = |left: Ratio, right: Ratio| left.compare(right).is_lt();
         use Form::{AtLeast, AtMost, Exact, Less, More};
         match (self.form, other.form) {
-            (AtMost, AtMost) | (AtLeast, AtLeast) => Stand::Apart,
-            (Exact, Exact) if exact(&left) && exact(&right) => Stand::Apart,
+            (AtMost, AtMost) | (AtLeast, AtLeast) => ValueRelation::Apart,
+            (Exact, Exact) if exact(&left) && exact(&right) => ValueRelation::Apart,
             (Exact, Exact) => {
                 let apart = below(left.1, right.0) || below(right.1, left.0);
                 let ranges = !exact(&left) && !exact(&right);
                 if apart || (allowed && ranges) {
-                    Stand::Apart
+                    ValueRelation::Apart
                 } else {
-                    Stand::Open
+                    ValueRelation::Open
                 }
             }
-            (Exact, AtMost | Less) if below(right.1, left.0) => Stand::Apart,
-            (AtMost | Less, Exact) if below(left.1, right.0) => Stand::Apart,
-            (Exact, AtLeast | More) if below(left.1, right.0) => Stand::Apart,
-            (AtLeast | More, Exact) if below(right.1, left.0) => Stand::Apart,
-            (Less | AtMost, More) | (Less, AtLeast) if !below(right.0, left.1) => Stand::Apart,
-            (More, Less | AtMost) | (AtLeast, Less) if !below(left.0, right.1) => Stand::Apart,
-            _ => Stand::Open,
+            (Exact, AtMost | Less) if below(right.1, left.0) => ValueRelation::Apart,
+            (AtMost | Less, Exact) if below(left.1, right.0) => ValueRelation::Apart,
+            (Exact, AtLeast | More) if below(left.1, right.0) => ValueRelation::Apart,
+            (AtLeast | More, Exact) if below(right.1, left.0) => ValueRelation::Apart,
+            (Less | AtMost, More) | (Less, AtLeast) if !below(right.0, left.1) => {
+                ValueRelation::Apart
+            }
+            (More, Less | AtMost) | (AtLeast, Less) if !below(left.0, right.1) => {
+                ValueRelation::Apart
+            }
+            _ => ValueRelation::Open,
         }
     }
 
@@ -200,8 +210,8 @@ impl Value {
     }
 
     pub(crate) fn span(&self) -> Option<(Ratio, Ratio, Option<Ratio>, Dimension)> {
-        match self.reading {
-            Reading::Quantity {
+        match self.kind {
+            ValueKind::Quantity {
                 low,
                 high,
                 or,
@@ -225,17 +235,17 @@ impl Value {
 
     /// Comparable kinds have the same letter.
     pub(crate) fn sort(&self) -> (u8, Option<Dimension>) {
-        match &self.reading {
+        match &self.kind {
             // A share and a bare number, a version and a whole number may be the same.
-            Reading::Quantity {
+            ValueKind::Quantity {
                 dimension: Dimension::Share | Dimension::Count,
                 ..
             }
-            | Reading::Version(_) => (0, None),
-            Reading::Quantity { dimension, .. } => (1, Some(*dimension)),
-            Reading::Days(_) => (2, None),
-            Reading::Clock(_) => (3, None),
-            Reading::Name(_) => (4, None),
+            | ValueKind::Version(_) => (0, None),
+            ValueKind::Quantity { dimension, .. } => (1, Some(*dimension)),
+            ValueKind::Days(_) => (2, None),
+            ValueKind::Clock(_) => (3, None),
+            ValueKind::Name(_) => (4, None),
         }
     }
 }
@@ -268,6 +278,10 @@ fn ends_before(form: Form, bound: &[u64], other: &[u64]) -> bool {
     !endless && bound < other && !allows(form, bound, other)
 }
 
-fn same_or_apart(same: bool) -> Stand {
-    if same { Stand::Same } else { Stand::Apart }
+fn same_or_apart(same: bool) -> ValueRelation {
+    if same {
+        ValueRelation::Same
+    } else {
+        ValueRelation::Apart
+    }
 }

@@ -4,7 +4,7 @@ use super::{
     number::{self, Ratio},
     quantity::{FoundValue, Words, found, plain},
     unit::{self, Dimension, Unit},
-    value::Reading,
+    value::ValueKind,
 };
 
 /// `10-20 ms`, `8 to 12 minutes`, `between 1 and 5`.
@@ -87,7 +87,7 @@ fn spanned(words: &Words<'_>, at: usize, low: Ratio, high: End) -> Option<FoundV
         words,
         at,
         high.words,
-        Reading::Quantity {
+        ValueKind::Quantity {
             low,
             high: high_end,
             or: None,

@@ -1,13 +1,16 @@
 //! Finds the values of a claim among its words: numbers with their units, ranges, versions, dates.
 
+use crate::claim::words::{
+    lexicon::{self, Form},
+    token::Token,
+};
+
 use super::{
     date::{self, Days},
-    lexicon::{self, Form},
-    number::{self, Ratio, Written},
+    number::{self, Ratio, WrittenNumber},
     range,
-    token::Token,
     unit::{self, Dimension, Unit},
-    value::{Reading, Value},
+    value::{Value, ValueKind},
 };
 
 /// A value that starts at a word, and the words it uses.
@@ -51,11 +54,11 @@ pub(crate) fn found(
     words: &Words<'_>,
     at: usize,
     taken: usize,
-    reading: Reading,
+    kind: ValueKind,
 ) -> Option<FoundValue> {
     let last = words.get(at + taken.checked_sub(1)?)?;
     Some(FoundValue {
-        value: Value::exact(reading, words.get(at)?.from, last.to),
+        value: Value::exact(kind, words.get(at)?.from, last.to),
         words: taken,
         apart: Vec::new(),
         thing: None,
@@ -68,7 +71,7 @@ pub(crate) fn found(
 fn days(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let text = words.get(at).filter(|it| !it.mark)?.text.as_str();
     if let Some(days) = date::iso(text) {
-        return found(words, at, 1, Reading::Days(days));
+        return found(words, at, 1, ValueKind::Days(days));
     }
     let day = |at: usize| {
         let word = words.lower(at);
@@ -84,7 +87,7 @@ fn days(words: &Words<'_>, at: usize) -> Option<FoundValue> {
         named.then(|| date::month(&word.text))?
     };
     let year = |at: usize| date::year(words.lower(at));
-    let of = |days: Option<Days>, taken: usize| found(words, at, taken, Reading::Days(days?));
+    let of = |days: Option<Days>, taken: usize| found(words, at, taken, ValueKind::Days(days?));
     if let (Some(day), Some(month), Some(year)) = (day(at), month(at + 1), year(at + 2)) {
         return of(date::one(year, month, day), 3);
     }
@@ -113,7 +116,7 @@ fn clock(words: &Words<'_>, at: usize) -> Option<FoundValue> {
         part(hour, 24).filter(|_| digits(hour))?,
         part(minute, 60).filter(|_| minute.len() == 2)?,
     );
-    found(words, at, 1, Reading::Clock(hour * 60 + minute))
+    found(words, at, 1, ValueKind::Clock(hour * 60 + minute))
 }
 
 /// `1.2.3`, `v2`, `v1.4`, `1.x`; the clause reader handles a number after a technology.
@@ -129,7 +132,7 @@ fn version(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     let numbers = version_of(marked.unwrap_or(plain))?;
     let long = numbers.len() > 2 && !number::is_grouped(plain);
     let sure = marked.is_some() || long || plain.ends_with(".x");
-    let mut found = found(words, at, 1, Reading::Version(numbers)).filter(|_| sure)?;
+    let mut found = found(words, at, 1, ValueKind::Version(numbers)).filter(|_| sure)?;
     found.value.form = form;
     Some(found)
 }
@@ -143,7 +146,7 @@ pub(crate) fn version_of(text: &str) -> Option<Vec<u64>> {
 
 /// A bare number, in digits or words, and how many words it takes: "2 million", "one hundred and
 /// fifty".
-pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(Written, usize)> {
+pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(WrittenNumber, usize)> {
     let token = words.get(at).filter(|it| !it.mark)?;
     let (written, in_digits) = match number::leading(&token.text) {
         Some((written, length)) if length == token.text.len() => (written, true),
@@ -177,11 +180,11 @@ pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(Written, usize)> {
     }
     let or = written.or.filter(|_| taken == 1);
     let number = total.plus(group)?;
-    Some((Written { number, or }, taken))
+    Some((WrittenNumber { number, or }, taken))
 }
 
-fn in_words(words: &Words<'_>, at: usize) -> Option<Written> {
-    let of = |number| Some(Written { number, or: None });
+fn in_words(words: &Words<'_>, at: usize) -> Option<WrittenNumber> {
+    let of = |number| Some(WrittenNumber { number, or: None });
     match words.lower(at) {
         "a" | "an" => {
             number::scale(words.lower(at + 1))?;
@@ -232,13 +235,13 @@ fn measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
         .get(at)
         .and_then(|it| unit::spelled_together(&it.text))
     {
-        return found(words, at, 1, Reading::amount(time, Dimension::Time));
+        return found(words, at, 1, ValueKind::amount(time, Dimension::Time));
     }
     let mut whole = one_measured(words, at)?;
     let before = at.checked_sub(1).map_or("", |it| words.lower(it));
     while let Some((more, taken)) = rest_of(words, at, &whole).filter(|_| before != "between") {
         let last = words.get(at + whole.words + taken - 1)?;
-        let Reading::Quantity { low, high, or, .. } = &mut whole.value.reading else {
+        let ValueKind::Quantity { low, high, or, .. } = &mut whole.value.kind else {
             break;
         };
         (*low, *high, *or) = (low.plus(more)?, low.plus(more)?, None);
@@ -279,64 +282,31 @@ fn unit_at_end(text: &str) -> Option<Unit> {
     unit::unit(text.get(length..)?)
 }
 
+/// A number with its unit and denominator, of one unit only.
 fn one_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     if let Some((part, unit, taken)) = part_of(words, at) {
-        let (worth, dimension) = unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
-            (it.worth, it.dimension)
-        });
-        let low = part.times(worth)?;
-        let reading = Reading::amount(low, dimension);
-        let mut found = found(words, at, taken, reading)?;
+        let (worth, dimension) = measure(unit);
+        let kind = ValueKind::amount(part.times(worth)?, dimension);
+        let mut found = found(words, at, taken, kind)?;
         found.value.about = unit.is_some_and(Unit::is_calendar);
         return Some(found);
     }
-    let glued = glued(words, at)?;
-    let Glued {
-        number,
-        mut unit,
-        mut taken,
-        mut thing,
-        mut every,
-        form,
-        mut bare,
-    } = glued;
-    let mut written = number;
-    if unit.is_none() && bare {
-        // one and a half hours
-        if words.lower(at + taken) == "and"
-            && words.lower(at + taken + 1) == "a"
-            && words.lower(at + taken + 2) == "half"
-        {
-            written = Written {
-                number: written.number.plus(Ratio::new(1, 2)?)?,
-                or: None,
-            };
-            taken += 3;
-        }
-        if let Some(next) = words.get(at + taken) {
-            (unit, every, thing) = spelled(next);
-            let used = unit.is_some() || every.is_some();
-            taken += usize::from(used);
-            bare = !used;
-        }
+    let mut amount = in_one_word(words, at)?;
+    if amount.unit.is_none() && amount.bare {
+        amount.read_on(words, at)?;
     }
-    let mut apart = Vec::new();
-    let mut times = false;
-    if every.is_none() {
-        (every, apart, times) = per(words, at, taken);
+    let (mut apart, mut times) = (Vec::new(), false);
+    if amount.every.is_none() {
+        (amount.every, apart, times) = per(words, at, amount.taken);
     }
-    let (mut worth, mut dimension) = unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
-        (it.worth, it.dimension)
-    });
-    let mut period = false;
-    if let Some(every) = every {
-        worth = worth.by(every)?;
-        dimension = dimension.in_time()?;
-        bare = false;
+    let (mut worth, mut dimension) = measure(amount.unit);
+    if let Some(every) = amount.every {
+        (worth, dimension) = (worth.by(every)?, dimension.in_time()?);
+        amount.bare = false;
         // Three times an hour is a period of twenty minutes.
-        if times && thing.is_none() {
-            let low = every.by(written.number)?;
-            let mut found = found(words, at, taken, Reading::amount(low, Dimension::Time))?;
+        if times && amount.thing.is_none() {
+            let kind = ValueKind::amount(every.by(amount.number.number)?, Dimension::Time);
+            let mut found = found(words, at, amount.taken, kind)?;
             (found.apart, found.period) = (apart, true);
             return Some(found);
         }
@@ -345,31 +315,33 @@ fn one_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     if words.lower(at) == "once" || (words.lower(at) == "twice" && compared) {
         return None;
     }
-    let low = written.number.times(worth)?;
-    let or = written.or.and_then(|it| it.times(worth));
-    let mut found = found(
-        words,
-        at,
-        taken,
-        Reading::Quantity {
-            low,
-            high: low,
-            or,
-            dimension,
-        },
-    )?;
-    period |= ["every", "each"].contains(&at.checked_sub(1).map_or("", |it| words.lower(it)))
-        && dimension == Dimension::Time;
-    found.value.form = form;
-    found.value.about = unit.is_some_and(Unit::is_calendar);
-    found.value.window = every.or_else(|| unit.and_then(Unit::window));
-    (found.apart, found.thing, found.bare, found.period) = (apart, thing, bare, period);
+    let low = amount.number.number.times(worth)?;
+    let kind = ValueKind::Quantity {
+        low,
+        high: low,
+        or: amount.number.or.and_then(|it| it.times(worth)),
+        dimension,
+    };
+    let mut found = found(words, at, amount.taken, kind)?;
+    let before = at.checked_sub(1).map_or("", |it| words.lower(it));
+    found.period = ["every", "each"].contains(&before) && dimension == Dimension::Time;
+    found.value.form = amount.form;
+    found.value.about = amount.unit.is_some_and(Unit::is_calendar);
+    found.value.window = amount.every.or_else(|| amount.unit.and_then(Unit::window));
+    (found.apart, found.thing, found.bare) = (apart, amount.thing, amount.bare);
     Some(found)
 }
 
-/// A number and the rest of its word.
-struct Glued {
-    number: Written,
+/// What one of a unit is worth, and what it measures; without a unit, things are counted.
+fn measure(unit: Option<Unit>) -> (Ratio, Dimension) {
+    unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
+        (it.worth, it.dimension)
+    })
+}
+
+/// A number with its unit, as far as it is read.
+struct Amount {
+    number: WrittenNumber,
     unit: Option<Unit>,
     taken: usize,
     thing: Option<String>,
@@ -378,10 +350,31 @@ struct Glued {
     bare: bool,
 }
 
-fn glued(words: &Words<'_>, at: usize) -> Option<Glued> {
+impl Amount {
+    /// Reads what may follow a bare number: one [and a half] [hours].
+    fn read_on(&mut self, words: &Words<'_>, at: usize) -> Option<()> {
+        let after = [0, 1, 2].map(|it| words.lower(at + self.taken + it));
+        if after == ["and", "a", "half"] {
+            self.number = WrittenNumber {
+                number: self.number.number.plus(Ratio::new(1, 2)?)?,
+                or: None,
+            };
+            self.taken += 3;
+        }
+        if let Some(next) = words.get(at + self.taken) {
+            (self.unit, self.every, self.thing) = spelled(next);
+            self.bare = self.unit.is_none() && self.every.is_none();
+            self.taken += usize::from(!self.bare);
+        }
+        Some(())
+    }
+}
+
+/// A number and the rest of its word.
+fn in_one_word(words: &Words<'_>, at: usize) -> Option<Amount> {
     let token = words.get(at)?;
-    let mut whole = Glued {
-        number: Written {
+    let mut whole = Amount {
+        number: WrittenNumber {
             number: Ratio::whole(0),
             or: None,
         },
@@ -400,7 +393,7 @@ fn glued(words: &Words<'_>, at: usize) -> Option<Glued> {
             dimension: Dimension::Money(sign),
             worth: Ratio::whole(1),
         };
-        return Some(Glued {
+        return Some(Amount {
             number,
             unit: Some(unit),
             taken: taken + 1,
@@ -409,7 +402,7 @@ fn glued(words: &Words<'_>, at: usize) -> Option<Glued> {
         });
     }
     if let Some((number, taken)) = plain(words, at) {
-        return Some(Glued {
+        return Some(Amount {
             number,
             taken,
             ..whole
@@ -421,14 +414,14 @@ fn glued(words: &Words<'_>, at: usize) -> Option<Glued> {
     let rest = text.get(length..)?.trim_start_matches('-');
     match rest {
         "" => Some(whole),
-        "+" => Some(Glued {
+        "+" => Some(Amount {
             form: Form::AtLeast,
             ..whole
         }),
         rest => {
             let (unit, every, thing) = spelled_as(rest);
             if unit.is_some() || every.is_some() {
-                return Some(Glued {
+                return Some(Amount {
                     unit,
                     every,
                     thing,
@@ -437,8 +430,8 @@ fn glued(words: &Words<'_>, at: usize) -> Option<Glued> {
                 });
             }
             let number = number.number.times(number::suffix(rest)?)?;
-            Some(Glued {
-                number: Written { number, or: None },
+            Some(Amount {
+                number: WrittenNumber { number, or: None },
                 ..whole
             })
         }
@@ -446,9 +439,9 @@ fn glued(words: &Words<'_>, at: usize) -> Option<Glued> {
 }
 
 /// The unit, denominator and counted thing of one word: `ms`, `MB/s`, `req/min`.
-type Spelled = (Option<Unit>, Option<Ratio>, Option<String>);
+type SpelledUnit = (Option<Unit>, Option<Ratio>, Option<String>);
 
-fn spelled(token: &Token) -> Spelled {
+fn spelled(token: &Token) -> SpelledUnit {
     if token.is("%") {
         return (unit::unit("%"), None, None);
     }
@@ -459,7 +452,7 @@ fn spelled(token: &Token) -> Spelled {
     }
 }
 
-fn spelled_as(text: &str) -> Spelled {
+fn spelled_as(text: &str) -> SpelledUnit {
     if let Some(unit) = unit::unit(text) {
         return (Some(unit), None, None);
     }
