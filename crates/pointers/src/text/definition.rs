@@ -4,10 +4,11 @@
 use engram_model::{Lines, Refusal};
 use regex::Regex;
 
-use crate::{
+use crate::refuse;
+
+use super::{
     blocks::{self, LineEnd},
     languages::{Extent, Language},
-    refuse,
 };
 
 /// A decorator longer than this is not looked for.

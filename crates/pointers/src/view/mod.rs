@@ -1,14 +1,16 @@
 //! The window's view: the file around a span, each line with what it is made of.
 
+pub(crate) mod blame;
+mod comparison;
+mod document;
+pub(crate) mod paint;
+pub(crate) mod standing;
+
 use engram_model::{LineReply, Lines, Media, Pointer, Refusal, SourceLine, SourceReply, Target};
 
-use crate::{
-    Encoding, Repo, Shelf, comparison, document,
-    locate::PointedFile,
-    media,
-    paint::{BEFORE, Grammar, Painter},
-    recover, refuse, worktree,
-};
+use crate::{Encoding, Repo, Shelf, locate::PointedFile, recover, refuse, text::media, worktree};
+
+use paint::{BEFORE, Grammar, Painter};
 
 /// Longest line that is shown in full, in characters: nobody reads further across.
 const MAX_CHARS: usize = 1000;

@@ -20,7 +20,9 @@ use std::{
 use engram_model::Refusal;
 use notify::{Config, Event, EventKind, PollWatcher, RecursiveMode, Watcher, event::CreateKind};
 
-use crate::{Repo, disk, refuse, rules::Ignored};
+use crate::{Repo, refuse};
+
+use super::{disk, rules::Ignored};
 
 /// How often is looked where nothing tells.
 const EVERY: Duration = Duration::from_secs(2);
@@ -63,7 +65,7 @@ impl Coverage {
     }
 }
 
-type Tell = Arc<dyn Fn(Stir) + Send + Sync>;
+type StirCallback = Arc<dyn Fn(Stir) + Send + Sync>;
 
 /// Watches one working tree until it is dropped.
 pub struct Watch {
@@ -71,7 +73,7 @@ pub struct Watch {
     coverage: Coverage,
     tree: WatchedTree,
     most: usize,
-    tell: Tell,
+    tell: StirCallback,
     told: Arc<AtomicBool>,
     watched: HashSet<PathBuf>,
     /// Ends the thread that asks for watches again.
@@ -101,7 +103,7 @@ impl Watch {
             common_dir: real(repo.common_dir())?,
         };
         let told = Arc::new(AtomicBool::new(false));
-        let tell: Tell = Arc::new(tell);
+        let tell: StirCallback = Arc::new(tell);
         let (watcher, coverage, asks) = match system(&tree, &tell, &told) {
             Ok(watcher) => (watcher, Coverage::Whole, None),
             Err(error) => {
@@ -318,7 +320,7 @@ fn nearest(root: &Path, path: &str) -> PathBuf {
 
 fn system(
     tree: &WatchedTree,
-    tell: &Tell,
+    tell: &StirCallback,
     told: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Watcher + Send>, notify::Error> {
     let watcher = notify::recommended_watcher(hear(tree, tell, told))?;
@@ -327,7 +329,7 @@ fn system(
 
 fn polling(
     tree: &WatchedTree,
-    tell: &Tell,
+    tell: &StirCallback,
     told: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Watcher + Send>, Refusal> {
     let config = Config::default().with_poll_interval(EVERY);
@@ -341,7 +343,11 @@ fn polling(
 }
 
 /// Asks for watches until there are some, and tells to renew then; ends when what is returned is dropped.
-fn ask_again(tree: &WatchedTree, tell: &Tell, told: &Arc<AtomicBool>) -> Option<Sender<()>> {
+fn ask_again(
+    tree: &WatchedTree,
+    tell: &StirCallback,
+    told: &Arc<AtomicBool>,
+) -> Option<Sender<()>> {
     let (asks, ended) = channel();
     let (tree, tell, told) = (tree.clone(), Arc::clone(tell), Arc::clone(told));
     let ask = move || {
@@ -360,7 +366,7 @@ fn ask_again(tree: &WatchedTree, tell: &Tell, told: &Arc<AtomicBool>) -> Option<
 /// What an event says of the tree. Git is asked only for the first since the last look.
 fn hear(
     tree: &WatchedTree,
-    tell: &Tell,
+    tell: &StirCallback,
     told: &Arc<AtomicBool>,
 ) -> impl FnMut(notify::Result<Event>) + Send + 'static {
     let (tree, tell, told) = (tree.clone(), tell.clone(), told.clone());

@@ -7,7 +7,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Repo, ahead};
+use crate::Repo;
+
+use super::ahead;
 
 /// Folders whose entries are opened by their names. A link deeper down, among refs and loose objects,
 /// is found when it is read (`rev.rs`, `object.rs`).

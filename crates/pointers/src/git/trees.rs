@@ -6,10 +6,9 @@ use std::cmp::Ordering;
 use engram_model::Refusal;
 use git2::{Oid, Tree};
 
-use crate::{
-    Repo, refuse,
-    tree::{FOLDER, LINK, SUBMODULE},
-};
+use crate::{Repo, refuse};
+
+use super::tree::{FOLDER, LINK, SUBMODULE};
 
 /// A path of more bytes than this is opened by no system.
 const MOST_PATH: usize = 4096;

@@ -3,7 +3,7 @@
 use engram_model::{Block, Inline, SourceLine};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use crate::paint::Grammar;
+use super::paint::Grammar;
 
 /// How much of a section is rendered.
 pub(crate) const MAX_CHARS: usize = 100_000;

@@ -6,11 +6,9 @@ use std::path::Path;
 
 use engram_model::Refusal;
 
-use crate::{
-    Encoding, Repo, refuse,
-    rules::{Attributes, Value},
-    sha256_hex, worktree,
-};
+use crate::{Encoding, Repo, refuse, sha256_hex, worktree};
+
+use super::rules::{Attributes, Value};
 
 /// How a file begins that stands for one that Git LFS keeps.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";

@@ -10,11 +10,9 @@ use std::{
 use engram_model::{Pin, Pointer, Refusal, Target};
 use git2::{ErrorClass, ErrorCode, Oid};
 
-use crate::{
-    Repo, Snapshot, refuse,
-    tree::{self, FOLDER},
-    worktree,
-};
+use crate::{Repo, Snapshot, refuse, worktree};
+
+use super::tree::{self, FOLDER};
 
 /// Where the refs are.
 const KEPT: [&str; 3] = ["refs", "engram", "keep"];

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Repo, disk};
+use crate::{Repo, worktree::disk};
 
 /// A path in a file of its own.
 const MOST_BYTES: u64 = 64 << 10;

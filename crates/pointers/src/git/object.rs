@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use engram_model::Refusal;
 use git2::{Blob, Commit, ErrorClass, ErrorCode, Object, Oid, Tree};
 
-use crate::{
-    Repo,
-    libgit2::{self, MAX_OBJECT},
-    refuse,
-};
+use crate::{Repo, refuse};
+
+use super::libgit2::{self, MAX_OBJECT};
 
 /// More tags than this that point at one another are not followed.
 const MOST_TAGS: usize = 100;

@@ -11,13 +11,12 @@ use std::{
 use engram_model::Refusal;
 use git2::{Index, IndexEntry, ObjectType, Oid};
 
-use crate::{
-    Repo, clean,
+use crate::{Repo, git::trees::TreeEntry, refuse, worktree};
+
+use super::{
+    clean,
     disk::{self, Links, Miss},
-    refuse,
     rules::Ignored,
-    trees::TreeEntry,
-    worktree,
 };
 
 /// How many folder entries are examined.

@@ -10,9 +10,11 @@ use std::{
 use engram_model::Refusal;
 
 use crate::{
-    disk::{self, Miss},
-    named, refuse,
+    refuse,
+    worktree::disk::{self, Miss},
 };
+
+use super::named;
 
 const NOT_REGULAR: &str = "is neither a file nor a folder";
 /// No real settings file is larger.

@@ -1,6 +1,6 @@
 //! Where blocks of source end, without parsing it: brackets, strings and comments only.
 
-use crate::languages::{Extent, Lexis};
+use super::languages::{Extent, Lexis};
 
 /// Strings that never close would swallow the rest of a file; ordinary ones end with their line.
 #[derive(Clone, Copy, PartialEq)]

@@ -8,7 +8,9 @@
 use engram_model::{Refusal, shorten};
 use git2::{Commit, ErrorClass, ErrorCode, Object, ObjectType, Oid, Reference};
 
-use crate::{Repo, ahead, disk, libgit2, outside::is_outside, refuse};
+use crate::{Repo, refuse, worktree::disk};
+
+use super::{ahead, libgit2, outside::is_outside};
 
 /// As long as the grammar of pointers lets it be.
 const MOST_BYTES: usize = 200;
@@ -65,8 +67,8 @@ impl Repo {
         let refused = |e: git2::Error| self.rev_refused(rev, &e);
         let (base, steps) = steps(rev)?;
         let mut object = self.base(rev, base).map_err(|it| match it {
-            Wrong::Refused(refusal) => refusal,
-            Wrong::Git(e) => refused(e),
+            RevError::Refused(refusal) => refusal,
+            RevError::Git(e) => refused(e),
         })?;
         for step in steps {
             let commit = self.peeled(rev, object)?;
@@ -137,7 +139,7 @@ impl Repo {
     }
 
     /// What stands before the steps.
-    fn base(&self, rev: &str, base: &str) -> Result<Object<'_>, Wrong> {
+    fn base(&self, rev: &str, base: &str) -> Result<Object<'_>, RevError> {
         let (name, at) = match base.split_once("@{") {
             Some((name, at)) => (name, at.strip_suffix('}')),
             None => (base, Some("")),
@@ -157,12 +159,12 @@ impl Repo {
             {
                 self.logged(name, count.parse().unwrap_or(usize::MAX))
             }
-            _ => Err(Wrong::Refused(searched(rev))),
+            _ => Err(RevError::Refused(searched(rev))),
         }
     }
 
     /// By an id, a ref, the beginning of an id, or what `git describe` made of one.
-    fn named(&self, name: &str) -> Result<Object<'_>, Wrong> {
+    fn named(&self, name: &str) -> Result<Object<'_>, RevError> {
         if name.len() == 40
             && let Ok(id) = Oid::from_str(name)
         {
@@ -269,7 +271,7 @@ impl Repo {
     }
 
     /// Where a ref was so many changes ago.
-    fn logged(&self, name: &str, count: usize) -> Result<Object<'_>, Wrong> {
+    fn logged(&self, name: &str, count: usize) -> Result<Object<'_>, RevError> {
         let reference = self.dwim(name)?.ok_or_else(nowhere)?;
         if count == 0 {
             return Ok(self.object(self.target(reference)?)?);
@@ -345,12 +347,12 @@ impl Repo {
 }
 
 /// Why a revision has no object.
-enum Wrong {
+enum RevError {
     Git(git2::Error),
     Refused(Refusal),
 }
 
-impl From<git2::Error> for Wrong {
+impl From<git2::Error> for RevError {
     fn from(error: git2::Error) -> Self {
         Self::Git(error)
     }

@@ -1,17 +1,20 @@
 //! Files of the working tree: uncommitted evidence, read once and kept, and what is on disk now.
 
+pub(crate) mod checkout;
+pub(crate) mod clean;
+pub(crate) mod disk;
+pub(crate) mod rules;
+pub(crate) mod watch;
+
 use std::path::{Path, PathBuf};
 
 use engram_model::Refusal;
 use git2::{ObjectType, Oid};
 
-use crate::{
-    Repo, Snapshot, clean,
-    disk::{self, Links, Miss, Reached},
-    refuse,
-    rules::Ignored,
-    sha256_hex, tree,
-};
+use crate::{Repo, Snapshot, git::tree, refuse, sha256_hex};
+
+use disk::{Links, Miss, ReachedFile};
+use rules::Ignored;
 
 /// Larger files belong in a commit.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
@@ -67,7 +70,7 @@ pub(crate) fn open_path(repo: &Repo, path: &str) -> Option<PathBuf> {
 }
 
 /// The file at a path of the working tree, open.
-pub(crate) fn reach(repo: &Repo, path: &str, links: Links) -> Result<Reached, Refusal> {
+pub(crate) fn reach(repo: &Repo, path: &str, links: Links) -> Result<ReachedFile, Refusal> {
     below(repo, path, links)?.map_err(|miss| refused(path, miss))
 }
 
@@ -76,7 +79,7 @@ pub(crate) fn below(
     repo: &Repo,
     path: &str,
     links: Links,
-) -> Result<Result<Reached, Miss>, Refusal> {
+) -> Result<Result<ReachedFile, Miss>, Refusal> {
     Ok(disk::reach(&root(repo)?, Path::new(path), links))
 }
 
@@ -140,7 +143,7 @@ fn is_tracked(repo: &Repo, path: &str) -> Result<bool, Refusal> {
     Ok(index.get_path(Path::new(path), 0).is_some())
 }
 
-fn read(file: Reached, asked: &str) -> Result<Vec<u8>, Refusal> {
+fn read(file: ReachedFile, asked: &str) -> Result<Vec<u8>, Refusal> {
     let len = file.len;
     let read = file.read(MAX_BYTES).map_err(|e| unreadable(asked, &e))?;
     read.ok_or_else(|| {

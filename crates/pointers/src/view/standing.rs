@@ -8,12 +8,13 @@ use git2::{DiffLineType, DiffOptions, Patch};
 use crate::{
     Anchors, Encoding, Origin, Pinned, Repo, Shelf,
     locate::PointedFile,
-    media,
-    paint::{Grammar, Painter},
     recover, refuse,
+    text::media,
     track::{Anchor, Span, State},
     view, worktree,
 };
+
+use super::paint::{Grammar, Painter};
 
 /// Lines of surroundings in what changed.
 const CONTEXT: u32 = 3;

@@ -3,7 +3,9 @@
 use engram_model::{Refusal, shorten};
 use git2::{Commit, Oid, Tree};
 
-use crate::{Repo, refuse, trees};
+use crate::{Repo, refuse};
+
+use super::trees;
 
 /// As many links as an operating system follows.
 const MAX_LINKS: usize = 40;

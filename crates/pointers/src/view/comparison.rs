@@ -2,7 +2,9 @@
 
 use engram_model::{Pointer, Side, SourceLine, Target};
 
-use crate::{paint::Grammar, view::paint_one};
+use crate::view::paint_one;
+
+use super::paint::Grammar;
 
 /// Whether a pointer addresses one.
 pub(crate) fn is_one(pointer: &Pointer) -> bool {

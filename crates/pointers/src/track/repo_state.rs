@@ -10,12 +10,17 @@ use git2::{ObjectType, Oid};
 
 use crate::{
     Repo,
-    checkout::Checkout,
-    clean,
-    disk::{Links, Miss},
-    refuse, tree,
-    trees::{self, TreeEntry},
-    worktree,
+    git::{
+        tree,
+        trees::{self, TreeEntry},
+    },
+    refuse,
+    worktree::{
+        self,
+        checkout::Checkout,
+        clean,
+        disk::{Links, Miss},
+    },
 };
 
 use super::renames;
@@ -28,7 +33,7 @@ const MOST_FILES: usize = 1_000_000;
 
 /// A state of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum RepoState {
     /// Any git revision.
     Commit(String),
     /// What is staged.
@@ -39,7 +44,7 @@ pub enum Side {
 
 /// A side that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FoundSide {
+pub(super) enum FoundState {
     /// The tree of a commit.
     Tree(Oid),
     Index,
@@ -47,23 +52,23 @@ pub(super) enum FoundSide {
 }
 
 /// One file of a side; its blob is zero where it is on disk and was not read yet.
-pub(super) type SideFile = TreeEntry;
+pub(super) type StateFile = TreeEntry;
 
 /// One file that is not the same on both sides. A file that is only on one has no other.
 #[derive(Clone, Debug)]
 pub(super) struct ChangedFile {
-    pub(super) old: Option<SideFile>,
-    pub(super) new: Option<SideFile>,
+    pub(super) old: Option<StateFile>,
+    pub(super) new: Option<StateFile>,
 }
 
-impl Side {
+impl RepoState {
     /// The state, and the commit that it stands on.
-    pub(super) fn find(&self, repo: &Repo) -> Result<(FoundSide, Option<Oid>), Refusal> {
+    pub(super) fn find(&self, repo: &Repo) -> Result<(FoundState, Option<Oid>), Refusal> {
         match self {
             Self::Commit(rev) => {
                 let commit = repo.commit(rev)?;
                 let tree = commit.tree_id();
-                Ok((FoundSide::Tree(tree), Some(commit.id())))
+                Ok((FoundState::Tree(tree), Some(commit.id())))
             }
             Self::Index | Self::Worktree => {
                 if repo.workdir().is_none() {
@@ -74,8 +79,8 @@ impl Side {
                 }
                 let head = repo.head().1.and_then(|it| Oid::from_str(&it).ok());
                 let snapshot = match self {
-                    Self::Index => FoundSide::Index,
-                    _ => FoundSide::Worktree,
+                    Self::Index => FoundState::Index,
+                    _ => FoundState::Worktree,
                 };
                 Ok((snapshot, head))
             }
@@ -86,15 +91,15 @@ impl Side {
 /// What differs between two sides. Renames are looked for where `wanted` names a file that is gone.
 pub(super) fn changes(
     repo: &Repo,
-    old: FoundSide,
-    new: FoundSide,
+    old: FoundState,
+    new: FoundState,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<ChangedFile>, Refusal> {
     if old == new {
         return Ok(Vec::new());
     }
     let changes = match (old, new) {
-        (FoundSide::Tree(a), FoundSide::Tree(b)) => trees::differences(repo, a, b)?,
+        (FoundState::Tree(a), FoundState::Tree(b)) => trees::differences(repo, a, b)?,
         _ => merged(files(repo, old)?, files(repo, new)?),
     };
     let changes = changes
@@ -105,28 +110,28 @@ pub(super) fn changes(
 }
 
 /// All files of a side, in the order of their paths.
-fn files(repo: &Repo, side: FoundSide) -> Result<Vec<SideFile>, Refusal> {
+fn files(repo: &Repo, side: FoundState) -> Result<Vec<StateFile>, Refusal> {
     let mut files = Vec::new();
     match side {
-        FoundSide::Tree(id) => {
+        FoundState::Tree(id) => {
             trees::each_file(repo, id, MOST_FILES, |path, blob| {
                 let path = path.to_owned();
-                files.push(SideFile { path, blob });
+                files.push(StateFile { path, blob });
                 true
             })?;
         }
-        FoundSide::Index => {
+        FoundState::Index => {
             let index = repo.index().map_err(|e| refuse::broken("the index", &e))?;
             for entry in index.iter().filter(|it| is_file(it.mode)) {
                 if let Ok(path) = String::from_utf8(entry.path) {
-                    files.push(SideFile {
+                    files.push(StateFile {
                         path,
                         blob: entry.id,
                     });
                 }
             }
         }
-        FoundSide::Worktree => return Checkout::open(repo)?.files(),
+        FoundState::Worktree => return Checkout::open(repo)?.files(),
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
@@ -137,7 +142,7 @@ fn is_file(mode: u32) -> bool {
 }
 
 /// Those that are not the same on both sides. What was not read is the same as nothing.
-fn merged(old: Vec<SideFile>, new: Vec<SideFile>) -> Vec<(Option<SideFile>, Option<SideFile>)> {
+fn merged(old: Vec<StateFile>, new: Vec<StateFile>) -> Vec<(Option<StateFile>, Option<StateFile>)> {
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     let mut changes = Vec::new();
     loop {
@@ -156,27 +161,31 @@ fn merged(old: Vec<SideFile>, new: Vec<SideFile>) -> Vec<(Option<SideFile>, Opti
 }
 
 /// A file by its path; `None` where there is none. Links are not followed.
-pub(super) fn find(repo: &Repo, side: FoundSide, path: &str) -> Result<Option<SideFile>, Refusal> {
+pub(super) fn find(
+    repo: &Repo,
+    side: FoundState,
+    path: &str,
+) -> Result<Option<StateFile>, Refusal> {
     let plain = |it: Component<'_>| matches!(it, Component::Normal(_));
     if path.contains('\0') || path.is_empty() || !Path::new(path).components().all(plain) {
         return Ok(None);
     }
     let broken = |e: &git2::Error| refuse::broken(&refuse::quoted(path), e);
     let found = match side {
-        FoundSide::Tree(id) => trees::find(repo, id, path).map_err(|e| broken(&e))?,
-        FoundSide::Index => {
+        FoundState::Tree(id) => trees::find(repo, id, path).map_err(|e| broken(&e))?,
+        FoundState::Index => {
             let index = repo.index().map_err(|e| broken(&e))?;
             let entry = index.get_path(Path::new(path), 0);
             entry.map(|it| (it.id, i32::try_from(it.mode).unwrap_or_default()))
         }
-        FoundSide::Worktree => {
+        FoundState::Worktree => {
             let there = worktree::below(repo, path, Links::Refused)?;
             there.ok().map(|_| (Oid::ZERO_SHA1, 0o100_644))
         }
     };
     Ok(match found {
         Some((_, tree::LINK | tree::SUBMODULE | tree::FOLDER)) | None => None,
-        Some((blob, _)) => Some(SideFile {
+        Some((blob, _)) => Some(StateFile {
             path: path.to_owned(),
             blob,
         }),
@@ -186,11 +195,11 @@ pub(super) fn find(repo: &Repo, side: FoundSide, path: &str) -> Result<Option<Si
 /// The bytes of a file, with the id of the blob that they are.
 pub(super) fn read(
     repo: &Repo,
-    side: FoundSide,
-    file: &SideFile,
+    side: FoundState,
+    file: &StateFile,
 ) -> Result<(Oid, Vec<u8>), Refusal> {
     let name = refuse::quoted(&file.path);
-    if side == FoundSide::Worktree {
+    if side == FoundState::Worktree {
         return read_disk(repo, file);
     }
     let size = repo
@@ -204,7 +213,7 @@ pub(super) fn read(
     Ok((file.blob, bytes))
 }
 
-fn read_disk(repo: &Repo, file: &SideFile) -> Result<(Oid, Vec<u8>), Refusal> {
+fn read_disk(repo: &Repo, file: &StateFile) -> Result<(Oid, Vec<u8>), Refusal> {
     let name = refuse::quoted(&file.path);
     let unreadable = |e: &dyn std::fmt::Display| {
         refuse::unavailable(

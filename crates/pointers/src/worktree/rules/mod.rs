@@ -19,9 +19,8 @@ use std::{
 use engram_model::Refusal;
 
 use crate::{
-    Repo,
-    disk::{self, Miss},
-    refuse,
+    Repo, refuse,
+    worktree::disk::{self, Miss},
 };
 
 use glob::Glob;

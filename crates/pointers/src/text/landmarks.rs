@@ -2,7 +2,7 @@
 
 use engram_model::{Pin, Pointer, Refusal, Target, is_hidden};
 
-use crate::{Encoding, Repo, trees};
+use crate::{Encoding, Repo, git::trees};
 
 /// How many files are considered.
 const MAX_FILES: usize = 20_000;

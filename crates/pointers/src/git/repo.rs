@@ -10,7 +10,9 @@ use std::{
 use engram_model::Refusal;
 use git2::{ErrorClass, ErrorCode, Oid, Repository, RepositoryOpenFlags};
 
-use crate::{Stop, ahead, disk, libgit2, refuse};
+use crate::{Stop, refuse, worktree::disk};
+
+use super::{ahead, libgit2};
 
 /// Engram's own file is one line.
 const MOST_OWN: u64 = 64 << 10;

@@ -24,7 +24,7 @@ pub(crate) enum Links {
 }
 
 /// A regular file that is open.
-pub(crate) struct Reached {
+pub(crate) struct ReachedFile {
     /// Where it is below the folder, with every link followed.
     pub(crate) within: PathBuf,
     pub(crate) len: u64,
@@ -59,7 +59,7 @@ impl From<io::Error> for Miss {
     }
 }
 
-impl Reached {
+impl ReachedFile {
     /// All bytes, if there are no more than this.
     pub(crate) fn read(self, most: u64) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.len.min(most)).unwrap_or(0));
@@ -112,7 +112,7 @@ pub(crate) fn is_special(path: &Path) -> bool {
 
 /// Opens a file below a folder. Repositories within it are not entered, and nothing that could be
 /// git's own folder is.
-pub(crate) fn reach(root: &Path, path: &Path, links: Links) -> Result<Reached, Miss> {
+pub(crate) fn reach(root: &Path, path: &Path, links: Links) -> Result<ReachedFile, Miss> {
     let mut way = Walk {
         root,
         at: system::Folder::root(root)?,
@@ -221,7 +221,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn open(&mut self, name: &OsStr) -> Result<Reached, Miss> {
+    fn open(&mut self, name: &OsStr) -> Result<ReachedFile, Miss> {
         let file = self.at.file(name)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -229,7 +229,7 @@ impl Walk<'_> {
         }
         let mut within: PathBuf = self.names.iter().collect();
         within.push(name);
-        Ok(Reached {
+        Ok(ReachedFile {
             within,
             len: metadata.len(),
             file,

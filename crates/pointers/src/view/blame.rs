@@ -10,7 +10,7 @@ use git2::{Commit, Oid};
 use imara_diff::InternedInput;
 use jiff::Timestamp;
 
-use crate::{Encoding, Repo, Shelf, Stop, locate, refuse, track, trees};
+use crate::{Encoding, Repo, Shelf, Stop, git::trees, locate, refuse, track};
 
 /// How many commits a history is followed through.
 const MAX_COMMITS: usize = 3_000;
@@ -77,7 +77,7 @@ pub fn blame(repo: Option<&Repo>, shelf: &dyn Shelf, pointer: &Pointer) -> Resul
 
 /// Who wrote a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Written {
+struct Authorship {
     by: Oid,
     /// It may have been there before.
     or_before: bool,
@@ -97,7 +97,7 @@ struct BlameSearch<'r> {
     repo: &'r Repo,
     stop: Stop,
     asked: Range<u32>,
-    written: Vec<Option<Written>>,
+    written: Vec<Option<Authorship>>,
     waiting: BinaryHeap<(i64, Oid)>,
     /// What each commit that waits has to answer for, by the path that the file had there.
     lines: HashMap<Oid, HashMap<String, Vec<Stretch>>>,
@@ -157,12 +157,12 @@ impl<'r> BlameSearch<'r> {
                     Ok(left) => (left, false),
                     Err(left) => (left, true),
                 };
-                self.wrote(&left, Written { by: id, or_before });
+                self.wrote(&left, Authorship { by: id, or_before });
             }
         }
     }
 
-    fn wrote(&mut self, stretches: &[Stretch], written: Written) {
+    fn wrote(&mut self, stretches: &[Stretch], written: Authorship) {
         for stretch in stretches {
             let from = (stretch.first - self.asked.start) as usize;
             let lines = self.written.iter_mut().skip(from).take(stretch.at.len());
@@ -253,8 +253,8 @@ impl<'r> BlameSearch<'r> {
     }
 
     /// Lines in a row of one commit.
-    fn parts(&self) -> Vec<(Lines, Written)> {
-        let mut parts: Vec<(Lines, Written)> = Vec::new();
+    fn parts(&self) -> Vec<(Lines, Authorship)> {
+        let mut parts: Vec<(Lines, Authorship)> = Vec::new();
         for (number, written) in (self.asked.start + 1..).zip(&self.written) {
             let Some(written) = *written else { continue };
             match parts.last_mut() {
@@ -308,7 +308,7 @@ impl Stretch {
     }
 }
 
-fn part(repo: &Repo, (lines, written): (Lines, Written)) -> Result<BlamePart, git2::Error> {
+fn part(repo: &Repo, (lines, written): (Lines, Authorship)) -> Result<BlamePart, git2::Error> {
     let commit = repo.commit_of_id(written.by)?;
     let author = commit.author();
     let text = |bytes: &[u8]| shorten(&String::from_utf8_lossy(bytes), MAX_SUMMARY);
