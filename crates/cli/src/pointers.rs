@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::ExitCode};
 
-use engram_engine::{Anchor, Side, Span, State};
+use engram_engine::{Anchor, RepoState, Span, State};
 use engram_model::Refusal;
 use serde_json::{Value, json};
 
@@ -10,11 +10,11 @@ use crate::{lines, out};
 
 const HINT: &str = "Write one object per line with id, path, start and end, counting lines from 1.";
 
-fn side(text: &str) -> Side {
+fn side(text: &str) -> RepoState {
     match text {
-        "@worktree" => Side::Worktree,
-        "@index" => Side::Index,
-        rev => Side::Commit(rev.to_owned()),
+        "@worktree" => RepoState::Worktree,
+        "@index" => RepoState::Index,
+        rev => RepoState::Commit(rev.to_owned()),
     }
 }
 

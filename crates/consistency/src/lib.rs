@@ -18,4 +18,4 @@ pub mod tier;
 mod views;
 
 pub use mask::{Masked, mask, mask_diff, mask_span};
-pub use secret::{Secret, screen, screen_bytes, secrets};
+pub use secret::{SecretMatch, screen, screen_bytes, secrets};

@@ -11,7 +11,7 @@ use std::{
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
-use crate::{Secret, judge, own};
+use crate::{SecretMatch, judge, own};
 
 /// A shape that secrets have.
 pub(crate) struct Rule {
@@ -62,7 +62,7 @@ const LONG: usize = 128 << 10;
 /// Claims, messages and arguments are shorter.
 const FILE: usize = 8 << 10;
 
-struct Compiled {
+struct CompiledRule {
     pattern: Regex,
     unless: Vec<Regex>,
     only: Vec<Regex>,
@@ -75,7 +75,7 @@ struct Screen {
     fast: OnceLock<AhoCorasick>,
     /// The rule of each keyword.
     owners: Vec<usize>,
-    rules: Vec<(&'static Rule, OnceLock<Compiled>)>,
+    rules: Vec<(&'static Rule, OnceLock<CompiledRule>)>,
 }
 
 static SCREEN: LazyLock<Screen> = LazyLock::new(|| {
@@ -101,7 +101,7 @@ pub(crate) fn never(value: &[u8]) -> bool {
 }
 
 /// All matches, in order and without overlaps, each under its most specific name.
-pub(crate) fn search(text: &[u8]) -> Vec<Secret> {
+pub(crate) fn search(text: &[u8]) -> Vec<SecretMatch> {
     let screen = &*SCREEN;
     let mut wanted = vec![false; screen.rules.len()];
     let mut missing = wanted.len();
@@ -119,10 +119,10 @@ pub(crate) fn search(text: &[u8]) -> Vec<Secret> {
         let (rule, kept) = &screen.rules[at];
         let once;
         let compiled = if text.len() > LONG {
-            once = Compiled::new(rule);
+            once = CompiledRule::new(rule);
             &once
         } else {
-            kept.get_or_init(|| Compiled::new(rule))
+            kept.get_or_init(|| CompiledRule::new(rule))
         };
         found.extend(rule.find(compiled, text).map(|range| (range, at)));
     }
@@ -135,7 +135,7 @@ pub(crate) fn search(text: &[u8]) -> Vec<Secret> {
         }
         overlap
     });
-    let secrets = found.into_iter().map(|(range, at)| Secret {
+    let secrets = found.into_iter().map(|(range, at)| SecretMatch {
         rule: screen.rules[at].0.name,
         range,
     });
@@ -154,7 +154,7 @@ impl Screen {
 }
 
 impl Rule {
-    fn find(&self, compiled: &Compiled, text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    fn find(&self, compiled: &CompiledRule, text: &[u8]) -> impl Iterator<Item = Range<usize>> {
         let found = compiled.pattern.captures_iter(text);
         let secrets = found.filter_map(|captures| self.secret_of(&captures));
         secrets.filter(|range| {
@@ -179,7 +179,7 @@ impl Rule {
     }
 }
 
-impl Compiled {
+impl CompiledRule {
     fn new(rule: &Rule) -> Self {
         Self {
             pattern: compile(&rule.pattern.replace(ENDS_IN_CODE, ENDS)),
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn every_pattern_compiles_and_can_be_found_by_its_keywords() {
         for rule in rules() {
-            Compiled::new(rule);
+            CompiledRule::new(rule);
             assert!(!rule.keywords.is_empty(), "{}", rule.name);
             let article = rule.name.starts_with("a ") || rule.name.starts_with("an ");
             assert!(article && !rule.name.contains(['[', ']']), "{}", rule.name);

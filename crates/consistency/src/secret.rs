@@ -10,7 +10,7 @@ use crate::{rules::is_bare_name, views};
 
 /// Where a text contains what looks like a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Secret {
+pub struct SecretMatch {
     /// What it looks like, with its article: `a GitHub token`. Never the secret itself.
     pub rule: &'static str,
     /// Its bytes.
@@ -18,20 +18,20 @@ pub struct Secret {
 }
 
 /// The first credential in a text; of two at one place, the one with the more specific rule.
-pub fn screen(text: &str) -> Option<Secret> {
+pub fn screen(text: &str) -> Option<SecretMatch> {
     screen_bytes(text.as_bytes())
 }
 
 /// [`screen`] for what need not be text, such as the snapshot of a file. Every byte is examined, as
 /// UTF-8, UTF-16, UTF-32 and whatever else writes ASCII as ASCII.
-pub fn screen_bytes(bytes: &[u8]) -> Option<Secret> {
+pub fn screen_bytes(bytes: &[u8]) -> Option<SecretMatch> {
     unmasked(bytes).find_map(|piece| search(bytes, &piece).into_iter().next())
 }
 
 /// Every credential in a text or in the bytes of a file, in order and without overlaps.
 ///
 /// What is left without them contains none: a part that a credential hid is searched again.
-pub fn secrets(bytes: &[u8]) -> Vec<Secret> {
+pub fn secrets(bytes: &[u8]) -> Vec<SecretMatch> {
     let mut open: Vec<_> = unmasked(bytes).map(|piece| (piece, 0)).collect();
     let mut all = Vec::new();
     while let Some((piece, depth)) = open.pop() {
@@ -39,7 +39,7 @@ pub fn secrets(bytes: &[u8]) -> Vec<Secret> {
         let Some(first) = found.first() else { continue };
         if depth == DEEPEST {
             let rule = first.rule;
-            all.push(Secret { rule, range: piece });
+            all.push(SecretMatch { rule, range: piece });
             continue;
         }
         let mut start = piece.start;
@@ -85,7 +85,7 @@ fn unmasked(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// One pass over one piece. It never leaves part of a character.
-fn search(bytes: &[u8], piece: &Range<usize>) -> Vec<Secret> {
+fn search(bytes: &[u8], piece: &Range<usize>) -> Vec<SecretMatch> {
     let mut found = views::search(&bytes[piece.clone()]);
     for secret in &mut found {
         let Range { start, end } = &mut secret.range;
@@ -109,7 +109,7 @@ fn is_continuation(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Overlapping secrets count as one, named after the first.
-pub(crate) fn joined(mut found: Vec<Secret>) -> Vec<Secret> {
+pub(crate) fn joined(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
     found.sort_by_key(|secret| secret.range.start);
     found.dedup_by(|next, last| {
         let overlap = next.range.start < last.range.end;

@@ -3,13 +3,13 @@
 
 use memchr::memchr;
 
-use crate::{Secret, rules, secret::joined};
+use crate::{SecretMatch, rules, secret::joined};
 
 /// Not ASCII, and not part of a word.
 const OTHER: u8 = 0xFF;
 
 /// What is found in any of the texts, at its place in the bytes.
-pub(crate) fn search(bytes: &[u8]) -> Vec<Secret> {
+pub(crate) fn search(bytes: &[u8]) -> Vec<SecretMatch> {
     let mut found = rules::search(bytes);
     if memchr(0, bytes).is_none() {
         return found;
@@ -17,7 +17,7 @@ pub(crate) fn search(bytes: &[u8]) -> Vec<Secret> {
     for width in [2, 4] {
         for low in [0, width - 1] {
             let text = narrowed(bytes, width, low);
-            found.extend(rules::search(&text).into_iter().map(|it| Secret {
+            found.extend(rules::search(&text).into_iter().map(|it| SecretMatch {
                 range: it.range.start * width..it.range.end * width,
                 ..it
             }));
@@ -44,7 +44,7 @@ fn narrowed(bytes: &[u8], width: usize, low: usize) -> Vec<u8> {
 }
 
 /// Places in a text without its zeros, as places in the bytes.
-fn spread(bytes: &[u8], mut found: Vec<Secret>) -> Vec<Secret> {
+fn spread(bytes: &[u8], mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
     let mut places = bytes.iter().enumerate().filter(|it| *it.1 != 0).enumerate();
     let mut place = |wanted: usize| places.by_ref().find(|it| it.0 == wanted).map(|it| it.1.0);
     for secret in &mut found {

@@ -50,7 +50,7 @@ use jiff::civil::Date;
 pub use conflicts::detect::{ClaimPair, Detection, detect};
 pub use context::caller::is_token;
 pub use engram_gateway::MESSAGE_BYTES;
-pub use engram_pointers::track::{Anchor, Edit, Side, Span, State};
+pub use engram_pointers::track::{Anchor, Edit, RepoState, Span, State};
 pub use engram_store::Recovered;
 pub use engram_store::{Links, make_private_folder, open_file, read_file, read_text, sync_folder};
 pub use follow::Subscription;
@@ -435,8 +435,8 @@ fn is_sound(home: &std::path::Path, id: ulid::Ulid) -> bool {
 /// No repository. A span that cannot be answered has its own.
 pub fn track(
     repo: Option<&std::path::Path>,
-    from: &Side,
-    to: &Side,
+    from: &RepoState,
+    to: &RepoState,
     spans: &[Span],
 ) -> Result<Vec<Result<Anchor, Refusal>>, Refusal> {
     let found = match repo {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use engram_consistency::tier::{Finding, Said};
+use engram_consistency::tier::{Disagreement, Said};
 use engram_pointers::Stop;
 use jiff::Timestamp;
 use rand::{RngCore, SeedableRng};
@@ -18,7 +18,7 @@ type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
 pub(crate) type Gone = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Decides whether two claims contradict each other, and how, in as much time as it takes.
-pub type Judge = Arc<dyn Fn(&Said<'_>, &Said<'_>) -> Option<Finding> + Send + Sync>;
+pub type Judge = Arc<dyn Fn(&Said<'_>, &Said<'_>) -> Option<Disagreement> + Send + Sync>;
 
 /// What the engine takes from outside besides requests: the time, new ids, and judges of its own.
 pub struct World {

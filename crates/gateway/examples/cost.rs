@@ -38,9 +38,9 @@ fn corpus(files: &[String]) {
             }
             continue;
         }
-        let is_code = |it: &&str| {
-            let it = it.trim();
-            !it.is_empty() && !it.starts_with("//") && !it.starts_with('#') && !it.starts_with('*')
+        let is_code = |line: &&str| {
+            let line = line.trim();
+            !line.is_empty() && !["//", "#", "*"].iter().any(|mark| line.starts_with(mark))
         };
         let lines: Vec<&str> = text.lines().filter(is_code).collect();
         for window in lines.chunks_exact(6) {

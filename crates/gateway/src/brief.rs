@@ -223,36 +223,39 @@ fn ranked(material: &Material) -> Vec<&Candidate> {
 }
 
 /// By weight, then by time, then by id: no two claims are the same.
-fn order(it: &Candidate, now: Timestamp) -> (Reverse<i64>, Reverse<Timestamp>, Reverse<EngramId>) {
+fn order(
+    claim: &Candidate,
+    now: Timestamp,
+) -> (Reverse<i64>, Reverse<Timestamp>, Reverse<EngramId>) {
     (
-        Reverse(weight(it, now)),
-        Reverse(it.recorded_at),
-        Reverse(it.id),
+        Reverse(weight(claim, now)),
+        Reverse(claim.recorded_at),
+        Reverse(claim.id),
     )
 }
 
 /// A claim's weight, in thousandths: its confidence, whether it is verified, how much earlier runs used
 /// it, its age, and whether its evidence is unchanged. What the user said outweighs whatever agents say:
 /// no number of commits crowds it out.
-fn weight(it: &Candidate, now: Timestamp) -> i64 {
+fn weight(claim: &Candidate, now: Timestamp) -> i64 {
     // NaN counts as no confidence.
-    let sure = (it.confidence.clamp(0.0, 1.0) * 1000.0) as i64;
-    let proven = if it.verified { 400 } else { 0 };
+    let sure = (claim.confidence.clamp(0.0, 1.0) * 1000.0) as i64;
+    let proven = if claim.verified { 400 } else { 0 };
     // Each doubling of reads adds 100, up to 128 reads.
-    let read = i64::from(it.reads.saturating_add(1).ilog2().min(7)) * 100;
-    let hours = now.duration_since(it.recorded_at).as_hours();
+    let read = i64::from(claim.reads.saturating_add(1).ilog2().min(7)) * 100;
+    let hours = now.duration_since(claim.recorded_at).as_hours();
     let new = match hours {
         ..1 => 300,
         1..24 => 200,
         24..168 => 100,
         _ => 0,
     };
-    let drifted = match it.evidence {
+    let drifted = match claim.evidence {
         Some(Evidence::NeedsReverification) => 500,
         Some(Evidence::EvidenceGone) => 900,
         _ => 0,
     };
-    let users = if it.is_users { 3000 } else { 0 };
+    let users = if claim.is_users { 3000 } else { 0 };
     users + sure + proven + read + new - drifted
 }
 
@@ -303,11 +306,11 @@ fn parts(rest: &[&Candidate]) -> Vec<BriefLine> {
         .chain(best(BriefPart::Matter, MATTERS))
         .collect();
     // One of each in turn, so that a small budget leaves no part out.
-    let place = |it: &&Candidate| {
+    let place = |claim: &&Candidate| {
         let same = first
             .iter()
-            .filter(|other| part_of(other.kind) == part_of(it.kind));
-        same.take_while(|other| other.id != it.id).count()
+            .filter(|other| part_of(other.kind) == part_of(claim.kind));
+        same.take_while(|other| other.id != claim.id).count()
     };
     let mut turns: Vec<(usize, &Candidate)> = first.iter().map(|it| (place(it), *it)).collect();
     turns.sort_by_key(|it| it.0);
@@ -321,15 +324,15 @@ fn parts(rest: &[&Candidate]) -> Vec<BriefLine> {
 }
 
 /// A claim with its kind, author and caveats; its words are data.
-fn said(it: &Candidate, part: BriefPart) -> BriefLine {
+fn said(claim: &Candidate, part: BriefPart) -> BriefLine {
     let mut marks: Vec<&str> = Vec::new();
-    if !it.verified {
+    if !claim.verified {
         marks.push("unverified");
     }
-    if it.is_disputed {
+    if claim.is_disputed {
         marks.push("in conflict");
     }
-    marks.extend(match it.evidence {
+    marks.extend(match claim.evidence {
         Some(drifted) if Evidence::DRIFTED.contains(&drifted) => Some(drifted.words()),
         _ => None,
     });
@@ -340,13 +343,13 @@ fn said(it: &Candidate, part: BriefPart) -> BriefLine {
     };
     let text = format!(
         "{} by {}{marks}: {}",
-        it.kind,
-        quote::name(&it.author),
-        quote::quoted(&it.claim)
+        claim.kind,
+        quote::name(&claim.author),
+        quote::quoted(&claim.claim)
     );
     BriefLine {
-        engram: Some(it.id),
-        pointers: it.pointers.clone(),
+        engram: Some(claim.id),
+        pointers: claim.pointers.clone(),
         ..plain(text, part)
     }
 }
@@ -395,27 +398,27 @@ fn grants(material: &Material) -> Vec<BriefLine> {
             other.cap,
         ))
     });
-    let line = |it: &OpenGrant| {
-        let is_soon = it.expires_at.duration_since(material.now).as_hours() < 12;
+    let line = |grant: &OpenGrant| {
+        let is_soon = grant.expires_at.duration_since(material.now).as_hours() < 12;
         let form = if is_soon {
             "%H:%M:%SZ"
         } else {
             "%Y-%m-%d %H:%MZ"
         };
-        let (to, until) = (quote::name(&it.to), it.expires_at.strftime(form));
-        let text = match &it.pointer {
+        let (to, until) = (quote::name(&grant.to), grant.expires_at.strftime(form));
+        let text = match &grant.pointer {
             Some(pointer) => format!(
                 "grant to {to}: {} up to {} tokens, until {until}",
                 pack::short(pointer),
-                it.cap
+                grant.cap
             ),
             None => format!(
                 "grant to {to}: inline code up to {} characters, until {until}",
-                it.cap
+                grant.cap
             ),
         };
         BriefLine {
-            pointers: it.pointer.iter().cloned().collect(),
+            pointers: grant.pointer.iter().cloned().collect(),
             ..plain(text, BriefPart::Grant)
         }
     };

@@ -8,13 +8,13 @@ use engram_model::{
 use crate::{below::TIMES, may_write_scope};
 
 /// The three classes that pointers spend from (docs/design.md#budgets).
-enum Class {
+enum BudgetClass {
     Repo,
     Artifact,
     Sam,
 }
 
-impl Class {
+impl BudgetClass {
     fn of(kind: PointerType) -> Self {
         match kind {
             PointerType::Repo | PointerType::Diff | PointerType::Test => Self::Repo,
@@ -44,14 +44,14 @@ pub(crate) struct Full {
 
 /// How many tokens are left for one more pointer of this kind.
 pub(crate) fn left(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u32, Full> {
-    let (used, limit, name) = match Class::of(kind) {
-        Class::Repo => (spent.repo_spans, limits.repo_spans, "repo_spans"),
-        Class::Artifact => (
+    let (used, limit, name) = match BudgetClass::of(kind) {
+        BudgetClass::Repo => (spent.repo_spans, limits.repo_spans, "repo_spans"),
+        BudgetClass::Artifact => (
             spent.artifact_sections,
             limits.artifact_sections,
             "artifact_sections",
         ),
-        Class::Sam => (spent.sam_items, limits.sam_items, "sam_items"),
+        BudgetClass::Sam => (spent.sam_items, limits.sam_items, "sam_items"),
     };
     if used >= limit {
         return Err(Full { used, limit, name });
@@ -85,10 +85,10 @@ impl Full {
 /// The spend after one pointer of this kind was read for `tokens`.
 pub fn charge(spent: Spend, kind: PointerType, tokens: u32) -> Spend {
     let mut after = spent;
-    let class = match Class::of(kind) {
-        Class::Repo => &mut after.repo_spans,
-        Class::Artifact => &mut after.artifact_sections,
-        Class::Sam => &mut after.sam_items,
+    let class = match BudgetClass::of(kind) {
+        BudgetClass::Repo => &mut after.repo_spans,
+        BudgetClass::Artifact => &mut after.artifact_sections,
+        BudgetClass::Sam => &mut after.sam_items,
     };
     *class = class.saturating_add(1);
     after.tokens = after.tokens.saturating_add(tokens);

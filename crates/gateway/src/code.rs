@@ -30,7 +30,7 @@ mod unveil;
 mod within;
 
 pub use likeness::code_features;
-use lines::{Reads, is_hard, judge};
+use lines::{LineKind, is_hard, judge};
 
 /// Longest part of a line that is examined, in bytes.
 const LINE_BYTES: usize = 1000;
@@ -47,11 +47,11 @@ pub(crate) fn may_be_spread(text: &str) -> bool {
         return false;
     }
     let shown = unveil::unveiled(text);
-    let reads = |it: &str| judge(head(it.trim())) != Reads::Prose;
+    let reads = |it: &str| judge(head(it.trim())) != LineKind::Prose;
     let mut lines = shown.lines().map(|it| dress::unquoted(it).trim());
-    lines.any(|it| {
-        let compared = it.trim_start_matches(['+', '-']);
-        !it.is_empty() && (reads(it) || reads(compared) || fence(it).is_some())
+    lines.any(|line| {
+        let compared = line.trim_start_matches(['+', '-']);
+        !line.is_empty() && (reads(line) || reads(compared) || fence(line).is_some())
     })
 }
 
@@ -59,12 +59,12 @@ pub(crate) fn may_be_spread(text: &str) -> bool {
 /// texts in a message are.
 fn is_plain(text: &str) -> bool {
     let (mut spaced, mut marked) = (false, false);
-    for it in text.bytes() {
-        match it {
+    for byte in text.bytes() {
+        match byte {
             b' ' => spaced = true,
             b'#' | b'@' | b'/' => marked = true,
             b'.' | b',' | b'\'' | b'?' | b'-' | b'_' | b':' => {}
-            it if it.is_ascii_alphanumeric() => {}
+            _ if byte.is_ascii_alphanumeric() => {}
             _ => return false,
         }
     }
@@ -193,13 +193,13 @@ impl Scan {
         let head = head(trimmed);
         let chars = trimmed.chars().count();
         match judge(head) {
-            Reads::Prose if !within => self.close_run(),
+            LineKind::Prose if !within => self.close_run(),
             reads => {
-                let sure = reads == Reads::Surely;
+                let sure = reads == LineKind::Surely;
                 let hard = sure && is_hard(dress::undressed(head).1);
                 self.run.lines += 1;
                 self.run.sure += usize::from(sure);
-                self.run.items += usize::from(reads == Reads::Item);
+                self.run.items += usize::from(reads == LineKind::Item);
                 self.run.hard += usize::from(hard);
                 self.run.hard_chars += if hard { chars } else { 0 };
                 self.run.chars += chars;

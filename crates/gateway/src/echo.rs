@@ -264,9 +264,9 @@ mod tests {
             for text in [text, wild] {
                 let kept: BTreeSet<u64> = fingerprints(&text).into_iter().collect();
                 let probes: BTreeSet<u64> = probes(&text).into_iter().collect();
-                let is_served = |it: u64| {
-                    assert!(probes.contains(&it));
-                    kept.contains(&it)
+                let is_served = |print: u64| {
+                    assert!(probes.contains(&print));
+                    kept.contains(&print)
                 };
                 let is_echo = echoes(&text, is_served);
                 prop_assert!(is_echo || words(&text).len() < WORDS, "{}", text);

@@ -29,7 +29,7 @@ pub enum Wish {
 
 /// What a grant will allow, and until when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct GrantTerms {
     /// What it allows.
     pub what: Granted,
     /// When it expires.
@@ -45,7 +45,7 @@ pub fn may_grant(
     ttl: Option<i64>,
     limits: &GrantLimits,
     now: Timestamp,
-) -> Result<Terms, Refusal> {
+) -> Result<GrantTerms, Refusal> {
     may_decide_for(caller, to)?;
     let is_user = *caller == Caller::User;
     let what = match wish {
@@ -90,7 +90,7 @@ pub fn may_grant(
     let expires_at = now
         .checked_add(SignedDuration::from_secs(ttl))
         .unwrap_or(Timestamp::MAX);
-    Ok(Terms { what, expires_at })
+    Ok(GrantTerms { what, expires_at })
 }
 
 /// Checks a grant's figure: at least 1, at most what may be given.
@@ -139,7 +139,7 @@ fn is_pinned(pointer: &Pointer) -> Result<(), Refusal> {
 
 /// What pays for a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Paid {
+pub enum PaidBy {
     /// The budget of the turn.
     Budget,
     /// The grant with this id, which the read spends; the budget is untouched.
@@ -152,14 +152,14 @@ pub struct Allowance {
     /// Most tokens of the excerpt.
     pub tokens: u32,
     /// What pays for it.
-    pub paid: Paid,
+    pub paid: PaidBy,
     /// Whether those above the reader bound it: everything but what the user granted.
     pub is_bound: bool,
 }
 
 /// A read that an agent requests.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading<'a> {
+pub struct PointerRead<'a> {
     /// Who reads.
     pub agent: &'a AgentId,
     /// The canonical address, with a full pin.
@@ -178,7 +178,7 @@ pub struct Reading<'a> {
 ///
 /// The outer option of `named` is none if no token was given, the inner if no grant has that token.
 pub fn admit_read(
-    reading: Reading<'_>,
+    reading: PointerRead<'_>,
     limits: &DerefLimits,
     spent: &Spend,
     named: Option<Option<&IssuedGrant>>,
@@ -189,7 +189,7 @@ pub fn admit_read(
         return holds(grant, reading);
     }
     let own = admit(limits, spent, reading.kind);
-    own.and_then(|own| bound(own, Paid::Budget, reading))
+    own.and_then(|own| bound(own, PaidBy::Budget, reading))
         .or_else(|refusal| {
             let serving = open
                 .iter()
@@ -202,7 +202,7 @@ pub fn admit_read(
 }
 
 /// Whether a grant is valid for a read. Another agent's grant looks exactly like none.
-fn holds(grant: &IssuedGrant, reading: Reading<'_>) -> Result<Allowance, Refusal> {
+fn holds(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
     if grant.to != *reading.agent {
         return Err(no_grant());
     }
@@ -222,7 +222,7 @@ fn holds(grant: &IssuedGrant, reading: Reading<'_>) -> Result<Allowance, Refusal
     if pointer != reading.pointer {
         return Err(denied("the grant is for another pointer"));
     }
-    let paid = Paid::Grant(grant.id.clone());
+    let paid = PaidBy::Grant(grant.id.clone());
     match grant.by {
         Some(_) => bound(*cap_tokens, paid, reading),
         None => Ok(Allowance {
@@ -234,7 +234,7 @@ fn holds(grant: &IssuedGrant, reading: Reading<'_>) -> Result<Allowance, Refusal
 }
 
 /// What those above the reader leave of these tokens.
-fn bound(tokens: u32, paid: Paid, reading: Reading<'_>) -> Result<Allowance, Refusal> {
+fn bound(tokens: u32, paid: PaidBy, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
     Ok(Allowance {
         tokens: tokens.min(admit_below(reading.elders, reading.kind)?),
         paid,

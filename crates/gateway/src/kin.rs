@@ -172,8 +172,8 @@ pub(crate) fn descends(
     for _ in 0..GENERATIONS {
         match next {
             None => return false,
-            Some(it) if it == *elder => return true,
-            Some(it) => next = known(&it).and_then(|it| it.parent),
+            Some(parent) if parent == *elder => return true,
+            Some(parent) => next = known(&parent).and_then(|it| it.parent),
         }
     }
     false

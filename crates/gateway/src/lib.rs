@@ -31,12 +31,13 @@ pub use budget::{
 pub use code::{code_chars, code_features};
 pub use echo::{admit_claim, echoes, fingerprints, is_own, probes, read_print, told_print};
 pub use grant::{
-    Allowance, Paid, Reading, Terms, Wish, admit_read, code_allowance, may_grant, may_revoke,
+    Allowance, GrantTerms, PaidBy, PointerRead, Wish, admit_read, code_allowance, may_grant,
+    may_revoke,
 };
 pub use kin::{Kin, may_decide_for, may_open, may_report, recipients, unknown};
 pub use message::{
-    Checked, Form, MESSAGE_BYTES, Sent, check_delivery, check_message, narrowed, read_message,
-    validate_message, with_skeleton,
+    Checked, Form, MESSAGE_BYTES, ParsedMessage, check_delivery, check_message, narrowed,
+    read_message, validate_message, with_skeleton,
 };
 pub use prose::{line_count, sentence_count};
 pub use quote::Quotable;

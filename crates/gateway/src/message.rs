@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::{count_tokens, tokens::TOKEN_BYTES};
 
 pub use budgets::narrowed;
-pub use read::{Form, Sent, read_message};
+pub use read::{Form, ParsedMessage, read_message};
 pub use skeleton::with_skeleton;
 
 /// Most bytes of a message, whatever the limits are set to: whoever reads one need not read further.
@@ -126,7 +126,7 @@ fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
         ));
     }
     let max = most_bytes(limits);
-    let mut text = Capped {
+    let mut text = CappedWriter {
         bytes: Vec::new(),
         seen: 0,
         max,
@@ -138,14 +138,14 @@ fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
 }
 
 /// A writer that accepts so many bytes and no more.
-struct Capped {
+struct CappedWriter {
     bytes: Vec<u8>,
     /// Bytes received, including those not accepted.
     seen: usize,
     max: usize,
 }
 
-impl std::io::Write for Capped {
+impl std::io::Write for CappedWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.seen = self.bytes.len() + bytes.len();
         if self.seen > self.max {

@@ -10,10 +10,10 @@ use git2::Oid;
 
 use crate::{
     Encoding, Repo, Shelf,
-    checkout::Checkout,
+    git::{tree, trees},
     refuse,
-    track::{Anchor, Side, Span, State, between, track, whole},
-    tree, trees,
+    track::{Anchor, RepoState, Span, State, between, track, whole},
+    worktree::checkout::Checkout,
 };
 
 /// For how many commits it is remembered where lines are.
@@ -90,7 +90,7 @@ impl Anchors {
         let head = repo.head().1;
         let Some(head) = head else {
             let kept = KeptFiles::new(repo, shelf, None);
-            let stands = follow(repo, &kept, pinned.iter(), &Side::Worktree);
+            let stands = follow(repo, &kept, pinned.iter(), &RepoState::Worktree);
             return Ok(Stands {
                 head: None,
                 stands: stands.into_iter().map(unborn).collect(),
@@ -163,7 +163,7 @@ impl Anchors {
                 asked.push(pin);
             }
         }
-        let side = Side::Commit(head.to_owned());
+        let side = RepoState::Commit(head.to_owned());
         let found = follow(repo, kept, asked.iter().copied(), &side);
         known.extend(asked.into_iter().cloned().zip(found));
         let answers = pinned.iter().zip(same).map(|(it, same)| {
@@ -226,16 +226,19 @@ fn by_bytes(
     if Encoding::of_file(blob.content()).is_some() {
         return None;
     }
-    let (pin, head) = (Side::Commit(commit), Side::Commit(head.to_owned()));
+    let (pin, head) = (
+        RepoState::Commit(commit),
+        RepoState::Commit(head.to_owned()),
+    );
     let at_head = whole(repo, &pin, &head, &pinned.span);
     if repo.workdir().is_none() {
         return Some(bare(at_head));
     }
     let place = at_head.as_ref().ok().and_then(|it| it.place.clone());
     Some(Stand {
-        here: whole(repo, &pin, &Side::Worktree, &pinned.span),
+        here: whole(repo, &pin, &RepoState::Worktree, &pinned.span),
         since_head: match place {
-            Some(place) => whole(repo, &head, &Side::Worktree, &place),
+            Some(place) => whole(repo, &head, &RepoState::Worktree, &place),
             None => Err(gone_before()),
         },
         at_head,
@@ -287,7 +290,7 @@ fn follow<'p>(
     repo: &Repo,
     kept: &KeptFiles<'_>,
     pinned: impl Iterator<Item = &'p Pinned>,
-    to: &Side,
+    to: &RepoState,
 ) -> Vec<Found> {
     let pinned: Vec<&Pinned> = pinned.collect();
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -301,7 +304,7 @@ fn follow<'p>(
     for (commit, members) in groups {
         let spans: Vec<Span> = members.iter().map(|at| pinned[*at].span.clone()).collect();
         // A commit that is out of reach says nothing about the others.
-        let anchors = track(repo, &Side::Commit(commit), to, &spans);
+        let anchors = track(repo, &RepoState::Commit(commit), to, &spans);
         for (at, anchor) in members.into_iter().zip(anchors) {
             found[at] = Some(anchor);
         }
@@ -333,14 +336,14 @@ fn on_disk(
             paths.iter().map(|it| (*it).to_owned()).collect()
         }
     };
-    let side = Side::Commit(head.to_owned());
+    let side = RepoState::Commit(head.to_owned());
     let moved: Vec<Span> = places
         .iter()
         .flatten()
         .filter(|it| dirty.contains(&it.path))
         .cloned()
         .collect();
-    let mut since = track(repo, &side, &Side::Worktree, &moved).into_iter();
+    let mut since = track(repo, &side, &RepoState::Worktree, &moved).into_iter();
     let mut stands = Vec::with_capacity(pinned.len());
     for ((pin, at_head), place) in pinned.iter().zip(at_head).zip(places) {
         let stand = match place {
@@ -373,7 +376,7 @@ fn lost(
     dirty: &HashSet<String>,
 ) -> Stand {
     let here = if dirty.contains(&pin.span.path) {
-        follow(repo, kept, std::iter::once(pin), &Side::Worktree).pop()
+        follow(repo, kept, std::iter::once(pin), &RepoState::Worktree).pop()
     } else {
         None
     };
@@ -422,8 +425,8 @@ fn composed(
             ..second.clone()
         });
     };
-    let commit = Side::Commit(kept.commit(pinned)?);
-    let state = between(repo, (&commit, &pinned.span), (&Side::Worktree, place))?;
+    let commit = RepoState::Commit(kept.commit(pinned)?);
+    let state = between(repo, (&commit, &pinned.span), (&RepoState::Worktree, place))?;
     Ok(Anchor {
         state,
         place: Some(place.clone()),

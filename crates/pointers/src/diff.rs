@@ -3,7 +3,11 @@
 use engram_model::{Lines, Refusal, shorten};
 use git2::{Commit, DiffOptions, Oid, Patch};
 
-use crate::{Encoding, Repo, refuse, track, tree, trees};
+use crate::{
+    Encoding, Repo,
+    git::{tree, trees},
+    refuse, track,
+};
 
 /// Both sides are held in memory and compared; what is kept of each line is more than a short line
 /// is itself.

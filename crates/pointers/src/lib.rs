@@ -10,41 +10,16 @@
 //! **Never:** no SQL, no writes to a repository but the refs that keep pinned commits, no hooks, no
 //! git command, no clock. The network only for `url:` and only where the user turned it on.
 
-mod ahead;
 mod anchors;
-mod blame;
-mod blocks;
-mod checkout;
-mod clean;
-mod comparison;
-mod definition;
 mod diff;
-mod disk;
-mod document;
-mod keep;
-mod landmarks;
-mod languages;
-mod libgit2;
+mod git;
 mod locate;
-mod media;
-mod named;
-mod object;
-mod outside;
-mod paint;
 mod recover;
 mod refuse;
-mod repo;
-mod rev;
-mod rules;
-mod section;
-mod standing;
 mod stop;
 mod text;
 pub mod track;
-mod tree;
-mod trees;
 mod view;
-mod watch;
 mod web;
 mod worktree;
 
@@ -53,16 +28,15 @@ use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
 pub use anchors::{Anchors, Found, Origin, Pinned, Stand, Stands};
-pub use blame::blame;
 pub use engram_model::operation::Snapshot;
-pub use keep::copied;
-pub use landmarks::Large;
-pub use repo::Repo;
-pub use standing::standing;
+pub use git::{keep::copied, repo::Repo};
 pub use stop::Stop;
-pub use text::{Encoding, text_of};
-pub use view::{View, line, source};
-pub use watch::{Coverage, Stir, Watch};
+pub use text::{
+    encoding::{Encoding, text_of},
+    landmarks::Large,
+};
+pub use view::{View, blame::blame, line, source, standing::standing};
+pub use worktree::watch::{Coverage, Stir, Watch};
 
 /// What is not in git, handed in by the caller.
 pub trait Shelf {

@@ -5,7 +5,10 @@ use std::ops::Range;
 use engram_model::{Code, Lines, Pin, Pointer, Refusal, Target};
 
 use crate::{
-    AROUND, Encoding, Repo, Shelf, Snapshot, definition, diff, refuse, section, sha256_hex, tree,
+    AROUND, Encoding, Repo, Shelf, Snapshot, diff,
+    git::tree,
+    refuse, sha256_hex,
+    text::{definition, section},
     web, worktree,
 };
 
@@ -83,12 +86,7 @@ pub(crate) fn locate<'r>(
     match &pointer.target {
         Target::Repo { path, lines, pin } => {
             let file = file(repo, shelf, path, pin)?;
-            let target = Target::Repo {
-                path: path.clone(),
-                lines: *lines,
-                pin: file.pin.clone(),
-            };
-            found(target, file, path, *lines)
+            found(&pointer.target, file, path, *lines)
         }
         Target::Artifact { name, section, pin } => {
             let file = file(repo, shelf, name, pin)?;
@@ -100,22 +98,12 @@ pub(crate) fn locate<'r>(
                 )?),
                 None => None,
             };
-            let target = Target::Artifact {
-                name: name.clone(),
-                section: section.clone(),
-                pin: file.pin.clone(),
-            };
-            found(target, file, name, lines)
+            found(&pointer.target, file, name, lines)
         }
         Target::Test { path, name, pin } => {
             let file = file(repo, shelf, path, pin)?;
             let lines = definition::find(&text(&file, path, MAX_SOURCE)?, path, name)?;
-            let target = Target::Test {
-                path: path.clone(),
-                name: name.clone(),
-                pin: file.pin.clone(),
-            };
-            found(target, file, path, Some(lines))
+            found(&pointer.target, file, path, Some(lines))
         }
         Target::Diff {
             base,
@@ -173,8 +161,9 @@ fn digest_of(pointer: &Pointer) -> Option<&str> {
     Some(digest.strip_prefix("sha256:").unwrap_or(digest))
 }
 
+/// The span in a file; the target gets the pin of the file.
 fn found<'r>(
-    target: Target,
+    target: &Target,
     file: PinnedFile<'r>,
     name: &str,
     lines: Option<Lines>,
@@ -188,6 +177,12 @@ fn found<'r>(
             .span(bytes, lines)
             .map_err(|total| refuse::past_end(name, lines.end, total))?,
     };
+    let mut target = target.clone();
+    if let Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. } =
+        &mut target
+    {
+        *pin = file.pin;
+    }
     Ok(PointedFile {
         pointer: digested(target, &bytes[range.clone()]),
         range,

@@ -4,9 +4,12 @@
 use engram_model::{FoundIn, Lines, Pin, Pointer, Refusal, Target};
 
 use crate::{
-    Encoding, Repo, Shelf, definition,
+    Encoding, Repo, Shelf,
+    git::tree,
     locate::{self, Content, PointedFile},
-    section, sha256_hex, tree, worktree,
+    sha256_hex,
+    text::{definition, section},
+    worktree,
 };
 
 /// How much is digested to find lines that moved.

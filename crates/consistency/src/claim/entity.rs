@@ -3,12 +3,16 @@
 use engram_model::{Entity, EntityKind, EntityValue};
 
 use super::{
-    lexicon::{self, Meaning},
-    name,
     statement::{Statement, Term},
-    token::Token,
-    unit::Dimension,
-    value::{Reading, Value},
+    values::{
+        unit::Dimension,
+        value::{Value, ValueKind},
+    },
+    words::{
+        lexicon::{self, Meaning},
+        name,
+        token::Token,
+    },
 };
 
 /// Most entities of one claim.
@@ -126,8 +130,8 @@ fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
     } else {
         EntityKind::ConfigKey
     };
-    match &value.reading {
-        Reading::Quantity {
+    match &value.kind {
+        ValueKind::Quantity {
             low,
             high,
             dimension,
@@ -146,24 +150,24 @@ fn given(said: &Statement, subject: &str, value: &Value) -> Entity {
                 dimension.base(),
             )
         }
-        Reading::Version(parts) => {
+        ValueKind::Version(parts) => {
             let text: Vec<String> = parts.iter().map(u64::to_string).collect();
             of(EntityKind::Version, Text(text.join(".")), None)
         }
-        Reading::Days(days) if days.first == days.last => {
+        ValueKind::Days(days) if days.first == days.last => {
             of(EntityKind::Date, Text(days.first.to_string()), None)
         }
-        Reading::Days(days) => of(
+        ValueKind::Days(days) => of(
             EntityKind::Date,
             Text(format!("{}..{}", days.first, days.last)),
             None,
         ),
-        Reading::Clock(minutes) => of(
+        ValueKind::Clock(minutes) => of(
             EntityKind::Date,
             Text(format!("{:02}:{:02}", minutes / 60, minutes % 60)),
             None,
         ),
-        Reading::Name(text) => of(
+        ValueKind::Name(text) => of(
             if said.settings.is_empty() {
                 EntityKind::Name
             } else {

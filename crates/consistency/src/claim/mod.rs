@@ -5,42 +5,34 @@
 //! A word that is not understood belongs to the subject. So a claim in any language can be read, and two
 //! that differ in more than a value are about different things.
 
-mod assigned;
-mod circumstance;
-mod clause;
-mod date;
 mod entity;
-mod given;
-mod lexicon;
-mod name;
-mod number;
-mod quantity;
-mod range;
-mod read;
-mod sketch;
+mod parse;
 mod statement;
-mod technology;
-mod token;
-mod unit;
-mod value;
-mod vocabulary;
-mod word;
+mod values;
+mod words;
 
 use engram_model::Entity;
 
-pub use date::Days;
 pub use engram_model::fold;
-pub use lexicon::Form;
-pub use number::Ratio;
 pub use statement::{Statement, Term};
-pub use unit::{Dimension, Unit, unit};
-pub use value::{Reading, Value};
+pub use values::{
+    date::Days,
+    number::Ratio,
+    unit::{Dimension, Unit, unit},
+    value::{Value, ValueKind},
+};
+pub use words::lexicon::Form;
 
-pub(crate) use lexicon::is_everywhere;
-pub(crate) use name::{key, parts};
 pub(crate) use statement::{Aspect, Reach};
-pub(crate) use technology::{TOOL, is_form_of, is_negotiated, is_part_of_product, live_together};
-pub(crate) use value::Stand;
+pub(crate) use values::value::ValueRelation;
+pub(crate) use words::{
+    lexicon::is_everywhere,
+    name::{key, parts},
+    technology::{TOOL, is_form_of, is_negotiated, is_part_of_product, live_together},
+};
+
+use parse::{clause, read};
+use words::token;
 
 /// Most statements kept per claim.
 const STATEMENTS: usize = 12;

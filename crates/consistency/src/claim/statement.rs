@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{lexicon, value::Value};
+use super::{values::value::Value, words::lexicon};
 
 /// One word of a clause's subject, or a part of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]

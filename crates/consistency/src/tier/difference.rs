@@ -2,7 +2,7 @@
 //! in a sentence. It repeats only what the claims themselves show, and quotes
 //! names: a claim is data.
 
-use crate::claim::{Reading, Statement, Term, Value};
+use crate::claim::{Statement, Term, Value, ValueKind};
 
 use super::Tier;
 
@@ -23,12 +23,12 @@ impl Difference {
         left: &Statement,
         right: &Statement,
     ) -> Self {
-        let readings = apart.first().map(|it| (&it.0.reading, &it.1.reading));
-        let what = match readings {
-            Some((Reading::Version(_), _) | (_, Reading::Version(_))) => "version",
-            Some((Reading::Days(_), _)) => "date",
-            Some((Reading::Clock(_), _)) => "time",
-            Some((Reading::Name(_), _)) => "value",
+        let kinds = apart.first().map(|it| (&it.0.kind, &it.1.kind));
+        let what = match kinds {
+            Some((ValueKind::Version(_), _) | (_, ValueKind::Version(_))) => "version",
+            Some((ValueKind::Days(_), _)) => "date",
+            Some((ValueKind::Clock(_), _)) => "time",
+            Some((ValueKind::Name(_), _)) => "value",
             _ => "number",
         };
         let of = match left

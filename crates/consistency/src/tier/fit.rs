@@ -3,7 +3,7 @@
 
 use crate::claim::{Reach, Statement, Term, is_everywhere, key, parts};
 
-use super::topics::{Lie, TopicPair};
+use super::topics::{TopicPair, TopicRelation};
 
 /// What two statements have in common, and what only one of them has.
 pub(crate) struct Fit<'a> {
@@ -110,16 +110,16 @@ impl<'a> Fit<'a> {
         let named = nouns().any(|it| it.traits.name);
         let count = nouns().count();
         let rooted = nouns().any(|it| topics.own.contains(&it.key));
-        match topics.lie {
-            Lie::Same if topics.bare => count >= 2 || named,
-            Lie::Same => count >= 1,
+        match topics.relation {
+            TopicRelation::Same if topics.bare => count >= 2 || named,
+            TopicRelation::Same => count >= 1,
             // A statement about the whole is not about a part, unless both name it.
-            Lie::Above | Lie::Below => {
+            TopicRelation::Above | TopicRelation::Below => {
                 (count >= 1 && self.explained > 0)
                     || (rooted && count >= 2)
                     || (named && count >= 2)
             }
-            Lie::Apart => rooted && count >= 2 && self.explained == 0,
+            TopicRelation::Apart => rooted && count >= 2 && self.explained == 0,
         }
     }
 
@@ -163,11 +163,11 @@ pub(crate) fn reaches(
     let Reach::All { class, narrowed } = &all.reach else {
         return false;
     };
-    let above = match topics.lie {
-        Lie::Same => true,
-        Lie::Above => all_is_left,
-        Lie::Below => !all_is_left,
-        Lie::Apart => false,
+    let above = match topics.relation {
+        TopicRelation::Same => true,
+        TopicRelation::Above => all_is_left,
+        TopicRelation::Below => !all_is_left,
+        TopicRelation::Apart => false,
     };
     let Some(at) = place_of(class, one) else {
         return false;

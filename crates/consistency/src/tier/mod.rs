@@ -17,7 +17,7 @@ use jiff::Timestamp;
 
 use crate::claim::{Claim, Statement};
 use difference::Difference;
-use pair::{Comparison, Weighed};
+use pair::{Comparison, WeighedPair};
 use topics::TopicPair;
 
 pub use engram_model::{Severity, Tier};
@@ -52,7 +52,7 @@ fn severity(left: FactType, right: FactType) -> Severity {
 
 /// Two claims that cannot both hold.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct Disagreement {
     /// Which tier found it.
     pub tier: Tier,
     /// How much it matters.
@@ -69,11 +69,11 @@ pub struct Finding {
 
 /// Whether two claims contradict each other. The result is the same in either order, except that
 /// first and second swap.
-pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
+pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
     if a.claim.folded <= b.claim.folded {
         compare_in_order(a, b)
     } else {
-        compare_in_order(b, a).map(|found| Finding {
+        compare_in_order(b, a).map(|found| Disagreement {
             differs_a: found.differs_b,
             differs_b: found.differs_a,
             ..found
@@ -81,7 +81,7 @@ pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
     }
 }
 
-fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
+fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
     if !at_one_time(a, b) || a.claim.folded == b.claim.folded {
         return None;
     }
@@ -108,7 +108,7 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Finding> {
             best
         }
     })?;
-    Some(Finding {
+    Some(Disagreement {
         tier: difference.tier,
         severity: severity(a.fact_type, b.fact_type),
         score,
@@ -162,7 +162,7 @@ fn all_pairs<'a>(
     a: &'a Said<'_>,
     b: &'a Said<'_>,
     topics: &'a TopicPair,
-) -> impl Iterator<Item = (usize, usize, Weighed)> + 'a {
+) -> impl Iterator<Item = (usize, usize, WeighedPair)> + 'a {
     a.claim.statements.iter().enumerate().flat_map(move |left| {
         let right = b.claim.statements.iter().enumerate();
         right.filter_map(move |right| {

@@ -2,7 +2,7 @@
 //! say the same about it.
 
 use crate::claim::{
-    Aspect, Dimension, Form, Ratio, Reach, Reading, Stand, Statement, TOOL, Term, Value,
+    Aspect, Dimension, Form, Ratio, Reach, Statement, TOOL, Term, Value, ValueKind, ValueRelation,
     is_form_of, is_negotiated, is_part_of_product, live_together,
 };
 
@@ -10,7 +10,7 @@ use super::{
     Tier,
     difference::Difference,
     fit::{self, Fit},
-    topics::{Lie, TopicPair},
+    topics::{TopicPair, TopicRelation},
 };
 
 /// The result of a comparison.
@@ -23,13 +23,17 @@ pub(crate) enum Comparison {
     Apart(Difference),
 }
 
-pub(crate) struct Weighed {
+pub(crate) struct WeighedPair {
     pub(crate) outcome: Comparison,
     pub(crate) score: f64,
 }
 
 /// Compares two statements; none if they are not known to be about the same thing.
-pub(crate) fn weigh(left: &Statement, right: &Statement, topics: &TopicPair) -> Option<Weighed> {
+pub(crate) fn weigh(
+    left: &Statement,
+    right: &Statement,
+    topics: &TopicPair,
+) -> Option<WeighedPair> {
     if left.environment != right.environment || left.conditions != right.conditions {
         return None;
     }
@@ -46,17 +50,17 @@ pub(crate) fn weigh(left: &Statement, right: &Statement, topics: &TopicPair) -> 
             weigh_under(&fit::as_all(right, left), right, topics)
         }
         // A statement about all is not compared with one that may not be among them.
-        (true, false) | (false, true) if topics.lie != Lie::Same => None,
+        (true, false) | (false, true) if topics.relation != TopicRelation::Same => None,
         (true, true) if left.except != right.except => None,
         _ => weigh_same(left, right, topics, true),
     }
 }
 
 /// The same, where one is about all and the other about one of them.
-fn weigh_under(left: &Statement, right: &Statement, topics: &TopicPair) -> Option<Weighed> {
+fn weigh_under(left: &Statement, right: &Statement, topics: &TopicPair) -> Option<WeighedPair> {
     let mut weighed = weigh_same(left, right, topics, false)?;
     if let Comparison::Apart(difference) = &mut weighed.outcome
-        && topics.lie != Lie::Same
+        && topics.relation != TopicRelation::Same
     {
         difference.tier = Tier::CrossScope;
     }
@@ -72,14 +76,14 @@ fn weigh_same(
     right: &Statement,
     topics: &TopicPair,
     placed: bool,
-) -> Option<Weighed> {
+) -> Option<WeighedPair> {
     let fit = Fit::new(left, right, topics);
     let keyed = !left.settings.is_empty() && !right.settings.is_empty();
     if keyed && left.settings != right.settings {
         return None;
     }
     // The same setting name within one topic is one setting, whatever the other words.
-    let named = keyed && topics.lie == Lie::Same;
+    let named = keyed && topics.relation == TopicRelation::Same;
     let known = !placed || named || fit.is_known(topics);
     let outcome = alive(left, right, &fit)
         .or_else(|| substituted(left, right, &fit, placed))
@@ -88,13 +92,13 @@ fn weigh_same(
         .or_else(|| poles(left, right, &fit, placed))
         .filter(|_| known)?;
     let outcome = match outcome {
-        Comparison::Apart(mut difference) if placed && topics.lie != Lie::Same => {
+        Comparison::Apart(mut difference) if placed && topics.relation != TopicRelation::Same => {
             difference.tier = Tier::CrossScope;
             Comparison::Apart(difference)
         }
         outcome => outcome,
     };
-    Some(Weighed {
+    Some(WeighedPair {
         outcome,
         score: fit.score(),
     })
@@ -109,14 +113,14 @@ fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Compariso
     let versions = |it: &Statement| {
         it.values
             .iter()
-            .filter(|it| matches!(it.reading, Reading::Version(_)))
+            .filter(|it| matches!(it.kind, ValueKind::Version(_)))
             .cloned()
             .collect::<Vec<_>>()
     };
     let (a, b) = (versions(left), versions(right));
     if a.iter().any(|one| {
         b.iter()
-            .any(|other| one.stands_to(other, false) == Stand::Apart)
+            .any(|other| one.stands_to(other, false) == ValueRelation::Apart)
     }) {
         return None;
     }
@@ -213,23 +217,23 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
     // A dependency has one version; what is supported may have several.
     let several = |it: &Statement| it.open && !it.has("depend");
     let open = several(left) || several(right);
-    let stands: Vec<Stand> = pairs.iter().map(|(a, b)| a.stands_to(b, allowed)).collect();
+    let stands: Vec<ValueRelation> = pairs.iter().map(|(a, b)| a.stands_to(b, allowed)).collect();
     let others = pairs
         .iter()
         .zip(&stands)
-        .any(|it| it.0.0.label && it.0.1.label && *it.1 == Stand::Apart);
+        .any(|it| it.0.0.label && it.0.1.label && *it.1 == ValueRelation::Apart);
     if others {
         return None;
     }
     let apart: Vec<(&Value, &Value)> = pairs
         .iter()
         .zip(&stands)
-        .filter(|it| *it.1 == Stand::Apart)
+        .filter(|it| *it.1 == ValueRelation::Apart)
         .map(|it| *it.0)
         .collect();
     if apart.is_empty() {
         // The same values: whether they are affirmed or denied decides.
-        let same = stands.iter().all(|it| *it == Stand::Same);
+        let same = stands.iter().all(|it| *it == ValueRelation::Same);
         return if same && left.negative != right.negative {
             poles_of_exact(left, right, fit, true)
         } else if same {
@@ -242,7 +246,7 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
     let one_more = open
         && apart
             .iter()
-            .all(|it| matches!(it.0.reading, Reading::Version(_) | Reading::Name(_)));
+            .all(|it| matches!(it.0.kind, ValueKind::Version(_) | ValueKind::Name(_)));
     // If several values differ at once, each set may be right: 99% in 100 ms, 50% in 20 ms.
     let several = apart.len() > 1;
     if left.negative || right.negative || one_more || several {
@@ -278,9 +282,9 @@ fn tier_of(apart: &[(&Value, &Value)], keyed: bool) -> Tier {
     let Some((one, other)) = apart.first() else {
         return Tier::Entity;
     };
-    let is = |of: fn(&Reading) -> bool| (of(&one.reading), of(&other.reading));
-    let dated = is(|it| matches!(it, Reading::Days(_) | Reading::Clock(_)));
-    let counted = is(|it| matches!(it, Reading::Quantity { .. }));
+    let is = |of: fn(&ValueKind) -> bool| (of(&one.kind), of(&other.kind));
+    let dated = is(|it| matches!(it, ValueKind::Days(_) | ValueKind::Clock(_)));
+    let counted = is(|it| matches!(it, ValueKind::Quantity { .. }));
     let share = [one, other].map(|it| it.dimension() == Some(Dimension::Share));
     match (dated, counted) {
         ((true, true), _) => Tier::Temporal,
@@ -312,9 +316,9 @@ fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparis
     };
     let bounded = matches!(value.form, Form::AtMost | Form::Less);
     let limited = fit.shared.iter().any(|it| it.key == "limit");
-    let some = match &value.reading {
-        Reading::Quantity { low, .. } => *low != Ratio::whole(0) && (limited || !bounded),
-        Reading::Version(_) => true,
+    let some = match &value.kind {
+        ValueKind::Quantity { low, .. } => *low != Ratio::whole(0) && (limited || !bounded),
+        ValueKind::Version(_) => true,
         _ => false,
     };
     // The verb that the value has taken the place of must be the one that is denied.

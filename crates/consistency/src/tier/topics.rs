@@ -7,7 +7,7 @@ use crate::claim::{key, parts};
 
 /// How two topics relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lie {
+pub(crate) enum TopicRelation {
     Same,
     /// The first is above the second.
     Above,
@@ -16,7 +16,7 @@ pub(crate) enum Lie {
 }
 
 pub(crate) struct TopicPair {
-    pub(crate) lie: Lie,
+    pub(crate) relation: TopicRelation,
     /// Whether there is no topic: both claims are about the whole project.
     pub(crate) bare: bool,
     /// The words of each topic.
@@ -30,11 +30,11 @@ impl TopicPair {
     pub(crate) fn new(left: &str, right: &str) -> Self {
         let (a, b) = (segments(left), segments(right));
         let common = a.iter().zip(&b).take_while(|it| it.0 == it.1).count();
-        let lie = match (a.len() - common, b.len() - common) {
-            (0, 0) => Lie::Same,
-            (0, _) => Lie::Above,
-            (_, 0) => Lie::Below,
-            _ => Lie::Apart,
+        let relation = match (a.len() - common, b.len() - common) {
+            (0, 0) => TopicRelation::Same,
+            (0, _) => TopicRelation::Above,
+            (_, 0) => TopicRelation::Below,
+            _ => TopicRelation::Apart,
         };
         let words = |it: &[String]| {
             it.iter()
@@ -43,7 +43,7 @@ impl TopicPair {
         };
         let rest = a.iter().skip(common).chain(b.iter().skip(common));
         Self {
-            lie,
+            relation,
             bare: a.is_empty() && b.is_empty(),
             left: words(&a),
             right: words(&b),

@@ -10,7 +10,7 @@ mod properties;
 
 use engram_consistency::{
     claim::Claim,
-    tier::{self, Finding, Said},
+    tier::{self, Disagreement, Said},
 };
 use engram_model::FactType;
 
@@ -26,11 +26,11 @@ fn said<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
     }
 }
 
-fn compared(a: &str, b: &str) -> Option<Finding> {
+fn compared(a: &str, b: &str) -> Option<Disagreement> {
     compared_in(a, "misc", b, "misc")
 }
 
-fn compared_in(a: &str, topic_a: &str, b: &str, topic_b: &str) -> Option<Finding> {
+fn compared_in(a: &str, topic_a: &str, b: &str, topic_b: &str) -> Option<Disagreement> {
     let (left, right) = (Claim::read(a), Claim::read(b));
     tier::compare(&said(&left, topic_a), &said(&right, topic_b))
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use engram_consistency::{
     claim::Claim,
-    tier::{self, Finding, Tier},
+    tier::{self, Disagreement, Tier},
 };
 
 use crate::{
@@ -83,7 +83,7 @@ fn share(part: u32, of: u32) -> f64 {
     }
 }
 
-fn judge(pair: &Pair) -> Option<Finding> {
+fn judge(pair: &Pair) -> Option<Disagreement> {
     let (a, b) = (Claim::read(&pair.a), Claim::read(&pair.b));
     tier::compare(&said(&a, &pair.topic_a), &said(&b, &pair.topic_b))
 }

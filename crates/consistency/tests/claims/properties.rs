@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use engram_consistency::{
-    claim::{Claim, Reading, unit},
-    tier::{self, Finding},
+    claim::{Claim, ValueKind, unit},
+    tier::{self, Disagreement},
 };
 use proptest::prelude::*;
 
@@ -119,8 +119,8 @@ proptest! {
             let a = format!("The limit of the store is {number} {}.", units[from]);
             let b = format!("The limit of the store is {written} {}.", units[to]);
             prop_assert_eq!(compared(&a, &b), None, "{} | {}", a, b);
-            let low = |text: &str| match Claim::read(text).statements[0].values[0].reading {
-                Reading::Quantity { low, .. } => low,
+            let low = |text: &str| match Claim::read(text).statements[0].values[0].kind {
+                ValueKind::Quantity { low, .. } => low,
                 _ => panic!("{text}"),
             };
             prop_assert_eq!(low(&a), low(&b));
@@ -212,7 +212,7 @@ fn the_set_is_judged_alike_in_either_order() {
         let (left, right) = (said(&a, &pair.topic_a), said(&b, &pair.topic_b));
         let (left_bare, right_bare) = (said(&a, ""), said(&b, ""));
         for (left, right) in [(&left, &right), (&left_bare, &right_bare)] {
-            let told = |it: Finding| (it.tier, it.severity, it.score, it.why);
+            let told = |it: Disagreement| (it.tier, it.severity, it.score, it.why);
             let there = tier::compare(left, right).map(told);
             let back = tier::compare(right, left).map(told);
             assert_eq!(there, back, "{} | {}", pair.a, pair.b);

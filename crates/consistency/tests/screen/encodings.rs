@@ -1,6 +1,6 @@
 //! The same credentials, however they are written.
 
-use engram_consistency::{Secret, screen_bytes, secrets};
+use engram_consistency::{SecretMatch, screen_bytes, secrets};
 
 use crate::text_of;
 
@@ -63,7 +63,7 @@ fn a_credential_is_found_in_every_encoding_that_is_read() {
             ),
             ("after a zero", joined(&[&[0], text.as_bytes()])),
         ] {
-            let Some(Secret { rule, range }) = screen_bytes(&bytes) else {
+            let Some(SecretMatch { rule, range }) = screen_bytes(&bytes) else {
                 panic!("{name}: {text}");
             };
             assert_eq!(rule, "a GitHub token", "{name}");

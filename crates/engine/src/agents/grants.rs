@@ -15,7 +15,7 @@ use crate::{
         gather::{self, copies},
     },
 };
-use engram_gateway::{Kin, Terms, Wish, may_decide_for, may_grant, may_revoke};
+use engram_gateway::{GrantTerms, Kin, Wish, may_decide_for, may_grant, may_revoke};
 use engram_model::{
     AgentId, Answered, AnsweredBy, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer,
     GrantIssued, GrantState, GrantTold, GrantWanted, Granted, GrantsReply, IssuedGrant, Operation,
@@ -146,7 +146,8 @@ fn issue<'a>(
             .ttl
             .map(|ttl| ttl.expires_at(now).duration_since(now).as_secs());
         let limits = &cx.engine.config.limits.grant;
-        let Terms { what, expires_at } = may_grant(&giver, &to, wanted.wish, seconds, limits, now)?;
+        let GrantTerms { what, expires_at } =
+            may_grant(&giver, &to, wanted.wish, seconds, limits, now)?;
         let grant = IssuedGrant {
             id: id.clone(),
             to: to.agent,

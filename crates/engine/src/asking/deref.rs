@@ -17,7 +17,7 @@ use crate::{
     },
 };
 use engram_consistency::mask;
-use engram_gateway::{Allowance, Paid, Reading, admit_read, budget, charge, charge_below};
+use engram_gateway::{Allowance, PaidBy, PointerRead, admit_read, budget, charge, charge_below};
 use engram_model::{
     Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
     PointerType, Refusal, operation::Read,
@@ -156,7 +156,7 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
 
 /// What pays for a read of this address, and how many tokens of it.
 fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: &str) -> Result<Allowance, Refusal> {
-    let reading = Reading {
+    let reading = PointerRead {
         agent: &payer.called.agent.handle,
         pointer,
         kind: payer.kind,
@@ -206,8 +206,8 @@ fn spend(
         .figure("tokens", spent.tokens.into(), limits.tokens.into()));
     }
     let (after, grant) = match allowed.paid {
-        Paid::Budget => (charge(*spent, payer.kind, reply.tokens), None),
-        Paid::Grant(id) => (*spent, Some(id)),
+        PaidBy::Budget => (charge(*spent, payer.kind, reply.tokens), None),
+        PaidBy::Grant(id) => (*spent, Some(id)),
     };
     let above = if allowed.is_bound {
         charge_below(elders, payer.kind, reply.tokens)

@@ -6,7 +6,7 @@
 
 use std::{cell::LazyCell, collections::BTreeMap};
 
-use engram_consistency::tier::{self, Finding, Said};
+use engram_consistency::tier::{self, Disagreement, Said};
 use engram_model::{Durability, Engram, EngramId, Refusal, RunId};
 use engram_store::{Due, Reader, audience, side};
 
@@ -21,7 +21,7 @@ use crate::{
 /// What the judges that take longer said of a version and of the one stored at this place.
 pub(crate) struct Judged {
     pub(super) seq: u64,
-    found: Option<Finding>,
+    found: Option<Disagreement>,
 }
 
 /// Most versions that are compared by their words at once.
@@ -30,7 +30,7 @@ const COMPARED: usize = 256;
 /// Another version that cannot hold together with the new one.
 pub(crate) struct OpposingVersion {
     pub(crate) engram: Engram,
-    pub(crate) found: Finding,
+    pub(crate) found: Disagreement,
 }
 
 /// What a comparison found, and how far it came.
@@ -140,7 +140,7 @@ pub(super) fn judge_candidates(
 
 /// What a pair comes to.
 enum Judgment {
-    Against(Finding),
+    Against(Disagreement),
     Same,
     Nothing,
     /// The judges that take longer have still to be asked.

@@ -17,7 +17,7 @@ use crate::{
         send::{self, at_place, files, kept, served},
     },
 };
-use engram_gateway::{Kin, Terms, Wish, check_delivery, may_grant, recipients};
+use engram_gateway::{GrantTerms, Kin, Wish, check_delivery, may_grant, recipients};
 use engram_model::{
     AgentId, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
     Refusal, Sending, SentReply,
@@ -200,7 +200,7 @@ fn new_grant(
     };
     let limits = &cx.engine.config.limits.grant;
     let to = kin_of(child.clone());
-    let Terms { what, expires_at } = may_grant(cx.caller, &to, &wish, None, limits, now)?;
+    let GrantTerms { what, expires_at } = may_grant(cx.caller, &to, &wish, None, limits, now)?;
     Ok(IssuedGrant {
         id: id.to_owned(),
         to: to.agent,

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use engram_consistency::tier::{Finding, Said};
+use engram_consistency::tier::{Disagreement, Said};
 use engram_engine::Judge;
 use engram_model::{Gate, Severity, Tier};
 
@@ -28,12 +28,12 @@ struct Slow {
 }
 
 impl Slow {
-    fn judge(&self, one: &Said<'_>, two: &Said<'_>) -> Option<Finding> {
+    fn judge(&self, one: &Said<'_>, two: &Said<'_>) -> Option<Disagreement> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         let go = self.go.lock().unwrap();
         go.recv_timeout(Duration::from_secs(60)).expect("a go");
         let is_bound = |said: &Said<'_>| said.claim.folded.contains("at least");
-        (is_bound(one) != is_bound(two)).then(|| Finding {
+        (is_bound(one) != is_bound(two)).then(|| Disagreement {
             tier: Tier::Nli,
             severity: Severity::High,
             score: 0.9,

@@ -227,17 +227,17 @@ fn what_another_run_said_to_itself_is_never_said() {
 fn what_is_surer_newer_and_read_more_comes_first() {
     let plain = || claim(1, Kind::Fact, "The plain one.");
     let other = |change: fn(&mut Candidate)| {
-        let mut it = claim(2, Kind::Fact, "The other one.");
-        change(&mut it);
-        it
+        let mut changed = claim(2, Kind::Fact, "The other one.");
+        change(&mut changed);
+        changed
     };
     for (better, first) in [
         (other(|it| it.confidence = 0.9), true),
         // What the user said, however unsure.
         (
-            other(|it| {
-                (it.is_users, it.agent) = (true, None);
-                (it.verified, it.confidence) = (false, 0.1);
+            other(|claim| {
+                (claim.is_users, claim.agent) = (true, None);
+                (claim.verified, claim.confidence) = (false, 0.1);
             }),
             true,
         ),

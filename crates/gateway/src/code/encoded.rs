@@ -68,8 +68,8 @@ const PIECE: usize = 20;
 /// Whether any piece could be encoded; most texts have none.
 fn has_long_piece(text: &str) -> bool {
     let mut length = 0;
-    text.bytes().any(|it| {
-        length = if of_alphabet(it) { length + 1 } else { 0 };
+    text.bytes().any(|byte| {
+        length = if of_alphabet(byte) { length + 1 } else { 0 };
         length >= PIECE
     })
 }
@@ -110,8 +110,8 @@ fn runs(text: &str) -> impl Iterator<Item = String> {
     found.into_iter().filter(|it| it.len() >= SHORTEST)
 }
 
-fn of_alphabet(it: u8) -> bool {
-    it.is_ascii_alphanumeric() || matches!(it, b'+' | b'/' | b'-' | b'_' | b'=')
+fn of_alphabet(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
 }
 
 /// No digest (at most 128 digits), path or name looks like that.
@@ -155,11 +155,11 @@ fn hex(run: &str) -> Option<Vec<u8>> {
 fn base64(run: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(run.len());
     let (mut bits, mut held) = (0u32, 0u32);
-    for it in run.trim_end_matches('=').bytes() {
-        let value = match it {
-            b'A'..=b'Z' => it - b'A',
-            b'a'..=b'z' => it - b'a' + 26,
-            b'0'..=b'9' => it - b'0' + 52,
+    for digit in run.trim_end_matches('=').bytes() {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
             b'+' | b'-' => 62,
             b'/' | b'_' => 63,
             _ => return None,

@@ -7,7 +7,7 @@ use regex::RegexSet;
 use super::dress::{self, Dress};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-pub(super) enum Reads {
+pub(super) enum LineKind {
     Prose,
     /// A list item that may be a setting or a call: code only beside lines that do more.
     Item,
@@ -16,29 +16,29 @@ pub(super) enum Reads {
 }
 
 /// How a line is judged; [`is_hard`] says whether it has a shape that prose never has.
-pub(super) fn judge(trimmed: &str) -> Reads {
+pub(super) fn judge(trimmed: &str) -> LineKind {
     let (dress, bare) = dress::undressed(trimmed);
     if defines(bare) {
-        return Reads::Prose;
+        return LineKind::Prose;
     }
     let line = without_ticks(bare);
     let line = line.as_str();
     if !may_be_code(line) {
-        return Reads::Prose;
+        return LineKind::Prose;
     }
     if SURE.is_match(line) {
         // Comments and table cells contain headings that end with a colon.
         return if dress < Dress::Remark || is_hard(line) {
-            Reads::Surely
+            LineKind::Surely
         } else {
-            Reads::Prose
+            LineKind::Prose
         };
     }
     match dress {
-        Dress::None if POSSIBLE.is_match(line) => Reads::Possibly,
-        Dress::Item if COMPUTES.is_match(line) => Reads::Possibly,
-        Dress::Item if SETS.is_match(line) => Reads::Item,
-        _ => Reads::Prose,
+        Dress::None if POSSIBLE.is_match(line) => LineKind::Possibly,
+        Dress::Item if COMPUTES.is_match(line) => LineKind::Possibly,
+        Dress::Item if SETS.is_match(line) => LineKind::Item,
+        _ => LineKind::Prose,
     }
 }
 

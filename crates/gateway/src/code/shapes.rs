@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::lines::{Reads, judge};
+use super::lines::{LineKind, judge};
 
 /// A shape of statement, and how many of it are code.
 struct Shape {
@@ -131,9 +131,10 @@ fn quoted(text: &str) -> usize {
     let inside = text.split(['"', '“', '”']).skip(1).step_by(2);
     let statements: Vec<_> = inside
         .map(|part| (judge(part.trim()), part))
-        .filter(|(reads, part)| *reads != Reads::Prose && part.len() > 3)
+        .filter(|(reads, part)| *reads != LineKind::Prose && part.len() > 3)
         .collect();
-    let does_more = |(reads, part): &(Reads, &str)| *reads == Reads::Surely || part.contains(" = ");
+    let does_more =
+        |(reads, part): &(LineKind, &str)| *reads == LineKind::Surely || part.contains(" = ");
     if statements.len() < 3 || !statements.iter().any(does_more) {
         return 0;
     }

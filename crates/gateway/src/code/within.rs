@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::RegexSet;
 
-use super::lines::{Reads, SURE, is_hard, judge, set, without_ticks};
+use super::lines::{LineKind, SURE, is_hard, judge, set, without_ticks};
 
 /// Whether a line contains, anywhere, code that is more than a name.
 pub(super) fn holds_code(line: &str) -> bool {
@@ -73,7 +73,7 @@ pub(super) fn ticked(line: &str) -> impl Iterator<Item = usize> {
         .iter()
         .skip(1)
         .step_by(2)
-        .filter(|it| is_mention && it.contains(' ') && is_hard(it) && judge(it) == Reads::Surely)
+        .filter(|it| is_mention && it.contains(' ') && is_hard(it) && judge(it) == LineKind::Surely)
         .map(|it| it.chars().count())
         .collect();
     inside.into_iter()

@@ -197,7 +197,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
         (None, "child", address(), 0, Err(Code::DerefDenied)),
     ] {
         let agent = id(agent);
-        let reading = Reading {
+        let reading = PointerRead {
             agent: &agent,
             pointer: &pointer,
             kind: PointerType::Repo,
@@ -213,7 +213,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
             &[],
         );
         if let Ok(allowance) = &allowed {
-            assert_eq!(allowance.paid, Paid::Grant("g1".to_owned()));
+            assert_eq!(allowance.paid, PaidBy::Grant("g1".to_owned()));
         }
         assert_eq!(
             allowed.map(|it| it.tokens).map_err(|it| it.code),
@@ -233,7 +233,7 @@ fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
     };
     let pointer = address();
     let agent = id("child");
-    let reading = Reading {
+    let reading = PointerRead {
         agent: &agent,
         pointer: &pointer,
         kind: PointerType::Repo,
@@ -254,12 +254,12 @@ fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
             .map(|it| it.paid)
             .map_err(|it| it.code)
     };
-    assert_eq!(paid(&Spend::default(), &[grant()]), Ok(Paid::Budget));
+    assert_eq!(paid(&Spend::default(), &[grant()]), Ok(PaidBy::Budget));
     assert_eq!(paid(&full, &[]), Err(Code::DerefDenied));
     assert_eq!(paid(&full, &[foreign]), Err(Code::DerefDenied));
     assert_eq!(
         paid(&full, &[grant(), sooner]),
-        Ok(Paid::Grant("g2".to_owned()))
+        Ok(PaidBy::Grant("g2".to_owned()))
     );
     let refusal = admit_read(reading, &limits, &full, None, &[]).unwrap_err();
     let figures = refusal.remedy.unwrap().figures;

@@ -27,7 +27,7 @@ pub(super) fn wider(
     let mut limits = limits.clone();
     let found = budgets.iter().filter_map(|(name, asked)| {
         let figure = BUDGETS.iter().find(|it| it.0 == name)?.1;
-        let allowed = allowance(&mut limits, figure)?.get();
+        let allowed = limit(&mut limits, figure)?.get();
         (*asked > allowed).then_some((figure, *asked, allowed))
     });
     found.collect()
@@ -38,47 +38,47 @@ pub(super) fn wider(
 pub fn narrowed(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
     let mut narrow = limits.clone();
     for (name, figure) in BUDGETS {
-        if let (Some(most), Some(it)) = (budgets.get(name), allowance(&mut narrow, figure)) {
-            it.lower_to(*most);
+        if let (Some(most), Some(limit)) = (budgets.get(name), limit(&mut narrow, figure)) {
+            limit.lower_to(*most);
         }
     }
     narrow
 }
 
 /// The limit with this figure's name.
-enum Allowance<'a> {
+enum LimitMut<'a> {
     Size(&'a mut usize),
     Count(&'a mut u32),
 }
 
-impl Allowance<'_> {
+impl LimitMut<'_> {
     fn get(&self) -> u64 {
         match self {
-            Self::Size(it) => super::wide(**it),
-            Self::Count(it) => u64::from(**it),
+            Self::Size(limit) => super::wide(**limit),
+            Self::Count(limit) => u64::from(**limit),
         }
     }
 
     fn lower_to(self, most: u64) {
         match self {
-            Self::Size(it) => *it = (*it).min(usize::try_from(most).unwrap_or(usize::MAX)),
-            Self::Count(it) => *it = (*it).min(u32::try_from(most).unwrap_or(u32::MAX)),
+            Self::Size(limit) => *limit = (*limit).min(usize::try_from(most).unwrap_or(usize::MAX)),
+            Self::Count(limit) => *limit = (*limit).min(u32::try_from(most).unwrap_or(u32::MAX)),
         }
     }
 }
 
-fn allowance<'a>(limits: &'a mut Limits, figure: &str) -> Option<Allowance<'a>> {
+fn limit<'a>(limits: &'a mut Limits, figure: &str) -> Option<LimitMut<'a>> {
     let (message, deref) = (&mut limits.message, &mut limits.deref);
     Some(match figure {
-        "inline_tokens" => Allowance::Size(&mut message.inline_tokens),
-        "engrams" => Allowance::Size(&mut message.engrams),
-        "engram_chars" => Allowance::Size(&mut limits.claim_chars),
-        "inline_code_chars" => Allowance::Size(&mut message.inline_code_chars),
-        "brief_lines" => Allowance::Size(&mut message.brief_lines),
-        "repo_spans" => Allowance::Count(&mut deref.repo_spans),
-        "artifact_sections" => Allowance::Count(&mut deref.artifact_sections),
-        "sam_items" => Allowance::Count(&mut deref.sam_items),
-        "tokens" => Allowance::Count(&mut deref.tokens),
+        "inline_tokens" => LimitMut::Size(&mut message.inline_tokens),
+        "engrams" => LimitMut::Size(&mut message.engrams),
+        "engram_chars" => LimitMut::Size(&mut limits.claim_chars),
+        "inline_code_chars" => LimitMut::Size(&mut message.inline_code_chars),
+        "brief_lines" => LimitMut::Size(&mut message.brief_lines),
+        "repo_spans" => LimitMut::Count(&mut deref.repo_spans),
+        "artifact_sections" => LimitMut::Count(&mut deref.artifact_sections),
+        "sam_items" => LimitMut::Count(&mut deref.sam_items),
+        "tokens" => LimitMut::Count(&mut deref.tokens),
         _ => return None,
     })
 }

@@ -39,12 +39,12 @@ pub(super) fn refuse(found: Vec<Overrun>) -> Result<(), Refusal> {
     };
     let mut refusal = over(first.message.clone(), first.hint.clone());
     let mut cuts: Vec<(usize, Cut)> = Vec::new();
-    for it in found {
+    for overrun in found {
         let known = refusal.remedy.as_ref();
-        if !known.is_some_and(|known| known.figures.contains_key(it.name)) {
-            refusal = refusal.figure(it.name, it.used, it.limit);
+        if !known.is_some_and(|known| known.figures.contains_key(overrun.name)) {
+            refusal = refusal.figure(overrun.name, overrun.used, overrun.limit);
         }
-        for (place, cut) in it.cut.into_iter().enumerate() {
+        for (place, cut) in overrun.cut.into_iter().enumerate() {
             if cuts.iter().all(|known| known.1.at != cut.at) {
                 cuts.push((place, cut));
             }
@@ -105,9 +105,9 @@ fn costliest(sent: &Value, excess: u64) -> Vec<Cut> {
     texts.sort_by(|one, other| (other.tokens, &one.at).cmp(&(one.tokens, &other.at)));
     let mut saved = 0;
     texts.truncate(CUTS);
-    texts.retain(|it| {
+    texts.retain(|cut| {
         let wanted = saved < excess;
-        saved += it.tokens;
+        saved += cut.tokens;
         wanted
     });
     texts

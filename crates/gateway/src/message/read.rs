@@ -15,9 +15,9 @@ pub enum Form {
     Text,
 }
 
-/// A message that could be parsed; [`Sent::check`] says whether it keeps the contract.
+/// A message that could be parsed; [`ParsedMessage::check`] says whether it keeps the contract.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sent {
+pub struct ParsedMessage {
     /// Its fields, with the headings of the text form in lower case as keys.
     pub value: Value,
     /// How it was written.
@@ -26,7 +26,7 @@ pub struct Sent {
     pub written: usize,
 }
 
-impl Sent {
+impl ParsedMessage {
     /// Checks the message against its contract; the larger token count of its two forms applies.
     pub fn check(&self, limits: &Limits) -> Result<Checked, Refusal> {
         check(&self.value, self.written, limits)
@@ -34,12 +34,12 @@ impl Sent {
 }
 
 /// Reads a message in either form. A message with more bytes than its tokens could ever have is not examined.
-pub fn read_message(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
+pub fn read_message(bytes: &[u8], limits: &Limits) -> Result<ParsedMessage, Refusal> {
     read(bytes, limits)
         .map_err(|refusal| skeleton::with_skeleton(refusal, &Value::Null, &Value::Null, limits))
 }
 
-fn read(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
+fn read(bytes: &[u8], limits: &Limits) -> Result<ParsedMessage, Refusal> {
     if bytes.len() > most_bytes(limits) {
         return Err(too_big(bytes.len(), limits));
     }
@@ -51,20 +51,20 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim_start().starts_with(['{', '[', '"']) {
-        let value = serde_json::from_str::<Once>(text).map_err(|error| {
+        let value = serde_json::from_str::<UniqueKeys>(text).map_err(|error| {
             Refusal::new(
                 Code::SchemaInvalid,
                 format!("the message is not JSON: {error}"),
                 "Send one JSON object, or the text form with headings such as ROLE: at column 0.",
             )
         })?;
-        return Ok(Sent {
+        return Ok(ParsedMessage {
             value: value.0,
             form: Form::Json,
             written: 0,
         });
     }
-    Ok(Sent {
+    Ok(ParsedMessage {
         value: text_form::from_text(text)?,
         form: Form::Text,
         written: count_tokens(text),
@@ -72,17 +72,17 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Sent, Refusal> {
 }
 
 /// A JSON value without duplicate keys: of two, one reader takes the first and another the last.
-struct Once(Value);
+struct UniqueKeys(Value);
 
-impl<'de> serde::Deserialize<'de> for Once {
+impl<'de> serde::Deserialize<'de> for UniqueKeys {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(OnceVisitor).map(Once)
+        from.deserialize_any(UniqueKeysVisitor).map(UniqueKeys)
     }
 }
 
-struct OnceVisitor;
+struct UniqueKeysVisitor;
 
-impl<'de> serde::de::Visitor<'de> for OnceVisitor {
+impl<'de> serde::de::Visitor<'de> for UniqueKeysVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -93,29 +93,29 @@ impl<'de> serde::de::Visitor<'de> for OnceVisitor {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, it: bool) -> Result<Value, E> {
-        Ok(Value::from(it))
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::from(value))
     }
 
-    fn visit_i64<E>(self, it: i64) -> Result<Value, E> {
-        Ok(Value::from(it))
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
     }
 
-    fn visit_u64<E>(self, it: u64) -> Result<Value, E> {
-        Ok(Value::from(it))
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
     }
 
-    fn visit_f64<E>(self, it: f64) -> Result<Value, E> {
-        Ok(Value::from(it))
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::from(value))
     }
 
-    fn visit_str<E>(self, it: &str) -> Result<Value, E> {
-        Ok(Value::from(it))
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
     }
 
     fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(Once(item)) = seq.next_element()? {
+        while let Some(UniqueKeys(item)) = seq.next_element()? {
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -128,7 +128,7 @@ impl<'de> serde::de::Visitor<'de> for OnceVisitor {
                 let key = engram_model::shorten(&key, 40);
                 return Err(serde::de::Error::custom(format!("`{key}` appears twice")));
             }
-            let Once(value) = map.next_value()?;
+            let UniqueKeys(value) = map.next_value()?;
             fields.insert(key, value);
         }
         Ok(Value::Object(fields))

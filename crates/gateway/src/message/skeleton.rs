@@ -93,9 +93,9 @@ fn shrink(made: &mut Value) -> bool {
         }
     }
     let budgets = made.get_mut("budgets").and_then(Value::as_object_mut);
-    budgets.is_some_and(|it| {
-        let is_shorter = !it.is_empty();
-        it.clear();
+    budgets.is_some_and(|budgets| {
+        let is_shorter = !budgets.is_empty();
+        budgets.clear();
         is_shorter
     })
 }
@@ -107,9 +107,9 @@ fn child(sent: &Value, limits: &Limits) -> Value {
         "task_status": word(&sent["task_status"], "open"),
         "engrams": items(&sent["engrams"], limits.message.engrams.min(KEPT), |it| sound(it, limits)),
         "pointer_pack": items(&sent["pointer_pack"], KEPT, |it| pointer(it, limits)),
-        "deref_requests": items(&sent["deref_requests"], KEPT, |it| {
-            let pointer = pointer(&it["pointer"], limits)?;
-            Some(json!({ "pointer": pointer, "reason": said(&it["reason"], 2) }))
+        "deref_requests": items(&sent["deref_requests"], KEPT, |request| {
+            let pointer = pointer(&request["pointer"], limits)?;
+            Some(json!({ "pointer": pointer, "reason": said(&request["reason"], 2) }))
         }),
         "output": { "summary": said(&output["summary"], 5), "next": said(&output["next"], 2) },
     })
@@ -126,10 +126,10 @@ fn parent(sent: &Value, limits: &Limits) -> Value {
         "role": word(&sent["role"], "child"),
         "shared_brief_micro": items(&sent["shared_brief_micro"], lines, line),
         "budgets": budgets(&sent["budgets"], limits),
-        "grants": items(&sent["grants"], KEPT, |it| {
-            pointer(&it["pointer"], limits)?;
-            let is_whole = it["budget_token"].is_string() && it["cap_tokens"].is_u64();
-            is_whole.then(|| it.clone())
+        "grants": items(&sent["grants"], KEPT, |grant| {
+            pointer(&grant["pointer"], limits)?;
+            let is_whole = grant["budget_token"].is_string() && grant["cap_tokens"].is_u64();
+            is_whole.then(|| grant.clone())
         }),
         "target_pointer_pack": items(&sent["target_pointer_pack"], KEPT, |it| pointer(it, limits)),
         "instructions": items(&sent["instructions"], KEPT, line),

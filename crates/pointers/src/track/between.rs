@@ -4,15 +4,19 @@ use engram_model::Refusal;
 
 use crate::Repo;
 
-use super::{Side, Span, State, cache::Cache, origin, verdict};
+use super::{RepoState, Span, State, cache::Cache, origin, verdict};
 
 /// The state of a span that is known to be at `to` now.
 ///
 /// # Errors
 /// A side or a place that is not there.
-pub fn between(repo: &Repo, from: (&Side, &Span), to: (&Side, &Span)) -> Result<State, Refusal> {
+pub fn between(
+    repo: &Repo,
+    from: (&RepoState, &Span),
+    to: (&RepoState, &Span),
+) -> Result<State, Refusal> {
     let mut cache = Cache::new(repo);
-    let mut read = |(side, span): (&Side, &Span)| {
+    let mut read = |(side, span): (&RepoState, &Span)| {
         let (snapshot, _) = side.find(repo)?;
         origin(&mut cache, side, snapshot, span)
     };

@@ -9,7 +9,7 @@ use crate::{Repo, refuse};
 
 use super::{
     linemap::LineMap,
-    side::{self, FoundSide, SideFile},
+    repo_state::{self, FoundState, StateFile},
     text::Text,
 };
 
@@ -43,9 +43,9 @@ impl<'r> Cache<'r> {
         }
     }
 
-    pub(super) fn read(&mut self, side: FoundSide, file: &SideFile) -> Result<ReadText, Refusal> {
+    pub(super) fn read(&mut self, side: FoundState, file: &StateFile) -> Result<ReadText, Refusal> {
         let known = match side {
-            FoundSide::Worktree => self.disk.get(&file.path).copied(),
+            FoundState::Worktree => self.disk.get(&file.path).copied(),
             _ => Some(file.blob),
         };
         if let Some(blob) = known
@@ -55,8 +55,8 @@ impl<'r> Cache<'r> {
             return Ok(ReadText { blob, text });
         }
         self.repo.stop().check()?;
-        let (blob, bytes) = side::read(self.repo, side, file)?;
-        if side == FoundSide::Worktree {
+        let (blob, bytes) = repo_state::read(self.repo, side, file)?;
+        if side == FoundState::Worktree {
             self.disk.insert(file.path.clone(), blob);
         }
         let text = Text::of(bytes).map(Rc::new);

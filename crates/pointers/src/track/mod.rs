@@ -14,7 +14,7 @@ mod linemap;
 mod moves;
 mod place;
 mod renames;
-mod side;
+mod repo_state;
 mod step;
 mod text;
 mod traces;
@@ -26,16 +26,16 @@ use std::collections::HashSet;
 
 use engram_model::Refusal;
 
-use crate::{Repo, refuse, tree};
+use crate::{Repo, git::tree, refuse};
 
 use cache::{Cache, ReadText};
-use side::FoundSide;
+use repo_state::FoundState;
 use step::{Fate, Spot, Step};
 
 pub use between::between;
 pub(crate) use compare::compared;
 pub(crate) use renames::renamed;
-pub use side::Side;
+pub use repo_state::RepoState;
 pub use traces::{Became, Trace, lately};
 pub use verdict::{Anchor, Edit, State};
 pub use whole::whole;
@@ -59,7 +59,12 @@ struct FoundSpan {
 
 /// Where each span of `from` is at `to`, in their order. A span that cannot be answered has its own
 /// refusal; where a side is not there, each has.
-pub fn track(repo: &Repo, from: &Side, to: &Side, spans: &[Span]) -> Vec<Result<Anchor, Refusal>> {
+pub fn track(
+    repo: &Repo,
+    from: &RepoState,
+    to: &RepoState,
+    spans: &[Span],
+) -> Vec<Result<Anchor, Refusal>> {
     if spans.is_empty() {
         return Vec::new();
     }
@@ -112,11 +117,11 @@ pub fn track(repo: &Repo, from: &Side, to: &Side, spans: &[Span]) -> Vec<Result<
 /// Finds the lines of a span at the side that it comes from.
 fn origin(
     cache: &mut Cache<'_>,
-    from: &Side,
-    side: FoundSide,
+    from: &RepoState,
+    side: FoundState,
     span: &Span,
 ) -> Result<FoundSpan, Refusal> {
-    let Some(file) = side::find(cache.repo, side, &span.path)? else {
+    let Some(file) = repo_state::find(cache.repo, side, &span.path)? else {
         return Err(not_a_file(cache.repo, from, &span.path));
     };
     if span.start == 0 || span.end < span.start {
@@ -131,7 +136,7 @@ fn origin(
         return Err(refuse::past_end(&span.path, span.end, total as u64));
     }
     let spot = Spot {
-        file: side::SideFile {
+        file: repo_state::StateFile {
             path: file.path,
             blob: read.blob,
         },
@@ -141,9 +146,9 @@ fn origin(
 }
 
 /// Why there are no lines at a path.
-fn not_a_file(repo: &Repo, from: &Side, path: &str) -> Refusal {
+fn not_a_file(repo: &Repo, from: &RepoState, path: &str) -> Refusal {
     match from {
-        Side::Commit(rev) => {
+        RepoState::Commit(rev) => {
             let commit = match repo.commit(rev) {
                 Ok(commit) => commit,
                 Err(refusal) => return refusal,
@@ -157,7 +162,7 @@ fn not_a_file(repo: &Repo, from: &Side, path: &str) -> Refusal {
                 ),
             }
         }
-        Side::Index | Side::Worktree => refuse::not_found(
+        RepoState::Index | RepoState::Worktree => refuse::not_found(
             format!("{} is not a file at that revision", refuse::quoted(path)),
             "Write the path of a file from the repository root.",
         ),
@@ -167,15 +172,15 @@ fn not_a_file(repo: &Repo, from: &Side, path: &str) -> Refusal {
 /// The two sides compared in one step.
 fn at_once(
     cache: &mut Cache<'_>,
-    old: FoundSide,
-    new: FoundSide,
+    old: FoundState,
+    new: FoundState,
     origins: &[&FoundSpan],
 ) -> Vec<Fate> {
     let paths: HashSet<&str> = origins
         .iter()
         .map(|it| it.spot.file.path.as_str())
         .collect();
-    match side::changes(cache.repo, old, new, &|path| paths.contains(path)) {
+    match repo_state::changes(cache.repo, old, new, &|path| paths.contains(path)) {
         Ok(changes) => {
             let mut step = Step::new(old, new, &changes);
             let spots = origins.iter().map(|it| &it.spot);
@@ -192,8 +197,8 @@ fn at_once(
 }
 
 /// A damaged repository cannot be compared as a whole: the file at the same path still can be.
-fn by_itself(cache: &mut Cache<'_>, old: FoundSide, new: FoundSide, spot: &Spot) -> Fate {
-    let found = match side::find(cache.repo, new, &spot.file.path) {
+fn by_itself(cache: &mut Cache<'_>, old: FoundState, new: FoundState, spot: &Spot) -> Fate {
+    let found = match repo_state::find(cache.repo, new, &spot.file.path) {
         Ok(Some(file)) => file,
         Ok(None) => {
             return Fate::Unknown(refuse::unavailable(
@@ -206,7 +211,7 @@ fn by_itself(cache: &mut Cache<'_>, old: FoundSide, new: FoundSide, spot: &Spot)
         }
         Err(refusal) => return Fate::Unknown(refusal),
     };
-    let change = [side::ChangedFile {
+    let change = [repo_state::ChangedFile {
         old: Some(spot.file.clone()),
         new: Some(found),
     }];

@@ -9,7 +9,7 @@ use super::{
     cache::{Cache, ReadText},
     linemap::LineMap,
     place::{SpanPlace, judged, mapped},
-    side::{ChangedFile, FoundSide, SideFile},
+    repo_state::{ChangedFile, FoundState, StateFile},
     text::Text,
 };
 
@@ -38,14 +38,14 @@ const TELLING_ELSEWHERE: f32 = 40.0;
 /// The same for a span that appears unchanged exactly once among its own file's added lines.
 const TELLING_EXACT: f32 = 8.0;
 
-struct Added {
-    file: SideFile,
+struct AddedFile {
+    file: StateFile,
     read: ReadText,
     /// Maps from the old version of the file; `None` for a new file.
     map: Option<Rc<LineMap>>,
 }
 
-impl Added {
+impl AddedFile {
     fn is_added(&self, line: usize) -> bool {
         self.map.as_ref().is_none_or(|it| it.is_added(line))
     }
@@ -67,13 +67,13 @@ pub(super) struct Blocks {
 
 /// The lines that a change added.
 pub(super) struct Additions {
-    files: Vec<Added>,
+    files: Vec<AddedFile>,
     at: HashMap<u64, Vec<(usize, usize)>>,
 }
 
 /// Where a moved span is now.
 pub(super) struct MovedSpan {
-    pub(super) file: SideFile,
+    pub(super) file: StateFile,
     pub(super) place: SpanPlace,
     /// Whether another place matched equally well.
     pub(super) ambiguous: bool,
@@ -92,8 +92,8 @@ impl Additions {
     /// Files that cannot be read are skipped.
     pub(super) fn of(
         cache: &mut Cache<'_>,
-        old: FoundSide,
-        new: FoundSide,
+        old: FoundState,
+        new: FoundState,
         changes: &[ChangedFile],
     ) -> Self {
         let mut files = Vec::new();
@@ -109,8 +109,8 @@ impl Additions {
             };
             let before = change.old.as_ref().and_then(|it| cache.read(old, it).ok());
             let map = before.map(|it| cache.map(&it, &read));
-            let added = Added {
-                file: SideFile {
+            let added = AddedFile {
+                file: StateFile {
                     path: file.path.clone(),
                     blob: read.blob,
                 },
@@ -425,7 +425,7 @@ impl Additions {
 }
 
 /// Aligns a span with the lines around a candidate.
-fn close_up(span: &Text, added: &Added, candidate: &Candidate) -> Option<SpanPlace> {
+fn close_up(span: &Text, added: &AddedFile, candidate: &Candidate) -> Option<SpanPlace> {
     let text = &added.read.text;
     let slack = span.len() / 2 + 2;
     let from = candidate.lines.start.saturating_sub(slack);

@@ -8,7 +8,7 @@ use git2::Oid;
 
 use crate::Repo;
 
-use super::side::{self, ChangedFile, FoundSide};
+use super::repo_state::{self, ChangedFile, FoundState};
 
 /// Two files are one where this share of the larger one is in both.
 const ALIKE: f32 = 0.5;
@@ -28,7 +28,7 @@ struct SortedLines {
 /// The changes, with what was renamed made one where `wanted` names a file that went.
 pub(super) fn found(
     repo: &Repo,
-    sides: (FoundSide, FoundSide),
+    sides: (FoundState, FoundState),
     mut changes: Vec<ChangedFile>,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<ChangedFile>, Refusal> {
@@ -77,25 +77,25 @@ pub(crate) fn renamed(
     (old, new): (Oid, Oid),
     path: &str,
 ) -> Result<Option<String>, Refusal> {
-    let sides = (FoundSide::Tree(old), FoundSide::Tree(new));
-    let changes = side::changes(repo, sides.0, sides.1, &|it| it == path)?;
+    let sides = (FoundState::Tree(old), FoundState::Tree(new));
+    let changes = repo_state::changes(repo, sides.0, sides.1, &|it| it == path)?;
     let mut changes = changes.into_iter();
     let found = changes.find(|it| it.old.as_ref().is_some_and(|it| it.path == path));
     Ok(found.and_then(|it| it.new).map(|it| it.path))
 }
 
 /// Reads files on disk whose blob id is not known yet.
-fn name_blobs(repo: &Repo, side: FoundSide, changes: &mut [ChangedFile], came: &[usize]) {
+fn name_blobs(repo: &Repo, side: FoundState, changes: &mut [ChangedFile], came: &[usize]) {
     let mut left = MOST_READ;
     for at in came.iter().take(MOST_FILES) {
-        let unknown = |it: &&mut side::SideFile| it.blob == Oid::ZERO_SHA1;
+        let unknown = |it: &&mut repo_state::StateFile| it.blob == Oid::ZERO_SHA1;
         let Some(file) = changes[*at].new.as_mut().filter(unknown) else {
             continue;
         };
         if left == 0 || repo.stop().is_due() {
             return;
         }
-        if let Ok((blob, bytes)) = side::read(repo, side, file) {
+        if let Ok((blob, bytes)) = repo_state::read(repo, side, file) {
             left = left.saturating_sub(bytes.len());
             file.blob = blob;
         }
@@ -127,25 +127,26 @@ fn equal(changes: &[ChangedFile], went: &[usize], came: &[usize]) -> Vec<(usize,
 /// Pairs of files that have much in common, the most alike first.
 fn alike(
     repo: &Repo,
-    sides: (FoundSide, FoundSide),
+    sides: (FoundState, FoundState),
     changes: &[ChangedFile],
     went: &[usize],
     came: &[usize],
 ) -> Result<Vec<(usize, usize)>, Refusal> {
     let stop = repo.stop();
-    let read =
-        |side: FoundSide, at: &[usize], file: fn(&ChangedFile) -> Option<&side::SideFile>| {
-            let (mut left, mut found) = (MOST_READ, Vec::new());
-            for at in at {
-                stop.check()?;
-                let file = file(&changes[*at]).filter(|_| left > 0);
-                if let Some((_, bytes)) = file.and_then(|it| side::read(repo, side, it).ok()) {
-                    left = left.saturating_sub(bytes.len());
-                    found.push((*at, SortedLines::of(&bytes)));
-                }
+    let read = |side: FoundState,
+                at: &[usize],
+                file: fn(&ChangedFile) -> Option<&repo_state::StateFile>| {
+        let (mut left, mut found) = (MOST_READ, Vec::new());
+        for at in at {
+            stop.check()?;
+            let file = file(&changes[*at]).filter(|_| left > 0);
+            if let Some((_, bytes)) = file.and_then(|it| repo_state::read(repo, side, it).ok()) {
+                left = left.saturating_sub(bytes.len());
+                found.push((*at, SortedLines::of(&bytes)));
             }
-            Ok::<_, Refusal>(found)
-        };
+        }
+        Ok::<_, Refusal>(found)
+    };
     let old = read(sides.0, went, |it| it.old.as_ref())?;
     let new = read(sides.1, came, |it| it.new.as_ref())?;
     let mut compared = 0;
@@ -177,7 +178,7 @@ fn same_name(changes: &[ChangedFile], old: usize, new: usize) -> bool {
     name_of(&changes[old].old) == name_of(&changes[new].new)
 }
 
-fn name_of(file: &Option<side::SideFile>) -> Option<String> {
+fn name_of(file: &Option<repo_state::StateFile>) -> Option<String> {
     let path = &file.as_ref()?.path;
     path.rsplit('/').next().map(str::to_owned)
 }

@@ -8,7 +8,7 @@ use super::{
     cache::Cache,
     moves::{Additions, Blocks, MovedSpan},
     place::{SpanPlace, exact_nearby, place},
-    side::{ChangedFile, FoundSide, SideFile},
+    repo_state::{ChangedFile, FoundState, StateFile},
 };
 
 /// Below this share a span that stands in its place is first looked for elsewhere.
@@ -24,7 +24,7 @@ const FEW_WORDS: u32 = 20;
 /// Lines of a file, from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Spot {
-    pub(super) file: SideFile,
+    pub(super) file: StateFile,
     pub(super) lines: Range<usize>,
 }
 
@@ -54,8 +54,8 @@ pub(super) enum Fate {
 
 /// From `old` to `new`, which differ by `changes`.
 pub(super) struct Step<'s> {
-    pub(super) old: FoundSide,
-    pub(super) new: FoundSide,
+    pub(super) old: FoundState,
+    pub(super) new: FoundState,
     pub(super) changes: &'s [ChangedFile],
     by_path: HashMap<&'s str, &'s ChangedFile>,
     additions: Option<Additions>,
@@ -64,7 +64,7 @@ pub(super) struct Step<'s> {
 }
 
 impl<'s> Step<'s> {
-    pub(super) fn new(old: FoundSide, new: FoundSide, changes: &'s [ChangedFile]) -> Self {
+    pub(super) fn new(old: FoundState, new: FoundState, changes: &'s [ChangedFile]) -> Self {
         let named = |it: &'s ChangedFile| Some((it.old.as_ref()?.path.as_str(), it));
         Self {
             old,
@@ -101,8 +101,8 @@ impl<'s> Step<'s> {
         &self,
         cache: &mut Cache<'_>,
         spot: &Spot,
-        new: &SideFile,
-    ) -> Result<(SideFile, Option<SpanPlace>), Refusal> {
+        new: &StateFile,
+    ) -> Result<(StateFile, Option<SpanPlace>), Refusal> {
         let before = cache.read(self.old, &spot.file)?;
         let after = match cache.read(self.new, new) {
             Ok(read) => read,
@@ -112,7 +112,7 @@ impl<'s> Step<'s> {
             }
             Err(refusal) => return Err(refusal),
         };
-        let file = SideFile {
+        let file = StateFile {
             path: new.path.clone(),
             blob: after.blob,
         };
@@ -133,7 +133,7 @@ impl<'s> Step<'s> {
         &mut self,
         cache: &mut Cache<'_>,
         spot: &Spot,
-        file: SideFile,
+        file: StateFile,
         found: Option<SpanPlace>,
     ) -> Fate {
         match found {
@@ -148,7 +148,7 @@ impl<'s> Step<'s> {
         &mut self,
         cache: &mut Cache<'_>,
         spot: &Spot,
-        here: Option<(SideFile, SpanPlace)>,
+        here: Option<(StateFile, SpanPlace)>,
     ) -> Fate {
         let before = match cache.read(self.old, &spot.file) {
             Ok(read) => read,
@@ -210,7 +210,7 @@ impl<'s> Step<'s> {
     }
 }
 
-fn stays(spot: Spot, file: SideFile) -> Fate {
+fn stays(spot: Spot, file: StateFile) -> Fate {
     Fate::At {
         spot: Spot { file, ..spot },
         kept: 1.0,
@@ -222,7 +222,7 @@ fn stays(spot: Spot, file: SideFile) -> Fate {
     }
 }
 
-fn at(file: SideFile, place: SpanPlace, ambiguous: bool, away: Option<f32>) -> Fate {
+fn at(file: StateFile, place: SpanPlace, ambiguous: bool, away: Option<f32>) -> Fate {
     Fate::At {
         spot: Spot {
             file,

@@ -8,13 +8,14 @@ use git2::{Commit, Oid};
 use imara_diff::InternedInput;
 
 use crate::{
-    Encoding, Repo, landmarks,
-    trees::{self, Difference, TreeEntry},
+    Encoding, Repo,
+    git::trees::{self, Difference, TreeEntry},
+    text::landmarks,
 };
 
 use super::{
-    Side, Span, compared, renames,
-    side::{ChangedFile, FoundSide},
+    RepoState, Span, compared, renames,
+    repo_state::{ChangedFile, FoundState},
     track,
     verdict::{Edit, State},
 };
@@ -195,7 +196,7 @@ impl<'r> TraceSearch<'r> {
         }
         let changes = changed.iter().cloned();
         let changes = changes.map(|(old, new)| ChangedFile { old, new }).collect();
-        let sides = (FoundSide::Tree(old), FoundSide::Tree(new));
+        let sides = (FoundState::Tree(old), FoundState::Tree(new));
         let changes = renames::found(self.repo, sides, changes, &|_| true).ok()?;
         for change in changes {
             if self.repo.stop().is_due() {
@@ -331,8 +332,8 @@ impl<'r> TraceSearch<'r> {
             end: trace.lines.end,
         };
         let (from, to) = (
-            Side::Commit(trace.parent.clone()),
-            Side::Commit(self.head.to_owned()),
+            RepoState::Commit(trace.parent.clone()),
+            RepoState::Commit(self.head.to_owned()),
         );
         let found = track(self.repo, &from, &to, &[span]).pop()?.ok()?;
         Some(match trace.became {

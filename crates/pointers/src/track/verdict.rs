@@ -5,7 +5,7 @@ use engram_model::Refusal;
 use super::{
     cache::{Cache, ReadText},
     likeness::likeness,
-    side::FoundSide,
+    repo_state::FoundState,
     step::{Fate, Spot},
     text::{Text, same_but_for_blanks},
 };
@@ -111,7 +111,7 @@ pub(super) fn is_doubtful(text: &Text, spot: &Spot, fate: &Fate) -> bool {
 /// Weighs the direct answer and the one through the commits, then looks at the bytes.
 pub(super) fn of(
     cache: &mut Cache<'_>,
-    side: FoundSide,
+    side: FoundState,
     origin: &ReadText,
     spot: &Spot,
     direct: Fate,

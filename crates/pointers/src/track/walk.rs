@@ -9,26 +9,26 @@ use crate::Repo;
 use super::{
     cache::Cache,
     history,
-    side::{self, FoundSide},
+    repo_state::{self, FoundState},
     step::{Fate, Spot, Step},
 };
 
 /// The states between two sides, both included; `None` where there is no way of more than one step.
 pub(super) fn route(
     repo: &Repo,
-    from: (FoundSide, Option<Oid>),
-    to: (FoundSide, Option<Oid>),
-) -> Option<Vec<FoundSide>> {
+    from: (FoundState, Option<Oid>),
+    to: (FoundState, Option<Oid>),
+) -> Option<Vec<FoundState>> {
     let commits = history::route(repo, from.1?, to.1?)?;
     let mut route = Vec::with_capacity(commits.len() + 2);
-    if !matches!(from.0, FoundSide::Tree(_)) {
+    if !matches!(from.0, FoundState::Tree(_)) {
         route.push(from.0);
     }
     for commit in commits {
         let tree = repo.commit_of_id(commit).ok()?.tree_id();
-        route.push(FoundSide::Tree(tree));
+        route.push(FoundState::Tree(tree));
     }
-    if !matches!(to.0, FoundSide::Tree(_)) {
+    if !matches!(to.0, FoundState::Tree(_)) {
         route.push(to.0);
     }
     route.dedup();
@@ -38,7 +38,7 @@ pub(super) fn route(
 /// Where each spot ends up along a route. `None` for all if a step fails.
 pub(super) fn along(
     cache: &mut Cache<'_>,
-    route: &[FoundSide],
+    route: &[FoundState],
     spots: Vec<Spot>,
 ) -> Vec<Option<Fate>> {
     let mut fates: Vec<Fate> = spots.into_iter().map(beginning).collect();
@@ -54,7 +54,8 @@ pub(super) fn along(
         if paths.is_empty() {
             break;
         }
-        let changes = match side::changes(cache.repo, old, new, &|path| paths.contains(path)) {
+        let changes = match repo_state::changes(cache.repo, old, new, &|path| paths.contains(path))
+        {
             Ok(changes) => changes,
             Err(error) => {
                 tracing::info!(%error, "a commit on the way cannot be read");

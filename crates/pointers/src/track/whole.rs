@@ -5,8 +5,8 @@ use engram_model::Refusal;
 use crate::Repo;
 
 use super::{
-    Anchor, Edit, Side, Span, State, not_a_file,
-    side::{self, ChangedFile},
+    Anchor, Edit, RepoState, Span, State, not_a_file,
+    repo_state::{self, ChangedFile},
 };
 
 /// How many new files are read to find a renamed one.
@@ -16,12 +16,17 @@ const MOST_READ: usize = 200;
 ///
 /// # Errors
 /// A side, or the file at `from`, that is not there.
-pub fn whole(repo: &Repo, from: &Side, to: &Side, span: &Span) -> Result<Anchor, Refusal> {
+pub fn whole(
+    repo: &Repo,
+    from: &RepoState,
+    to: &RepoState,
+    span: &Span,
+) -> Result<Anchor, Refusal> {
     let ((old, _), (new, _)) = (from.find(repo)?, to.find(repo)?);
-    let Some(file) = side::find(repo, old, &span.path)? else {
+    let Some(file) = repo_state::find(repo, old, &span.path)? else {
         return Err(not_a_file(repo, from, &span.path));
     };
-    let (then, _) = side::read(repo, old, &file)?;
+    let (then, _) = repo_state::read(repo, old, &file)?;
     let at = |state, path: &str| Anchor {
         state,
         place: Some(Span {
@@ -30,22 +35,23 @@ pub fn whole(repo: &Repo, from: &Side, to: &Side, span: &Span) -> Result<Anchor,
         }),
         confidence: 1.0,
     };
-    if let Some(file) = side::find(repo, new, &span.path)? {
-        let (now, _) = side::read(repo, new, &file)?;
+    if let Some(file) = repo_state::find(repo, new, &span.path)? {
+        let (now, _) = repo_state::read(repo, new, &file)?;
         return Ok(if now == then {
             at(State::Unchanged, &span.path)
         } else {
             at(State::Edited(Edit::Text), &span.path)
         });
     }
-    let changes = side::changes(repo, old, new, &|path| path == span.path)?;
+    let changes = repo_state::changes(repo, old, new, &|path| path == span.path)?;
     let is_new = |it: &ChangedFile| it.old.as_ref().is_none_or(|old| old.path == span.path);
     let mut there = changes
         .into_iter()
         .filter(is_new)
         .filter_map(|it| it.new)
         .take(MOST_READ);
-    let renamed = there.find(|it| side::read(repo, new, it).is_ok_and(|(now, _)| now == then));
+    let renamed =
+        there.find(|it| repo_state::read(repo, new, it).is_ok_and(|(now, _)| now == then));
     Ok(match renamed {
         Some(file) => at(State::Renamed, &file.path),
         None => Anchor {

@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::mpsc, time::Duration};
 use engram_model::{Code, Pointer, Refusal};
 use engram_pointers::{
     Anchors, Origin, Pinned, Repo, Stop, blame, line, resolve, source, standing,
-    track::{Side, Span, State, lately, track},
+    track::{RepoState, Span, State, lately, track},
 };
 use git2::{ObjectType, Oid, Repository, Signature, Time};
 
@@ -213,9 +213,9 @@ fn trees_that_multiply_are_not_walked_to_their_end() {
             start: 1,
             end: 3,
         };
-        let commit = |rev: &str| Side::Commit(rev.to_owned());
+        let commit = |rev: &str| RepoState::Commit(rev.to_owned());
         let all = [span.clone()];
-        for to in [commit("HEAD"), Side::Index, Side::Worktree] {
+        for to in [commit("HEAD"), RepoState::Index, RepoState::Worktree] {
             let found = track(&repo, &commit("HEAD~1"), &to, &all).remove(0);
             assert!(
                 !matches!(found, Ok(verdict) if to == commit("HEAD") && verdict.state != State::Deleted)
@@ -288,7 +288,10 @@ fn a_file_that_is_too_large_is_refused_by_its_size() {
         start: 1,
         end: 1,
     };
-    let (from, to) = (Side::Commit("HEAD~1".into()), Side::Commit("HEAD".into()));
+    let (from, to) = (
+        RepoState::Commit("HEAD~1".into()),
+        RepoState::Commit("HEAD".into()),
+    );
     let found = track(&repo, &from, &to, &[span("large.txt"), span("a.txt")]);
     refused(
         found[0].clone(),
@@ -410,7 +413,11 @@ fn ask_everything(repo: &Repo) {
     repo.own_file("engram");
     repo.is_named_back();
     let _ = (repo.largest_files(2), lately(repo));
-    let sides = [Side::Commit("HEAD".into()), Side::Index, Side::Worktree];
+    let sides = [
+        RepoState::Commit("HEAD".into()),
+        RepoState::Index,
+        RepoState::Worktree,
+    ];
     let span = Span {
         path: "folder/a.txt".to_owned(),
         start: 1,
@@ -492,7 +499,7 @@ fn what_is_stopped_ends() {
         start: 1,
         end: 1,
     };
-    let commit = |rev: &str| Side::Commit(rev.to_owned());
+    let commit = |rev: &str| RepoState::Commit(rev.to_owned());
     let first = fixture.git(&["rev-parse", "HEAD~20"]);
     let stopped = |found: Result<(), Refusal>, what: &str| {
         refused(
@@ -507,7 +514,7 @@ fn what_is_stopped_ends() {
         resolve(Some(&repo), &Stored::default(), &pointer).map(|_| ())
     };
     stopped(read("repo:a.txt@HEAD~20"), "a walk back");
-    for to in [commit("HEAD"), Side::Worktree] {
+    for to in [commit("HEAD"), RepoState::Worktree] {
         let found = track(&repo, &commit(&first), &to, std::slice::from_ref(&span));
         stopped(
             found.into_iter().next().unwrap().map(|_| ()),

@@ -3,6 +3,7 @@
 
 mod big;
 mod bounds;
+mod definition_sources;
 mod definitions;
 mod diffs;
 mod encodings;

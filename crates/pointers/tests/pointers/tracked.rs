@@ -1,6 +1,6 @@
 //! Where spans are after one change or several: the states, and the peers' classes.
 
-use engram_pointers::track::{Anchor, Edit, Side, Span, State, track};
+use engram_pointers::track::{Anchor, Edit, RepoState, Span, State, track};
 
 use crate::fixture::Fixture;
 
@@ -15,7 +15,7 @@ pub(crate) fn span(path: &str, start: u32, end: u32) -> Span {
 /// One span that must be answered.
 #[track_caller]
 pub(crate) fn follow(fixture: &Fixture, from: &str, to: &str, asked: &Span) -> Anchor {
-    let sides = (Side::Commit(from.into()), Side::Commit(to.into()));
+    let sides = (RepoState::Commit(from.into()), RepoState::Commit(to.into()));
     let spans = std::slice::from_ref(asked);
     let mut answers = track(&fixture.repo(), &sides.0, &sides.1, spans);
     answers.pop().unwrap().unwrap()
@@ -395,14 +395,14 @@ fn the_index_and_the_disk_are_sides_too() {
     fixture.git(&["add", "a.py"]);
     fixture.write("a.py", format!("on disk\nstaged\n{text}").as_bytes());
     let repo = fixture.repo();
-    let commit = Side::Commit("HEAD".into());
+    let commit = RepoState::Commit("HEAD".into());
     for (from, to, first, expected) in [
-        (&commit, &Side::Index, 6, (7, 10)),
-        (&commit, &Side::Worktree, 6, (8, 11)),
-        (&Side::Index, &Side::Worktree, 7, (8, 11)),
-        (&Side::Worktree, &Side::Index, 8, (7, 10)),
-        (&Side::Worktree, &commit, 8, (6, 9)),
-        (&Side::Index, &commit, 7, (6, 9)),
+        (&commit, &RepoState::Index, 6, (7, 10)),
+        (&commit, &RepoState::Worktree, 6, (8, 11)),
+        (&RepoState::Index, &RepoState::Worktree, 7, (8, 11)),
+        (&RepoState::Worktree, &RepoState::Index, 8, (7, 10)),
+        (&RepoState::Worktree, &commit, 8, (6, 9)),
+        (&RepoState::Index, &commit, 7, (6, 9)),
     ] {
         let asked = [span("a.py", first, first + 3)];
         let found = track(&repo, from, to, &asked).pop().unwrap().unwrap();
@@ -413,7 +413,7 @@ fn the_index_and_the_disk_are_sides_too() {
     fixture.write("a.py", b"import new\n");
     fixture.write("new.py", text.as_bytes());
     let asked = [span("a.py", 6, 9)];
-    let found = track(&repo, &commit, &Side::Worktree, &asked);
+    let found = track(&repo, &commit, &RepoState::Worktree, &asked);
     let found = found.into_iter().next().unwrap().unwrap();
     expect(
         &found,

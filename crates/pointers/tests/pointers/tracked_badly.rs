@@ -3,15 +3,15 @@
 use std::fs;
 
 use engram_model::Code;
-use engram_pointers::track::{Edit, Side, Span, State, track};
+use engram_pointers::track::{Edit, RepoState, Span, State, track};
 
 use crate::{
     fixture::{Fixture, refused},
     tracked::{follow, span},
 };
 
-fn commits(from: &str, to: &str) -> (Side, Side) {
-    (Side::Commit(from.into()), Side::Commit(to.into()))
+fn commits(from: &str, to: &str) -> (RepoState, RepoState) {
+    (RepoState::Commit(from.into()), RepoState::Commit(to.into()))
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn an_unknown_revision_is_refused_for_each_span() {
     }
     let bare = engram_pointers::Repo::open(&bare).unwrap();
     let (head, _) = commits("HEAD", "HEAD");
-    for side in [Side::Index, Side::Worktree] {
+    for side in [RepoState::Index, RepoState::Worktree] {
         let refused = track(&bare, &head, &side, &[span("f", 1, 1)]).remove(0);
         let refusal = refused.unwrap_err();
         assert!(refusal.message.contains("bare"), "{refusal}");
@@ -194,8 +194,13 @@ fn line_ends_of_the_checkout_are_no_edit() {
         ]);
         fixture.git(&["config", "core.autocrlf", autocrlf]);
         fixture.write("f", b"alpha one\r\nbeta two\r\ngamma three\r\n");
-        let head = Side::Commit("HEAD".into());
-        let found = track(&fixture.repo(), &head, &Side::Worktree, &[span("f", 1, 2)]);
+        let head = RepoState::Commit("HEAD".into());
+        let found = track(
+            &fixture.repo(),
+            &head,
+            &RepoState::Worktree,
+            &[span("f", 1, 2)],
+        );
         assert_eq!(found[0].as_ref().unwrap().state, want, "{name}");
     }
 }
@@ -218,9 +223,9 @@ fn a_file_of_lfs_is_compared_as_it_is_stored() {
         ("b.age", b"sealed\n"),
         ("plain", b"one line\n"),
     ]);
-    let head = Side::Commit("HEAD".into());
+    let head = RepoState::Commit("HEAD".into());
     let asked = ["a.bin", "b.age", "plain"].map(|it| span(it, 1, 1));
-    let look = || track(&fixture.repo(), &head, &Side::Worktree, &asked);
+    let look = || track(&fixture.repo(), &head, &RepoState::Worktree, &asked);
     for (what, on_disk, want) in [
         (
             "not fetched",
@@ -234,7 +239,7 @@ fn a_file_of_lfs_is_compared_as_it_is_stored() {
     }
     let whole = [span("a.bin", 1, 3)];
     fixture.write("a.bin", b"\0\x02 another picture");
-    let found = track(&fixture.repo(), &head, &Side::Worktree, &whole).remove(0);
+    let found = track(&fixture.repo(), &head, &RepoState::Worktree, &whole).remove(0);
     assert_eq!(found.unwrap().state, State::Edited(Edit::Text));
     fixture.write("b.age", b"opened\n");
     let found = look();

@@ -1,6 +1,6 @@
 //! Properties of tracking over generated histories.
 
-use engram_pointers::track::{Anchor, Edit, Side, Span, State, track};
+use engram_pointers::track::{Anchor, Edit, RepoState, Span, State, track};
 use proptest::prelude::*;
 
 use crate::fixture::Fixture;
@@ -247,7 +247,7 @@ fn put(fixture: &Fixture, files: &[File]) -> String {
 
 impl History {
     fn follow(&self, from: usize, to: usize, asked: &[Span]) -> Vec<Anchor> {
-        let side = |at: usize| Side::Commit(self.states[at].0.clone());
+        let side = |at: usize| RepoState::Commit(self.states[at].0.clone());
         let answers = track(&self.fixture.repo(), &side(from), &side(to), asked);
         answers.into_iter().map(Result::unwrap).collect()
     }
@@ -429,7 +429,7 @@ proptest! {
             .flat_map(|start| (0..4).map(move |more| (start, start + more)))
             .map(|(start, end)| Span { path: "f".into(), start, end })
             .collect();
-        let sides = (Side::Commit("HEAD~1".into()), Side::Commit("HEAD".into()));
+        let sides = (RepoState::Commit("HEAD~1".into()), RepoState::Commit("HEAD".into()));
         for (from, to) in [(&sides.0, &sides.1), (&sides.1, &sides.0)] {
             let answers = track(&fixture.repo(), from, to, &asked);
             prop_assert_eq!(answers.len(), asked.len());

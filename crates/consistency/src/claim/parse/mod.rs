@@ -1,0 +1,9 @@
+//! From words to statements: clauses are split off, and each is parsed word by word.
+
+pub(super) mod assigned;
+pub(super) mod circumstance;
+pub(super) mod clause;
+pub(super) mod given;
+pub(super) mod read;
+pub(super) mod sketch;
+pub(super) mod word;

@@ -1,0 +1,445 @@
+//! Parses one clause word by word into a [`Statement`].
+
+use crate::claim::{
+    statement::{Reach, Statement, Traits},
+    values::quantity::{self, Words},
+    words::{
+        lexicon::{self, Form, LONGEST, Meaning},
+        name,
+        token::Token,
+    },
+};
+
+use super::{circumstance, sketch::Sketch};
+
+/// What one clause says.
+pub(crate) fn read(tokens: &[Token]) -> Statement {
+    let mut reader = Reader {
+        words: Words(tokens),
+        at: 0,
+        sketch: Sketch::default(),
+        said: Statement::default(),
+        hung: "",
+    };
+    circumstance::leading(&mut reader);
+    if is_order(tokens) {
+        reader.said.aside = true;
+    }
+    while reader.words.get(reader.at).is_some() && !reader.sketch.ended {
+        reader.step();
+    }
+    let Reader { sketch, said, .. } = reader;
+    sketch.finish(said, tokens)
+}
+
+/// Whether a clause is an instruction rather than a statement.
+fn is_order(tokens: &[Token]) -> bool {
+    const ORDERS: &[&str] = &[
+        "run",
+        "use",
+        "set",
+        "make",
+        "add",
+        "ensure",
+        "keep",
+        "try",
+        "please",
+        "do",
+        "don't",
+        "ignore",
+        "remember",
+        "remove",
+        "avoid",
+        "prefer",
+        "disregard",
+        "note",
+    ];
+    tokens
+        .first()
+        .is_some_and(|it| !it.quoted && ORDERS.contains(&it.lower.as_str()))
+}
+
+pub(crate) struct Reader<'a> {
+    pub(crate) words: Words<'a>,
+    pub(crate) at: usize,
+    pub(crate) sketch: Sketch,
+    pub(crate) said: Statement,
+    /// The preposition that governs the next word.
+    pub(crate) hung: &'static str,
+}
+
+impl Reader<'_> {
+    /// Takes the next word, or the next few that belong together.
+    fn step(&mut self) {
+        if self.sketch.skipped.contains(&self.at) {
+            self.at += 1;
+            return;
+        }
+        let Some(token) = self.words.get(self.at) else {
+            return;
+        };
+        // A place of evidence: line 43, #123
+        let evidence =
+            ["line", "lines", "#", "pr", "issue", "commit"].contains(&token.lower.as_str());
+        let number = |at: usize| {
+            self.words
+                .lower(at)
+                .starts_with(|it: char| it.is_ascii_digit())
+        };
+        // What speaks is no evidence: "line 10 sets the timeout" says nothing of line 40.
+        if evidence && self.sketch.places.is_empty() {
+            let told = (self.at..self.at + 3).find(|it| number(*it) && *it > self.at);
+            self.said
+                .conditions
+                .extend(told.map(|it| format!("{} {}", token.lower, self.words.lower(it))));
+        }
+        if evidence && !token.quoted && self.words.lower(self.at + 1) == "#" {
+            self.at += 1;
+            return;
+        }
+        if evidence && !token.quoted && number(self.at + 1) {
+            self.at += 2;
+            return;
+        }
+        let phrase = self.phrase(2);
+        let meaning = match phrase {
+            Some(known) => Some(known),
+            None => {
+                if self.value() {
+                    return;
+                } else {
+                    self.phrase(1)
+                }
+            }
+        };
+        if let Some((meaning, words)) = meaning {
+            self.mean(meaning, words);
+            return;
+        }
+        if token.mark {
+            self.mark(&token.text.clone());
+            return;
+        }
+        self.word(token);
+        self.at += 1;
+    }
+
+    /// The longest lexicon entry that starts here, with at least so many words.
+    fn phrase(&self, least: usize) -> Option<(Meaning, usize)> {
+        let mut joined = String::new();
+        let mut best = None;
+        for length in 1..=LONGEST {
+            let Some(token) = self.words.get(self.at + length - 1).filter(|it| !it.quoted) else {
+                break;
+            };
+            if length > 1 {
+                joined.push(' ');
+            }
+            joined.push_str(&token.lower);
+            if length >= least
+                && let Some(meaning) = lexicon::exact(&joined)
+            {
+                best = Some((meaning, length));
+            }
+        }
+        let token = self.words.get(self.at)?;
+        match best {
+            Some((_, 1)) => {
+                let (meaning, words) = self.alone(token, best?.0)?;
+                Some((meaning, words))
+            }
+            best => best,
+        }
+    }
+
+    /// What a single word means here, given its neighbours.
+    fn alone(&self, token: &Token, meaning: Meaning) -> Option<(Meaning, usize)> {
+        let next = self.words.lower(self.at + 1);
+        let before = self.at.checked_sub(1).map_or("", |it| self.words.lower(it));
+        // "Closed after a minute" is an end, not a state.
+        if meaning == Meaning::Opposite("open", false) && next == "after" {
+            return None;
+        }
+        let ends = self.words.get(self.at + 1).is_none_or(|it| it.mark)
+            || matches!(
+                lexicon::exact(next),
+                Some(Meaning::Hang | Meaning::Condition | Meaning::Default)
+            );
+        let copula = [
+            "is",
+            "are",
+            "be",
+            "was",
+            "were",
+            "been",
+            "currently",
+            "turned",
+            "switched",
+            "not",
+            "isn't",
+            "aren't",
+            "=",
+            "stays",
+            "remains",
+            "always",
+        ]
+        .contains(&before);
+        let number_next = || quantity::value_at(&self.words, self.at + 1).is_some();
+        let meaning = match token.lower.as_str() {
+            "on" if copula && ends => Meaning::Opposite("enable", true),
+            "off" if copula && ends => Meaning::Opposite("enable", false),
+            "off" => Meaning::Hang,
+            "over" if number_next() => Meaning::Form(Form::More),
+            "under" if number_next() => Meaning::Form(Form::Less),
+            "after" if !number_next() && !self.counts_next() => Meaning::Opposite("before", false),
+            "after" => Meaning::Hang,
+            "before" if number_next() => Meaning::Hang,
+            "once" if number_next() => Meaning::Hang,
+            "ci" if token.text != "CI" => return None,
+            "current" | "supported" | "maintained" if !(copula && ends) => return None,
+            "every" | "each" | "any" | "all"
+                if !self.sketch.places.is_empty() && self.hung != "in" && self.hung != "for" =>
+            {
+                Meaning::Noise
+            }
+            // GET and SET are names
+            _ if meaning == Meaning::Light
+                && token.text.len() > 2
+                && token.text != "MUST"
+                && token.text.chars().all(char::is_uppercase) =>
+            {
+                return None;
+            }
+            // A name, not what it would mean in prose
+            "go" if token.text == "Go" && !self.sketch.places.is_empty() => return None,
+            _ => meaning,
+        };
+        Some((meaning, 1))
+    }
+
+    /// Whether "after" is followed by a count: "after three failed logins".
+    fn counts_next(&self) -> bool {
+        (1..=2).any(|it| quantity::value_at(&self.words, self.at + it).is_some())
+    }
+
+    fn mark(&mut self, mark: &str) {
+        match mark {
+            "=" | ":" | ":=" | "==" | "=>" | "->" => self.sketch.assigned = Some((self.at, true)),
+            "~" | "≈" => self.sketch.about.push(self.at),
+            // What adds nothing to numbers written in digits that are not read
+            _ => {}
+        }
+        self.hung = "";
+        self.at += 1;
+    }
+
+    /// Applies a word or a phrase.
+    fn mean(&mut self, meaning: Meaning, words: usize) {
+        let Some(token) = self.words.get(self.at) else {
+            return;
+        };
+        let last = self.words.get(self.at + words - 1).unwrap_or(token);
+        let span = (token.from, last.to);
+        let lower = token.lower.clone();
+        let at = self.at;
+        self.at += words;
+        match meaning {
+            Meaning::Noise => self.noise(&lower),
+            Meaning::Hang => self.hang(&lower),
+            Meaning::Light => self.light(&lower, at),
+            Meaning::Open => {
+                self.said.open = true;
+                self.sketch.verb_seen |= !self.sketch.places.is_empty();
+                if lower.starts_with("support") || lower.starts_with("depend") {
+                    self.verb(name::key(&lower), span);
+                }
+            }
+            Meaning::Negation => {
+                if lower == "no" && self.sketch.places.is_empty() {
+                    self.all(false);
+                }
+                self.said.negative = !self.said.negative;
+                self.said.poles.push(span);
+                self.sketch.verb_seen |= lower.ends_with("n't") || lower == "cannot";
+            }
+            Meaning::Opposite(key, side) => {
+                if words == 1 && self.is_set_to(key, at) {
+                    self.at = at;
+                    self.word(token);
+                    self.at += 1;
+                } else if words == 1 && self.is_attribute(token, at) {
+                    self.add(name::key(&lower), span, Traits::default(), None);
+                } else {
+                    self.opposite(key, side, span);
+                }
+            }
+            Meaning::Concept(key) => self.concept(key, span),
+            Meaning::Form(form) => self.sketch.forms.push((at, form)),
+            Meaning::About => self.sketch.about.push(at),
+            Meaning::Environment(key) => drop(self.said.environment.insert(key.to_owned())),
+            Meaning::All => self.all(false),
+            Meaning::NoneOf => self.all(true),
+            Meaning::Some => self.said.reach = Reach::Some,
+            Meaning::Except => circumstance::except(self),
+            Meaning::Also => self.said.also = true,
+            Meaning::Past | Meaning::Plan => self.said.aside = true,
+            Meaning::Example => {
+                if self.sketch.places.is_empty() {
+                    self.said.aside = true
+                } else {
+                    self.sketch.ended = true
+                }
+            }
+            Meaning::Default => self.default(&lower, at),
+            Meaning::Condition => circumstance::condition(self, &lower),
+            Meaning::Filled(key) => {
+                self.sketch.filled = true;
+                self.verb(name::key(key), span);
+            }
+            Meaning::Alive(alive) => self.sketch.alive(alive, span),
+            // These are only found by their stems.
+            Meaning::Generic
+            | Meaning::End(_)
+            | Meaning::Hold(_)
+            | Meaning::Verb
+            | Meaning::Change => {}
+        }
+    }
+
+    fn noise(&mut self, lower: &str) {
+        if lower == "or" {
+            self.said.open = true;
+        }
+        self.said.sole |= ["only", "exclusively"].contains(&lower);
+    }
+
+    fn hang(&mut self, lower: &str) {
+        const KEPT: &[&str] = &[
+            "from", "in", "at", "for", "after", "within", "by", "to", "of", "per", "on", "inside",
+            "across", "between", "into", "over", "under", "behind",
+        ];
+        self.hung = KEPT
+            .iter()
+            .find(|it| **it == lower)
+            .copied()
+            .unwrap_or("with");
+    }
+
+    pub(crate) fn light(&mut self, lower: &str, at: usize) {
+        let first = !self.sketch.places.is_empty();
+        self.sketch.verb_seen |= first;
+        if ["is", "are", "set to", "set", "equals", "has"].contains(&lower)
+            || lower.starts_with("is set")
+        {
+            self.sketch.assigned = Some((
+                self.at.saturating_sub(1),
+                lower.contains("set") || lower == "equals",
+            ));
+        }
+        if ["was", "were", "had"].contains(&lower) && !circumstance::is_event(&self.words, at + 1) {
+            self.said.aside = true;
+        }
+        self.sketch.was |= ["was", "were", "been"].contains(&lower);
+        let runs = ["run", "runs"].contains(&lower)
+            && ["on", "under", "in"].contains(&self.words.lower(at + 1));
+        self.sketch.is_copula |= runs || ["is", "are", "be"].contains(&lower);
+        self.hung = "";
+    }
+
+    /// Whether a word is a setting's value, as in `SAMESITE=Strict`, not a statement of its own.
+    fn is_set_to(&self, key: &str, at: usize) -> bool {
+        let flag = ["enable", "mandatory", "allow"].contains(&key);
+        let follows = |it: &(usize, bool)| it.1 && it.0 + 1 == at;
+        !flag
+            && !self.sketch.settings.is_empty()
+            && self.sketch.assigned.as_ref().is_some_and(follows)
+    }
+
+    /// Whether a word says which ones are meant, before anything is said of them: "disabled accounts
+    /// are purged" does not deny that active ones are.
+    pub(crate) fn is_attribute(&self, token: &Token, at: usize) -> bool {
+        const WORDS: &[&str] = &[
+            "active",
+            "inactive",
+            "mandatory",
+            "optional",
+            "public",
+            "private",
+            "synchronous",
+            "asynchronous",
+            "stateful",
+            "stateless",
+            "manual",
+            "automatic",
+            "static",
+            "dynamic",
+            "sequential",
+            "read-only",
+            "writable",
+            "mutable",
+            "immutable",
+            "invalid",
+            "forbidden",
+        ];
+        let participle = token.lower.ends_with("ed") && token.lower != "need";
+        let adjective = participle || WORDS.contains(&token.lower.as_str());
+        let before = at.checked_sub(1).map(|it| self.words.lower(it));
+        let said = before.and_then(lexicon::exact);
+        let predicate = matches!(
+            said,
+            Some(Meaning::Light | Meaning::Negation | Meaning::Open)
+        );
+        let noun = self.words.get(at + 1).is_some_and(|next| {
+            let meaning = lexicon::exact(&next.lower);
+            !next.mark && !next.quoted && matches!(meaning, None | Some(Meaning::Concept(_)))
+        });
+        adjective && noun && !predicate && !self.sketch.verb_seen
+    }
+
+    pub(crate) fn opposite(&mut self, key: &'static str, side: bool, span: (usize, usize)) {
+        if key == "before" {
+            self.said.first = Some(self.said.terms.iter().map(|it| it.key.clone()).collect());
+        }
+        if !side {
+            self.said.negative = !self.said.negative;
+        }
+        self.said.poles.push(span);
+        self.sketch.verb_seen |= key == "mandatory" && !self.sketch.places.is_empty();
+        self.add(format!("={key}"), span, Traits::default(), None);
+    }
+
+    pub(crate) fn concept(&mut self, key: &'static str, span: (usize, usize)) {
+        self.sketch.concepts.push(key);
+        self.sketch.verb_seen |=
+            self.sketch.places.len() > 1 && matches!(key, "timeout" | "lasting" | "port");
+        self.add(key.to_owned(), span, Traits::default(), None);
+    }
+
+    fn default(&mut self, lower: &str, at: usize) {
+        self.said.conditions.insert("default".to_owned());
+        if lower == "defaults" {
+            self.sketch.assigned = Some((self.at.saturating_sub(1).max(at), true));
+            self.sketch.verb_seen = true;
+        }
+    }
+
+    /// "All", "every": of what, up to the end of that phrase.
+    fn all(&mut self, none: bool) {
+        self.said.reach = Reach::All {
+            class: String::new(),
+            narrowed: Vec::new(),
+        };
+        if none {
+            self.said.negative = !self.said.negative;
+        }
+    }
+
+    pub(crate) fn verb(&mut self, key: String, span: (usize, usize)) {
+        self.sketch.verb_seen |= !self.sketch.places.is_empty();
+        let traits = Traits {
+            verb: true,
+            ..Traits::default()
+        };
+        self.add(key, span, traits, None);
+    }
+}

@@ -1,0 +1,7 @@
+//! The words of a claim, and what is known of them: the lexicon, names, technologies.
+
+pub(super) mod lexicon;
+pub(super) mod name;
+pub(super) mod technology;
+pub(super) mod token;
+mod vocabulary;

@@ -1,0 +1,251 @@
+//! Checks what libgit2 is about to open. libgit2 opens whatever has the right name and waits: at
+//! a pipe for ever. It reads settings into memory, and what they include, and what that includes.
+//! Whoever can rename files of the repository in that moment can do more than make us wait.
+
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use engram_model::Refusal;
+
+use crate::{
+    refuse,
+    worktree::disk::{self, Miss},
+};
+
+use super::named;
+
+const NOT_REGULAR: &str = "is neither a file nor a folder";
+/// No real settings file is larger.
+const MOST_SETTINGS: u64 = 2 << 20;
+/// How many files settings may be spread over, each counted as often as it is included.
+const MOST_INCLUDED: usize = 100;
+/// A list of them is a few lines.
+const MOST_ALTERNATES: u64 = 64 << 10;
+/// How many places a repository may look for objects in.
+const MOST_STORES: usize = 100;
+
+/// What is opened of a repository's folder, besides refs and objects. What git writes all the time is
+/// looked at again by whoever reads it.
+pub(crate) const OWN: [&str; 14] = [
+    "HEAD",
+    "commondir",
+    "gitdir",
+    "config",
+    "config.worktree",
+    "packed-refs",
+    "index",
+    "shallow",
+    "info/grafts",
+    "info/attributes",
+    "info/exclude",
+    "logs/HEAD",
+    "objects/info/commit-graph",
+    "objects/info/alternates",
+];
+
+/// Refuses a repository that could not be opened without waiting: the one at `from`, or with `search`
+/// the nearest around it.
+pub(crate) fn look(from: &Path, search: bool) -> Result<(), Refusal> {
+    let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
+    for at in from.ancestors() {
+        for git_dir in [linked(&at.join(".git"))?, Some(at.to_owned())] {
+            let Some(git_dir) = git_dir.filter(|it| it.join("HEAD").symlink_metadata().is_ok())
+            else {
+                continue;
+            };
+            return look_at(&git_dir);
+        }
+        if !search {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The folders in which a repository looks for objects.
+pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
+    let mut stores = vec![common_dir.join("objects")];
+    let mut next = 0;
+    while let Some(store) = stores.get(next) {
+        next += 1;
+        let named = store.join("info/alternates");
+        regular(&named)?;
+        let bytes = match disk::read_small(&named, MOST_ALTERNATES) {
+            Ok(bytes) => bytes,
+            // libgit2 would read it all the same.
+            Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
+                return Err(refused(&named, "lists too many object folders"));
+            }
+            Err(_) => continue,
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let lines = text.split(['\r', '\n']);
+        let named = lines.filter(|it| !it.is_empty() && !it.starts_with('#'));
+        let named: Vec<PathBuf> = named.map(|it| store.join(it)).collect();
+        for store in named {
+            if !stores.contains(&store) {
+                stores.push(store);
+            }
+        }
+        if stores.len() > MOST_STORES {
+            return Err(refused(
+                &common_dir.join("objects/info/alternates"),
+                "lists too many object folders",
+            ));
+        }
+    }
+    Ok(stores)
+}
+
+/// The folder that a `.git` leads to.
+fn linked(dot_git: &Path) -> Result<Option<PathBuf>, Refusal> {
+    let Ok(metadata) = dot_git.metadata() else {
+        return Ok(None);
+    };
+    if metadata.is_dir() {
+        return Ok(Some(dot_git.to_owned()));
+    }
+    Ok(named::gitfile(dot_git))
+}
+
+fn look_at(git_dir: &Path) -> Result<(), Refusal> {
+    let common_dir = named::common_dir(git_dir);
+    let mut folders = vec![git_dir];
+    if common_dir != git_dir {
+        folders.push(&common_dir);
+    }
+    for at in &folders {
+        for name in OWN {
+            regular(&at.join(name))?;
+        }
+    }
+    for store in stores(&common_dir)? {
+        for folder in ["pack", "info/commit-graphs"] {
+            let entries = store.join(folder).read_dir();
+            for entry in entries.into_iter().flatten().flatten() {
+                // Mostly files: the folder says so itself.
+                if !entry.file_type().is_ok_and(|it| it.is_file()) {
+                    regular(&entry.path())?;
+                }
+            }
+        }
+    }
+    let users = [
+        git2::Config::find_system,
+        git2::Config::find_xdg,
+        git2::Config::find_global,
+    ];
+    let own = folders
+        .iter()
+        .flat_map(|at| ["config", "config.worktree"].map(|it| at.join(it)));
+    let mut left = MOST_INCLUDED;
+    for file in own.chain(users.iter().filter_map(|find| find().ok())) {
+        settings(&file, &mut left)?;
+    }
+    Ok(())
+}
+
+/// A file of settings and what it includes, whether or not the condition for that holds.
+fn settings(file: &Path, left: &mut usize) -> Result<(), Refusal> {
+    let bytes = match disk::read_small(file, MOST_SETTINGS) {
+        Ok(bytes) => bytes,
+        Err(Miss::Special) => return Err(refused(file, NOT_REGULAR)),
+        Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
+            return Err(refused(file, "is too large for a settings file"));
+        }
+        Err(_) => return Ok(()),
+    };
+    for path in included(&String::from_utf8_lossy(&bytes)) {
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            return Err(refused(file, "includes too many files"));
+        }
+        let path = path.map_err(|()| refused(file, "includes a file by a path with escapes"))?;
+        let included = match (path.strip_prefix("~/"), file.parent()) {
+            (Some(below), _) => std::env::home_dir().unwrap_or_default().join(below),
+            (None, Some(folder)) => folder.join(&path),
+            (None, None) => path.into(),
+        };
+        settings(&included, left)?;
+    }
+    Ok(())
+}
+
+/// The paths that settings include: those of every key `path`, where there is a section that could
+/// include anything. Git's own rules for values are not followed: one that needs them is an error.
+fn included(text: &str) -> Vec<Result<String, ()>> {
+    let lower = text.to_ascii_lowercase();
+    let includes = lower
+        .match_indices('[')
+        .any(|(at, _)| lower[at + 1..].trim_start().starts_with("include"));
+    if !includes {
+        return Vec::new();
+    }
+    let keys = lower.match_indices("path");
+    let values = keys.filter_map(|(at, key)| {
+        let rest = text.get(at + key.len()..)?.trim_start_matches([' ', '\t']);
+        let line = rest
+            .strip_prefix('=')?
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim();
+        Some(
+            match line.strip_prefix('"').and_then(|it| it.split_once('"')) {
+                Some((quoted, _)) => quoted,
+                None => line.split(['#', ';']).next().unwrap_or_default().trim_end(),
+            },
+        )
+        .map(|value| {
+            if value.contains(['"', '\\']) {
+                Err(())
+            } else {
+                Ok(value.to_owned())
+            }
+        })
+    });
+    values
+        .filter(|it| it.as_ref().map_or(true, |it| !it.is_empty()))
+        .collect()
+}
+
+fn regular(path: &Path) -> Result<(), Refusal> {
+    if disk::is_special(path) {
+        Err(refused(path, NOT_REGULAR))
+    } else {
+        Ok(())
+    }
+}
+
+fn refused(path: &Path, why: &str) -> Refusal {
+    refuse::unavailable(
+        format!("cannot open the git repository: {} {why}", path.display()),
+        "Git never creates this: move it away, or clone the repository again.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_name_what_they_include() {
+        let one = |path: &str| vec![Ok(path.to_owned())];
+        for (text, want) in [
+            ("[core]\n\tbare = false\n\tpath = x\n", vec![]),
+            ("[include]\n\tpath = ~/more\n", one("~/more")),
+            ("[ INCLUDE ]\nPath=more", one("more")),
+            (
+                "[includeIf \"gitdir:~/w/\"]\npath = \"a b\" # c\n",
+                one("a b"),
+            ),
+            ("[include] path = x ; y\n", one("x")),
+            ("[include]\npath = a\\\nb\n", vec![Err(())]),
+            ("[include]\npath = a\"b\"\n", vec![Err(())]),
+        ] {
+            assert_eq!(included(text), want, "{text}");
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! How the working tree reads now where a pointer was pinned: the same bytes, elsewhere, changed or
+//! gone, and what changed. Lines are followed as [`crate::Anchors`] follows them; a text that it
+//! does not follow (UTF-16, very large) is compared where it was.
+
+use engram_model::{Lines, Pin, Pointer, Reading, Refusal, Side, SourceLine, Standing, Target};
+use git2::{DiffLineType, DiffOptions, Patch};
+
+use crate::{
+    Anchors, Encoding, Origin, Pinned, Repo, Shelf,
+    locate::PointedFile,
+    recover, refuse,
+    text::media,
+    track::{Anchor, Span, State},
+    view, worktree,
+};
+
+use super::paint::{Grammar, Painter};
+
+/// Lines of surroundings in what changed.
+const CONTEXT: u32 = 3;
+/// Longest comparison that is sent with all unchanged lines; the page folds them.
+const MAX_UNFOLDED: usize = 300;
+/// Lines of a comparison that are sent; where this is within a change, up to its end if that is near.
+const MAX_LINES: usize = 600;
+const MAX_WHOLE: usize = 2 * MAX_LINES;
+/// Surroundings that are as long as any text.
+const WHOLE: u32 = 50_000_000;
+/// Larger files are only said to differ, not how.
+const MAX_COMPARED: usize = 4 << 20;
+/// And so are those of more lines.
+const MAX_HEIGHT: u64 = 100_000;
+
+/// Compares the span of a pointer with the working tree.
+pub fn standing(
+    repo: Option<&Repo>,
+    shelf: &dyn Shelf,
+    pointer: &Pointer,
+) -> Result<Standing, Refusal> {
+    let path = match &pointer.target {
+        Target::Repo { path, .. } | Target::Test { path, .. } => path,
+        Target::Artifact { name, .. } => name,
+        Target::Diff { .. } | Target::Sam { .. } | Target::Url { .. } => {
+            return Err(refuse::invalid(
+                "this pointer's target is not in a working tree",
+                "Read its pinned version.",
+            ));
+        }
+    };
+    let repo = repo.ok_or_else(refuse::no_repository)?;
+    let (found, _) = recover::locate(Some(repo), shelf, pointer)?;
+    if let Some(anchor) = followed(repo, shelf, path, &found) {
+        return by_anchor(repo, path, &found, anchor);
+    }
+    let Some(now) = worktree::read_now(repo, path)? else {
+        return Ok(plain(Reading::Gone, None));
+    };
+    Ok(compare(&found, path, &now))
+}
+
+/// Where the span is by its lines; none where they cannot be followed.
+fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &PointedFile<'_>) -> Option<Anchor> {
+    repo.workdir()?;
+    let origin = match &found.pointer.target {
+        Target::Repo { pin, .. } | Target::Test { pin, .. } | Target::Artifact { pin, .. } => {
+            match pin {
+                Pin::Rev(commit) => Origin::Commit(commit.clone()),
+                Pin::Digest(digest_hex) => Origin::Kept {
+                    digest_hex: digest_hex.clone(),
+                    // Follow as health does, or the two would disagree.
+                    base: shelf.base(path, digest_hex),
+                },
+                Pin::Worktree => return None,
+            }
+        }
+        _ => return None,
+    };
+    let total = || u32::try_from(found.encoding.count_lines(found.file.bytes())).ok();
+    let lines = match found.lines {
+        Some(lines) => lines,
+        None => Lines {
+            start: 1,
+            end: total().filter(|it| *it > 0)?,
+        },
+    };
+    let pinned = Pinned {
+        origin,
+        span: Span {
+            path: path.to_owned(),
+            start: lines.start,
+            end: lines.end,
+        },
+    };
+    let looked = Anchors::default().look(repo, shelf, &[pinned]).ok()?;
+    looked.stands.into_iter().next()?.here.ok()
+}
+
+fn by_anchor(
+    repo: &Repo,
+    path: &str,
+    found: &PointedFile<'_>,
+    anchor: Anchor,
+) -> Result<Standing, Refusal> {
+    let place = anchor.place.as_ref();
+    // A whole file has no lines of its own.
+    let lines = place.filter(|_| found.lines.is_some()).map(|it| Lines {
+        start: it.start,
+        end: it.end,
+    });
+    let moved_to = place.map(|it| it.path.clone()).filter(|it| it != path);
+    let standing = match anchor.state {
+        State::Unchanged => plain(Reading::Same, lines),
+        State::Moved => plain(Reading::Moved, lines),
+        State::Renamed => plain(Reading::Renamed, lines),
+        State::Edited(_) => {
+            let at = moved_to.as_deref().unwrap_or(path);
+            let now = worktree::read_now(repo, at)?.unwrap_or_default();
+            let shown = edited(found, at, &now, found.lines);
+            Standing {
+                reading: Reading::Edited,
+                lines: lines.or(shown.lines),
+                ..shown
+            }
+        }
+        State::Deleted => match worktree::read_now(repo, path)? {
+            Some(now) => Standing {
+                reading: Reading::Gone,
+                lines: None,
+                ..edited(found, path, &now, found.lines)
+            },
+            None => plain(Reading::Gone, None),
+        },
+    };
+    Ok(Standing {
+        path: moved_to,
+        ..standing
+    })
+}
+
+fn plain(reading: Reading, lines: Option<Lines>) -> Standing {
+    Standing {
+        reading,
+        path: None,
+        lines,
+        changes: Vec::new(),
+        hidden: 0,
+        media: None,
+    }
+}
+
+fn compare(found: &PointedFile<'_>, path: &str, now: &[u8]) -> Standing {
+    let then = found.file.bytes();
+    let Some(lines) = found.lines else {
+        return if then == now {
+            plain(Reading::Same, None)
+        } else {
+            edited(found, path, now, None)
+        };
+    };
+    let span = &then[found.range.clone()];
+    if found
+        .encoding
+        .span(now, lines)
+        .is_ok_and(|range| now[range] == *span)
+    {
+        return plain(Reading::Same, Some(lines));
+    }
+    match elsewhere(found, now, span, lines) {
+        Some(lines) => plain(Reading::Moved, Some(lines)),
+        None => edited(found, path, now, Some(lines)),
+    }
+}
+
+/// Where the same lines are now: the place nearest to where they were.
+fn elsewhere(found: &PointedFile<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option<Lines> {
+    // A span of white space is everywhere.
+    if span.iter().all(u8::is_ascii_whitespace) {
+        return None;
+    }
+    let height = lines.end - lines.start;
+    let starts = |at: usize| -> Option<u32> {
+        let before = found.encoding.count_lines(&now[..at]);
+        let start = u32::try_from(before).ok()?.checked_add(1)?;
+        let there = Lines {
+            start,
+            end: start.checked_add(height)?,
+        };
+        let range = found.encoding.span(now, there).ok()?;
+        (now[range] == *span).then_some(start)
+    };
+    let places = memchr::memmem::find_iter(now, span).take(64);
+    let nearest = places
+        .filter_map(starts)
+        .min_by_key(|start| start.abs_diff(lines.start))?;
+    Some(Lines {
+        start: nearest,
+        end: nearest + height,
+    })
+}
+
+/// One line of a comparison, with its number on either side.
+struct ComparedLine {
+    then: Option<u32>,
+    now: Option<u32>,
+    side: Side,
+    bytes: Vec<u8>,
+}
+
+fn edited(found: &PointedFile<'_>, path: &str, now: &[u8], lines: Option<Lines>) -> Standing {
+    let then = found.file.bytes();
+    let lines_of = |it: &[u8]| Encoding::Utf8.count_lines(it);
+    let too_large =
+        then.len().max(now.len()) > MAX_COMPARED || lines_of(then).max(lines_of(now)) > MAX_HEIGHT;
+    let is_text = Encoding::of_file(now) == Some(found.encoding);
+    if too_large || !is_text || found.is_binary || found.encoding != Encoding::Utf8 {
+        return Standing {
+            media: media::of(path, now).filter(|it| !it.kind.has_lines()),
+            ..plain(Reading::Edited, None)
+        };
+    }
+    let compared = match whole(then, now) {
+        Ok(compared) => compared,
+        Err(error) => {
+            tracing::debug!(%error, "two texts cannot be compared");
+            return plain(Reading::Edited, None);
+        }
+    };
+    let total = u32::try_from(found.encoding.count_lines(then)).unwrap_or(u32::MAX);
+    let span = lines.unwrap_or(Lines {
+        start: 1,
+        end: total.max(1),
+    });
+    let (part, there) = around(&compared, span);
+    let reading = match there {
+        Some(_) => Reading::Edited,
+        None => Reading::Gone,
+    };
+    let language = Grammar::of(path, "");
+    let (changes, hidden) = shown(part, span, language.as_ref());
+    Standing {
+        lines: there,
+        changes,
+        hidden,
+        ..plain(reading, None)
+    }
+}
+
+/// Every line of both texts, in order.
+fn whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Error> {
+    let mut options = DiffOptions::new();
+    options.context_lines(WHOLE).interhunk_lines(0);
+    let patch = Patch::from_buffers(then, None, now, None, Some(&mut options))?;
+    let mut all = Vec::new();
+    for hunk in 0..patch.num_hunks() {
+        for line in 0..patch.num_lines_in_hunk(hunk)? {
+            let line = patch.line_in_hunk(hunk, line)?;
+            let side = match line.origin_value() {
+                DiffLineType::Addition => Side::Added,
+                DiffLineType::Deletion => Side::Removed,
+                DiffLineType::Context => Side::Both,
+                _ => continue, // what git says of a missing line feed
+            };
+            all.push(ComparedLine {
+                then: line.old_lineno(),
+                now: line.new_lineno(),
+                side,
+                bytes: line.content().to_vec(),
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// The lines of the span with what was put among them and some surroundings, and where what is
+/// left of it is now.
+fn around(all: &[ComparedLine], span: Lines) -> (&[ComparedLine], Option<Lines>) {
+    let inside = |it: &ComparedLine| {
+        it.then
+            .is_some_and(|n| (span.start..=span.end).contains(&n))
+    };
+    let (Some(mut first), Some(mut last)) =
+        (all.iter().position(inside), all.iter().rposition(inside))
+    else {
+        return (&[], None);
+    };
+    // A line that was replaced stands before what replaced it: that belongs to the span too.
+    if all[last].side == Side::Removed {
+        while all.get(last + 1).is_some_and(|it| it.side == Side::Added) {
+            last += 1;
+        }
+    }
+    if all[first].side == Side::Removed {
+        while first > 0 && all[first - 1].side == Side::Added {
+            first -= 1;
+        }
+    }
+    let numbers = || all[first..=last].iter().filter_map(|it| it.now);
+    let there = numbers().min().zip(numbers().max());
+    let from = first.saturating_sub(CONTEXT as usize);
+    let to = (last + 1 + CONTEXT as usize).min(all.len());
+    (
+        &all[from..to],
+        there.map(|(start, end)| Lines { start, end }),
+    )
+}
+
+/// The first change that is too long to be sent whole: of it, the beginning of either side is.
+fn long_change(part: &[ComparedLine]) -> Option<std::ops::Range<usize>> {
+    let mut from = 0;
+    for run in part.chunk_by(|a, b| (a.side == Side::Both) == (b.side == Side::Both)) {
+        let range = from..from + run.len();
+        from = range.end;
+        let is_change = run.first().is_some_and(|it| it.side != Side::Both);
+        if is_change && run.len() > MAX_WHOLE {
+            return Some(range);
+        }
+    }
+    None
+}
+
+/// The changes with their surroundings, and how many lines are left out: in a long comparison, runs of
+/// unchanged lines.
+fn shown(part: &[ComparedLine], span: Lines, language: Option<&Grammar>) -> (Vec<SourceLine>, u32) {
+    let is_short = part.len() <= MAX_UNFOLDED;
+    let near = |at: usize| {
+        if is_short {
+            return true;
+        }
+        let from = at.saturating_sub(CONTEXT as usize);
+        let to = (at + 1 + CONTEXT as usize).min(part.len());
+        part[from..to].iter().any(|it| it.side != Side::Both)
+    };
+    let mut then: Option<Painter> = language.map(Grammar::painter);
+    let mut now: Option<Painter> = language.map(Grammar::painter);
+    let mut lines = Vec::new();
+    let (mut gap, mut hidden) = (false, 0);
+    let long = long_change(part);
+    // Lines of a long change so far: removed, added.
+    let mut of_change = [0; 2];
+    for (at, changed) in part.iter().enumerate() {
+        let is_long = long.as_ref().is_some_and(|it| it.contains(&at));
+        let of_side = &mut of_change[usize::from(changed.side == Side::Added)];
+        if is_long && *of_side >= MAX_LINES / 2 {
+            hidden += 1;
+            continue;
+        }
+        *of_side += usize::from(is_long);
+        // Cut within a change, lines that were replaced would look deleted.
+        let is_within = at > 0 && changed.side != Side::Both && part[at - 1].side != Side::Both;
+        let most = if is_within { MAX_WHOLE } else { MAX_LINES };
+        if !is_long && (hidden > 0 || lines.len() >= most) {
+            hidden += u32::from(near(at));
+            continue;
+        }
+        let mut line = view::shown_line(Encoding::Utf8, &changed.bytes);
+        // Each text is read by a painter of its own; what is in both, by both.
+        match changed.side {
+            Side::Removed => view::paint_one(then.as_mut(), &mut line),
+            Side::Added => view::paint_one(now.as_mut(), &mut line),
+            Side::Both | Side::Hunk => {
+                view::paint_one(then.as_mut(), &mut line);
+                view::paint_one(now.as_mut(), &mut line);
+            }
+        }
+        if !near(at) {
+            gap = !lines.is_empty();
+            continue;
+        }
+        if std::mem::take(&mut gap) {
+            lines.push(SourceLine {
+                side: Side::Hunk,
+                ..SourceLine::default()
+            });
+        }
+        line.number = changed.now.unwrap_or(0);
+        line.before = changed.then.unwrap_or(0);
+        line.marked = changed
+            .then
+            .is_some_and(|n| (span.start..=span.end).contains(&n));
+        line.side = changed.side;
+        lines.push(line);
+    }
+    (lines, hidden)
+}
