@@ -237,7 +237,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
     window.find("[data-testid=no-conflicts]");
     window.shot("conflicts-none");
     for (at, (id, key)) in judged.iter().enumerate() {
-        let it = of(&desk.ground.engram, id);
+        let conflict = of(&desk.ground.engram, id);
         let (how, lost) = match *key {
             "a" => ("winner", Some("b")),
             "b" => ("winner", Some("a")),
@@ -245,14 +245,14 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
             "s" => ("winner", Some("b")), // A is surer
             _ => ("dismissed", None),
         };
-        assert_eq!(it["settled"]["how"], how, "{key}: {it}");
-        assert_eq!(it["settled"]["by"], "user", "{key}: {it}");
+        assert_eq!(conflict["settled"]["how"], how, "{key}: {conflict}");
+        assert_eq!(conflict["settled"]["by"], "user", "{key}: {conflict}");
         for side in ["a", "b"] {
-            let holds = desk.holds(it[side]["id"].as_str().unwrap());
-            assert_eq!(holds, lost != Some(side), "{key}, {side}: {it}");
+            let holds = desk.holds(conflict[side]["id"].as_str().unwrap());
+            assert_eq!(holds, lost != Some(side), "{key}, {side}: {conflict}");
         }
         let why = (at == 0).then_some("Measured under load");
-        assert_eq!(it["settled"]["why"], json!(why));
+        assert_eq!(conflict["settled"]["why"], json!(why));
     }
 
     // What was settled is found by its status, and its verdict is undone.

@@ -444,19 +444,19 @@ fn what_the_window_says_first_is_in_its_log() {
 fn a_window_opens_where_it_was_closed() {
     let mut alone = Alone::open();
     let stands = |alone: &Alone| {
-        let it = alone.display.visible("^Engram");
-        let text = alone.display.point(&["getwindowgeometry", "--shell", &it]);
+        let id = alone.display.visible("^Engram");
+        let text = alone.display.point(&["getwindowgeometry", "--shell", &id]);
         let lines = text.lines().filter(|it| !it.starts_with("WINDOW="));
-        (it, lines.collect::<Vec<_>>().join(" "))
+        (id, lines.collect::<Vec<_>>().join(" "))
     };
     alone.wait("the page is ready", 1);
-    let (it, before) = stands(&alone);
+    let (id, before) = stands(&alone);
     alone
         .display
-        .point(&["windowsize", "--sync", &it, "1000", "700"]);
+        .point(&["windowsize", "--sync", &id, "1000", "700"]);
     alone
         .display
-        .point(&["windowmove", "--sync", &it, "60", "40"]);
+        .point(&["windowmove", "--sync", &id, "60", "40"]);
     let (_, closed) = stands(&alone);
     assert_ne!(closed, before);
     // It closes for the one that takes its place.

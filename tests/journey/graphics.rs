@@ -234,8 +234,8 @@ fn log(home: &str) -> String {
 
 /// A process by its name and its parent.
 fn process(is_it: impl Fn(&str, u32) -> bool) -> Option<Pid> {
-    fs::read_dir("/proc").unwrap().flatten().find_map(|it| {
-        let stat = fs::read_to_string(it.path().join("stat")).ok()?;
+    fs::read_dir("/proc").unwrap().flatten().find_map(|entry| {
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
         let (before, after) = stat.rsplit_once(')')?;
         let (id, name) = before.split_once(" (")?;
         let parent = after.split_whitespace().nth(1)?.parse().ok()?;

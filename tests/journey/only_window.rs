@@ -273,13 +273,13 @@ fn a_folder_is_chosen_in_the_dialog_of_the_system() {
             display.visible("^Open a repository$")
         };
         // Who chooses nothing stays where they were.
-        let it = dialog();
-        display.point(&["windowfocus", "--sync", &it, "key", "Escape"]);
+        let chooser = dialog();
+        display.point(&["windowfocus", "--sync", &chooser, "key", "Escape"]);
         while display.search("^Open a repository$").is_some() {}
         assert_eq!(window.count("[data-testid=start]"), 1);
         // A path is typed as in every dialog of this kind, once its field is open.
-        let it = dialog();
-        display.point(&["windowfocus", "--sync", &it]);
+        let chooser = dialog();
+        display.point(&["windowfocus", "--sync", &chooser]);
         let before = display.settled(None);
         display.point(&["key", "slash"]);
         display.settled(Some(&before));

@@ -68,9 +68,9 @@ impl Desk {
     pub(crate) fn log(&self, id: &str) -> Vec<(String, String)> {
         let log = self.ground.engram.json(&["log", id]);
         let entries = log["entries"].as_array().unwrap().iter();
-        let told = entries.map(|it| {
-            let kind = it["change"]["kind"].as_str().unwrap();
-            (it["by"].as_str().unwrap().to_owned(), kind.to_owned())
+        let told = entries.map(|entry| {
+            let kind = entry["change"]["kind"].as_str().unwrap();
+            (entry["by"].as_str().unwrap().to_owned(), kind.to_owned())
         });
         told.collect()
     }

@@ -128,9 +128,9 @@ fn hear(node: &Value, all: &BTreeMap<&str, &Value>, depth: usize, text: &mut Str
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|it| {
-                let value = &it["value"]["value"];
-                let name = it["name"].as_str()?;
+            .filter_map(|property| {
+                let value = &property["value"]["value"];
+                let name = property["name"].as_str()?;
                 let is_told = matches!(
                     name,
                     "expanded"

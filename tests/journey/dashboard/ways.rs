@@ -272,8 +272,8 @@ impl Window {
         all.iter().for_each(|it| self.make(*it));
     }
 
-    fn make(&self, it: Move) {
-        match it {
+    fn make(&self, action: Move) {
+        match action {
             Keys(keys) => self.keys(keys),
             Control(key) => self.control(key),
             Move::Shift(key) => self.shift(key),

@@ -6,7 +6,7 @@
 
 use std::{cell::LazyCell, collections::BTreeMap};
 
-use engram_consistency::tier::{self, Disagreement, Said};
+use engram_consistency::tier::{self, Disagreement};
 use engram_model::{Durability, Engram, EngramId, Refusal, RunId};
 use engram_store::{Due, Reader, audience, side};
 
@@ -70,31 +70,15 @@ pub(super) fn judge_candidates(
         own.claim.statements.len() == 1 && known.is_ok_and(|known| known.is_empty())
     });
     let mut judgments = Judgments::default();
-    // All stored at `before` and later was looked at before this pair.
-    let judge = |judgments: &mut Judgments, other: Engram, parsed: &Parsed, before: u64| {
-        let there = side(&other.topic, &other.claim);
-        let is_voice = there != here && is_another_voice(engram, &other, options.by);
-        let claims = [&own.said(engram), &parsed.said(&other)];
-        match judgment_of(cx, claims, is_voice, options.judged_at(other.seq)) {
-            Judgment::Against(found) => {
-                let run = run_of([engram, &other]);
-                let found = OpposingVersion {
-                    engram: other,
-                    found,
-                };
-                judgments
-                    .against
-                    .entry((run, there))
-                    .or_default()
-                    .push(found);
-            }
-            Judgment::Same if is_voice => judgments.same.push(other),
-            Judgment::Same | Judgment::Nothing => {}
-            Judgment::Unjudged => {
-                judgments.floor = judgments.floor.max(before.min(options.below));
-                judgments.unjudged.get_or_insert(other);
-            }
-        }
+    let subject = Subject {
+        cx,
+        engram,
+        here,
+        own: &own,
+        options,
+    };
+    let judge = |judgments: &mut Judgments, other: Engram, before: u64| {
+        subject.judge(judgments, other, before);
         let is_waited_for = options.is_due && judgments.unjudged.is_some();
         !is_waited_for && (judgments.against.len() <= 2 * SERIES || !*may_stop)
     };
@@ -103,8 +87,7 @@ pub(super) fn judge_candidates(
     for other in options.before.iter().rev().filter_map(stored) {
         ended.extend(other.supersedes);
         if other.lineage_id != engram.lineage_id && is_comparable(&other) {
-            let parsed = cx.engine.claims.of(&other);
-            judge(&mut judgments, other, &parsed, Due::ALL.below);
+            judge(&mut judgments, other, Due::ALL.below);
         }
     }
     let found = candidates(cx.engine, visibility, tx, engram, &own, options)?;
@@ -129,8 +112,7 @@ pub(super) fn judge_candidates(
         if is_one || ended.contains(&other.id) || !is_comparable(&other) || is_told(tx, &other)? {
             continue;
         }
-        let parsed = cx.engine.claims.of(&other);
-        if !judge(&mut judgments, other, &parsed, found.places_before(count)) {
+        if !judge(&mut judgments, other, found.places_before(count)) {
             judgments.floor = judgments.floor.max(found.places_before(count + 1));
             break;
         }
@@ -147,26 +129,57 @@ enum Judgment {
     Unjudged,
 }
 
-fn judgment_of(
-    cx: &Context<'_>,
-    [one, two]: [&Said<'_>; 2],
-    is_voice: bool,
-    judged: Option<&Judged>,
-) -> Judgment {
-    if let Some(found) = tier::compare(one, two) {
-        return Judgment::Against(found);
+/// The version that is compared.
+struct Subject<'a> {
+    cx: &'a Context<'a>,
+    engram: &'a Engram,
+    /// Its side.
+    here: &'a str,
+    own: &'a Parsed,
+    options: &'a CompareOptions<'a>,
+}
+
+impl Subject<'_> {
+    /// Adds what one pair comes to. All that was stored at `before` and later was looked at before it.
+    fn judge(&self, judgments: &mut Judgments, other: Engram, before: u64) {
+        let there = side(&other.topic, &other.claim);
+        let is_voice = there != self.here && is_another_voice(self.engram, &other, self.options.by);
+        match self.judgment(&other, is_voice) {
+            Judgment::Against(found) => {
+                let place = (run_of([self.engram, &other]), there);
+                let found = OpposingVersion {
+                    engram: other,
+                    found,
+                };
+                judgments.against.entry(place).or_default().push(found);
+            }
+            Judgment::Same if is_voice => judgments.same.push(other),
+            Judgment::Same | Judgment::Nothing => {}
+            Judgment::Unjudged => {
+                judgments.floor = judgments.floor.max(before.min(self.options.below));
+                judgments.unjudged.get_or_insert(other);
+            }
+        }
     }
-    let has_judges = !cx.engine.world.judges().is_empty();
-    if (is_voice || has_judges) && tier::corroborates(one, two).is_some() {
-        return Judgment::Same;
-    }
-    match judged {
-        Some(judged) => judged
-            .found
-            .clone()
-            .map_or(Judgment::Nothing, Judgment::Against),
-        None if has_judges => Judgment::Unjudged,
-        None => Judgment::Nothing,
+
+    fn judgment(&self, other: &Engram, is_voice: bool) -> Judgment {
+        let parsed = self.cx.engine.claims.of(other);
+        let (one, two) = (self.own.said(self.engram), parsed.said(other));
+        if let Some(found) = tier::compare(&one, &two) {
+            return Judgment::Against(found);
+        }
+        let has_judges = !self.cx.engine.world.judges().is_empty();
+        if (is_voice || has_judges) && tier::corroborates(&one, &two).is_some() {
+            return Judgment::Same;
+        }
+        match self.options.judged_at(other.seq) {
+            Some(judged) => {
+                let found = judged.found.clone();
+                found.map_or(Judgment::Nothing, Judgment::Against)
+            }
+            None if has_judges => Judgment::Unjudged,
+            None => Judgment::Nothing,
+        }
     }
 }
 

@@ -160,13 +160,13 @@ fn shown(agent: Option<&AgentId>, by: &str) -> String {
 
 /// The names in a project that another agent must not pass for.
 pub(crate) struct TakenNames {
-    agents: Vec<NameHolder>,
+    agents: Vec<HeldName>,
     /// The names that a person gave with what they said, as they look.
     said: HashSet<String>,
 }
 
 /// An agent that was opened, or that a person named.
-struct NameHolder {
+struct HeldName {
     handle: AgentId,
     /// How its name and its handle look.
     looks: [String; 2],
@@ -175,7 +175,7 @@ struct NameHolder {
 
 impl TakenNames {
     pub(crate) fn of(tx: &Reader<'_>, project: ProjectId) -> Result<Self, Refusal> {
-        let holder = |it: engram_store::NameHolder| NameHolder {
+        let holder = |it: engram_store::NameHolder| HeldName {
             looks: [folded(&it.label), folded(&it.handle.0)],
             handle: it.handle,
             is_given: it.is_given,
@@ -200,7 +200,7 @@ impl TakenNames {
         {
             return name;
         }
-        let is_held = |it: &NameHolder| it.handle != agent.handle && it.looks.contains(&looks);
+        let is_held = |it: &HeldName| it.handle != agent.handle && it.looks.contains(&looks);
         if !self.said.contains(&looks) && !self.agents.iter().any(is_held) {
             return name;
         }

@@ -7,7 +7,7 @@ use engram_store::Reader;
 use serde_json::Value;
 
 /// A message that keeps its contract.
-pub(crate) struct ParsedMessage {
+pub(crate) struct CheckedMessage {
     /// Its fields as they were sent.
     pub(crate) value: Value,
     pub(crate) checked: Checked,
@@ -17,11 +17,11 @@ pub(crate) struct ParsedMessage {
 
 /// A message that keeps its contract; a string is one as it was written, in either form. Inline code
 /// beyond the limits needs a grant of the agent that calls.
-pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<ParsedMessage, Refusal> {
+pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<CheckedMessage, Refusal> {
     let limits = cx.limits()?;
     let refusal = match parse(message, limits) {
         Ok((value, checked)) => {
-            return Ok(ParsedMessage {
+            return Ok(CheckedMessage {
                 value,
                 checked,
                 grant: None,
@@ -41,7 +41,7 @@ pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<ParsedMessage,
         };
         wider.message.inline_code_chars = chars as usize;
         if let Ok((value, checked)) = parse(message, &wider) {
-            return Ok(ParsedMessage {
+            return Ok(CheckedMessage {
                 value,
                 checked,
                 grant: Some(grant.id),

@@ -19,7 +19,7 @@ use crate::{
     },
     decide,
     messages::{
-        message::{self, ParsedMessage},
+        message::{self, CheckedMessage},
         pack::{self, Pack},
         tell,
     },
@@ -95,7 +95,7 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
 fn report(
     cx: &Context<'_>,
     sending: &Sending,
-    parsed: &ParsedMessage,
+    parsed: &CheckedMessage,
     child: &ChildMessage,
 ) -> Result<SentReply, Refusal> {
     let agent = sender(cx, sending, child)?;
@@ -238,7 +238,7 @@ fn claims<'a>(
 pub(crate) fn still_granted(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    parsed: &ParsedMessage,
+    parsed: &CheckedMessage,
 ) -> Result<(), Refusal> {
     let Some(id) = &parsed.grant else {
         return Ok(());

@@ -12,7 +12,7 @@ use crate::{
     },
     decide,
     messages::{
-        message::ParsedMessage,
+        message::CheckedMessage,
         pack::{self, Pack},
         send::{self, at_place, files, kept, served},
     },
@@ -33,7 +33,7 @@ const RECIPIENTS: usize = 1_000;
 pub(crate) fn tell(
     cx: &Context<'_>,
     sending: &Sending,
-    parsed: &ParsedMessage,
+    parsed: &CheckedMessage,
     parent: &ParentMessage,
 ) -> Result<SentReply, Refusal> {
     let family = family(cx, sending.to.as_ref())?;
