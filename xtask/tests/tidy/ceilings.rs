@@ -5,19 +5,19 @@ use crate::{
     workspace::{none, root},
 };
 
-/// Each figure by name, with its ceiling and its goal. Lower a ceiling when its figure has fallen.
-const CEILINGS: &[(&str, usize, usize)] = &[
-    ("methods of the engine's Context", 60, 60),
-    ("methods of the front end's App", 60, 60),
-    ("types and traits with over 100 methods", 1, 0),
-    ("names of several types", 89, 20),
-    ("names of several types, not all private", 81, 0),
-    ("bindings called it", 632, 0),
-    ("matches on a bool", 0, 0),
-    ("functions over 80 lines", 16, 3),
-    ("files over 600 lines", 13, 13),
-    ("files over 600 lines, tests too", 22, 13),
-    ("folders with over 20 files", 5, 0),
+/// Each figure by name, with its ceiling. Lower a ceiling when its figure has fallen.
+const CEILINGS: &[(&str, usize)] = &[
+    ("methods of the engine's Context", 60),
+    ("methods of the front end's App", 60),
+    ("types and traits with over 100 methods", 0),
+    ("names of several types", 0),
+    ("names of several types, not all private", 0),
+    ("bindings called it", 0),
+    ("matches on a bool", 0),
+    ("functions over 80 lines", 0),
+    ("files over 600 lines", 0),
+    ("files over 600 lines, tests too", 0),
+    ("folders with over 20 files", 0),
 ];
 
 #[test]
@@ -26,12 +26,10 @@ fn figures_only_fall() {
     let mut above = Vec::new();
     for Figure { name, places } in &shape.figures {
         let held = CEILINGS.iter().find(|it| it.0 == *name);
-        let (_, ceiling, goal) = held.unwrap_or_else(|| panic!("{name} has no ceiling"));
+        let (_, ceiling) = held.unwrap_or_else(|| panic!("{name} has no ceiling"));
         if places.len() > *ceiling {
             let count = places.len();
-            above.push(format!(
-                "{name}: {count}, of at most {ceiling}; the goal is {goal}"
-            ));
+            above.push(format!("{name}: {count}, of at most {ceiling}"));
             above.extend(places.iter().take(40).map(|it| format!("  {it}")));
         }
     }
