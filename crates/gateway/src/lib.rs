@@ -36,7 +36,7 @@ pub use grant::{
 };
 pub use kin::{Kin, may_decide_for, may_open, may_report, recipients, unknown};
 pub use message::{
-    Checked, Form, MESSAGE_BYTES, ParsedMessage, check_delivery, check_message, narrowed,
+    Checked, Form, MESSAGE_BYTES, UncheckedMessage, check_delivery, check_message, narrowed,
     read_message, validate_message, with_skeleton,
 };
 pub use prose::{line_count, sentence_count};

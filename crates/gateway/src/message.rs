@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::{count_tokens, tokens::TOKEN_BYTES};
 
 pub use budgets::narrowed;
-pub use read::{Form, ParsedMessage, read_message};
+pub use read::{Form, UncheckedMessage, read_message};
 pub use skeleton::with_skeleton;
 
 /// Most bytes of a message, whatever the limits are set to: whoever reads one need not read further.

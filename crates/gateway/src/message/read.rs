@@ -15,9 +15,9 @@ pub enum Form {
     Text,
 }
 
-/// A message that could be parsed; [`ParsedMessage::check`] says whether it keeps the contract.
+/// A message that could be parsed; [`UncheckedMessage::check`] says whether it keeps the contract.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ParsedMessage {
+pub struct UncheckedMessage {
     /// Its fields, with the headings of the text form in lower case as keys.
     pub value: Value,
     /// How it was written.
@@ -26,7 +26,7 @@ pub struct ParsedMessage {
     pub written: usize,
 }
 
-impl ParsedMessage {
+impl UncheckedMessage {
     /// Checks the message against its contract; the larger token count of its two forms applies.
     pub fn check(&self, limits: &Limits) -> Result<Checked, Refusal> {
         check(&self.value, self.written, limits)
@@ -34,12 +34,12 @@ impl ParsedMessage {
 }
 
 /// Reads a message in either form. A message with more bytes than its tokens could ever have is not examined.
-pub fn read_message(bytes: &[u8], limits: &Limits) -> Result<ParsedMessage, Refusal> {
+pub fn read_message(bytes: &[u8], limits: &Limits) -> Result<UncheckedMessage, Refusal> {
     read(bytes, limits)
         .map_err(|refusal| skeleton::with_skeleton(refusal, &Value::Null, &Value::Null, limits))
 }
 
-fn read(bytes: &[u8], limits: &Limits) -> Result<ParsedMessage, Refusal> {
+fn read(bytes: &[u8], limits: &Limits) -> Result<UncheckedMessage, Refusal> {
     if bytes.len() > most_bytes(limits) {
         return Err(too_big(bytes.len(), limits));
     }
@@ -58,13 +58,13 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<ParsedMessage, Refusal> {
                 "Send one JSON object, or the text form with headings such as ROLE: at column 0.",
             )
         })?;
-        return Ok(ParsedMessage {
+        return Ok(UncheckedMessage {
             value: value.0,
             form: Form::Json,
             written: 0,
         });
     }
-    Ok(ParsedMessage {
+    Ok(UncheckedMessage {
         value: text_form::from_text(text)?,
         form: Form::Text,
         written: count_tokens(text),
