@@ -48,7 +48,7 @@ impl Candidates {
 
 /// What a search for candidates looks at.
 pub(super) struct CandidateSearch<'a> {
-    tx: &'a Reader<'a>,
+    pub(super) tx: &'a Reader<'a>,
     engram: &'a Engram,
     visibility: &'a Visibility,
     clock: Timestamp,
@@ -89,7 +89,11 @@ impl CandidateSearch<'_> {
     }
 
     /// The newest of these that meet the claim, and down to where they were looked at.
-    fn newest(&mut self, under: &[u64], has_more: bool) -> Result<(Vec<u64>, u64), StoreError> {
+    pub(super) fn newest(
+        &mut self,
+        under: &[u64],
+        has_more: bool,
+    ) -> Result<(Vec<u64>, u64), StoreError> {
         let mut found = Vec::new();
         for (at, seq) in under.iter().enumerate() {
             if found.len() == UNDER_A_KEY {
@@ -121,11 +125,11 @@ const SOURCES: &[CandidateSource] = &[by_keys];
 
 /// What candidates are looked for.
 pub(super) struct CandidateQuery<'a> {
-    project: ProjectId,
-    own: &'a Parsed,
+    pub(super) project: ProjectId,
+    pub(super) own: &'a Parsed,
     /// Whether among the user's claims alone.
-    of_user: bool,
-    below: u64,
+    pub(super) of_user: bool,
+    pub(super) below: u64,
 }
 
 /// Finds the candidates for a version; without an index, only among those that were stored last. What is
