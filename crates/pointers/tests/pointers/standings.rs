@@ -1,4 +1,4 @@
-//! How the working tree reads where a pointer was pinned, and who wrote it.
+//! How the working tree differs from the pin of a pointer, and who wrote the lines.
 
 use engram_model::{Reading, Refusal, Side, Standing};
 use engram_pointers::{blame, standing};
@@ -30,7 +30,7 @@ fn the_working_tree_is_compared_by_bytes() {
             Reading::Moved,
             Some((5, 6)),
         ),
-        // The nearest of two places, and only whole lines.
+        // The nearest of two places, in whole lines only.
         (
             Some("c\nd\nxc\nd\n\nc\nd\n"),
             "#L3-L4",
@@ -105,7 +105,7 @@ fn a_binary_is_compared_as_a_whole() {
 
 #[test]
 fn what_changed_is_told_with_both_numbers() {
-    // Unchanged lines are in a short comparison, and left out of a long one.
+    // A short comparison includes the unchanged lines, a long one leaves them out.
     for (last, is_told) in [(45, true), (445, false)] {
         let then: String = (1..=460).map(|n| format!("line {n}\n")).collect();
         let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
@@ -196,10 +196,12 @@ fn what_is_left_out_of_a_long_span_is_counted() {
     fixture.write("a.txt", then.replace("line", "row").as_bytes());
     let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
     assert_eq!(told.changes.len() as u32 + told.hidden, 5_000);
-    // Too long to be sent whole: the beginning of either side is, so that nothing looks deleted.
+    // A change too long to send in full: the beginning of each side is sent, so that nothing looks
+    // deleted.
     let count = |side| told.changes.iter().filter(|it| it.side == side).count();
     assert_eq!((count(Side::Removed), count(Side::Added)), (300, 300));
-    // One that ends a little beyond what is sent is sent whole: none of its lines looks deleted.
+    // A change that ends slightly beyond the limit is sent in full, so that none of its lines looks
+    // deleted.
     let edited: String = (1..=2_500)
         .map(|n| match n {
             100..=400 | 900 => format!("row {n}\n"),

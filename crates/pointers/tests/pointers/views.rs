@@ -372,7 +372,7 @@ fn lines_whose_commit_is_gone_are_known_by_their_digest() {
     let text = b"one\ntwo\nthree\nfour\n# A\ntext\n";
     let gone = "1234567890123456789012345678901234567890";
     for (now, pointer, digested, on_disk, lines) in [
-        // As they were, moved, and only in the commit that is checked out.
+        // Unchanged, moved, and only in the commit that is checked out.
         (
             &text[..],
             "repo:a.md#L2-L3",
