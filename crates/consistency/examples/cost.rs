@@ -1,8 +1,8 @@
 //! Measures what screening and parsing claims cost, and which lines the screen refuses of code that
 //! was not written to test it.
 //!
-//! `cargo run --release -p engram-consistency --example cost` prints times and memory; `...
-//! --example cost -- FOLDER...` counts and prints the refused lines of the sources in these
+//! `cargo run --release -p engram-consistency --example cost` prints times and memory;
+//! `... --example cost -- FOLDER...` counts and prints the refused lines of the sources in these
 //! folders. Never part of the product.
 #![allow(clippy::unwrap_used)]
 

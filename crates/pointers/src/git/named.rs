@@ -2,8 +2,8 @@
 //!
 //! A folder can name any repository: by a `.git` that is a file or a link, by a `commondir` in its
 //! own git folder, by `core.worktree`. A stranger who sent the folder wrote these. Layouts made by
-//! git lead back, with one exception: `git clone --separate-git-dir` and `git init
-//! --separate-git-dir` write a `.git` file but nothing in the repository it leads to.
+//! git lead back, with one exception: `git clone --separate-git-dir` and
+//! `git init --separate-git-dir` write a `.git` file but nothing in the repository it leads to.
 
 use std::path::{Path, PathBuf};
 
