@@ -250,7 +250,7 @@ mod tests {
         let kept = [told_print(told), told_print(both), read_print(both)];
         let own = |address| is_own(address, |it| kept.contains(&it));
         assert!(!own(told), "only shown with somebody's claim");
-        assert!(own(both), "shown, and read then");
+        assert!(own(both), "shown, then read by the agent");
         assert!(own("repo:c.rs#L1@c"), "found elsewhere");
     }
 

@@ -39,7 +39,7 @@ pub enum Origin {
 /// Lines to follow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pinned {
-    /// A state in which their place is known.
+    /// Where their place is known.
     pub origin: Origin,
     /// The lines, as numbered there.
     pub span: Span,
@@ -73,7 +73,7 @@ pub struct Stands {
 pub struct Anchors {
     /// By the tree that is checked out, the most recent last.
     at_head: VecDeque<(Oid, HashMap<Pinned, Found>)>,
-    /// The blobs in which lines are pinned; `None` if there is no such file.
+    /// The blobs that hold the pinned lines; `None` if there is no such file.
     origins: HashMap<(Origin, String), Option<Oid>>,
 }
 
@@ -335,7 +335,7 @@ fn on_disk(
     let dirty = match dirty(repo, head, &paths) {
         Ok(dirty) => dirty,
         Err(refusal) => {
-            tracing::info!(%refusal, "the working tree cannot be compared; every file is looked at");
+            tracing::info!(%refusal, "cannot find the changed files; comparing every file");
             paths.iter().map(|it| (*it).to_owned()).collect()
         }
     };
@@ -460,7 +460,7 @@ impl<'a> KeptFiles<'a> {
         Oid::hash_object(git2::ObjectType::Blob, &bytes).ok()
     }
 
-    /// The commit in which a span matches its pin.
+    /// Returns the commit that holds a span as pinned.
     fn commit(&self, pinned: &Pinned) -> Result<String, Refusal> {
         let (digest_hex, base) = match &pinned.origin {
             Origin::Commit(commit) => return Ok(commit.clone()),

@@ -246,7 +246,7 @@ fn the_set_that_the_rules_were_made_with() {
     assert_floors("developed", &set);
 }
 
-/// Prints only totals: whoever changes a rule does not see these pairs.
+/// Prints only totals, so that nobody who changes a rule sees these pairs.
 #[test]
 fn the_set_that_no_rule_was_made_with() {
     let set = unseen();

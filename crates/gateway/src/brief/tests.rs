@@ -134,7 +134,7 @@ fn a_brief_has_its_parts_in_their_order_and_names_authors() {
     assert_eq!(
         reply.lines[5].pointers.len(),
         3,
-        "whole addresses beside the short ones"
+        "full addresses besides the abbreviated ones"
     );
 }
 

@@ -42,13 +42,13 @@ fn a_message_of_1200_inline_tokens_is_refused_and_its_skeleton_passes() {
     assert_eq!(remedy.cut[0].at, "/output/summary");
     assert!(
         remedy.cut[0].tokens > used - 800,
-        "without it, it would fit"
+        "cutting it would be enough"
     );
     let skeleton = remedy.skeleton.unwrap();
     assert!(validate_message(&skeleton, &Limits::default()).is_ok());
     assert_eq!(
         skeleton["engrams"], message["engrams"],
-        "what was sound stays"
+        "valid engrams are kept"
     );
 }
 
@@ -432,7 +432,7 @@ fn a_skeleton_keeps_what_passes_whatever_was_wrong() {
     let told = validate_message(&child(), &none).unwrap_err();
     assert!(
         told.remedy.unwrap().skeleton.is_none(),
-        "nothing passes there"
+        "no message passes this limit"
     );
 }
 

@@ -1,7 +1,7 @@
 //! Checks what libgit2 is about to open. libgit2 opens any file with the right name and waits, at a
 //! pipe for ever. It reads settings into memory, and all the files that they include, recursively.
-//! Whoever can rename files of the repository between this check and the opening could do worse
-//! than make us wait.
+//! A process that can rename files of the repository between this check and the opening could do
+//! worse than make us wait.
 
 use std::{
     io::ErrorKind,
@@ -24,7 +24,7 @@ const MOST_SETTINGS: u64 = 2 << 20;
 const MOST_INCLUDED: usize = 100;
 /// Real lists of object folders are a few lines.
 const MOST_ALTERNATES: u64 = 64 << 10;
-/// The most folders in which a repository may store objects.
+/// The most folders that a repository may store objects in.
 const MOST_STORES: usize = 100;
 
 /// The entries of a repository's folder that are opened, besides refs and objects. Whatever git
@@ -65,7 +65,7 @@ pub(crate) fn look(from: &Path, search: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the folders in which a repository stores objects.
+/// Returns the folders where a repository stores objects.
 pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
     let mut stores = vec![common_dir.join("objects")];
     let mut next = 0;

@@ -76,7 +76,7 @@ pub(crate) fn set_up() {
         git2::opts::strict_hash_verification(false);
         match set {
             Ok(0) => {}
-            Ok(code) => tracing::warn!(code, "libgit2 has no limit of memory"),
+            Ok(code) => tracing::warn!(code, "libgit2 runs without a memory limit"),
             Err(e) => tracing::warn!("libgit2 cannot be set up; partial clones may not open: {e}"),
         }
     });

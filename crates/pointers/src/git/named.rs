@@ -34,7 +34,8 @@ fn one_path(file: &Path) -> Option<String> {
 
 impl Repo {
     /// Returns whether the opened path and the repository found there name each other. If not, the
-    /// path may lead to a stranger's repository, or to a folder that is not its working tree:
+    /// path may lead to a stranger's repository, or to a folder that is not its working tree. By
+    /// layout:
     ///
     /// - a clone, a bare repository, a shared or reference clone (for what it borrows, see
     ///   [`Repo::reads_outside`]), wherever it was moved or mounted: yes;

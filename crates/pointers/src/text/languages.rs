@@ -1,4 +1,4 @@
-//! The syntax of definitions in the languages in which people write tests.
+//! The syntax of definitions in common languages for tests.
 
 /// Where a definition ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

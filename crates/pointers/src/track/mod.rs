@@ -187,7 +187,7 @@ fn at_once(
             spots.map(|it| step.follow(cache, it)).collect()
         }
         Err(error) => {
-            tracing::info!(%error, "the sides cannot be compared as a whole; each file by itself");
+            tracing::info!(%error, "cannot compare the two states as a whole; comparing each file");
             origins
                 .iter()
                 .map(|it| by_itself(cache, old, new, &it.spot))

@@ -59,7 +59,7 @@ pub(super) fn along(
         {
             Ok(changes) => changes,
             Err(error) => {
-                tracing::info!(%error, "a commit on the way cannot be read");
+                tracing::info!(%error, "cannot read a commit between the two states");
                 return vec![None; fates.len()];
             }
         };

@@ -395,7 +395,7 @@ mod tests {
         let Block::Code { lines } = &blocks[5] else {
             panic!("{blocks:#?}")
         };
-        assert!(!lines[0].pieces.is_empty(), "code in a document is code");
+        assert!(!lines[0].pieces.is_empty(), "code in a document is painted");
         assert_eq!(blocks[6], Block::Rule);
     }
 
@@ -449,10 +449,7 @@ mod tests {
             let json = serde_json::to_string(&read.blocks).unwrap();
             let again: Vec<Block> = serde_json::from_str(&json).unwrap();
             assert!(again.len() <= MAX_EVENTS);
-            assert!(
-                read.is_cut || text.len() <= MAX_CHARS,
-                "what is left out is said"
-            );
+            assert!(read.is_cut || text.len() <= MAX_CHARS, "a cut is reported");
         }
     }
 }

@@ -294,7 +294,7 @@ fn each_folder(
 fn rules(root: &Path, repo: &Repo) -> Option<Ignored> {
     let rules = Ignored::new(repo, root.to_owned());
     rules
-        .inspect_err(|refusal| tracing::info!(%refusal, "what git ignores is watched too"))
+        .inspect_err(|refusal| tracing::info!(%refusal, "cannot read the ignore rules; watching ignored files too"))
         .ok()
 }
 
@@ -361,7 +361,8 @@ fn ask_again(
     };
     let thread = std::thread::Builder::new().name("watch".to_owned());
     let started = thread.spawn(ask);
-    let refused = |error: &_| tracing::warn!(%error, "watches are not asked for again");
+    let refused =
+        |error: &_| tracing::warn!(%error, "cannot start the thread that asks for watches again");
     started.inspect_err(refused).ok().map(|_| asks)
 }
 

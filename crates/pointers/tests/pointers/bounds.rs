@@ -302,7 +302,7 @@ fn a_file_that_is_too_large_is_refused_by_its_size() {
     assert_eq!(
         found[1].as_ref().unwrap().state,
         State::Unchanged,
-        "the others go on"
+        "the other spans are still followed"
     );
     assert_eq!(fixture.text("repo:a.txt@HEAD"), "text\n");
 }
@@ -528,7 +528,7 @@ fn what_is_stopped_ends() {
     );
     assert!(
         told.unwrap().parts.iter().all(|it| it.or_before),
-        "nobody was asked who wrote them"
+        "no commit was searched"
     );
     repo.until(Stop::default());
     assert!(read("repo:a.txt@HEAD~20").is_ok());

@@ -50,7 +50,10 @@ fn what_a_killed_process_left_does_not_stop_the_next() {
             .into_iter()
             .filter(|it| refs.join(it).exists())
             .collect();
-        assert!(stayed.len() >= 65, "at most the one whose name was needed");
+        assert!(
+            stayed.len() >= 65,
+            "at most one temporary file was replaced"
+        );
         is_kept(&fixture, &head, &stayed);
         fixture.repo().keep(&head).unwrap();
     }
@@ -120,7 +123,7 @@ fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
     let repo = fixture.repo();
     Anchors::default().look(&repo, &stored, &[kept]).unwrap();
     let made = made_elsewhere(&fixture, &head, "a.rs", b"two\n");
-    assert!(repo.has_commit(&made), "the test guesses its id");
+    assert!(repo.has_commit(&made), "the test guessed the right id");
     for pointer in [
         format!("repo:a.rs#L1@{made}"),
         format!("repo:a.rs#L1@{}", &made[..12]),

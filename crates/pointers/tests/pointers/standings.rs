@@ -99,7 +99,7 @@ fn a_binary_is_compared_as_a_whole() {
         let got = now(&fixture, pointer).unwrap();
         assert_eq!(got.reading, reading, "{pointer}: {path} {bytes:?}");
         assert_eq!(got.media.is_some(), is_media, "{pointer}: {path} {bytes:?}");
-        assert!(got.changes.is_empty(), "no line of it can be told");
+        assert!(got.changes.is_empty(), "no line can be compared");
     }
 }
 
@@ -134,7 +134,7 @@ fn what_changed_is_told_with_both_numbers() {
         assert_eq!(
             told,
             want.into_iter().flatten().collect::<Vec<_>>(),
-            "what changed before the span is not told"
+            "changes before the span are left out"
         );
         let length = if is_told { 45 } else { 16 };
         assert_eq!(got.changes.len(), length, "to line {last}");
@@ -182,10 +182,7 @@ fn each_line_is_told_with_the_commit_that_wrote_it() {
     );
     assert_eq!(parts[0].commit, fixture.git(&["rev-parse", "HEAD"]));
     let old = ask("repo:a.txt#L2@HEAD~1").unwrap().parts;
-    assert_eq!(
-        old[0].summary, "first",
-        "history as the pinned commit has it"
-    );
+    assert_eq!(old[0].summary, "first", "the history of the pinned commit");
     assert!(ask("sam:note:s@2026-01-08").is_err());
 }
 
@@ -212,7 +209,7 @@ fn what_is_left_out_of_a_long_span_is_counted() {
     let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
     let count = |side| told.changes.iter().filter(|it| it.side == side).count();
     assert_eq!((count(Side::Removed), count(Side::Added)), (301, 301));
-    assert!(told.hidden > 0, "the change of line 900");
+    assert!(told.hidden > 0, "the change of line 900 is counted");
     let blamed = blame(
         Some(&fixture.repo()),
         &Stored::default(),

@@ -187,7 +187,7 @@ fn who_renames_meanwhile_never_has_a_file_outside_read() {
         }
         until.store(true, std::sync::atomic::Ordering::Relaxed);
     });
-    assert_eq!(read, 0, "of 8000 reads, those of a file outside");
+    assert_eq!(read, 0, "reads of a file outside, of 8000");
 }
 
 /// A name that a file system may take for `.git` leads nowhere, itself or through a link.

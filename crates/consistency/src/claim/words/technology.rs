@@ -134,7 +134,7 @@ const KINDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Kinds of which one system may use several at once.
+/// Kinds that one system may use several of at once.
 const TOGETHER: &[&str] = &[
     "webframework",
     "siteframework",
