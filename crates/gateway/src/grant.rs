@@ -13,7 +13,8 @@ use crate::{Elder, admit, admit_below, kin::Kin, kin::may_decide_for};
 /// What someone wants to grant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wish {
-    /// A read of one pointer, which the engine has resolved: its pin is a commit, a digest or a date.
+    /// A read of one pointer, which the engine has resolved: its pin is a commit, a digest or a
+    /// date.
     Read {
         /// What may be read.
         pointer: Pointer,

@@ -272,7 +272,8 @@ pub fn an_engram_whose_ttl_is_over_is_not_found(surface: &mut impl Surface) {
     assert!(surface.query("vendors").is_empty());
 }
 
-/// A run completes with at most 800 inline tokens for each agent and turn (docs/design.md#messages-stay-small).
+/// A run completes with at most 800 inline tokens for each agent and turn
+/// (docs/design.md#messages-stay-small).
 pub fn a_run_takes_at_most_800_inline_tokens_a_turn(bus: &mut impl Bus) {
     bus.send("lead", order(3)).unwrap();
     let pointer = bus.pointer().to_owned();

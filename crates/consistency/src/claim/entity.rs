@@ -1,4 +1,5 @@
-//! Entities as stored in the record (docs/design.md#what-a-claim-names): `{name, type, value, unit}`.
+//! Entities as stored in the record (docs/design.md#what-a-claim-names):
+//! `{name, type, value, unit}`.
 
 use engram_model::{Entity, EntityKind, EntityValue};
 

@@ -1,5 +1,5 @@
-//! The tiers without a model (docs/design.md#tiers-and-severity): 0, entities by name; 2, numbers and times by
-//! rules; 2b, statements about all against statements about one, across topics.
+//! The tiers without a model (docs/design.md#tiers-and-severity): 0, entities by name; 2, numbers
+//! and times by rules; 2b, statements about all against statements about one, across topics.
 //!
 //! Precision comes first: claims not known to be about the same thing, in the same environment and
 //! under the same conditions, are not compared. Every rule is symmetric.

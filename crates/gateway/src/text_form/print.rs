@@ -1,4 +1,5 @@
-//! Prints a message in the text form (docs/design.md#messages); parsing it gives the same message back.
+//! Prints a message in the text form (docs/design.md#messages); parsing it gives the same message
+//! back.
 
 use std::fmt::Write;
 

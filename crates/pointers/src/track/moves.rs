@@ -280,8 +280,8 @@ impl Additions {
         }
     }
 
-    /// The lines around `line` that also surround `at`, ignoring whitespace; significant lines count
-    /// only if they left the old file and arrived in the new one.
+    /// The lines around `line` that also surround `at`, ignoring whitespace; significant lines
+    /// count only if they left the old file and arrived in the new one.
     fn run(
         &self,
         old: &Text,

@@ -132,7 +132,8 @@ fn verb_of_any(tokens: &[Token]) -> Option<usize> {
         .or_else(|| tokens.iter().position(|it| is_verb(it, false)))
 }
 
-/// Whether a word is a verb: certainly, like "is" and "uses", or possibly by its form, like "retries".
+/// Whether a word is a verb: certainly, like "is" and "uses", or possibly by its form, like
+/// "retries".
 pub(crate) fn is_verb(token: &Token, sure: bool) -> bool {
     if token.mark || token.quoted {
         return false;
