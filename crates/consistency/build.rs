@@ -1,5 +1,5 @@
-//! Turns the kept rules into constants: nothing is parsed at run time, and all processes of a machine
-//! share the pages. Never reads anything but `rules/betterleaks.toml`.
+//! Turns the kept rules into constants, so that nothing is parsed at run time and all processes of
+//! a machine share the pages. Reads only `rules/betterleaks.toml`.
 
 use std::{env, error::Error, fmt::Write, fs, path::Path};
 

@@ -1,8 +1,9 @@
-//! What the screen and the reading of claims cost, and what the screen refuses of code that nobody wrote for it.
+//! Measures what screening and parsing claims cost, and which lines the screen refuses of code that
+//! was not written to test it.
 //!
 //! `cargo run --release -p engram-consistency --example cost` prints times and memory;
-//! `... --example cost -- FOLDER...` counts the lines of the sources below that are refused, and
-//! prints each. Never part of the product.
+//! `... --example cost -- FOLDER...` counts and prints the refused lines of the sources in these
+//! folders. Never part of the product.
 #![allow(clippy::unwrap_used)]
 
 use std::{fs, hint::black_box, path::Path, time::Instant};
@@ -107,7 +108,7 @@ fn times() {
     }
 }
 
-/// What the rules cost: a claim is read once, and compared with each that shares a key.
+/// Measures the rules: each claim is parsed once, and compared with each claim that shares a key.
 fn claims() {
     let first = "The auth service rate-limits to 1000 requests per second per IP, set by AUTH_RATE_LIMIT in .env.";
     let second = "Clients of the auth service are limited to 2000 requests a second per IP.";
@@ -140,7 +141,7 @@ fn time(what: &str, times: u32, ask: impl Fn() -> bool) {
     println!("{what}: {each:?}; {} KB are held", resident());
 }
 
-/// What this process holds in memory, where the system says.
+/// The memory that this process holds, if the system reports it.
 fn resident() -> String {
     let status = fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
     let private = status.lines().find(|it| it.starts_with("Pss_Anon:"));

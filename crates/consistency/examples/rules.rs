@@ -1,5 +1,5 @@
-//! The time that each rule takes for one pair of claims, over all pairs that the tests measure: reading a
-//! claim, its keys, and comparing it with another, by the rule that found the pair.
+//! Measures the time for one pair of claims by the rule that found it, over all pairs of the tests:
+//! parsing a claim, making its keys, and comparing it with another.
 //!
 //! `cargo run --release -p engram-consistency --example rules`. Never part of the product.
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -20,7 +20,7 @@ use engram_consistency::{
 };
 use engram_model::FactType;
 
-/// How often each is done; the fastest counts, since the machine does other work too.
+/// The number of runs; the fastest counts, since the machine does other work too.
 const TIMES: u32 = 200;
 
 fn main() {

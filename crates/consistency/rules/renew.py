@@ -1,7 +1,7 @@
 """Makes betterleaks.toml from Betterleaks' own configuration: `python3 renew.py THEIRS > betterleaks.toml`.
 
-It keeps what tells a secret by its text alone, in a form that needs no interpreter, and gives each
-rule a name for people. What it does not understand it says, and lets it excuse nothing.
+It keeps the conditions that judge a secret by its text alone, in a form that needs no interpreter, and
+gives each rule a readable name. It reports exemptions that it does not understand, and drops them.
 """
 
 import json
@@ -9,14 +9,14 @@ import re
 import sys
 import tomllib
 
-# These say nothing without the id that they ask for beside them, or judge by context: src/own.rs does.
+# These need an id beside the secret, or judge by context; src/own.rs covers them.
 LEFT_OUT = {
     "alibaba-secret-key", "alibaba-sts-access-key-secret", "generic-api-key", "generic-credential-uri",
     "generic-password", "ovh-application-secret", "polymarket-api-key",
 }
-# Ids and public keys are no secrets.
+# Ids and public keys are not secrets.
 PUBLIC = re.compile(r"-(?:client|access|api)-id$|-pub(?:lic)?-")
-# Where the words of an id do not say it.
+# Names for rules whose id does not give a readable one.
 NAMES = {
     "age-secret-key": "age secret key",
     "aws-access-token": "AWS access key",
@@ -71,7 +71,7 @@ def name(rule):
 
 
 def rust(pattern):
-    """RE2's dialect in Rust's: a brace that counts nothing, and a bracket within brackets, are escaped."""
+    """Converts RE2's dialect to Rust's: escapes braces that count nothing, and brackets within brackets."""
     out, at, inside = "", 0, False
     while at < len(pattern):
         here = pattern[at]
@@ -99,7 +99,7 @@ def rust(pattern):
 
 
 def secret_first(pattern):
-    """Groups that are named or repeated hold a part of the secret: the first that counts holds all of it."""
+    """Makes the first capture group hold the whole secret; named and repeated groups hold only a part."""
     out, at, inside, open_at = "", 0, False, []
     while at < len(pattern):
         width = 2 if pattern[at] == "\\" else 1
@@ -127,7 +127,7 @@ ENDS = r"""(?:\\?['"\x60]|[\s;]|\\[nr]|$)"""
 
 
 def bare(pattern, keywords):
-    """A value with a prefix of its own needs no vendor's name before it."""
+    """Drops the vendor's name before a value that has a prefix of its own."""
     _, sets, value = pattern.partition(SETS)
     prefix = re.match(r"(?:[A-Za-z0-9_-]|\\[.+])*", value)[0].replace("\\", "")
     telling = re.fullmatch(r"(?!ey|access|key|live|apikey)(?:.{4,}|.*\.)", prefix)
@@ -138,7 +138,7 @@ def bare(pattern, keywords):
 
 
 def split(filter):
-    """The clauses between `||`, outside of strings and brackets."""
+    """Splits at each `||` outside of strings and brackets."""
     filter = re.sub(r"(?m)^\s*//.*$", "", filter)
     clauses, depth, start, at = [], 0, 0, 0
     while at < len(filter):

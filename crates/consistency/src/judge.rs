@@ -1,32 +1,34 @@
-//! Judges a value on its own: random, chosen by a person, or no secret at all: digests, ids,
-//! placeholders, references to variables, words.
+//! Judges a value by itself: random, chosen by a person, or not a secret, such as a digest, an id,
+//! a placeholder, a reference to a variable, or words.
 
 use crate::rules;
 
-/// Not a placeholder for a secret, and not plain words after a vendor's prefix.
+/// Whether a value is neither a placeholder for a secret nor plain words after a vendor's prefix.
 pub(crate) fn no_placeholder(value: &[u8]) -> bool {
     let digits = value.iter().any(u8::is_ascii_digit);
-    // One in thirty keys of capitals and digits has no digit; no name has so many capitals in a row.
+    // One in thirty keys of capitals and digits has no digit, but no name has so many capitals in a
+    // row.
     let solid = value.len() >= 16 && value.iter().all(u8::is_ascii_uppercase);
     !is_placeholder(value) && !rules::never(value) && (digits || solid || !is_name_or_path(value))
 }
 
-/// A value beside a vendor's name, which may also be a word.
+/// Judges a value beside a vendor's name, which may also be a word.
 pub(crate) fn drawn_and_no_words(value: &[u8]) -> bool {
     !is_placeholder(value) && !rules::never(value) && !is_name_or_path(value)
 }
 
-/// Any value.
+/// Accepts any value.
 pub(crate) fn always(_: &[u8]) -> bool {
     true
 }
 
-/// Varied enough to be random: not `0000`, not `<token>`.
+/// Whether a value is varied enough to be random, unlike `0000` or `<token>`.
 pub(crate) fn random(value: &[u8]) -> bool {
     !is_placeholder(value) && entropy(value) >= 3.0
 }
 
-/// Chosen by a person, so it need not be random; only placeholders for a password pass.
+/// Accepts a password chosen by a person, which need not be random: anything but placeholders,
+/// references, common words and plain numbers.
 pub(crate) fn password(value: &[u8]) -> bool {
     const COMMON: [&str; 16] = [
         "password",
@@ -53,8 +55,8 @@ pub(crate) fn password(value: &[u8]) -> bool {
         && !lower.iter().all(u8::is_ascii_digit)
 }
 
-/// The same where only a name announces the value: letters, digits and punctuation as people choose
-/// them, but no algorithm and no example.
+/// Judges the same where only a name announces the value: letters, digits and punctuation as people
+/// choose them, but neither an algorithm nor an example.
 pub(crate) fn chosen(value: &[u8]) -> bool {
     const NAMES: [&str; 36] = [
         "aes", "argon", "base", "bcrypt", "blake", "changeme", "demo", "ed25519", "es256", "foo",
@@ -75,12 +77,13 @@ pub(crate) fn chosen(value: &[u8]) -> bool {
         && password(value)
 }
 
-/// A credential for a registry or a proxy: of any shape, but not a reference.
+/// Judges a credential for a registry or a proxy: of any form, but not a reference.
 pub(crate) fn given(value: &[u8]) -> bool {
     !is_placeholder(value) && !is_reference(value)
 }
 
-/// A value assigned to a name that only secrets have: random, and not an id, a word or code.
+/// Judges a value assigned to a name that only secrets have: it must be random, and not an id, a
+/// word or code.
 pub(crate) fn assigned(value: &[u8]) -> bool {
     let value = without_pin(value.strip_suffix(b".").unwrap_or(value));
     let classes = [
@@ -101,12 +104,12 @@ pub(crate) fn assigned(value: &[u8]) -> bool {
         && entropy(value) >= variety(value)
 }
 
-/// The same for names that a digest may also have, such as `token`.
+/// The same for names that a digest may have too, such as `token`.
 pub(crate) fn assigned_and_no_digest(value: &[u8]) -> bool {
     assigned(value) && !is_digest(value.strip_suffix(b".").unwrap_or(value))
 }
 
-/// The same for names that say little, such as `key`.
+/// The same for vague names, such as `key`.
 pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     value.len() >= 15
@@ -117,12 +120,13 @@ pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
         && entropy(value) >= 3.5
 }
 
-/// The same for names that say a little more, such as `acme_key`: a value of a digest's length passes.
+/// The same for slightly clearer names, such as `acme_key`: the value needs a digest's length, and
+/// may be hex.
 pub(crate) fn assigned_and_long(value: &[u8]) -> bool {
     value.len() >= 32 && assigned(value) && value.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Least bits per byte of a random value; short ones and hex digits have fewer.
+/// The least bits per byte of a random value; short values and hex digits have fewer.
 fn variety(value: &[u8]) -> f64 {
     match value.len() {
         ..16 => 2.8,
@@ -131,7 +135,7 @@ fn variety(value: &[u8]) -> f64 {
     }
 }
 
-/// What documents write in place of a secret.
+/// Whether a value is what documents write in place of a secret.
 fn is_placeholder(value: &[u8]) -> bool {
     const WORDS: [&[u8]; 16] = [
         b"xxxx",
@@ -157,7 +161,7 @@ fn is_placeholder(value: &[u8]) -> bool {
         .any(|word| memchr::memmem::find(&lower, word).is_some())
 }
 
-/// `${VAR}`, `$VAR`, `%VAR%`, `{{ var }}`, `env.VAR`, `process.env.X`.
+/// Whether a value is `${VAR}`, `$VAR`, `%VAR%`, `{{ var }}`, `env.VAR` or `process.env.X`.
 fn is_reference(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let env: [&[u8]; 6] = [
@@ -175,7 +179,7 @@ fn is_reference(value: &[u8]) -> bool {
         || env.iter().any(|prefix| lower.starts_with(prefix))
 }
 
-/// UUIDs, ULIDs and labelled digests: addresses, which anyone may know.
+/// Whether a value is a UUID, a ULID or a labelled digest: an address, which need not be secret.
 fn is_named_id(value: &[u8]) -> bool {
     let hashed = [&b"sha256:"[..], b"sha1:", b"sha512:", b"md5:"];
     if let Some(digest) = hashed.iter().find_map(|it| value.strip_prefix(*it)) {
@@ -193,7 +197,7 @@ fn is_named_id(value: &[u8]) -> bool {
     }
 }
 
-/// A pointer, apart from the id it is pinned to: `repo:src/token.rs#L1-L9@1f2e3d4`.
+/// A pointer without the id to which it is pinned: `repo:src/token.rs#L1-L9@1f2e3d4`.
 fn without_pin(value: &[u8]) -> &[u8] {
     let Some(at) = value.iter().rposition(|b| *b == b'@') else {
         return value;
@@ -203,13 +207,13 @@ fn without_pin(value: &[u8]) -> &[u8] {
     if is_digest(pin) { before } else { value }
 }
 
-/// Git ids and digests, short or full.
+/// Whether a value is a git id or a digest, short or full.
 fn is_digest(value: &[u8]) -> bool {
     matches!(value.len(), 7..=16 | 40 | 64 | 96 | 128) && value.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Words joined by `_ - . / : \`, as names, paths, addresses and code are: each part one or two
-/// words with at most one short number, as in `Xxh3Builder`.
+/// Whether a value is words joined by `_ - . / : \`, like names, paths, addresses and code: each
+/// part is one or two words with at most one short number, as in `Xxh3Builder`.
 fn is_name_or_path(value: &[u8]) -> bool {
     value
         .split(|b| b"_-./:\\+=@?&#~!*".contains(b))
@@ -226,14 +230,15 @@ fn is_name_or_path(value: &[u8]) -> bool {
         })
 }
 
-/// `base64.b16encode`, `Builder::new`
+/// Whether a value looks like `base64.b16encode` or `Builder::new`.
 pub(crate) fn is_code_name(value: &[u8]) -> bool {
     value
         .iter()
         .all(|b| b.is_ascii_alphanumeric() || b"_.:".contains(b))
 }
 
-/// `tokenProvider`, `TOKEN`, `Token`: capitals only start words of three letters or more.
+/// Whether a part looks like words: `tokenProvider`, `TOKEN`, `Token`. Capitals start words of
+/// three letters or more.
 fn reads_as_words(word: &[u8]) -> bool {
     let capitals = word.iter().filter(|b| b.is_ascii_uppercase()).count();
     capitals == word.len() || capitals * 3 <= word.len().max(3)

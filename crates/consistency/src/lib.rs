@@ -1,12 +1,12 @@
 //! What a claim says, whether it may be stored, and whether it agrees with other claims.
 //!
 //! The secret screen: a claim, a note or a snapshot that contains a credential is refused before
-//! any of it is stored, and what an agent is shown of a file is masked. [`claim`] parses what a
-//! claim says; [`tier`] holds the rules by which two claims contradict each other, without a model.
+//! any of it is stored, and secrets in what an agent reads of a file are masked. [`claim`] parses
+//! what a claim says; [`tier`] holds the rules by which two claims contradict each other, without a
+//! model.
 //!
-//! **Never:** no I/O, no model, no exemption that a caller could ask for; a screen finding names
-//! the rule and the place, never the secret. Two claims not known to be about the same thing
-//! are never compared.
+//! **Never:** no I/O, no model, no exemption on request. A finding of the screen names the rule and
+//! the place, never the secret. Two claims not known to be about the same thing are never compared.
 
 pub mod claim;
 mod judge;

@@ -1,4 +1,4 @@
-//! What a reader sees of a text that contains secrets.
+//! Masks secrets in what a reader sees.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -10,22 +10,22 @@ use crate::{
 /// A text with a mark in place of each secret, such as `[masked: GitHub token]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Masked {
-    /// What may be shown. It reveals only where each secret was and what it looked like.
+    /// The text to show. It reveals only where each secret was and what it looked like.
     pub text: String,
-    /// How many secrets it hides, wholly or in part.
+    /// The number of secrets it hides, wholly or in part.
     pub masked: usize,
 }
 
-/// A whole text without its secrets. Masking a masked text changes nothing.
+/// Masks a whole text. Masking a masked text changes nothing.
 pub fn mask(text: &str) -> Masked {
-    // Secrets start and end between characters: nothing is lost.
+    // Secrets start and end between characters, so nothing is lost.
     mask_span(text.as_bytes(), 0..text.len(), |part| {
         String::from_utf8_lossy(part).into_owned()
     })
 }
 
-/// A span of a file without its secrets, even if it cuts one in two, which is why the
-/// whole file is needed. `decode` turns the bytes between them into text.
+/// Masks a span of a file, even if the span cuts a secret in two, which is why the whole file is
+/// needed. `decode` turns the bytes between secrets into text.
 pub fn mask_span(file: &[u8], span: Range<usize>, decode: impl Fn(&[u8]) -> String) -> Masked {
     let end = span.end.min(file.len());
     let mut start = span.start.min(end);
@@ -47,8 +47,8 @@ pub fn mask_span(file: &[u8], span: Range<usize>, decode: impl Fn(&[u8]) -> Stri
     shown
 }
 
-/// A diff without the lines of a multi-line credential in one of its files: the lines around a key
-/// in the file may be what identifies it.
+/// Masks the lines of a diff that belong to a multi-line credential in one of its files. Such a
+/// line may be recognisable only by other lines of the file, such as a key's header.
 pub fn mask_diff(diff: Masked, files: &[Vec<u8>]) -> Masked {
     let mut hidden = HashMap::new();
     for file in files {

@@ -1,4 +1,5 @@
-//! Our own rules: what the maintained set leaves to judgement, and what claims say in sentences.
+//! Our own rules: cases that the maintained set leaves out because they need judgement, and the way
+//! claims write secrets in sentences.
 //!
 //! Remove a rule here once the maintained set finds the same.
 
@@ -10,21 +11,22 @@ use crate::{
     rules::Rule,
 };
 
-/// What may follow the actual name: `password2`, `secret_key_base64`.
+/// What may follow the name itself: `password2`, `secret_key_base64`.
 macro_rules! suffix {
     () => {
         r#"(?:[_.-]?(?:key|id|access[_-]?key|token|value|data|base64|base|[0-9]{1,2})){0,2}"#
     };
 }
 
-/// The end of the name, and what announces a value: `=`, `"]: "`, `is now`, `">`, `" value="`, `", `.
+/// The end of the name and the separator before a value: `=`, `"]: "`, `is now`, `">`, `" value="`,
+/// `", `.
 macro_rules! sets {
     () => {
         r#"(?:["'],[ \t]{0,4}|["'`\])\\]{0,4}(?:\s{0,8}(?:=>|:=|===?|==|=|:)\s{0,8}|\s{1,8}(?:is|was|to)(?: now)?:?\s{1,8}|>|\s{1,4}value\s{0,2}=\s{0,2}))"#
     };
 }
 
-/// In quotes, anything without a space; without quotes, what code never has.
+/// In quotes, anything without a space; without quotes, no characters that only code has.
 macro_rules! value {
     ($least:literal) => {
         concat!(
@@ -40,7 +42,7 @@ macro_rules! value {
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    // Prefixes and forms that identify a token on their own, where the maintained rules require more.
+    // Prefixes and forms that identify a token on their own; the maintained rules require more.
     shape(
         "an Anthropic API key",
         &["sk-ant-"],
@@ -171,7 +173,7 @@ pub(crate) const RULES: &[Rule] = &[
     shape(
         "a PyPI upload token",
         &["pypi-age"],
-        // A macaroon of the second version, in base64; words may stand between hyphens too.
+        // A version 2 macaroon in base64; words may also stand between the hyphens.
         r"\b(pypi-AgE[A-Za-z0-9_-]{50,})",
     ),
     shape(
@@ -189,7 +191,7 @@ pub(crate) const RULES: &[Rule] = &[
         ..shape(
             "a private key",
             &["putty-user-key-file", "private-lines", "ls0tls1crudjti"],
-            // The last are those headers in base64.
+            // The last alternatives are those headers in base64.
             r"PuTTY-User-Key-File-\d|Private-Lines: \d+(?:\s+[A-Za-z0-9+/=]{2,})+|LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFURS|BFQyBQUklWQVRF|BPUEVOU1NI)[A-Za-z0-9+/=]+",
         )
     },
@@ -198,7 +200,7 @@ pub(crate) const RULES: &[Rule] = &[
         ..shape(
             "a private key",
             &["private key"],
-            // The header is enough; the body is masked too, as far as it goes.
+            // The header is enough to find it; the body is masked too, as much of it as matches.
             r#"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:(?:[\s"',+|>*#/]|\\[nrt])*[A-Za-z0-9+/=]{16,})*(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{1,15}(?:\s|\\[nr])*-----END)?"#,
         )
     },
@@ -215,7 +217,8 @@ pub(crate) const RULES: &[Rule] = &[
         ..shape(
             "a password in a connection string",
             &["password", "pwd"],
-            // What may never close is bounded: otherwise each one is searched for to the end.
+            // Limited in length, since a match that may never close would be searched to the end
+            // each time.
             concat!(
                 r#"(?i)(?:;[ \t]?(?:password|pwd)[ \t]?=[ \t]?"#,
                 r#"|jdbc:[a-z0-9]+:[^\s"'<>]+?[?&;]password="#,
@@ -341,7 +344,8 @@ pub(crate) const RULES: &[Rule] = &[
         ..shape(
             ASSIGNED,
             &["key"],
-            // What digests identify is taken first, as a whole: its name is not a secret.
+            // A name such as `cache_key`, whose value is a digest, is matched first and captured in
+            // place of its value, since a name is not a secret.
             concat!(
                 r#"(?i)(?:((?:artifact|blob|block|build|cache|chunk|commit|content|dedup|digest|entry|file|foreign|group|hash|host|idempotency|index|"#,
                 r#"item|lookup|map|natural|object|partition|primary|public|range|record|routing|row|shard|sort|state|tree|unique)[ _.-]?key)"#,
@@ -368,7 +372,7 @@ pub(crate) const RULES: &[Rule] = &[
 
 const ASSIGNED: &str = "a secret assigned to a name";
 
-/// Varied, and not the continuation of a longer word.
+/// A rule with this pattern, whose value must also be varied.
 const fn shape(
     name: &'static str,
     keywords: &'static [&'static str],

@@ -1,6 +1,6 @@
-//! The rules, and how they search a text.
+//! The rules, and the search of a text with them.
 //!
-//! A rule cannot match a text without its keywords: all keywords are searched for at
+//! A rule can match only a text that contains one of its keywords. All keywords are searched for at
 //! once, and a pattern is compiled when its rule is first needed.
 
 use std::{
@@ -15,26 +15,27 @@ use crate::{SecretMatch, judge, own};
 
 /// A shape that secrets have.
 pub(crate) struct Rule {
-    /// What it looks like, with its article.
+    /// What the secret looks like, with an article.
     pub(crate) name: &'static str,
     pub(crate) pattern: &'static str,
-    /// One of them is in the text, in any case.
+    /// Words, at least one of which the text must contain, in any case.
     pub(crate) keywords: &'static [&'static str],
-    /// The capture group of the secret. 0 means the first group that matched, else the whole match.
+    /// The capture group of the secret. 0 means the first group that matched, or else the whole
+    /// match.
     pub(crate) group: usize,
-    /// Least entropy, in bits per byte.
+    /// The least entropy, in bits per byte.
     pub(crate) least: f64,
     /// Patterns that it must not match.
     pub(crate) unless: &'static [&'static str],
     /// Patterns that it must all match.
     pub(crate) only: &'static [&'static str],
-    /// Whether it is a secret.
+    /// Decides whether a value is a secret.
     pub(crate) judge: fn(&[u8]) -> bool,
 }
 
 include!(concat!(env!("OUT_DIR"), "/kept.rs"));
 
-/// All rules. Of two that find the same, the first is more specific.
+/// All rules; if two find the same, the more specific one comes first.
 fn rules() -> impl Iterator<Item = &'static Rule> {
     KEPT.iter().chain(own::RULES)
 }
@@ -49,17 +50,18 @@ pub(crate) fn is_bare_name(text: &[u8]) -> bool {
     rules().any(|rule| bare(rule.name).as_bytes() == text)
 }
 
-/// What ends a token in the maintained rules, which read code, and in ours, which also read sentences.
+/// How a token ends in the maintained rules, which read code, and in ours, which also read
+/// sentences.
 const ENDS_IN_CODE: &str = r#"(?:\\?['"\x60]|[\s;]|\\[nr]|$)"#;
 const ENDS: &str =
     r#"(?:\\?['"\x60]|[\s;,)\]}<>|&*?!]|[.:](?:[^A-Za-z0-9_]|$)|\\[nrt]|[^\x00-\x7F]|$)"#;
 
-/// Most memory of a pattern, and of a search with it.
+/// The most memory of a pattern, and of a search with it.
 const LARGEST: usize = 4 << 20;
 const LARGEST_CACHE: usize = 1 << 20;
 /// Searching a text longer than this fills the patterns' caches, so they are not kept.
 const LONG: usize = 128 << 10;
-/// Claims, messages and arguments are shorter.
+/// Longer texts are files; claims, messages and arguments are shorter.
 const FILE: usize = 8 << 10;
 
 struct CompiledRule {
@@ -71,7 +73,7 @@ struct CompiledRule {
 struct Screen {
     keywords: Vec<&'static str>,
     finder: AhoCorasick,
-    /// For files: twice as fast, and made in 2 ms.
+    /// For files: twice as fast, but takes 2 ms to build.
     fast: OnceLock<AhoCorasick>,
     /// The rule of each keyword.
     owners: Vec<usize>,
@@ -100,7 +102,7 @@ pub(crate) fn never(value: &[u8]) -> bool {
     NEVER.iter().any(|it| it.is_match(value))
 }
 
-/// All matches, in order and without overlaps, each under its most specific name.
+/// All matches, in order and without overlaps, each under the name of its most specific rule.
 pub(crate) fn search(text: &[u8]) -> Vec<SecretMatch> {
     let screen = &*SCREEN;
     let mut wanted = vec![false; screen.rules.len()];
@@ -159,7 +161,7 @@ impl Rule {
         let secrets = found.filter_map(|captures| self.secret_of(&captures));
         secrets.filter(|range| {
             let value = &text[range.clone()];
-            // A name before a bracket is a call.
+            // A name before an opening bracket is a call.
             let call = text.get(range.end) == Some(&b'(') && judge::is_code_name(value);
             !call
                 && judge::entropy(value) >= self.least
@@ -233,7 +235,7 @@ mod tests {
         assert!(!never(b"hunter2") && never(b"${TOKEN}"));
     }
 
-    /// A newer set with another token ending would not be found in sentences.
+    /// If a newer set ended tokens differently, its rules would not match in sentences.
     #[test]
     fn most_kept_rules_end_as_we_think() {
         let ends = |rule: &&Rule| rule.pattern.contains(ENDS_IN_CODE);

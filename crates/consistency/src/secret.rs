@@ -1,6 +1,6 @@
-//! The secret screen: which parts of a text are credentials.
+//! The secret screen: finds the parts of a text that are credentials.
 //!
-//! Most texts contain no rule's keyword and take one pass. Time is linear in the length.
+//! Most texts contain no rule's keyword and take one pass. The time is linear in the length.
 
 use std::ops::Range;
 
@@ -8,29 +8,29 @@ use memchr::memmem;
 
 use crate::{rules::is_bare_name, views};
 
-/// Where a text contains what looks like a credential.
+/// A part of a text that looks like a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretMatch {
     /// What it looks like, with its article: `a GitHub token`. Never the secret itself.
     pub rule: &'static str,
-    /// Its bytes.
+    /// Its range in bytes.
     pub range: Range<usize>,
 }
 
-/// The first credential in a text; of two at one place, the one with the more specific rule.
+/// Finds the first credential in a text; of two at one place, the one with the more specific rule.
 pub fn screen(text: &str) -> Option<SecretMatch> {
     screen_bytes(text.as_bytes())
 }
 
-/// [`screen`] for what need not be text, such as the snapshot of a file. Every byte is examined, as
-/// UTF-8, UTF-16, UTF-32 and whatever else writes ASCII as ASCII.
+/// Does the same as [`screen`] for bytes that need not be text, such as the snapshot of a file.
+/// Examines every byte, as UTF-8, UTF-16, UTF-32 and any other encoding that contains ASCII.
 pub fn screen_bytes(bytes: &[u8]) -> Option<SecretMatch> {
     unmasked(bytes).find_map(|piece| search(bytes, &piece).into_iter().next())
 }
 
-/// Every credential in a text or in the bytes of a file, in order and without overlaps.
+/// Finds every credential in a text or in the bytes of a file, in order and without overlaps.
 ///
-/// What is left without them contains none: a part that a credential hid is searched again.
+/// The rest contains none: a part that was hidden by a credential is searched again.
 pub fn secrets(bytes: &[u8]) -> Vec<SecretMatch> {
     let mut open: Vec<_> = unmasked(bytes).map(|piece| (piece, 0)).collect();
     let mut all = Vec::new();
@@ -54,16 +54,16 @@ pub fn secrets(bytes: &[u8]) -> Vec<SecretMatch> {
     all
 }
 
-/// How often a text can hide in another before the rest counts as one secret: only
-/// text made for this gets so far, and the time stays linear.
+/// The number of times that a secret may hide in another before the rest counts as one secret. Only
+/// crafted text gets this far, and the time stays linear.
 const DEEPEST: u32 = 4;
 
 /// A mark starts like this and ends with a bracket.
 pub(crate) const MARK: &str = "[masked: ";
 const LONGEST_MARK: usize = 100;
 
-/// The text between existing marks: a mark contains only the name of a rule. Nothing is
-/// found across one, so that masking twice changes nothing.
+/// The parts of a text between existing marks, which contain only the name of a rule. No match
+/// extends across a mark, so that masking twice changes nothing.
 fn unmasked(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     let mut marks = memmem::find_iter(bytes, MARK);
@@ -84,7 +84,7 @@ fn unmasked(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// One pass over one piece. It never leaves part of a character.
+/// Searches one piece once. A match never cuts a character in two.
 fn search(bytes: &[u8], piece: &Range<usize>) -> Vec<SecretMatch> {
     let mut found = views::search(&bytes[piece.clone()]);
     for secret in &mut found {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{screen, screen_bytes};
 
-/// Random-looking letters and digits, the same each time.
+/// Returns random-looking letters and digits, the same on each call.
 fn noise(length: usize, alphabet: &str) -> String {
     let letters: Vec<char> = alphabet.chars().collect();
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -26,7 +26,7 @@ fn mixed(length: usize) -> String {
     noise(length, MIXED)
 }
 
-/// The rule that must find it, and the secret.
+/// Each secret, with the rule that must find it.
 fn secrets() -> Vec<(&'static str, String)> {
     let jwt = ["ey", "J"].concat();
     vec![
@@ -122,7 +122,7 @@ fn secrets() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The rule, what stands before the secret, the secret, what stands after it.
+/// The rule, the text before the secret, the secret, the text after it.
 fn in_context() -> Vec<(&'static str, &'static str, String, &'static str)> {
     let connection = "a password in a connection string";
     let assigned = "a secret assigned to a name";

@@ -1,5 +1,5 @@
-//! The texts that bytes can be read as. All credentials are ASCII, so a text in which
-//! each character is one byte is enough.
+//! The texts that bytes can be read as. All credentials are ASCII, so one byte for each character
+//! is enough.
 
 use memchr::memchr;
 
@@ -8,7 +8,7 @@ use crate::{SecretMatch, rules, secret::joined};
 /// Not ASCII, and not part of a word.
 const OTHER: u8 = 0xFF;
 
-/// What is found in any of the texts, at its place in the bytes.
+/// Finds matches in all of these texts, with their positions in the bytes.
 pub(crate) fn search(bytes: &[u8]) -> Vec<SecretMatch> {
     let mut found = rules::search(bytes);
     if memchr(0, bytes).is_none() {
@@ -23,13 +23,13 @@ pub(crate) fn search(bytes: &[u8]) -> Vec<SecretMatch> {
             }));
         }
     }
-    // At any offset, such as UTF-16 that starts at an odd position.
+    // Finds text at any offset, such as UTF-16 that starts at an odd position.
     let text: Vec<u8> = bytes.iter().copied().filter(|b| *b != 0).collect();
     found.extend(spread(bytes, rules::search(&text)));
     joined(found)
 }
 
-/// UTF-16 or UTF-32, with the low byte of each unit first or last.
+/// Reads UTF-16 or UTF-32, with the low byte of each unit first or last.
 fn narrowed(bytes: &[u8], width: usize, low: usize) -> Vec<u8> {
     let units = bytes.chunks_exact(width);
     let ascii = units.map(|unit| {
@@ -43,7 +43,7 @@ fn narrowed(bytes: &[u8], width: usize, low: usize) -> Vec<u8> {
     ascii.collect()
 }
 
-/// Places in a text without its zeros, as places in the bytes.
+/// Converts positions in a text without its zeros to positions in the bytes.
 fn spread(bytes: &[u8], mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
     let mut places = bytes.iter().enumerate().filter(|it| *it.1 != 0).enumerate();
     let mut place = |wanted: usize| places.by_ref().find(|it| it.0 == wanted).map(|it| it.1.0);

@@ -1,8 +1,10 @@
-//! What it costs to check a message beside counting its tokens, and how well code is told from prose.
+//! Measures what checking a message costs beside counting its tokens, and how well code is
+//! distinguished from prose.
 //!
-//! `cargo run --release -p engram-gateway --example cost` prints times, with `--json` all of them, in nanoseconds;
-//! `... --example cost -- FILE...` prints each paragraph of documents (`.md`, `.txt`) that is taken for code, and of other files how many
-//! windows of six lines are not. Never part of the product.
+//! `cargo run --release -p engram-gateway --example cost` prints times, or with `--json` all of
+//! them, in nanoseconds. `... --example cost -- FILE...` prints each paragraph of documents (`.md`,
+//! `.txt`) that is taken for code, and for other files the number of windows of six lines that are
+//! not. Never part of the product.
 
 use std::{hint::black_box, time::Instant};
 
@@ -69,7 +71,7 @@ fn times(is_json: bool) {
     };
     let tokens = validate(&text);
     let (mut count, mut check, mut code) = (Vec::new(), Vec::new(), Vec::new());
-    // In turn: what else the machine does hits all of them.
+    // Measured alternately, so that other load on the machine affects all of them.
     for _ in 0..500 {
         count.push(time(|| count_tokens(black_box(&text))));
         check.push(time(|| validate(black_box(&text))));
@@ -90,20 +92,20 @@ fn times(is_json: bool) {
     );
 }
 
-/// In nanoseconds.
+/// Returns the time in nanoseconds.
 fn time(run: impl FnOnce() -> usize) -> u64 {
     let began = Instant::now();
     black_box(run());
     u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// In microseconds.
+/// Returns the median in microseconds.
 fn median(mut times: Vec<u64>) -> f64 {
     times.sort_unstable();
     times[times.len() / 2] as f64 / 1e3
 }
 
-/// About 800 tokens, as a child would send them.
+/// A message of about 800 tokens, as a child would send it.
 fn message() -> Value {
     let engram = |at: usize| {
         json!({

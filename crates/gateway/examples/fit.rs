@@ -1,26 +1,27 @@
-//! Fits what each feature of a text counts for code, and counts how many texts are taken for code.
+//! Fits the weight of each feature of a text, and counts how many texts are taken for code.
 //!
 //! `cargo run --release -p engram-gateway --example fit -- CODE PROSE` writes the new
-//! `src/code/likeness.tsv` to the standard output; `... --example fit -- FILE` tells how many texts of a file
-//! are taken for code, and prints those that are not, or with `--taken` those that are. Files have an object with
-//! a `text` in each line. Never part of the product.
+//! `src/code/likeness.tsv` to the standard output; `... --example fit -- FILE` counts the texts of
+//! a file that are taken for code, and prints those that are not, or with `--taken` those that are.
+//! Each line of a file is an object with a `text`. Never part of the product.
 
 use std::collections::HashMap;
 
 use engram_gateway::{code_chars, code_features};
 
-/// Tokens of the stretches that are fitted to: as long as what is to be told apart.
+/// The fewest and most tokens of the stretches used for fitting: about as long as those to be
+/// classified.
 const SHORTEST: usize = 6;
 const LONGEST: usize = 31;
 const STEPS: usize = 4_000_000;
 const RATE: f32 = 0.03;
-/// Weights shrink towards nothing, by this part of the rate.
+/// How fast weights shrink towards zero, as a part of the rate.
 const SHRINK: f32 = 0.0002;
 const HIGHEST: f32 = 2.5;
-/// How often a feature is seen at least, and how much it counts to be kept.
+/// How often a feature must occur, and the least weight, to be kept.
 const SEEN: u32 = 150;
 const LEAST: f32 = 0.1;
-/// How many words count by themselves: the most frequent ones.
+/// The number of words with a weight of their own: the most frequent ones.
 const WORDS: usize = 200;
 
 fn main() {
@@ -52,7 +53,7 @@ fn count(file: &str, taken: bool) {
     println!("{} of {} are taken for code", code.len(), texts.len());
 }
 
-/// A text as the numbers of its tokens' features, and whether it is code.
+/// The feature numbers of each token of a text, and whether the text is code.
 type Sample = (Vec<Vec<usize>>, f32);
 
 #[derive(Default)]
@@ -70,7 +71,7 @@ impl Features {
         number
     }
 
-    /// Whether each counts: words only if they are among the most frequent.
+    /// Returns whether each feature counts: words only if they are among the most frequent.
     fn counted(&self) -> Vec<bool> {
         let is_word =
             |it: &str| it.len() > 1 && it.starts_with('=') && !it.contains(['·', '␣', '⏎']);
@@ -86,7 +87,8 @@ impl Features {
     }
 }
 
-/// Logistic regression over stretches of texts, by stochastic descent; always the same for the same texts.
+/// Fits a logistic regression over stretches of texts, by stochastic gradient descent; the same
+/// texts always give the same result.
 fn fit(code: &[String], prose: &[String]) {
     let mut features = Features::default();
     let mut samples: Vec<Vec<Sample>> = Vec::new();
@@ -135,7 +137,7 @@ fn descend(weights: &mut [f32], rows: &[Vec<usize>], is_code: f32, rate: f32) {
     }
 }
 
-/// Numbers that look like chance and are always the same.
+/// Pseudo-random numbers, always the same.
 struct Chance(u64);
 
 impl Chance {

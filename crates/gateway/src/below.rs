@@ -1,24 +1,25 @@
-//! A budget binds children too: what all agents below one may read in its turn. Else one that is narrowed
-//! would read through a child whose turn it begins anew each time.
+//! Limits what all agents below an agent may read in its turn. Otherwise, an agent with narrowed
+//! budgets could read through a child, by starting a new turn of the child each time.
 
 use engram_model::{DerefLimits, PointerType, Refusal, operation::ReadBelow};
 
 use crate::{budget::left, charge};
 
-/// How many times its own figures those below an agent may read in its turn, and its tree may write, together.
+/// The multiple of an agent's own figures that all agents below it may read in its turn, and of its
+/// write limits that its tree may write.
 pub(crate) const TIMES: u32 = 10;
 
-/// An agent above the one that reads.
+/// An agent above the reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elder {
-    /// What it may read itself in a turn.
+    /// What it may read itself in one turn.
     pub limits: DerefLimits,
     /// What all agents below it have read in its turn.
     pub below: ReadBelow,
 }
 
-/// Whether those above an agent, its parent first, let it read one more pointer of this kind; if so, how many
-/// tokens are left for it.
+/// Checks whether the agents above the reader, its parent first, allow one more pointer of this
+/// kind; returns how many tokens are left for it.
 pub fn admit_below(elders: &[Elder], kind: PointerType) -> Result<u32, Refusal> {
     let mut least = u32::MAX;
     for (at, elder) in elders.iter().enumerate() {
@@ -27,7 +28,7 @@ pub fn admit_below(elders: &[Elder], kind: PointerType) -> Result<u32, Refusal> 
             _ => "in the turn of an agent above your parent, the agents below it have read",
         };
         let left = left(&times(&elder.limits), &elder.below.spent, kind).map_err(|mut full| {
-            // What they read before it was narrowed is nothing for the reader to know.
+            // The reader must not learn what the others read before the limit was narrowed.
             full.used = full.limit;
             full.refusal(
                 whose,
@@ -49,7 +50,8 @@ fn times(limits: &DerefLimits) -> DerefLimits {
     }
 }
 
-/// What those below each of them have read after one pointer of this kind was read for `tokens`.
+/// Returns what the agents below each elder have read, after one pointer of this kind was read for
+/// `tokens`.
 pub fn charge_below(elders: &[Elder], kind: PointerType, tokens: u32) -> Vec<ReadBelow> {
     let after = |elder: &Elder| ReadBelow {
         spent: charge(elder.below.spent, kind, tokens),
@@ -106,7 +108,7 @@ mod tests {
                 "read 10 of 10 repo spans",
             ),
             (vec![spans(3, 0), spans(1, 10)], None, "above your parent"),
-            // It was narrowed in its turn.
+            // The limits were narrowed during its turn.
             (vec![spans(0, 7)], None, "read 0 of 0 repo spans"),
             (
                 vec![spans(3, 5), elder(DerefLimits::default(), spent(11_990))],

@@ -1,9 +1,9 @@
-//! The shared brief (docs/design.md#the-shared-brief): what a parent tells its children,
-//! composed, not written by hand: what matters now, constraints, the worst risks, a pack of pointers
+//! The shared brief (docs/design.md#the-shared-brief) that a parent sends its children, composed
+//! rather than written by hand: what matters now, constraints, the worst risks, a pack of pointers
 //! for each role, budgets and grants, within 30 lines and 800 tokens.
 //!
-//! The same material gives the same brief, in whatever order it arrives. The engine passes in what the
-//! reader may see and what recall ranked highest; this module decides which of it to say.
+//! The same material gives the same brief in any order. The engine passes in what the reader may
+//! see and what recall ranked highest; this module selects from it.
 
 mod pack;
 mod pin;
@@ -35,11 +35,11 @@ pub struct Candidate {
     pub topic: String,
     /// Its text.
     pub claim: String,
-    /// Its author, as a person would name them.
+    /// Its author's display name.
     pub author: String,
-    /// The author's handle; none means the user.
+    /// The author's handle; `None` means the user, or Engram itself.
     pub agent: Option<AgentId>,
-    /// Whether the user said it; Engram's own reports of conflicts have no agent either.
+    /// Whether the user made it; Engram's own reports of conflicts have no agent either.
     pub is_users: bool,
     /// Who may see it.
     pub scope: Scope,
@@ -53,11 +53,11 @@ pub struct Candidate {
     pub recorded_at: Timestamp,
     /// How often earlier runs of this project read it.
     pub reads: u64,
-    /// The state of its evidence; none if it was not checked.
+    /// The state of its evidence; `None` if it was not checked.
     pub evidence: Option<Evidence>,
-    /// Whether another claim contradicts it, and nobody has settled that.
+    /// Whether another claim contradicts it, and the conflict is open.
     pub is_disputed: bool,
-    /// Canonical addresses of its evidence.
+    /// The canonical addresses of its evidence.
     pub pointers: Vec<String>,
 }
 
@@ -91,40 +91,41 @@ pub struct ForRole {
 /// An open grant, without its token, which only its holder may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenGrant {
-    /// Who may use it, as a person would name them.
+    /// The display name of the agent that may use it.
     pub to: String,
-    /// What may be read: the canonical address; or none for inline code.
+    /// The canonical address that may be read; `None` for inline code.
     pub pointer: Option<String>,
-    /// Most tokens of it, or characters of code.
+    /// The most tokens of it, or characters of code.
     pub cap: u32,
     /// When it expires.
     pub expires_at: Timestamp,
 }
 
-/// What a brief is made of.
+/// The material of a brief.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
-    /// Claims that its reader may see.
+    /// The claims that its reader may see.
     pub candidates: Vec<Candidate>,
-    /// What was pinned.
+    /// The pins.
     pub pins: Vec<Pinned>,
     /// The roles it is for.
     pub roles: Vec<ForRole>,
-    /// What may still be spent, by the owner of the budget: name and figure, as in `budget`.
+    /// What may still be spent, by owner of the budget: names and figures, as in `budget`.
     pub budgets: Vec<(String, Vec<(String, Figure)>)>,
-    /// What may be read beyond that.
+    /// What may be read beyond the budgets.
     pub grants: Vec<OpenGrant>,
     /// The reader's run: claims private to another run are left out.
     pub run: Option<RunId>,
-    /// The reader's handle: its own claims are included even if unverified; none means the user.
+    /// The reader's handle, whose own claims are included even if unverified; `None` means the
+    /// user.
     pub reader: Option<AgentId>,
-    /// Whether someone asked for this brief; other briefs leave out others' unverified claims.
+    /// Whether the brief was requested; other briefs leave out unverified claims of others.
     pub asked: bool,
     /// The current time; newer claims weigh more.
     pub now: Timestamp,
 }
 
-/// Lines that each part gets before any other part gets more; pins do not count.
+/// The lines that each part gets before any other part gets more; pins do not count.
 const MATTERS: usize = 8;
 const CONSTRAINTS: usize = 5;
 const RISKS: usize = 5;
@@ -132,8 +133,8 @@ const GRANTS: usize = 4;
 /// Claims that come before budgets and grants: two of each part.
 const FIRST: usize = 6;
 
-/// The brief. It has at most `limits.message.brief_lines` lines, and as a list of texts at most `tokens`
-/// tokens, which a caller lowers to what is left of a message.
+/// Composes the brief. It has at most `limits.message.brief_lines` lines, and as a list of texts at
+/// most `tokens` tokens, which a caller lowers to what is left of a message.
 pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefReply {
     let claims = ranked(material);
     let mut lines = pinned(material, &claims);
@@ -144,14 +145,15 @@ pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefRepl
         .copied()
         .filter(|it| it.evidence != Some(Evidence::EvidenceGone) && !is_said(&lines, it))
         .collect();
-    // What a reader cannot do without takes its budget before most claims, and stands last in the brief.
+    // A reader needs these, so they get their tokens before most claims, but come last in the
+    // brief.
     let tail: Vec<BriefLine> = pack::packs(&claims, &material.roles)
         .into_iter()
         .chain(budgets(material))
         .chain(grants(material))
         .collect();
     let mut body = parts(&rest);
-    // However many budgets there are, the worst risks and constraints are told.
+    // The worst risks and constraints are included, however many budgets there are.
     let more = body.split_off(FIRST.min(body.len()));
     let limit = Limit {
         lines: limits.message.brief_lines,
@@ -170,7 +172,7 @@ pub fn compose(material: &Material, limits: &Limits, tokens: usize) -> BriefRepl
     }
 }
 
-/// What still fits into a brief.
+/// The limits of a brief.
 struct Limit {
     lines: usize,
     tokens: usize,
@@ -189,13 +191,14 @@ impl Limit {
     }
 }
 
-/// Tokens of the texts as they appear in a message.
+/// Returns the tokens of the texts as they appear in a message.
 fn cost(lines: &[BriefLine]) -> usize {
     let texts: Vec<&str> = lines.iter().map(|it| it.text.as_str()).collect();
     serde_json::to_string(&texts).map_or(usize::MAX, |it| count_tokens(&it))
 }
 
-/// What may be included at all, best first; each claim once, whoever repeats it.
+/// Returns the claims that may be included, best first, and each only once if several agents made
+/// it.
 fn ranked(material: &Material) -> Vec<&Candidate> {
     let pinned = |it: &Candidate| {
         material
@@ -222,7 +225,7 @@ fn ranked(material: &Material) -> Vec<&Candidate> {
     claims
 }
 
-/// By weight, then by time, then by id: no two claims are the same.
+/// Orders claims by weight, then by time, then by id, so that no two are equal.
 fn order(
     claim: &Candidate,
     now: Timestamp,
@@ -234,9 +237,9 @@ fn order(
     )
 }
 
-/// A claim's weight, in thousandths: its confidence, whether it is verified, how much earlier runs used
-/// it, its age, and whether its evidence is unchanged. What the user said outweighs whatever agents say:
-/// no number of commits crowds it out.
+/// Returns the weight of a claim, in thousandths, by its confidence, whether it is verified, how
+/// often earlier runs read it, its age, and whether its evidence is unchanged. A claim of the user
+/// outweighs all of agents, however many they commit.
 fn weight(claim: &Candidate, now: Timestamp) -> i64 {
     // NaN counts as no confidence.
     let sure = (claim.confidence.clamp(0.0, 1.0) * 1000.0) as i64;
@@ -284,7 +287,7 @@ fn pinned(material: &Material, claims: &[&Candidate]) -> Vec<BriefLine> {
     lines.filter(|it| !it.text.is_empty()).collect()
 }
 
-/// Which part a kind belongs to: what must stay true, what may go wrong, what matters now.
+/// Returns the part of a kind: what must stay true, what may go wrong, what matters now.
 fn part_of(kind: Kind) -> BriefPart {
     match kind {
         Kind::Constraint | Kind::Policy => BriefPart::Constraint,
@@ -293,7 +296,7 @@ fn part_of(kind: Kind) -> BriefPart {
     }
 }
 
-/// The best of each part first, then the best of what is left.
+/// Returns the best of each part first, then the best of the rest.
 fn parts(rest: &[&Candidate]) -> Vec<BriefLine> {
     let best = |part: BriefPart, wanted: usize| {
         rest.iter()
@@ -305,7 +308,7 @@ fn parts(rest: &[&Candidate]) -> Vec<BriefLine> {
         .chain(best(BriefPart::Risk, RISKS))
         .chain(best(BriefPart::Matter, MATTERS))
         .collect();
-    // One of each in turn, so that a small budget leaves no part out.
+    // Takes one of each part in turn, so that a small budget leaves no part out.
     let place = |claim: &&Candidate| {
         let same = first
             .iter()
@@ -319,11 +322,11 @@ fn parts(rest: &[&Candidate]) -> Vec<BriefLine> {
         .copied()
         .filter(|it| first.iter().all(|other| other.id != it.id));
     let all = turns.into_iter().map(|it| it.1).chain(more);
-    // Lines beyond what a brief can have are not even written.
+    // Skips lines beyond the most that a brief can have.
     all.take(64).map(|it| said(it, part_of(it.kind))).collect()
 }
 
-/// A claim with its kind, author and caveats; its words are data.
+/// Returns a claim with its kind, author and caveats; its words are data.
 fn said(claim: &Candidate, part: BriefPart) -> BriefLine {
     let mut marks: Vec<&str> = Vec::new();
     if !claim.verified {

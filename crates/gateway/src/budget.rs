@@ -1,4 +1,4 @@
-//! What an agent may still dereference, commit and write.
+//! Decides what an agent may still dereference, commit and write.
 
 use engram_model::{
     AgentId, Budget, Caller, Code, DerefLimits, Meter, PointerType, RateLimits, Refusal, Scope,
@@ -24,7 +24,7 @@ impl BudgetClass {
     }
 }
 
-/// Whether one more pointer of this kind may be read; if so, how many tokens are left for it.
+/// Returns how many tokens are left for one more pointer of this kind, or refuses it.
 pub fn admit(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u32, Refusal> {
     left(limits, spent, kind).map_err(|full| {
         full.refusal(
@@ -34,7 +34,7 @@ pub fn admit(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u
     })
 }
 
-/// What is used up.
+/// A limit that is used up.
 pub(crate) struct Full {
     pub(crate) used: u32,
     pub(crate) limit: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Full {
     name: &'static str,
 }
 
-/// How many tokens are left for one more pointer of this kind.
+/// Returns how many tokens are left for one more pointer of this kind.
 pub(crate) fn left(limits: &DerefLimits, spent: &Spend, kind: PointerType) -> Result<u32, Full> {
     let (used, limit, name) = match BudgetClass::of(kind) {
         BudgetClass::Repo => (spent.repo_spans, limits.repo_spans, "repo_spans"),
@@ -82,7 +82,7 @@ impl Full {
     }
 }
 
-/// The spend after one pointer of this kind was read for `tokens`.
+/// Returns the spend after one pointer of this kind was read for `tokens`.
 pub fn charge(spent: Spend, kind: PointerType, tokens: u32) -> Spend {
     let mut after = spent;
     let class = match BudgetClass::of(kind) {
@@ -95,7 +95,7 @@ pub fn charge(spent: Spend, kind: PointerType, tokens: u32) -> Spend {
     after
 }
 
-/// The spend as it is shown, beside its limits.
+/// Returns the spend as shown to the agent, beside its limits.
 pub fn budget(limits: &DerefLimits, spent: &Spend, turn: &str) -> Budget {
     let meter = |used, limit| Meter { used, limit };
     Budget {
@@ -107,10 +107,10 @@ pub fn budget(limits: &DerefLimits, spent: &Spend, turn: &str) -> Budget {
     }
 }
 
-/// How many times one agent's rates all agents together have that nobody opened.
+/// The limit for all agents that nobody opened together, in multiples of one agent's limit.
 const STRANGERS: u32 = 4;
 
-/// Whether an agent that stored or closed this much may write once more.
+/// Checks whether an agent with this many recent writes may write once more.
 pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
     admit_times(1, limits, last_minute, last_hour).map_err(|(used, limit, time)| {
         Refusal::new(
@@ -121,8 +121,8 @@ pub fn admit_write(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Res
     })
 }
 
-/// Whether one of the agents that nobody opened may write once more, where together they stored or closed this
-/// much.
+/// Checks whether an agent that nobody opened may write once more, given the recent writes of all
+/// such agents.
 pub fn admit_strangers(
     limits: &RateLimits,
     last_minute: u32,
@@ -139,8 +139,7 @@ pub fn admit_strangers(
     })
 }
 
-/// Whether an agent may write once more, where the one at the top of its tree and all below that stored or closed this
-/// much together.
+/// Checks whether an agent may write once more, given the recent writes of its whole tree.
 pub fn admit_tree(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Result<(), Refusal> {
     admit_times(TIMES, limits, last_minute, last_hour).map_err(|(_, limit, time)| {
         Refusal::new(
@@ -151,14 +150,15 @@ pub fn admit_tree(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Resu
     })
 }
 
-/// What to do where the limit of a time is used up.
+/// The hint if a rate is used up.
 fn wait(time: &str) -> String {
     format!(
         "Wait up to a {time}; meanwhile, collect findings and merge those that say the same thing."
     )
 }
 
-/// What was used of which limit in which time, where `times` the limits are used up.
+/// Checks the recent writes against `times` the limits. The error has the writes, the limit and its
+/// period.
 fn admit_times(
     times: u32,
     limits: &RateLimits,
@@ -176,8 +176,8 @@ fn admit_times(
     spent.map_or(Ok(()), Err)
 }
 
-/// Whether the caller may close or replace a version by `author` (none means the user). Agents may close
-/// each other's claims, which can be undone, but never the user's.
+/// Checks whether the caller may close or replace a version by `author` (`None` means the user).
+/// Agents may close each other's claims, which can be undone, but never the user's.
 pub fn may_close(
     caller: &Caller,
     scope: Scope,
@@ -194,8 +194,9 @@ pub fn may_close(
     }
 }
 
-/// Whether the caller may retire a claim by `author`, whose parent is `parent`, without saying anything instead: an
-/// agent its own and its children's (docs/design.md#what-a-version-may-replace).
+/// Checks whether the caller may retire a claim by `author`, whose parent is `parent`, without a
+/// replacement. An agent may retire its own claims and those of its children
+/// (docs/design.md#what-a-version-may-replace).
 pub fn may_retire(
     caller: &Caller,
     author: Option<&AgentId>,
@@ -230,7 +231,8 @@ mod tests {
         PointerType::Diff,
     ];
 
-    /// Reads the kinds in turn at `cost` tokens each; returns how far it got, and why it stopped.
+    /// Reads pointers of these kinds in order at `cost` tokens each; returns how many it read, and
+    /// why it stopped.
     fn read(kinds: &[PointerType], cost: u32) -> (usize, Option<Refusal>) {
         let limits = DerefLimits::default();
         let mut spent = Spend::default();
@@ -306,7 +308,8 @@ mod tests {
         }
     }
 
-    /// Of the user's claims none, of others those that it could have written.
+    /// An agent closes no claims of the user, and only those of agents that it could have written
+    /// itself.
     #[test]
     fn an_agent_closes_what_agents_said_within_its_scopes() {
         let agent = AgentId("a1".to_owned());

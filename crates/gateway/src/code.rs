@@ -1,25 +1,27 @@
 //! Finds inline code in a message, by readable rules.
 //!
-//! Code is (1) anything in a fence of three backticks or tildes, or in `<pre>`; (2) indented blocks:
-//! lines indented by four spaces or a tab, after a blank line, that contain code; (3) runs of lines that look like
-//! code: two lines of which one is unmistakable, or three possible ones; (4) two unmistakable lines with
-//! prose between them; (5) removed and added lines of a diff; (6) a body, consecutive statements,
-//! or several statements in backticks, within a line of prose; (7) a text that is nothing but one
-//! unmistakable line; (8) anything that decodes to one of these; (9) a stretch whose words and signs are
-//! code's rather than prose's, in any language (`likeness.rs`); (10) several statements of one unmistakable
-//! shape, as sentences or steps of a list (`shapes.rs`). How lines are judged (`lines.rs`):
+//! Code is (1) anything in a fence of three backticks or tildes, or in `<pre>`; (2) indented
+//! blocks: lines indented by four spaces or a tab, after a blank line, that contain code; (3) runs
+//! of lines that look like code: two lines of which one is unmistakable, or three possible ones;
+//! (4) two unmistakable lines with prose between them; (5) removed and added lines of a diff; (6) a
+//! body, consecutive statements, or several statements in backticks, within a line of prose; (7) a
+//! text that is nothing but one unmistakable line; (8) anything that decodes to one of these; (9) a
+//! stretch whose words and signs are more like code than prose, in any language (`likeness.rs`);
+//! (10) several statements of one unmistakable shape, as sentences or steps of a list
+//! (`shapes.rs`). How lines are judged (`lines.rs`):
 //! - *unmistakable*: ends with `{` or `;` and has the shape of a statement, declares (`def f(`,
 //!   `fn f`, `class X:`, `#include <`), branches (`if x:`, `else:`), is SQL, markup or a diff;
-//! - *possible*: assigns, calls, only closes brackets, is a key and value of a data file, or is indented
-//!   under an unmistakable one.
+//! - *possible*: assigns, calls, only closes brackets, is a key and value of a data file, or is
+//!   indented under an unmistakable one.
 //!
-//! Disguises change nothing (`unveil.rs`, `dress.rs`, `encoded.rs`): quotation marks, line
-//! numbers, list markers, tables, comments, HTML entities, escapes, zero-width characters, look-alike
+//! Disguises change nothing (`unveil.rs`, `dress.rs`, `encoded.rs`): quotation marks, line numbers,
+//! list markers, tables, comments, HTML entities, escapes, zero-width characters, look-alike
 //! letters, any line ending.
 //!
-//! Not code: `identifiers` in backticks, one configuration key, a command or one statement named in a
-//! sentence, paths, pointers, prose and lists of any kind. Lines with a list marker, and prose that starts
-//! with a word such as "return" or "import", count only if their whole shape is a statement's.
+//! Not code: `identifiers` in backticks, one configuration key, a command or one statement named in
+//! a sentence, paths, pointers, prose and lists of any kind. Lines with a list marker, and prose
+//! that starts with a word such as "return" or "import", count only if they have the whole shape of
+//! a statement.
 
 mod dress;
 mod encoded;
@@ -32,16 +34,16 @@ mod within;
 pub use likeness::code_features;
 use lines::{LineKind, is_hard, judge};
 
-/// Longest part of a line that is examined, in bytes.
+/// The longest part of a line that is examined, in bytes.
 const LINE_BYTES: usize = 1000;
 
-/// Characters of code in a text as its reader would see it; 0 for prose.
+/// Counts the characters of code in a text as its reader would see it; 0 for prose.
 pub fn code_chars(text: &str) -> usize {
     code_within(text, 0)
 }
 
-/// Whether a text contains a line that may be code among others like it. A text without one is no part of
-/// code spread over several texts.
+/// Whether a text contains a line that may be code beside others like it. Otherwise, it is not part
+/// of code spread over several texts.
 pub(crate) fn may_be_spread(text: &str) -> bool {
     if is_plain(text) {
         return false;
@@ -72,7 +74,7 @@ fn is_plain(text: &str) -> bool {
     !text.ends_with(':') && (!spaced || (!marked && !lines::begins_code(text)))
 }
 
-/// The same for a text that has been decoded this often.
+/// Does the same as [`code_chars`] for a text that was decoded `depth` times.
 fn code_within(text: &str, depth: usize) -> usize {
     if is_plain(text) {
         return encoded::encoded_chars(text, depth).max(alike(text));
@@ -81,14 +83,14 @@ fn code_within(text: &str, depth: usize) -> usize {
     let mut chars = read(&shown) + encoded::encoded_chars(&shown, depth);
     chars = chars.max(alike(&shown));
     if *shown != *text {
-        // Undoing a disguise may tear a whole statement apart.
+        // Undoing a disguise may break a whole statement.
         chars = chars.max(read(text));
     }
     chars.min(text.chars().count())
 }
 
-/// Characters that read like code, as the text stands and without its line ends where they tear words from
-/// each other.
+/// Counts the characters that read like code, in the text as it is, and with its lines joined if
+/// they have only a few words each.
 pub(crate) fn alike(text: &str) -> usize {
     let (lines, words) = (text.lines().count(), text.split_whitespace().count());
     let chars = likeness::code_chars(text).max(shapes::code_chars(text));
@@ -111,7 +113,7 @@ fn read(text: &str) -> usize {
     }
 }
 
-/// Characters of code in a text whose lines are all comments but for a few.
+/// Counts the characters of code in comments, if they are more than half of the lines.
 fn remarks(text: &str) -> usize {
     let bare = |mark: &str| {
         let lines = text
@@ -133,7 +135,7 @@ fn remarks(text: &str) -> usize {
     most.map(read).max().unwrap_or_default()
 }
 
-/// Whether lines start like a diff's: at least one of each sign, or one that no list starts with.
+/// Whether lines start like those of a diff: some with each sign, or one with `@@ -`.
 fn is_comparison(text: &str) -> bool {
     if !text.contains('\n') {
         return false;
@@ -151,9 +153,9 @@ struct Run {
     chars: usize,
     lines: usize,
     sure: usize,
-    /// How many of the lines are list items that may be settings.
+    /// The number of lines that are list items and may be settings.
     items: usize,
-    /// Unmistakable lines with characters that prose never has, and their characters.
+    /// The number of unmistakable lines with characters that prose never has, and their characters.
     hard: usize,
     hard_chars: usize,
     indented: bool,
@@ -169,7 +171,8 @@ struct Scan {
     run: Run,
     after_blank: Option<bool>,
     lines: usize,
-    /// Unmistakable lines and statements in backticks that stand alone, and their characters.
+    /// The number of unmistakable lines and statements in backticks that stand alone, and their
+    /// characters.
     alone: usize,
     alone_chars: usize,
     in_hunk: bool,
@@ -219,7 +222,7 @@ impl Scan {
         }
     }
 
-    /// A line of a diff, without its sign.
+    /// Reads a line of a diff, without its sign.
     fn compared(&mut self, line: &str) {
         let line = dress::unquoted(line);
         self.in_hunk |= line.starts_with("@@ -");
@@ -232,7 +235,7 @@ impl Scan {
         };
         let bare = line.trim_start_matches(['+', '-']);
         if self.in_hunk && self.fence.is_none() {
-            // Whatever it says, it is pasted.
+            // A line of a hunk counts whatever it contains.
             self.chars += bare.trim().chars().count();
         } else {
             self.line(bare);
@@ -241,7 +244,7 @@ impl Scan {
         self.run.put |= sign == '+' && self.run.lines > 0;
     }
 
-    /// Whether the line is a fence or inside one; code may follow a fence on its line.
+    /// Whether the line is a fence or inside one; code may follow a fence on the same line.
     fn fenced(&mut self, trimmed: &str) -> bool {
         if let Some(open) = self.fence {
             if trimmed.starts_with(open) || (open == "</" && trimmed.contains("</pre")) {
@@ -288,7 +291,7 @@ impl Scan {
         }
     }
 
-    /// The characters of code, now that all lines were seen.
+    /// Returns the number of characters of code, after all lines were read.
     fn end(mut self) -> usize {
         let only = self.lines == 1 && self.run.lines == 1 && self.run.sure > 0;
         let only_chars = if only { self.run.chars } else { 0 };
@@ -304,7 +307,7 @@ fn head(line: &str) -> &str {
     &line[..line.floor_char_boundary(LINE_BYTES)]
 }
 
-/// A line in overlapping parts that are judged one by one.
+/// Splits a line into overlapping parts, which are judged individually.
 fn windows(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
@@ -316,7 +319,8 @@ fn windows(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What closes the fence that a line opens: three backticks or tildes at its start, or `<pre>`.
+/// Returns what closes the fence that a line opens: three backticks or tildes at its start, or
+/// `<pre>`.
 fn fence(trimmed: &str) -> Option<&'static str> {
     ["```", "~~~"]
         .into_iter()

@@ -1,27 +1,28 @@
-//! `ECHO`: a claim that only repeats what its own agent was served (docs/design.md#echoes).
-//! A stored echo would look like an independent finding.
+//! Detects an `ECHO`: a claim that only repeats what its own agent was served
+//! (docs/design.md#echoes). A stored echo would look like an independent finding.
 //!
-//! What was served is kept as fingerprints: hashes of [`WORDS`] consecutive words, and of whole sentences
-//! that are shorter. A claim is an echo if its words are among them except for a short wrapping at its
-//! ends ("As the brief says, ..."). A wrapping that denies, doubts or counts does not count as one: it says something.
-//! Case, punctuation, spaces and zero-width characters are ignored.
+//! Served text is kept as fingerprints: hashes of [`WORDS`] consecutive words, and of shorter whole
+//! sentences. A claim is an echo if all its words are among them, except for a short wrapping at
+//! its ends ("As the brief says, ..."). A wrapping that denies, doubts or gives a number says
+//! something, so the claim is no echo. Case, punctuation, spaces and zero-width characters are
+//! ignored.
 
 use engram_model::{Code, Refusal, is_hidden};
 
 use crate::prose;
 
-/// Words per fingerprint: fewer would match common phrases, more would miss short claims.
+/// The words of a fingerprint: fewer would match common phrases, more would miss short claims.
 const WORDS: usize = 4;
-/// Most words of a wrapping, before and after together.
+/// The most words of a wrapping, before and after together.
 const WRAPPING: usize = 8;
 
-/// The fingerprints of a served text, to be kept for the agent that it was served to. They reveal
-/// nothing of the text to anyone who does not have it. About 8 bytes per word.
+/// Returns the fingerprints of a served text, to be kept for the agent that received it. They
+/// reveal nothing of the text to anyone who does not have it, and take about 8 bytes per word.
 pub fn fingerprints(served: &str) -> Vec<u64> {
     let words = words(served);
     let mut prints: Vec<u64> = words.windows(WORDS).map(print).collect();
     let sentences = prose::sentences(served).map(self::words);
-    // Short ones have fewer than four words, and may stand beside others.
+    // Shorter sentences have a fingerprint of their own, even beside longer ones.
     prints.extend(
         sentences
             .filter(|it| (1..WORDS).contains(&it.len()))
@@ -32,7 +33,7 @@ pub fn fingerprints(served: &str) -> Vec<u64> {
     prints
 }
 
-/// The fingerprints that [`echoes`] asks for, so that the caller can look them all up at once.
+/// Returns the fingerprints that [`echoes`] looks up, so that the caller can fetch all at once.
 pub fn probes(claim: &str) -> Vec<u64> {
     let words = words(claim);
     let windows = (1..=WORDS).flat_map(|count| words.windows(count).map(print).collect::<Vec<_>>());
@@ -42,23 +43,24 @@ pub fn probes(claim: &str) -> Vec<u64> {
     probes
 }
 
-/// The fingerprint of an address that came with served words: evidence of whoever said them.
+/// Returns the fingerprint of an address that was served together with a claim, as evidence of its
+/// author.
 pub fn told_print(address: &str) -> u64 {
     print(&["\u{1}told".to_owned(), address.to_owned()])
 }
 
-/// The fingerprint of an address that the agent read itself.
+/// Returns the fingerprint of an address that the agent read itself.
 pub fn read_print(address: &str) -> u64 {
     print(&["\u{1}read".to_owned(), address.to_owned()])
 }
 
-/// Whether a pointer is the agent's own evidence: it was not shown with somebody's words, or the agent read
-/// what is there.
+/// Whether a pointer is the agent's own evidence: it was not served with a claim, or the agent read
+/// what it addresses.
 pub fn is_own(address: &str, is_served: impl Fn(u64) -> bool) -> bool {
     is_served(read_print(address)) || !is_served(told_print(address))
 }
 
-/// Whether a claim only repeats what was served; `is_served` knows one agent's fingerprints.
+/// Whether a claim only repeats what was served; `is_served` looks up one agent's fingerprints.
 pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
     let words = words(claim);
     let known = known(&words, is_served);
@@ -68,7 +70,7 @@ pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
     let last = known.iter().rposition(|it| *it).unwrap_or(first);
     let (within, before, after) = (&words[first..=last], &words[..first], &words[last + 1..]);
     let own = within.iter().zip(&known[first..=last]).filter(|it| !it.1);
-    // An inserted or replaced word says something new, unless it only joins what was served.
+    // An inserted or replaced word says something new, unless it only joins served texts.
     if own.map(|it| it.0).any(|it| !JOINS.contains(&it.as_str())) {
         return false;
     }
@@ -78,8 +80,8 @@ pub fn echoes(claim: &str, is_served: impl Fn(u64) -> bool) -> bool {
         && !wrapping.iter().any(|it| says_something(it))
 }
 
-/// Refuses an echo. A pointer of its own, which was not served with the words, justifies repeating the
-/// claim: it is new evidence, not an echo.
+/// Refuses an echo. A pointer that was not served with the words makes it new evidence, not an
+/// echo.
 pub fn admit_claim(
     claim: &str,
     has_own_pointer: bool,
@@ -103,7 +105,7 @@ fn known(words: &[String], is_served: impl Fn(u64) -> bool) -> Vec<bool> {
             known[at..at + WORDS].fill(true);
         }
     }
-    // Shorter sentences, only if nothing longer was found: "the" alone is no repetition.
+    // Shorter sentences count only if nothing longer was found: "the" alone repeats nothing.
     if !known.contains(&true) {
         for count in (1..WORDS.min(words.len() + 1)).rev() {
             let found = words.windows(count).position(|it| is_served(print(it)));
@@ -137,7 +139,8 @@ fn says_something(word: &str) -> bool {
     SAYS.contains(&word) || word.chars().any(char::is_numeric)
 }
 
-/// The words of a text: lower case, without punctuation; in scripts without spaces, each character is one.
+/// Returns the words of a text: in lower case, without punctuation; in scripts without spaces, each
+/// character is a word.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut open = String::new();
@@ -163,7 +166,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// FNV-1a of the words and their ends, mixed: the same in every build, since fingerprints are stored.
+/// Returns the mixed FNV-1a hash of the words and their ends. It is the same in every build, since
+/// fingerprints are stored.
 fn print(words: &[String]) -> u64 {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
@@ -246,13 +250,13 @@ mod tests {
         let kept = [told_print(told), told_print(both), read_print(both)];
         let own = |address| is_own(address, |it| kept.contains(&it));
         assert!(!own(told), "only shown with somebody's claim");
-        assert!(own(both), "shown, and read then");
+        assert!(own(both), "shown, then read by the agent");
         assert!(own("repo:c.rs#L1@c"), "found elsewhere");
     }
 
     #[test]
     fn fingerprints_stay_what_they_are() {
-        // They are stored: another hash would forget what was served.
+        // Fingerprints are stored, so another hash would lose what was served.
         assert_eq!(print(&words("Use SQLite.")), print(&words("use  sqlite")));
         assert_eq!(fingerprints("Use SQLite.").len(), 1);
         assert_ne!(print(&words("a bc")), print(&words("ab c")));

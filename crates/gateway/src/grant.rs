@@ -1,6 +1,6 @@
-//! Grants: permission for one thing beyond the budget (docs/design.md#grants-and-requests).
-//! Whether one may be issued, and whether it is valid for a read. The engine
-//! looks up the token that proves a grant; one that is not found arrives here as none.
+//! Grants: permission for one thing beyond the budget (docs/design.md#grants-and-requests). Decides
+//! whether one may be issued, and whether it is valid for a read. The engine looks up the token
+//! that proves a grant, and passes `None` for a token that it does not find.
 
 use engram_model::{
     AgentId, Caller, Code, DerefLimits, GrantLimits, GrantState, Granted, IssuedGrant, Pointer,
@@ -13,16 +13,17 @@ use crate::{Elder, admit, admit_below, kin::Kin, kin::may_decide_for};
 /// What someone wants to grant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wish {
-    /// A read of one pointer, which the engine has resolved: its pin is a commit, a digest or a date.
+    /// A read of one pointer, which the engine has resolved: its pin is a commit, a digest or a
+    /// date.
     Read {
         /// What may be read.
         pointer: Pointer,
-        /// Most tokens of it; the home's default when absent.
+        /// The most tokens of it; `None` means the home's default.
         cap_tokens: Option<u32>,
     },
     /// Characters of inline code in one message.
     Code {
-        /// Most characters.
+        /// The most characters.
         chars: u32,
     },
 }
@@ -36,8 +37,8 @@ pub struct GrantTerms {
     pub expires_at: Timestamp,
 }
 
-/// Whether the caller may grant this to an agent, and the resulting grant. A parent is bound by the home's
-/// limits, the user is not. `ttl` is in seconds.
+/// Checks whether the caller may grant this to an agent, and returns the terms. The limits of the
+/// home bind a parent, but not the user. `ttl` is in seconds.
 pub fn may_grant(
     caller: &Caller,
     to: &Kin,
@@ -93,7 +94,7 @@ pub fn may_grant(
     Ok(GrantTerms { what, expires_at })
 }
 
-/// Checks a grant's figure: at least 1, at most what may be given.
+/// Checks a grant's figure: at least 1, and at most the most that may be granted.
 fn within(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
     if asked == 0 {
         return Err(Refusal::new(
@@ -114,7 +115,7 @@ fn within(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
     }
 }
 
-/// What is granted must not change after the decision.
+/// Refuses a pointer without a fixed pin, since what is granted must not change after the decision.
 fn is_pinned(pointer: &Pointer) -> Result<(), Refusal> {
     let is_commit =
         |rev: &str| matches!(rev.len(), 40 | 64) && rev.bytes().all(|it| it.is_ascii_hexdigit());
@@ -142,18 +143,19 @@ fn is_pinned(pointer: &Pointer) -> Result<(), Refusal> {
 pub enum PaidBy {
     /// The budget of the turn.
     Budget,
-    /// The grant with this id, which the read spends; the budget is untouched.
+    /// The grant with this id, which the read spends; the budget does not change.
     Grant(String),
 }
 
 /// A permitted read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Most tokens of the excerpt.
+    /// The most tokens of the excerpt.
     pub tokens: u32,
     /// What pays for it.
     pub paid: PaidBy,
-    /// Whether those above the reader bound it: everything but what the user granted.
+    /// Whether the budgets of the agents above the reader apply, as they do to everything but the
+    /// user's grants.
     pub is_bound: bool,
 }
 
@@ -166,17 +168,19 @@ pub struct PointerRead<'a> {
     pub pointer: &'a str,
     /// Its kind, which decides the budget it spends.
     pub kind: PointerType,
-    /// Those above it, its parent first.
+    /// The agents above it, its parent first.
     pub elders: &'a [Elder],
     /// Now.
     pub now: Timestamp,
 }
 
-/// Whether a read is permitted. A named grant must be valid; without one the budget pays, and
-/// if that refuses, the agent's grant for this pointer (`open`) that expires first. Those above the reader
-/// bound what budgets and agents' grants pay for; what the user grants is the user's will.
+/// Decides whether a read is permitted. A named grant must be valid. Without one, the budget pays;
+/// if it refuses, the agent's grant for this pointer (in `open`) that expires first does. The
+/// agents above the reader limit what budgets and agents' grants pay for, but not what the user
+/// granted.
 ///
-/// The outer option of `named` is none if no token was given, the inner if no grant has that token.
+/// The outer option of `named` is `None` if no token was given, the inner one if no grant has that
+/// token.
 pub fn admit_read(
     reading: PointerRead<'_>,
     limits: &DerefLimits,
@@ -201,7 +205,8 @@ pub fn admit_read(
         })
 }
 
-/// Whether a grant is valid for a read. Another agent's grant looks exactly like none.
+/// Checks whether a grant is valid for a read. Another agent's grant is refused exactly like a
+/// missing one.
 fn holds(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
     if grant.to != *reading.agent {
         return Err(no_grant());
@@ -233,7 +238,7 @@ fn holds(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowance, Ref
     }
 }
 
-/// What those above the reader leave of these tokens.
+/// Limits these tokens to what the agents above the reader leave.
 fn bound(tokens: u32, paid: PaidBy, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
     Ok(Allowance {
         tokens: tokens.min(admit_below(reading.elders, reading.kind)?),
@@ -260,7 +265,7 @@ pub fn code_allowance(
     }
 }
 
-/// Whether the caller may revoke a grant: its issuer, its holder's parent, and the user may.
+/// Whether the caller may revoke a grant: its issuer, its holder's parent and the user may.
 pub fn may_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), Refusal> {
     match caller {
         Caller::Agent(agent) if grant.by.as_ref() == Some(agent) => Ok(()),

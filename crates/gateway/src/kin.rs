@@ -1,21 +1,21 @@
-//! The tree of agents (docs/design.md#agents-parents-and-turns): who may open whom, who
-//! answers a request, and who may send what to whom. The engine knows a project's agents and passes
-//! in a function to look them up.
+//! The tree of agents (docs/design.md#agents-parents-and-turns): who may open whom, who answers a
+//! request, and who may send what to whom. The engine knows a project's agents, and passes in a
+//! function to look them up.
 
 use engram_model::{AgentId, Caller, Code, Refusal, RunId};
 
 use crate::same_role;
 
-/// What the tree knows of an agent.
+/// An agent's place in the tree, and what it may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kin {
     /// Its handle.
     pub agent: AgentId,
-    /// Its parent; none for a root, whose parent is the user.
+    /// Its parent; `None` for a root, whose parent is the user.
     pub parent: Option<AgentId>,
     /// The run that it belongs to.
     pub run: RunId,
-    /// Its role, a word; empty where none was given.
+    /// Its role, a word; empty if none was given.
     pub role: String,
     /// Topics that it may read; empty means all.
     pub reads: Vec<String>,
@@ -23,11 +23,11 @@ pub struct Kin {
     pub writes: Vec<String>,
 }
 
-/// Most generations examined; more are a cycle, or an attempt to be slow.
+/// The most generations examined; a longer chain is a cycle or an attempt to slow the check down.
 const GENERATIONS: usize = 32;
 
-/// Whether an agent may be opened below a parent; `known` returns agents of this project only. An
-/// agent's parent never changes, and is never one of its descendants.
+/// Whether an agent may be opened below a parent. `known` returns only agents of this project. The
+/// parent of an agent never changes, and is never one of its descendants.
 pub fn may_open(
     child: &AgentId,
     parent: Option<&AgentId>,
@@ -59,8 +59,8 @@ pub fn may_open(
     )))
 }
 
-/// Whether the caller may decide for a child: grant, deny, revoke, advance its turn, set its budgets.
-/// Its parent and the user may; nobody may for itself.
+/// Whether the caller may decide for a child: grant, deny, revoke, advance its turn, set its
+/// budgets. Its parent and the user may; no agent may decide for itself.
 pub fn may_decide_for(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
     match caller {
         Caller::User => Ok(()),
@@ -142,7 +142,7 @@ pub fn recipients(
     }
 }
 
-/// There is no such agent, or none that the caller may know of.
+/// Refuses because there is no such agent, or none that the caller may know about.
 pub fn unknown(agent: &AgentId) -> Refusal {
     Refusal::new(
         Code::NotFound,
@@ -183,7 +183,7 @@ pub(crate) fn descends(
 pub(crate) mod tests {
     use super::*;
 
-    /// `child<parent:role`, one a word.
+    /// Parses words of the form `child<parent:role`.
     pub(crate) fn family(text: &str) -> Vec<Kin> {
         let kin = |word: &str| {
             let (names, role) = word.split_once(':').unwrap_or((word, ""));
@@ -215,7 +215,7 @@ pub(crate) mod tests {
 
     #[test]
     fn an_agent_has_one_parent_and_no_cycle() {
-        // A cycle cannot be created; if the data has one, nothing hangs.
+        // A cycle cannot be created, but even with one in the data nothing hangs.
         let all = family("root a<root b<a c<b x<y y<x");
         for (child, parent, code) in [
             ("new", None, None),

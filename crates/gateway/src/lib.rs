@@ -1,9 +1,9 @@
-//! What a budget, a message contract, a rate or a permission allows: the same input always gives
-//! the same decision, and each refusal says how to pass next time.
+//! Decides what a budget, a message contract, a rate or a permission allows. The same input always
+//! gives the same decision, and each refusal says how to pass next time.
 //!
-//! **Never:** no I/O, no clock, no state. An agent's spending comes in as a
-//! [`engram_model::Spend`], what it was served as fingerprints, the tree of agents as a function; the
-//! engine keeps them.
+//! **Never:** no I/O, no clock, no state. The engine keeps the state, and passes in an agent's
+//! spending as a [`engram_model::Spend`], what it was served as fingerprints, and the tree of
+//! agents as a function.
 
 mod below;
 mod brief;

@@ -1,6 +1,6 @@
-//! The message contract of the bus (docs/design.md#messages): shape, budgets,
-//! content, in that order, so that each refusal names the first thing to fix. Size in bytes comes first of all.
-//! A refusal also says what was exceeded and by how much, what to cut, and shows a message that passes.
+//! The message contract of the bus (docs/design.md#messages). Checks the size in bytes first, then
+//! shape, budgets and content, so that each refusal names the first thing to fix. A refusal also
+//! says what was exceeded and by how much, what to cut, and shows a message that passes.
 
 mod budgets;
 mod code;
@@ -21,9 +21,9 @@ pub use budgets::narrowed;
 pub use read::{Form, UncheckedMessage, read_message};
 pub use skeleton::with_skeleton;
 
-/// Most bytes of a message, whatever the limits are set to: whoever reads one need not read further.
+/// The most bytes of a message under any limits, so that a reader need not read further.
 pub const MESSAGE_BYTES: usize = 16 << 20;
-/// Deeper than any message of the contract; bounds recursion over a value.
+/// Deeper than any message of the contract; limits recursion over a value.
 const MAX_DEPTH: usize = 32;
 
 const CHILD: [&str; 5] = [
@@ -40,35 +40,37 @@ const PARENT: [&str; 5] = [
     "target_pointer_pack",
     "instructions",
 ];
-/// What an engram on the bus must state itself (docs/design.md#what-a-draft-must-have); there are no defaults here.
+/// The fields that an engram on the bus must state itself (docs/design.md#what-a-draft-must-have),
+/// since there are no defaults here.
 const ON_THE_BUS: [&str; 4] = ["kind", "confidence", "ttl", "scope"];
 
-/// A message that keeps its contract.
+/// A message that meets its contract.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// The message.
     pub message: Message,
-    /// Tokens (`o200k_base`): of the compact JSON, or of the text as sent if those are more.
+    /// Its tokens (`o200k_base`): of the compact JSON, or of the text as sent if that has more.
     pub tokens: usize,
 }
 
-/// The tokens (`o200k_base`, compact JSON) of a message that keeps its contract.
+/// Returns the tokens (`o200k_base`, compact JSON) of a message that meets its contract.
 ///
-/// Whether it comes from a child or a parent follows from its keys.
+/// Its keys show whether it comes from a child or a parent.
 pub fn validate_message(message: &Value, limits: &Limits) -> Result<usize, Refusal> {
     check_message(message, limits).map(|it| it.tokens)
 }
 
-/// Checks a message as JSON against its contract and the limits, which a parent may have narrowed and a
-/// grant of code widened. A refusal carries figures, what to cut and a skeleton.
+/// Checks a message as JSON against its contract and the limits, which a parent may have narrowed
+/// and a grant of code may have widened. A refusal carries figures, what to cut and a skeleton.
 pub fn check_message(message: &Value, limits: &Limits) -> Result<Checked, Refusal> {
     check(message, 0, limits)
 }
 
-/// Checks a parent's message as its recipients get it, which is longer than it was sent: pointers have full pins,
-/// and the tokens of new grants have this many characters together. A refusal carries the same as others.
+/// Checks a parent's message as its recipients get it. It is longer than as sent: pointers have
+/// full pins, and the tokens of new grants are added, `secrets` characters in total. A refusal
+/// carries figures, what to cut and a skeleton.
 pub fn check_delivery(message: &Value, secrets: usize, limits: &Limits) -> Result<(), Refusal> {
-    // No character is more than a token.
+    // A character is at most one token.
     let tokens = count_tokens(&message.to_string()).saturating_add(secrets);
     let found = overrun::too_long(message, tokens, limits);
     overrun::refuse(found.into_iter().collect()).map_err(|refusal| {
@@ -84,7 +86,7 @@ pub fn check_delivery(message: &Value, secrets: usize, limits: &Limits) -> Resul
     })
 }
 
-/// The same for a message that costs this many tokens as written.
+/// Checks a message that takes this many tokens as written.
 fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
     inspect(message, written, limits)
         .map_err(|refusal| with_skeleton(refusal, message, message, limits))
@@ -103,7 +105,7 @@ fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Ref
     Ok(Checked { message, tokens })
 }
 
-/// Refuses invisible characters, in any text but the address of a file, which may have such a name.
+/// Refuses invisible characters in any text, except the path of a file, which may contain them.
 fn seen(message: &Value) -> Result<(), Refusal> {
     let mut found = None;
     code::walk(message, &mut String::new(), &mut |at, text| {
@@ -117,7 +119,8 @@ fn seen(message: &Value) -> Result<(), Refusal> {
     }
 }
 
-/// The message as compact JSON, unless it has more bytes than its tokens could ever have.
+/// Returns the message as compact JSON, unless it has more bytes than its allowed tokens could ever
+/// have.
 fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
     if depth_exceeds(message, MAX_DEPTH) {
         return Err(schema(
@@ -137,10 +140,10 @@ fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
     }
 }
 
-/// A writer that accepts so many bytes and no more.
+/// A writer that accepts a limited number of bytes.
 struct CappedWriter {
     bytes: Vec<u8>,
-    /// Bytes received, including those not accepted.
+    /// The number of bytes received, including those not accepted.
     seen: usize,
     max: usize,
 }
@@ -160,7 +163,8 @@ impl std::io::Write for CappedWriter {
     }
 }
 
-/// Without recursion: the value may be nested as deep as memory allows.
+/// Whether a value is nested deeper than `max`. Does not recurse, since the nesting may be as deep
+/// as memory allows.
 fn depth_exceeds(value: &Value, max: usize) -> bool {
     let mut open = vec![(value, 1)];
     while let Some((value, depth)) = open.pop() {
@@ -202,9 +206,9 @@ fn parse(message: &Value) -> Result<Message, Refusal> {
     }
 }
 
-/// The value as a `T`, or a refusal that names the key.
+/// Reads the value as a `T`; a refusal names the key at fault.
 fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
-    // Tracking the path costs more than everything else, and is needed only after a failure.
+    // Tracking the path costs more than all the rest, and is needed only after a failure.
     if let Ok(fits) = T::deserialize(value) {
         return Ok(fits);
     }
@@ -222,7 +226,7 @@ fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
     })
 }
 
-/// Checks every engram and pointer as strictly as if they were to be stored.
+/// Checks every engram and pointer as strictly as for storing them.
 fn content(sent: &Value, message: &Message, limits: &Limits) -> Result<(), Refusal> {
     match message {
         Message::Child(child) => {
@@ -255,7 +259,7 @@ fn engram(sent: &Value, draft: &Draft, limits: &Limits) -> Result<(), Refusal> {
     }
 }
 
-/// Adds a too long claim as what to cut.
+/// Adds a claim that is too long to what must be cut.
 fn long_claim(refusal: Refusal, at: usize, draft: &Draft) -> Refusal {
     match refusal.code {
         Code::ClaimTooLong => refusal.cut([Cut {
@@ -293,13 +297,14 @@ fn over(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::BudgetExceeded, message, hint)
 }
 
-/// More bytes than the tokens of a message could ever have.
+/// The most bytes that the allowed tokens could ever have.
 fn most_bytes(limits: &Limits) -> usize {
     let tokens = limits.message.inline_tokens;
     tokens.saturating_mul(TOKEN_BYTES).min(MESSAGE_BYTES)
 }
 
-/// Refused by its bytes alone, without counting tokens; a quarter of the bytes stands in for them.
+/// Refuses a message by its bytes alone, without counting tokens; a quarter of the bytes stands for
+/// the tokens.
 fn too_big(bytes: usize, limits: &Limits) -> Refusal {
     let allowed = limits.message.inline_tokens;
     over(

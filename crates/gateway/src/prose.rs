@@ -1,14 +1,15 @@
-//! The length of a text for its reader: its lines, whatever ends them, and its sentences.
+//! The length of a text for its reader: its lines, with any line ends, and its sentences.
 
-/// Lines of one entry of a brief; an empty entry is one line, and a final line end starts none.
+/// Counts the lines of one entry of a brief. An empty entry is one line, and a final line end
+/// starts none.
 ///
-/// Every character that some reader treats as a line end is one: `\n`, `\r\n`, `\r`, vertical tab, form
-/// feed, U+0085, U+2028, U+2029.
+/// Every character that some reader treats as a line end counts as one: `\n`, `\r\n`, `\r`,
+/// vertical tab, form feed, U+0085, U+2028, U+2029.
 pub fn line_count(text: &str) -> usize {
     lines(text).count().max(1)
 }
 
-/// The lines of a text, without what ends them.
+/// The lines of a text, without their line ends.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text).filter(|it| !it.is_empty());
     std::iter::from_fn(move || {
@@ -34,7 +35,7 @@ pub(crate) fn ends_line(c: char) -> bool {
     )
 }
 
-/// Counts sentences: what ends with punctuation before a space, and each non-empty line.
+/// Counts sentences: each ends with punctuation before a space, or with its line.
 pub fn sentence_count(text: &str) -> usize {
     sentences(text).count()
 }
@@ -56,7 +57,7 @@ fn of_line(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first sentence of a line ends, in bytes.
+/// The end of the first sentence of a line, in bytes.
 fn sentence_end(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -86,7 +87,7 @@ fn sentence_end(text: &str) -> usize {
     text.len()
 }
 
-/// Abbreviations that end with a full stop within a sentence, and single letters.
+/// Abbreviations that end with a full stop within a sentence. Single letters count as such too.
 const SHORT: [&str; 10] = [
     "e.g", "i.e", "etc", "vs", "cf", "approx", "resp", "fig", "z.b", "d.h",
 ];

@@ -1,24 +1,28 @@
-//! Whether a text quotes another: what is erased must go where it was repeated, too.
+//! Decides whether a text quotes another, since an erased text must be erased where it was repeated
+//! too.
 //!
-//! Words are those of the echo check: case, punctuation, spaces and zero-width characters are ignored.
+//! Words are those of the echo check: case, punctuation, spaces and zero-width characters are
+//! ignored.
 
 use std::collections::BTreeSet;
 
 use crate::echo::words;
 
-/// Words in a row that are a quotation: fewer would match what anyone says of the same thing.
+/// The words in a row that form a quotation; fewer would match independent texts on the same
+/// subject.
 const RUN: usize = 8;
 
-/// A text, as others may quote it.
+/// A text that others may quote.
 #[derive(Debug, Clone, Default)]
 pub struct Quotable {
-    /// Words of each run.
+    /// The number of words of each run.
     length: usize,
     runs: BTreeSet<Vec<String>>,
 }
 
 impl Quotable {
-    /// A text of fewer than eight words is quoted as a whole only; one without words, never.
+    /// Prepares a text. One of fewer than eight words must be quoted as a whole; one without words
+    /// is never quoted.
     pub fn new(text: &str) -> Self {
         let words = words(text);
         let length = words.len().min(RUN);
@@ -34,7 +38,7 @@ impl Quotable {
         self.runs.is_empty()
     }
 
-    /// Whether a text quotes it: all of it, or eight words in a row.
+    /// Whether a text quotes it: all its words, or eight of them in a row.
     pub fn is_quoted_in(&self, text: &str) -> bool {
         let words = words(text);
         let mut runs = words.windows(self.length.max(1));

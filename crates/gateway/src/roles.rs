@@ -1,19 +1,19 @@
-//! The roles that have a template, and what a message of each must keep to (docs/design.md#roles).
-//! Roles are words compared without case; a
-//! word that is not listed has no template and is bound only by the budgets.
+//! The roles that have a template, and the limits on messages of each (docs/design.md#roles). Roles
+//! are words compared without case; a word that is not listed has no template, and only the budgets
+//! apply to it.
 
 use engram_model::{ChildMessage, Kind};
 
 use crate::prose::sentence_count;
 
-/// What a role's messages keep to, and what it wants to read first.
+/// The limits on a role's messages, and what the role reads first.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Template {
     /// The role, in lower case.
     pub role: &'static str,
-    /// Most sentences of a summary.
+    /// The most sentences of a summary.
     pub summary_sentences: usize,
-    /// Kinds of claims whose evidence goes into its pack of pointers, the most useful first.
+    /// The kinds of claims whose evidence goes into its pack of pointers, the most useful first.
     pub reads: &'static [Kind],
 }
 
@@ -47,7 +47,7 @@ const TEMPLATES: [Template; 4] = [
     },
 ];
 
-/// The template of a role; none if the word is not one of the four.
+/// Returns the template of a role; `None` if it is not one of the four.
 pub fn template(role: &str) -> Option<&'static Template> {
     TEMPLATES.iter().find(|it| same_role(it.role, role))
 }
@@ -57,7 +57,8 @@ pub fn same_role(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
-/// Sentences of the summary and how many its role's template allows; none if there are not too many.
+/// Returns the number of sentences in the summary and the most that its role's template allows, if
+/// there are too many.
 pub(crate) fn too_many_sentences(message: &ChildMessage) -> Option<(usize, usize)> {
     let allowed = template(&message.role)?.summary_sentences;
     let sentences = sentence_count(&message.output.summary);

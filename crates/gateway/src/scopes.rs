@@ -1,12 +1,13 @@
-//! How far a claim may reach: which scopes and topics a caller may write and read, and who may
-//! promote a claim (docs/design.md#scopes-and-runs).
+//! The reach of a claim: which scopes and topics a caller may write and read, and who may promote a
+//! claim (docs/design.md#scopes-and-runs).
 
 use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, fold, is_on_topic, shorten};
 
 use crate::kin::{Kin, descends};
 
-/// Whether the home's configuration lets the caller write to a scope. The user may write to all; a scope
-/// that no administrator turned on is closed to agents, whatever else the configuration says.
+/// Checks whether the home's configuration lets the caller write to a scope. The user may write to
+/// all. A scope that no administrator turned on is closed to agents, whatever else the
+/// configuration says.
 pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
     let is_open = match scope {
         Scope::Run | Scope::Project => true,
@@ -41,7 +42,8 @@ pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result
     ))
 }
 
-/// Whether an agent may write to a topic: to its own topics and those below; to all if it has none.
+/// Checks whether an agent may write to a topic: to its own topics and those below, or to all if it
+/// has none.
 pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
     if covers(&kin.writes, topic) {
         Ok(())
@@ -66,25 +68,26 @@ pub fn may_read_topic(kin: &Kin, topic: &str) -> bool {
 }
 
 fn covers(topics: &[String], topic: &str) -> bool {
-    // As sides of conflicts are compared: who may read one spelling of a topic may read each.
+    // Compares like the sides of conflicts: an agent that may read one spelling of a topic may read
+    // all.
     let topic = fold(topic);
     topics.is_empty() || topics.iter().any(|it| is_on_topic(&topic, &fold(it)))
 }
 
-/// What a promotion needs to know about a claim.
+/// The properties of a claim that a promotion depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Promoted<'a> {
     /// Its scope.
     pub scope: Scope,
     /// 0 to 1.
     pub confidence: f64,
-    /// Its author; none means the user.
+    /// Its author; `None` means the user.
     pub author: Option<&'a AgentId>,
 }
 
-/// Whether the caller may promote a claim to a wider scope. A parent may, for its descendants' claims
-/// of enough confidence; the user may promote anything. Agents never reach `org` and `global` until an
-/// administrator turns them on.
+/// Checks whether the caller may promote a claim to a wider scope. A parent may promote claims of
+/// its descendants if their confidence is high enough; the user may promote anything. Agents cannot
+/// promote to `org` and `global` until an administrator turns these on.
 pub fn may_promote(
     caller: &Caller,
     claim: &Promoted<'_>,

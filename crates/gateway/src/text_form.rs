@@ -1,10 +1,11 @@
 //! The text form of a message (docs/design.md#messages): headings at column 0, YAML below them.
 //!
-//! Parsed here and not by a YAML crate: messages use a small subset, and the rest of YAML
-//! (aliases that expand, tags, comments that hide text, merged keys, several documents) is what a
-//! message must not have. Supported are block mappings and lists, flow mappings and lists, scalars that are
-//! plain, quoted with `"` or `'`, or blocks after `|` or `>`. Everything else is refused by name, so
-//! that no text has two meanings. A value is never larger than its text, so there are no expansion bombs.
+//! It is parsed here rather than by a YAML crate: messages use a small subset, and must not contain
+//! the rest of YAML (aliases that expand, tags, comments that hide text, merged keys, several
+//! documents). Supported are block mappings and lists, flow mappings and lists, scalars that are
+//! plain, quoted with `"` or `'`, or blocks after `|` or `>`. Everything else is refused by name,
+//! so that no text has two meanings. A value is never larger than its text, so there are no
+//! expansion bombs.
 
 mod block;
 mod flow;
@@ -17,10 +18,10 @@ use serde_json::{Map, Value};
 
 pub use print::to_text;
 
-/// Most levels of nested lists and mappings; a message of the contract has five.
+/// The most levels of nested lists and mappings; a message of the contract has five.
 const MAX_DEPTH: usize = 16;
 
-/// Headings of a list or a mapping; with nothing below, it is empty.
+/// Headings of a list or a mapping, which is empty if nothing is below the heading.
 const LISTS: [&str; 7] = [
     "engrams",
     "pointer_pack",
@@ -31,8 +32,8 @@ const LISTS: [&str; 7] = [
     "instructions",
 ];
 
-/// The message as a JSON value, with its headings in lower case; whether it keeps the contract is
-/// another question. The caller bounds the text's length.
+/// Parses a message to a JSON value, with its headings in lower case, without checking the
+/// contract. The caller limits the text's length.
 pub(crate) fn from_text(text: &str) -> Result<Value, Refusal> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let fields = block::document(text).map_err(Flaw::refusal)?;
@@ -54,7 +55,7 @@ pub(crate) fn from_text(text: &str) -> Result<Value, Refusal> {
 /// What makes a text invalid, and where.
 #[derive(Debug)]
 struct Flaw {
-    /// Counted from 1; 0 for the whole text.
+    /// The line, counted from 1; 0 for the whole text.
     line: usize,
     what: String,
     /// Whether more text could fix it: a quote or bracket is still open.

@@ -1,9 +1,9 @@
-//! Tokens as the model will see them: `o200k_base`, in time linear in what is looked at.
+//! Counts tokens as the model sees them: `o200k_base`, in time linear in the text read.
 //!
-//! Text is encoded in blocks that end where the vocabulary's own splitting rule certainly begins
-//! a new piece, so the sum is exact. Only text without such a place in [`BLOCK_MAX`] bytes (a
-//! base64 blob, a screen of blanks) is cut regardless: its count may then be a few tokens high.
-//! Without that bound one long run costs the splitter's backtracking limit, and a panic.
+//! Text is encoded in blocks that end where the vocabulary's own splitting rule certainly begins a
+//! new piece, so the sum is exact. Only text without such a place in [`BLOCK_MAX`] bytes (a base64
+//! blob, a screen of blanks) is cut anyway, and its count may be a few tokens high. Without that
+//! limit, one long run would exceed the splitter's backtracking limit, and panic.
 
 use tiktoken_rs::o200k_base_singleton;
 
@@ -12,32 +12,33 @@ const BLOCK_MIN: usize = 1024;
 /// ... and here at the latest.
 const BLOCK_MAX: usize = 4096;
 
-/// No token of `o200k_base` is longer than this many bytes (128 blanks); a test reads them all.
+/// No token of `o200k_base` is longer than this many bytes (128 blanks); a test checks all of them.
 pub(crate) const TOKEN_BYTES: usize = 128;
 
-/// The start of a text, within a number of tokens.
+/// The beginning of a text, within a number of tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// A prefix of the text, cut between characters.
     pub text: String,
-    /// Tokens of [`Excerpt::text`].
+    /// The number of tokens of [`Excerpt::text`].
     pub tokens: u32,
     /// Whether anything was left out.
     pub truncated: bool,
 }
 
-/// Tokens (`o200k_base`) of a text. Special tokens such as `<|endoftext|>` count as plain text.
+/// Counts the tokens (`o200k_base`) of a text. Special tokens such as `<|endoftext|>` count as
+/// plain text.
 ///
-/// Linear in the length; to ask only whether a text is too long, compare bytes first.
+/// The time is linear in the length; to find out only whether a text is too long, compare bytes
+/// first.
 pub fn count_tokens(text: &str) -> usize {
     blocks(text).map(encoded).sum()
 }
 
-/// The longest beginning of `text` within `max_tokens`.
+/// Returns the longest beginning of `text` within `max_tokens`.
 ///
-/// Looks at no more than 128 bytes for each token that is allowed, because no token is longer. A
-/// cut that falls inside a line moves back to the last line end, where one lies in the last
-/// quarter of what fits.
+/// Reads at most 128 bytes for each allowed token, since no token is longer. A cut inside a line
+/// moves back to the last line end, if there is one in the last quarter of what fits.
 pub fn fit(text: &str, max_tokens: u32) -> Excerpt {
     let max = max_tokens as usize;
     let (mut end, mut tokens) = (0, 0);
@@ -60,7 +61,7 @@ pub fn fit(text: &str, max_tokens: u32) -> Excerpt {
     let mut kept = at_line_end(text, end);
     let mut tokens = count_tokens(kept);
     while tokens > max {
-        // A cut can make what is left of a piece split worse; one character less is enough.
+        // A cut can split the rest of a piece into more tokens; one character less is enough.
         kept = head(kept, kept.len() - 1);
         tokens = count_tokens(kept);
     }
@@ -82,12 +83,12 @@ fn encoded(block: &str) -> usize {
     }
 }
 
-/// At most `max` bytes of the text, cut between characters.
+/// Returns at most `max` bytes of the text, cut between characters.
 fn head(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
-/// How many bytes of a block fit into `max` tokens.
+/// Returns how many bytes of a block fit into `max` tokens.
 fn prefix_within(block: &str, max: usize) -> usize {
     let bpe = o200k_base_singleton();
     let tokens = bpe.encode_ordinary(block);
@@ -96,7 +97,7 @@ fn prefix_within(block: &str, max: usize) -> usize {
     block.floor_char_boundary(bytes)
 }
 
-/// `text[..end]`, or less where the cut is inside a line and a line ends in its last quarter.
+/// Returns `text[..end]`, or less if the cut is inside a line and a line ends in its last quarter.
 fn at_line_end(text: &str, end: usize) -> &str {
     let kept = &text[..end];
     if kept.ends_with('\n') || text[end..].starts_with(['\n', '\r']) {
@@ -108,7 +109,7 @@ fn at_line_end(text: &str, end: usize) -> &str {
     }
 }
 
-/// The text in blocks; joined they are the text.
+/// Splits a text into blocks, which together are the text.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -140,8 +141,8 @@ fn block_end(text: &str) -> usize {
     window.len()
 }
 
-/// Whether `o200k_base` begins a piece at `c` whatever else the text says: a word after one blank
-/// that follows a letter or digit, or a letter or digit that begins a line.
+/// Whether `o200k_base` begins a piece at `c` in any context: a word after one blank that follows a
+/// letter or digit, or a letter or digit that begins a line.
 fn starts_piece(before: char, c: char, next: Option<char>) -> bool {
     match c {
         ' ' => before.is_alphanumeric() && next.is_some_and(char::is_alphabetic),
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_huge_text_costs_what_fits_of_it() {
-        // All of it would take minutes.
+        // Reading all of it would take minutes.
         let text = "some words of a log line\n".repeat(4_000_000);
         let excerpt = fit(&text, 1200);
         assert!(excerpt.tokens > 1150 && excerpt.text.ends_with('\n'));

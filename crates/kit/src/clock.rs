@@ -1,4 +1,4 @@
-//! Time in a test.
+//! Time in tests.
 
 use std::sync::{
     Arc,
@@ -7,10 +7,10 @@ use std::sync::{
 
 use jiff::Timestamp;
 
-/// When a test begins, unless it says otherwise.
+/// The time at which a test begins by default.
 pub const BEGIN: &str = "2026-01-08T12:00:00Z";
 
-/// A clock that stands until it is turned; its copies are turned with it.
+/// A clock that stands still until it is turned; copies share its time.
 #[derive(Clone)]
 pub struct Clock(Arc<AtomicI64>);
 
@@ -21,18 +21,18 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// A clock that stands at a time in RFC 3339.
+    /// Makes a clock that stands at a time in RFC 3339.
     pub fn at(time: &str) -> Self {
         let start: Timestamp = time.parse().unwrap();
         Self(Arc::new(AtomicI64::new(start.as_microsecond())))
     }
 
-    /// Goes on by this much, or back.
+    /// Turns the clock forward by this many seconds, or back.
     pub fn turn(&self, seconds: i64) {
         self.0.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
     }
 
-    /// The time that it shows.
+    /// Returns the time that it shows.
     pub fn now(&self) -> Timestamp {
         Timestamp::from_microsecond(self.0.load(Ordering::SeqCst)).unwrap()
     }

@@ -1,13 +1,13 @@
-//! What a command said, as text or as JSON.
+//! The output of a command, as text or as JSON.
 
 use std::process::Output;
 
 use serde_json::Value;
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug)]
 pub struct CommandOutput {
-    /// What it exited with.
+    /// Its exit code.
     pub code: Option<i32>,
     /// Its standard output.
     pub out: String,
@@ -15,7 +15,7 @@ pub struct CommandOutput {
     pub err: String,
 }
 
-/// What came of a command that ended.
+/// Returns the result of a command that ended.
 pub fn ran(output: Output) -> CommandOutput {
     CommandOutput {
         code: output.status.code(),
@@ -25,7 +25,8 @@ pub fn ran(output: Output) -> CommandOutput {
 }
 
 impl CommandOutput {
-    /// One JSON object, alone on standard output, with exit 0.
+    /// Returns the one JSON object on standard output, and asserts exit 0 and an empty standard
+    /// error.
     #[track_caller]
     pub fn json(&self) -> Value {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -35,7 +36,7 @@ impl CommandOutput {
         value
     }
 
-    /// Each line as a JSON object, with exit 0.
+    /// Returns each line as a JSON object, and asserts exit 0.
     #[track_caller]
     pub fn lines(&self) -> Vec<Value> {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -45,7 +46,8 @@ impl CommandOutput {
             .collect()
     }
 
-    /// The error object, alone on standard error, with exit 1 and nothing on standard output.
+    /// Returns the one error object on standard error, and asserts exit 1 and an empty standard
+    /// output.
     #[track_caller]
     pub fn error(&self) -> Value {
         assert_eq!(self.code, Some(1), "{self:?}");
@@ -57,7 +59,7 @@ impl CommandOutput {
         value["error"].clone()
     }
 
-    /// It was refused with this code.
+    /// Asserts that the command was refused with this code.
     #[track_caller]
     pub fn refused(&self, code: &str) {
         let error = self.error();
@@ -65,7 +67,8 @@ impl CommandOutput {
     }
 }
 
-/// An error has a code, a message and a hint; how to pass may stand beside them, and nothing else.
+/// Asserts that an error has a code, a message and a hint, and besides at most the keys that say
+/// how to pass.
 #[track_caller]
 pub fn check_error(error: &Value) {
     let remedy = ["cut", "figures", "refusal", "skeleton"];
@@ -79,7 +82,7 @@ pub fn check_error(error: &Value) {
     }
 }
 
-/// The keys of an object, in alphabetical order.
+/// Returns the keys of an object, in alphabetical order.
 pub fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value
         .as_object()

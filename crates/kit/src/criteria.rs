@@ -1,40 +1,41 @@
-//! The acceptance criteria (docs/design.md#acceptance-criteria): a function for each, for every surface that has
-//! what it is about. The name of a function is that of its test.
+//! The acceptance criteria (docs/design.md#acceptance-criteria): one function for each, which runs
+//! on every surface that has the features. Each function is named like its test.
 
 use serde_json::{Value, json};
 
 use crate::keys;
 
-/// What was asked for, or the error.
+/// The requested value, or the error.
 pub type Answer = Result<Value, Value>;
 
-/// A new home and repository, in which `lead` is an architect and `ada` its programmer, who asks.
+/// A new home and repository, where `lead` is an architect and `ada`, who makes the requests, its
+/// programmer.
 pub trait Surface {
-    /// Lines of a file that is committed.
+    /// Returns a pointer to lines of a committed file.
     fn pointer(&self) -> &str;
     /// Stores an engram.
     fn put(&mut self, draft: Value) -> Answer;
     /// Reads what a pointer addresses.
     fn deref(&mut self, pointer: &str, token: Option<&str>) -> Answer;
-    /// The engrams that are found.
+    /// Returns the engrams that match.
     fn query(&mut self, word: &str) -> Vec<Value>;
-    /// What the user grants to ada: of a pointer, or so many characters of code.
+    /// Makes a grant by the user to ada: of a pointer, or of this many characters of code.
     fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value;
-    /// So many seconds go by.
+    /// Lets this many seconds pass.
     fn wait(&mut self, seconds: u64);
 }
 
 /// A surface over which agents send each other messages.
 pub trait Bus: Surface {
-    /// A message of this agent.
+    /// Sends a message as this agent.
     fn send(&mut self, agent: &str, message: Value) -> Answer;
-    /// The brief of the parent.
+    /// Returns the brief of the parent.
     fn brief(&mut self) -> Value;
-    /// What ada spent.
+    /// Returns what ada spent.
     fn budget(&mut self) -> Value;
 }
 
-/// A test for each line, over a surface that this makes.
+/// Defines a test for each criterion, on the surface that `$make` creates.
 #[macro_export]
 macro_rules! criteria {
     ($make:expr; $($line:ident)+) => {
@@ -42,7 +43,7 @@ macro_rules! criteria {
     };
 }
 
-/// The lines that every surface has.
+/// The criteria for every surface.
 #[macro_export]
 macro_rules! criteria_of_agents {
     ($make:expr) => {
@@ -64,7 +65,7 @@ macro_rules! criteria_of_agents {
     };
 }
 
-/// The lines that are about messages.
+/// The criteria for messages.
 #[macro_export]
 macro_rules! criteria_of_messages {
     ($make:expr) => {
@@ -99,7 +100,7 @@ fn order(brief: usize) -> Value {
     json!({ "role": "programmer", "shared_brief_micro": lines, "instructions": ["Confirm the retries."] })
 }
 
-/// The code of a refusal, whatever the surface puts before it; it says what to do next.
+/// Returns the code of a refusal, without the surface's prefix, and asserts that there is a hint.
 #[track_caller]
 fn refused(answer: Answer) -> String {
     let error = answer.expect_err("a refusal");
@@ -141,7 +142,7 @@ pub fn no_inline_code_unless_granted(bus: &mut impl Bus) {
     assert_eq!(refused(bus.send("ada", code())), "BUDGET_EXCEEDED");
     bus.grant(None, Some(200));
     assert!(bus.send("ada", code()).is_ok());
-    // One message spends it.
+    // One message spends the grant.
     assert_eq!(refused(bus.send("ada", code())), "BUDGET_EXCEEDED");
 }
 
@@ -174,7 +175,7 @@ pub fn excerpts_are_tied_to_pointers_by_their_digest(surface: &mut impl Surface)
         digest.starts_with("sha256:") && digest.len() == 71,
         "{read}"
     );
-    // The exact pointer that was used is pinned to a commit, and reads the same.
+    // The pointer in the reply is pinned to a commit, and reads the same.
     let pinned = read["pointer"].as_str().unwrap().to_owned();
     assert!(!pinned.ends_with("@HEAD"), "{pinned}");
     let again = surface.deref(&pinned, None).unwrap();
@@ -271,7 +272,8 @@ pub fn an_engram_whose_ttl_is_over_is_not_found(surface: &mut impl Surface) {
     assert!(surface.query("vendors").is_empty());
 }
 
-/// A run completes with at most 800 inline tokens for each agent and turn (docs/design.md#messages-stay-small).
+/// A run completes with at most 800 inline tokens for each agent and turn
+/// (docs/design.md#messages-stay-small).
 pub fn a_run_takes_at_most_800_inline_tokens_a_turn(bus: &mut impl Bus) {
     bus.send("lead", order(3)).unwrap();
     let pointer = bus.pointer().to_owned();
@@ -327,7 +329,8 @@ pub fn dereferences_beyond_the_budget_need_a_grant(surface: &mut impl Surface) {
     );
 }
 
-/// An engram that is pinned to what was read says so (docs/design.md#evidence-stays-traceable).
+/// A stored pointer keeps the pin to the content that was read
+/// (docs/design.md#evidence-stays-traceable).
 pub fn dereferenced_content_is_traceable_by_its_digest(surface: &mut impl Surface) {
     let pointer = surface.pointer().to_owned();
     let read = surface.deref(&pointer, None).unwrap();

@@ -1,4 +1,4 @@
-//! Files in a test.
+//! Files for tests.
 
 use std::{
     collections::BTreeMap,
@@ -8,38 +8,40 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A folder that goes with the test. Its path leads through no link, so that paths can be compared.
+/// A folder that is deleted with the test. Its path contains no link, so that paths can be
+/// compared.
 pub struct Folder {
     root: PathBuf,
     _dir: TempDir,
 }
 
 impl Folder {
-    /// An empty one, where the system keeps what is temporary.
+    /// Makes an empty folder among the system's temporary files.
     pub fn temporary() -> Self {
         let dir = TempDir::new().unwrap();
         let root = dir.path().canonicalize().unwrap();
         Self { root, _dir: dir }
     }
 
-    /// The folder itself.
+    /// Returns the path of the folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A path in it, whether or not something is there.
+    /// Returns a path in it, which need not exist.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 }
 
-/// Writes a file, and creates its folders.
+/// Writes a file, and makes its parent folders.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
 }
 
-/// Every file below a folder with its bytes; a link is a file, and one that leads nowhere is empty.
+/// Returns every file below a folder with its bytes. A link counts as a file; one that leads
+/// nowhere is empty.
 pub fn files(below: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![below.to_owned()];
@@ -57,7 +59,7 @@ pub fn files(below: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// The files below a folder that hold a word, in capitals or not.
+/// Returns the files below a folder that contain a word, in any case.
 pub fn holding(below: &Path, word: &str) -> Vec<PathBuf> {
     let holds = |bytes: &[u8]| {
         let mut parts = bytes.windows(word.len());

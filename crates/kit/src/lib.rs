@@ -1,6 +1,7 @@
-//! What the tests of every crate begin with: a folder of their own, git repositories made for the test,
-//! a clock that is turned by hand, a pipe that holds nobody up, disks of their own, a good request of each kind, and what a
-//! command said. Never part of what ships, and knows no other crate: a test links no more of Engram for using it.
+//! Tools that the tests of every crate share: temporary folders, git repositories, a clock that is
+//! turned by hand, pipes that never block, mounted disks, a valid request of each kind, and the
+//! output of a command. Never part of a release, and depends on no other crate, so that a test
+//! links no more of Engram by using it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

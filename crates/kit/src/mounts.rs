@@ -4,13 +4,15 @@ use std::process::Command;
 
 use crate::ran;
 
-/// Set for a test that runs again inside its own mounts.
+/// Set for the second run of a test, inside its own mounts.
 const INSIDE: &str = "ENGRAM_TEST_INSIDE";
 
-/// Runs a test, by its full name, again where it may mount file systems that nobody else sees.
+/// Runs a test again, by its full name, in a namespace where it may mount file systems that only it
+/// sees.
 ///
 /// # Panics
-/// Where the test fails, or this machine allows no mounts.
+///
+/// The test fails, or this machine allows no mounts.
 pub fn with_mounts(test: &str, body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         return body();
@@ -39,10 +41,11 @@ pub fn with_mounts(test: &str, body: impl FnOnce()) {
     );
 }
 
-/// `mount` with these arguments.
+/// Runs `mount` with these arguments.
 ///
 /// # Panics
-/// Where it fails.
+///
+/// The command fails.
 #[track_caller]
 pub fn mount(args: &[&str]) {
     let output = Command::new("mount").args(args).output().unwrap();

@@ -1,4 +1,4 @@
-//! A pipe where a file should be.
+//! A pipe in the place of a file.
 
 use std::{
     fs::{File, OpenOptions},
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 const END: &str = "end";
 
-/// What the program under test does with the file in whose place a pipe lies.
+/// What the program under test does with the file that the pipe replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// It reads it.
@@ -25,18 +25,19 @@ pub enum Use {
     Write,
 }
 
-/// A pipe that holds nobody up for ever: who waits at it finds its other end open, and goes on to the
-/// end of an empty file, or to a reader that goes away. So a test fails by what the program says then.
+/// A pipe that blocks nobody for ever. A program that opens it finds the other end open, and then
+/// gets the end of an empty file, or a reader that goes away. So a test fails by what the program
+/// then reports.
 pub struct Pipe {
     path: PathBuf,
-    /// The same pipe, where the program does not take it away.
+    /// A second link to the pipe, in case the program removes the first.
     kept: TempDir,
     is_over: Arc<AtomicBool>,
     other_end: Option<JoinHandle<()>>,
 }
 
 impl Pipe {
-    /// Makes it; nothing may be there yet.
+    /// Makes the pipe; the path must not exist yet.
     pub fn at(path: &Path, used: Use) -> Self {
         let made = Command::new("mkfifo").arg(path).status().unwrap();
         assert!(made.success(), "mkfifo {}", path.display());
@@ -62,7 +63,7 @@ impl Pipe {
 impl Drop for Pipe {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // Who opens both ends waits for nobody, and lets the other go.
+        // Opening both ends never blocks, and releases the other thread.
         let both = end(&self.kept.path().join(END), true, true);
         if let Some(other_end) = self.other_end.take() {
             let _ = other_end.join();

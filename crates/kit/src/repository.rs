@@ -1,4 +1,4 @@
-//! A git repository in a test, made by the git command.
+//! Git repositories for tests, made by the git command.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,19 +7,19 @@ use std::{
 
 use crate::folder::write;
 
-/// Who commits, and when.
+/// The author and time of commits.
 #[derive(Clone, Copy)]
 pub struct Author {
-    /// Their name.
+    /// The author's name.
     pub name: &'static str,
-    /// Their address.
+    /// The author's address.
     pub email: &'static str,
-    /// The time of every commit, so that ids repeat.
+    /// The time of every commit, so that ids are reproducible.
     pub at: &'static str,
 }
 
 impl Author {
-    /// Who commits where nothing else is said.
+    /// The default author.
     const ANYBODY: Self = Self {
         name: "A",
         email: "a@example.org",
@@ -29,18 +29,18 @@ impl Author {
 
 /// A repository with a working tree.
 pub struct Repository {
-    /// Its working tree.
+    /// The root of the working tree.
     pub root: PathBuf,
     author: Author,
 }
 
 impl Repository {
-    /// Begins one in a folder, which is made.
+    /// Makes a repository in a new folder.
     pub fn init(root: impl Into<PathBuf>) -> Self {
         Self::init_by(Author::ANYBODY, root)
     }
 
-    /// The same, by another author.
+    /// Does the same with another author.
     pub fn init_by(author: Author, root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         std::fs::create_dir_all(&root).unwrap();
@@ -49,7 +49,7 @@ impl Repository {
         repository
     }
 
-    /// Begins one with a commit of these files.
+    /// Makes a repository with one commit of these files.
     pub fn with(root: impl Into<PathBuf>, files: &[(&str, &[u8])]) -> Self {
         let repository = Self::init(root);
         for (path, bytes) in files {
@@ -59,12 +59,12 @@ impl Repository {
         repository
     }
 
-    /// Its working tree.
+    /// Returns the root of the working tree.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Runs git there; what it printed, without the end of the last line.
+    /// Runs git in the repository; returns its output, without the last line end.
     #[track_caller]
     pub fn git(&self, args: &[&str]) -> String {
         printed(command(self.author, &self.root).args(args))
@@ -77,7 +77,7 @@ impl Repository {
         write(&self.root.join(path), bytes);
     }
 
-    /// Commits all that was written; the commit's id.
+    /// Commits everything written; returns the commit's id.
     #[track_caller]
     pub fn commit(&self, message: &str) -> String {
         self.git(&["add", "-A"]);
@@ -85,33 +85,33 @@ impl Repository {
         self.head()
     }
 
-    /// Replaces a file and commits that; the commit's id.
+    /// Replaces a file and commits that; returns the commit's id.
     #[track_caller]
     pub fn change(&self, path: &str, bytes: impl AsRef<[u8]>, message: &str) -> String {
         self.write(path, bytes);
         self.commit(message)
     }
 
-    /// The id of the commit that is checked out.
+    /// Returns the id of the commit that is checked out.
     #[track_caller]
     pub fn head(&self) -> String {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// A file as it was at a commit.
+    /// Returns a file as of a commit.
     #[track_caller]
     pub fn show(&self, rev: &str, path: &str) -> String {
         printed(command(self.author, &self.root).args(["show", &format!("{rev}:{path}")]))
     }
 }
 
-/// Runs git in a folder; what it printed, without the end of the last line.
+/// Runs git in a folder; returns its output, without the last line end.
 #[track_caller]
 pub fn git(at: &Path, args: &[&str]) -> String {
     printed(git_command(at).args(args)).trim_end().to_owned()
 }
 
-/// Git in a folder, to be run otherwise than to its end and with success.
+/// Returns a git command in a folder, for tests that let it fail or run on.
 pub fn git_command(at: &Path) -> Command {
     command(Author::ANYBODY, at)
 }
@@ -135,7 +135,7 @@ fn command(author: Author, at: &Path) -> Command {
     git
 }
 
-/// Makes a command, and the git that it may use, deaf to the configuration of the machine.
+/// Makes a command, and any git that it runs, ignore the configuration of the machine.
 pub fn deaf(command: &mut Command) -> &mut Command {
     for scope in ["GLOBAL", "SYSTEM"] {
         command.env(format!("GIT_CONFIG_{scope}"), "/dev/null");

@@ -1,4 +1,4 @@
-//! A good request of each kind, for tests that walk the table of requests on their surface.
+//! A valid request of each kind, for tests that send every kind over their surface.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{Folder, Repository};
 
-/// A pointer that holds in a [`Site`].
+/// A pointer that resolves in a [`Site`].
 pub const POINTER: &str = "repo:src/lib.rs#L2@HEAD";
 
-/// A home, and a repository that requests are about.
+/// A home, and the repository that requests are about.
 pub struct Site(Folder);
 
 impl Default for Site {
@@ -19,7 +19,7 @@ impl Default for Site {
 }
 
 impl Site {
-    /// An empty home beside a repository with one commit.
+    /// Makes an empty home beside a repository with one commit.
     pub fn new() -> Self {
         let folder = Folder::temporary();
         let file = b"fn first() {}\nfn second() {}\nfn third() {}\n";
@@ -27,17 +27,17 @@ impl Site {
         Self(folder)
     }
 
-    /// Where Engram keeps what the test stores.
+    /// Returns the home.
     pub fn home(&self) -> PathBuf {
         self.0.path("home")
     }
 
-    /// The working tree.
+    /// Returns the working tree.
     pub fn repo(&self) -> PathBuf {
         self.0.path("repo")
     }
 
-    /// Stores the claim that requests are about, by `put`, and returns its id.
+    /// Stores the claim that requests are about, by calling `put`, and returns its id.
     pub fn claim(&self, put: impl FnOnce(Value) -> Value) -> String {
         let reply = put(json!({ "claim": "The first claim.", "pointers": [POINTER] }));
         let id = reply["with"]["id"].as_str();
@@ -46,7 +46,8 @@ impl Site {
     }
 }
 
-/// What is asked first, in this order, so that a request of this name can be answered.
+/// Returns the requests that must come first, in this order, so that a request of this name
+/// succeeds.
 pub fn first(name: &str, id: &str) -> Vec<Value> {
     let put = |claim: &str| {
         let draft = json!({ "claim": claim, "pointers": [POINTER], "topic": "wallet" });
@@ -69,15 +70,15 @@ pub fn first(name: &str, id: &str) -> Vec<Value> {
             vec![good("open_agent", id)]
         }
         "revoke_grant" => vec![good("open_agent", id), good("issue_grant", id)],
-        // Only a parent or the user pins, and tells somebody.
+        // Only a parent or the user may pin or send.
         "pin" | "send" => vec![good("open_agent", id)],
         "unpin" => vec![good("open_agent", id), good("pin", id)],
         _ => Vec::new(),
     }
 }
 
-/// What the request is about, once this was answered to what is asked first: the conflict that it found, or what
-/// it made; else what it was about before.
+/// Returns what the request is about after this reply to one that came first: the conflict it
+/// found, or what it made, or else the same `id`.
 pub fn about(id: &str, reply: &Value) -> String {
     let found = reply["with"]["findings"].as_array();
     let mut found = found.into_iter().flatten();
@@ -86,12 +87,12 @@ pub fn about(id: &str, reply: &Value) -> String {
     made.unwrap_or(id).to_owned()
 }
 
-/// Whether another caller has to ask something before: such a request is tried where it is tested.
+/// Whether another caller must send a request first; such a request is tested elsewhere.
 pub fn takes_two(name: &str) -> bool {
     matches!(name, "grant_request" | "deny_request")
 }
 
-/// A request of this name that is answered, about the claim with this id.
+/// Returns a request of this name that succeeds, about the claim with this id.
 pub fn good(name: &str, id: &str) -> Value {
     let claim = |words: &str| json!({ "claim": words, "pointers": [POINTER] });
     let with = match name {

@@ -1,7 +1,8 @@
-//! Where pinned lines are now, asked again and again: first from the pin to the commit that is
-//! checked out, which is followed only when that moves, then from there to the files on disk, which
-//! is followed only for files that differ. What was found for a commit is remembered, so that
-//! switching back to it costs next to nothing.
+//! Follows pinned lines to where they are now, for callers that ask repeatedly. The first step,
+//! from the pin to the commit that is checked out, is repeated only when another commit is checked
+//! out. The second step, from that commit to the files on disk, covers only files that differ. The
+//! results for recent commits are cached, so that switching back to one of them costs next to
+//! nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -16,9 +17,9 @@ use crate::{
     worktree::checkout::Checkout,
 };
 
-/// For how many commits it is remembered where lines are.
+/// The number of commits for which the places of lines are cached.
 const MOST_COMMITS: usize = 8;
-/// A file on disk that is larger differs from whatever is committed.
+/// A larger file on disk counts as different from the committed one.
 const MOST_READ: u64 = 64 << 20;
 
 /// What a span is pinned to.
@@ -28,7 +29,7 @@ pub enum Origin {
     Commit(String),
     /// A file of the working tree that was kept.
     Kept {
-        /// Of its bytes, in lower-case hex.
+        /// The sha256 of its bytes, in lower-case hex.
         digest_hex: String,
         /// The commit that was checked out then.
         base: Option<String>,
@@ -38,9 +39,9 @@ pub enum Origin {
 /// Lines to follow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pinned {
-    /// Where they are known to be.
+    /// Where their place is known.
     pub origin: Origin,
-    /// As they are numbered there.
+    /// The lines, as numbered there.
     pub span: Span,
 }
 
@@ -54,33 +55,34 @@ pub struct Stand {
     pub at_head: Found,
     /// On disk; in a bare repository, the same.
     pub here: Found,
-    /// What the work since that commit did to them.
+    /// How the lines changed between that commit and the files on disk.
     pub since_head: Found,
 }
 
-/// What one look found.
+/// The result of one [`Anchors::look`].
 #[derive(Clone, Debug)]
 pub struct Stands {
-    /// The commit that is checked out; none before the first.
+    /// The commit that is checked out; `None` before the first commit.
     pub head: Option<String>,
-    /// In the order that was asked for.
+    /// In the order of the spans passed in.
     pub stands: Vec<Stand>,
 }
 
-/// Remembers what it found.
+/// Follows pinned lines, and caches what it finds.
 #[derive(Default)]
 pub struct Anchors {
-    /// By the tree that is checked out, the latest last.
+    /// By the tree that is checked out, the most recent last.
     at_head: VecDeque<(Oid, HashMap<Pinned, Found>)>,
-    /// The blobs that lines are pinned in; none where there is no such file.
+    /// The blobs that hold the pinned lines; `None` if there is no such file.
     origins: HashMap<(Origin, String), Option<Oid>>,
 }
 
 impl Anchors {
-    /// Where each of these is now.
+    /// Returns where each of these is now.
     ///
     /// # Errors
-    /// A repository that is not there. Lines that cannot be followed have a refusal of their own.
+    ///
+    /// The repository is missing. Lines that cannot be followed carry their own refusal.
     pub fn look(
         &mut self,
         repo: &Repo,
@@ -103,11 +105,12 @@ impl Anchors {
         })
     }
 
-    /// Where each of these is now, by way of this revision in the place of the one that is checked
-    /// out: `since_head` is what the work since then did to them.
+    /// Returns where each of these is now, by way of `rev` instead of the commit that is checked
+    /// out: `since_head` says how the lines changed since `rev`.
     ///
     /// # Errors
-    /// A revision that is not there.
+    ///
+    /// The revision does not exist.
     pub fn since(
         &mut self,
         repo: &Repo,
@@ -181,7 +184,7 @@ impl Anchors {
         Ok(answers)
     }
 
-    /// Earlier results for this tree; what could not be checked is tried again.
+    /// Earlier results for this tree, without the failures, which are tried again.
     fn known(&mut self, tree: Oid) -> HashMap<Pinned, Found> {
         let Some(at) = self.at_head.iter().position(|(id, _)| *id == tree) else {
             return HashMap::new();
@@ -203,7 +206,7 @@ impl Anchors {
                 .and_then(|it| blob_at(repo, it.tree_id(), &pinned.span.path)),
             Origin::Kept { digest_hex, .. } => kept.blob_id(&pinned.span.path, digest_hex),
         };
-        // What is not there may still be fetched.
+        // A missing blob may still be fetched.
         if blob.is_some() {
             self.origins.insert(key, blob);
         }
@@ -211,8 +214,8 @@ impl Anchors {
     }
 }
 
-/// A binary has no lines to follow: its bytes as a whole are. None for a text, and for what could be
-/// looked at.
+/// Compares a binary as a whole, since it has no lines to follow. `None` for a text, and where
+/// following worked.
 fn by_bytes(
     repo: &Repo,
     kept: &KeptFiles<'_>,
@@ -285,7 +288,7 @@ fn blob_at(repo: &Repo, tree: Oid, path: &str) -> Option<Oid> {
     trees::is_file(mode).then_some(id)
 }
 
-/// One pass for each origin.
+/// Follows all spans of one origin in a single pass.
 fn follow<'p>(
     repo: &Repo,
     kept: &KeptFiles<'_>,
@@ -303,7 +306,7 @@ fn follow<'p>(
     }
     for (commit, members) in groups {
         let spans: Vec<Span> = members.iter().map(|at| pinned[*at].span.clone()).collect();
-        // A commit that is out of reach says nothing about the others.
+        // A commit that is out of reach does not affect the spans of other commits.
         let anchors = track(repo, &RepoState::Commit(commit), to, &spans);
         for (at, anchor) in members.into_iter().zip(anchors) {
             found[at] = Some(anchor);
@@ -315,7 +318,7 @@ fn follow<'p>(
         .collect()
 }
 
-/// From the commit that is checked out to the files on disk.
+/// Follows lines from the commit that is checked out to the files on disk.
 fn on_disk(
     repo: &Repo,
     kept: &KeptFiles<'_>,
@@ -332,7 +335,7 @@ fn on_disk(
     let dirty = match dirty(repo, head, &paths) {
         Ok(dirty) => dirty,
         Err(refusal) => {
-            tracing::info!(%refusal, "the working tree cannot be compared; every file is looked at");
+            tracing::info!(%refusal, "cannot find the changed files; comparing every file");
             paths.iter().map(|it| (*it).to_owned()).collect()
         }
     };
@@ -367,7 +370,7 @@ fn on_disk(
     stands
 }
 
-/// What is not in the commit may be on disk again.
+/// Lines that are missing from the commit may exist on disk again.
 fn lost(
     repo: &Repo,
     kept: &KeptFiles<'_>,
@@ -387,7 +390,7 @@ fn lost(
     }
 }
 
-/// Those of these paths that are not on disk as they are in the commit.
+/// The paths among these whose files on disk differ from the commit.
 fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<String>, Refusal> {
     if paths.is_empty() {
         return Ok(HashSet::new());
@@ -406,7 +409,7 @@ fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<Strin
     Ok(dirty)
 }
 
-/// One step after the other; the bytes at both ends decide what the two come to.
+/// Combines the two steps; comparing the bytes at both ends decides the state.
 fn composed(
     repo: &Repo,
     kept: &KeptFiles<'_>,
@@ -434,7 +437,7 @@ fn composed(
     })
 }
 
-/// Files that were kept, as commits that exist in memory alone.
+/// Kept files, as commits that exist in memory only.
 struct KeptFiles<'a> {
     repo: &'a Repo,
     shelf: &'a dyn Shelf,
@@ -457,7 +460,7 @@ impl<'a> KeptFiles<'a> {
         Oid::hash_object(git2::ObjectType::Blob, &bytes).ok()
     }
 
-    /// The commit in which a span matches its pin.
+    /// Returns the commit that holds a span as pinned.
     fn commit(&self, pinned: &Pinned) -> Result<String, Refusal> {
         let (digest_hex, base) = match &pinned.origin {
             Origin::Commit(commit) => return Ok(commit.clone()),

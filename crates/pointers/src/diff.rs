@@ -9,8 +9,8 @@ use crate::{
     refuse, track,
 };
 
-/// Both sides are held in memory and compared; what is kept of each line is more than a short line
-/// is itself.
+/// Both sides are held in memory and compared; the record of a line takes more memory than a short
+/// line itself.
 const MAX_BYTES: usize = 16 << 20;
 const MAX_LINES: u64 = 400_000;
 const CONTEXT: u32 = 3;
@@ -20,9 +20,9 @@ pub(crate) struct PinnedChange {
     pub(crate) base: String,
     pub(crate) head: String,
     pub(crate) text: Vec<u8>,
-    /// Where it begins in the file at `head`.
+    /// Where the change begins in the file at `head`.
     pub(crate) first_line: u32,
-    /// The file at both ends; empty where it is not there.
+    /// The file at both ends; empty where the file does not exist.
     pub(crate) files: [Vec<u8>; 2],
 }
 
@@ -113,7 +113,7 @@ fn sides(
     match (old, new) {
         (None, None) => Err(tree::missing(repo, head, path, false)),
         (None, new) => {
-            // What came is looked for among what went the other way.
+            // Searches the removed files for the origin of an added one.
             let from = track::renamed(repo, (new_tree, old_tree), path)?;
             let old = from.map(|from| side(repo, old_tree, &from)).transpose()?;
             Ok((old.flatten(), new))
@@ -174,7 +174,7 @@ fn too_large(path: &str, size: String) -> Refusal {
     )
 }
 
-/// From the bytes alone: attributes of a working tree have no say.
+/// Compares the bytes alone, ignoring the attributes of the working tree.
 fn patch<'b>(old: &'b [u8], new: &'b [u8]) -> Result<Patch<'b>, git2::Error> {
     let mut options = DiffOptions::new();
     options
@@ -230,7 +230,7 @@ fn hunks(patch: &Patch<'_>, wanted: Option<Lines>) -> Result<(Vec<u8>, u32), git
         let (head, count) = patch.hunk(hunk)?;
         let mut body = head.header().to_vec();
         let mut touched = wanted.is_none();
-        // The next line of the new file: a deletion is just before it.
+        // The next line of the new file; a deletion is just before it.
         let mut next = head.new_start();
         let mut first = None;
         for at in 0..count {

@@ -1,11 +1,11 @@
-//! What a pointer addresses: resolved, pinned, digested and read, through git2.
+//! Resolves, pins, digests and reads what a pointer addresses, through git2.
 //!
-//! A pinned pointer is answered from commits and stored snapshots alone; the working tree is read
-//! only for `@worktree`, and then snapshotted at once. The digest is the sha256 of the bytes of
-//! the full span as stored, whatever a reader is shown of them.
+//! Pinned pointers are read from commits and stored snapshots alone. The working tree is read only
+//! for `@worktree`, and a snapshot is taken at once. The digest is the sha256 of the stored bytes
+//! of the full span, even if a reader is shown less.
 //!
-//! A repository may be a stranger's: what is asked of it is bounded in memory, waits for nobody and
-//! ends when [`Stop`] says so.
+//! A repository may be a stranger's, so each read of it has a memory limit, never blocks, and ends
+//! when [`Stop`] says so.
 //!
 //! **Never:** no SQL, no writes to a repository but the refs that keep pinned commits, no hooks, no
 //! git command, no clock. The network only for `url:` and only where the user turned it on.
@@ -38,52 +38,54 @@ pub use text::{
 pub use view::{View, blame::blame, line, source, standing::standing};
 pub use worktree::watch::{Coverage, Stir, Watch};
 
-/// What is not in git, handed in by the caller.
+/// Supplies content that is not in git; the caller implements it.
 pub trait Shelf {
-    /// What was stored of this path or under this name, by the lower-case hex of its sha256.
+    /// Returns what was stored for this path or name, by the lower-case hex of its sha256.
     fn blob(&self, path: &str, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal>;
-    /// The event of that kind and slug on that day: its text, who recorded it, and when.
+    /// Returns the event of that kind and slug on that day: its text, who recorded it, and when.
     fn event(
         &self,
         kind: &str,
         slug: &str,
         date: Date,
     ) -> Result<Option<(String, Recorded)>, Refusal>;
-    /// Whether the user turned `url:` on.
+    /// Returns whether the user turned `url:` on.
     fn urls_allowed(&self) -> bool;
-    /// The commit that was checked out when a file of the working tree was kept, where known.
+    /// Returns the commit that was checked out when a file of the working tree was kept, if known.
     fn base(&self, _path: &str, _digest_hex: &str) -> Option<String> {
         None
     }
 }
 
-/// Bytes of a file that are kept on either side of a span; even, since some encodings take two a letter.
+/// The bytes of a file that are kept on either side of a span; even, since some encodings use two
+/// bytes for a letter.
 pub const AROUND: usize = 16 << 10;
 
 /// What a pointer addresses.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// Pinned: full commit ids, `@worktree` become a digest; carries the digest of the span.
+    /// The pointer as pinned: full commit ids, a digest in place of `@worktree`, and the digest of
+    /// the span.
     pub pointer: Pointer,
     /// The bytes of the full span: its lines with their terminators, as stored.
     pub bytes: Vec<u8>,
-    /// What the file holds before and after the span, up to [`AROUND`] bytes each: what begins or ends
-    /// there is known for what it is.
+    /// The bytes of the file before and after the span, up to [`AROUND`] each, to recognise what
+    /// begins or ends there.
     pub around: [Vec<u8>; 2],
-    /// Of a diff, the file at both ends: what a line of it is part of.
+    /// For a diff, the file at both ends, to show what each line is part of.
     pub compared: Vec<Vec<u8>>,
-    /// How `bytes` encode text; a span of UTF-16 does not begin with the mark that says so.
+    /// The text encoding of `bytes`; a span of UTF-16 does not begin with a byte order mark.
     pub encoding: Encoding,
-    /// Whether the file is no text: a whole artifact can be, and has nothing to read.
+    /// Whether the file is binary: it can be a whole artifact, and has no text to read.
     pub is_binary: bool,
-    /// Where the span is in the file, for sections and tests too; absent for a whole file.
+    /// The lines of the span in the file, for sections and tests too; `None` for a whole file.
     pub lines: Option<Lines>,
-    /// To be stored by the caller when the pin was `@worktree`.
+    /// The snapshot that the caller must store if the pin was `@worktree`.
     pub snapshot: Option<Snapshot>,
 }
 
 impl Resolved {
-    /// Refuses to be read if it is binary.
+    /// Refuses if the file is binary, and so cannot be read.
     pub fn refuse_binary(&self) -> Result<(), Refusal> {
         if self.is_binary {
             Err(refuse::binary(self.pointer.name()))
@@ -92,20 +94,19 @@ impl Resolved {
         }
     }
 
-    /// The span for a reader.
+    /// Returns the decoded text of the span.
     pub fn text(&self) -> String {
         self.encoding.decode(&self.bytes)
     }
 
-    /// The beginning of the span for a reader who cannot use more than `max_chars` characters;
-    /// costs as much as is shown, however long the span.
+    /// Returns the beginning of the span, at most `max_chars` characters. The cost depends on the
+    /// characters returned, not on the length of the span.
     pub fn text_up_to(&self, max_chars: usize) -> String {
         self.encoding.decode_up_to(&self.bytes, max_chars)
     }
 }
 
-/// Resolves a pointer, pins it and reads its span. What is no text can be an artifact, as a whole, and
-/// nothing else.
+/// Resolves a pointer, pins it and reads its span. A binary file resolves only as a whole artifact.
 pub fn resolve(
     repo: Option<&Repo>,
     shelf: &dyn Shelf,
@@ -134,7 +135,7 @@ pub fn resolve(
     })
 }
 
-/// Lower-case hex of a sha256.
+/// Returns the sha256 in lower-case hex.
 fn sha256_hex(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }

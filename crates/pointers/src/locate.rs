@@ -1,4 +1,4 @@
-//! From a pointer to the file that it addresses and the place of the span within it.
+//! Finds the file that a pointer addresses, and the span within it.
 
 use std::ops::Range;
 
@@ -12,11 +12,12 @@ use crate::{
     web, worktree,
 };
 
-/// Sections and definitions are looked for in files up to these sizes; lines in any file that is read.
+/// Sections and definitions are searched for in files up to these sizes; lines in any file that is
+/// read.
 const MAX_DOCUMENT: usize = 4 << 20;
 const MAX_SOURCE: usize = 16 << 20;
 
-/// The bytes of a file, borrowed from git where they can be.
+/// The bytes of a file, borrowed from git where possible.
 pub(crate) enum Content<'r> {
     Blob(git2::Blob<'r>),
     Bytes(Vec<u8>),
@@ -33,25 +34,25 @@ impl Content<'_> {
 
 /// A pointed file, and the span in it.
 pub(crate) struct PointedFile<'r> {
-    /// Pinned, with the digest of the span.
+    /// The pinned pointer, with the digest of the span.
     pub(crate) pointer: Pointer,
     pub(crate) file: Content<'r>,
     pub(crate) encoding: Encoding,
     /// Whether the file is binary and has no lines.
     pub(crate) is_binary: bool,
-    /// Where the span's bytes are in the file.
+    /// The position of the span's bytes in the file.
     pub(crate) range: Range<usize>,
-    /// The span's lines; absent where it is the whole file.
+    /// The span's lines; `None` for a whole file.
     pub(crate) lines: Option<Lines>,
     pub(crate) snapshot: Option<Snapshot>,
-    /// The line of the file in the working tree that a person would want to see first.
+    /// The line of the file in the working tree to show first when a person opens it.
     pub(crate) open_line: u32,
-    /// Of a diff, the file at both ends.
+    /// For a diff, the file at both ends.
     pub(crate) compared: Vec<Vec<u8>>,
 }
 
 impl PointedFile<'_> {
-    /// The surroundings of the span in its file.
+    /// Returns the bytes around the span in its file.
     pub(crate) fn around(&self) -> [Vec<u8>; 2] {
         let file = self.file.bytes();
         let Range { start, end } = self.range;
@@ -74,7 +75,7 @@ struct PinnedFile<'r> {
     content: Content<'r>,
     pin: Pin,
     snapshot: Option<Snapshot>,
-    /// None for a binary.
+    /// `None` for a binary.
     encoding: Option<Encoding>,
 }
 
@@ -155,13 +156,13 @@ pub(crate) fn locate<'r>(
     }
 }
 
-/// The hex of the digest that the pointer came with.
+/// Returns the hex digest that the pointer carries.
 fn digest_of(pointer: &Pointer) -> Option<&str> {
     let digest = pointer.digest.as_deref()?;
     Some(digest.strip_prefix("sha256:").unwrap_or(digest))
 }
 
-/// The span in a file; the target gets the pin of the file.
+/// Returns the span in a file; the target takes the pin of the file.
 fn found<'r>(
     target: &Target,
     file: PinnedFile<'r>,
@@ -196,7 +197,7 @@ fn found<'r>(
     })
 }
 
-/// What is not part of a file.
+/// Returns content that is not part of a file.
 fn whole<'r>(
     target: Target,
     bytes: Vec<u8>,
@@ -223,7 +224,7 @@ fn digested(target: Target, span: &[u8]) -> Pointer {
     }
 }
 
-/// Reads a file by its pin. Only `@worktree` looks at the working tree.
+/// Reads a file by its pin. Only `@worktree` reads the working tree.
 fn file<'r>(
     repo: Option<&'r Repo>,
     shelf: &dyn Shelf,

@@ -1,5 +1,5 @@
-//! Evidence whose pin is out of reach: a commit that was collected, or that a shallow clone does not
-//! have. What was read has a digest, so the same bytes can be told wherever they are.
+//! Recovers evidence whose commit is out of reach: git collected it, or a shallow clone lacks it.
+//! The pointer has a digest of what was read, so the same bytes are recognised elsewhere.
 
 use engram_model::{FoundIn, Lines, Pin, Pointer, Refusal, Target};
 
@@ -12,12 +12,13 @@ use crate::{
     worktree,
 };
 
-/// How much is digested to find lines that moved.
+/// The most bytes that are digested to find lines that moved.
 const MOST_DIGESTED: usize = 32 << 20;
-/// Larger files are compared as a whole and at the same lines only.
+/// Larger files are compared only as a whole and at the same lines.
 const MAX_SEARCHED: usize = 4 << 20;
 
-/// What a pointer addresses: at its pin, else the same bytes elsewhere, and where.
+/// Returns what a pointer addresses at its pin, or else the same bytes elsewhere and where they
+/// were found.
 pub(crate) fn locate<'r>(
     repo: Option<&'r Repo>,
     shelf: &dyn Shelf,
@@ -34,7 +35,7 @@ pub(crate) fn locate<'r>(
     Ok((found, Some(FoundIn { because, commit })))
 }
 
-/// The same bytes on disk, else in the commit that is checked out.
+/// Returns the same bytes from disk, or else from the commit that is checked out.
 fn by_digest<'r>(repo: &'r Repo, pointer: &Pointer) -> Option<(PointedFile<'r>, Option<String>)> {
     let digest = pointer.digest.as_deref()?.strip_prefix("sha256:")?;
     let (Target::Repo { path, pin, .. }
@@ -59,7 +60,7 @@ fn by_digest<'r>(repo: &'r Repo, pointer: &Pointer) -> Option<(PointedFile<'r>, 
     Some((found, Some(commit.id().to_string())))
 }
 
-/// The span in this file, if the bytes there have the digest.
+/// Returns the span in this file if its bytes have the digest.
 fn matching<'r>(pointer: &Pointer, file: Content<'r>, digest: &str) -> Option<PointedFile<'r>> {
     let bytes = file.bytes();
     let encoding = Encoding::of_file(bytes);
@@ -95,7 +96,8 @@ fn matching<'r>(pointer: &Pointer, file: Content<'r>, digest: &str) -> Option<Po
     })
 }
 
-/// As many lines with this digest: those of the same numbers, else the first.
+/// Returns the same number of lines with this digest: at the same line numbers, or else the first
+/// match.
 fn same_lines(encoding: Encoding, bytes: &[u8], lines: Lines, digest: &str) -> Option<Lines> {
     let has = |range: std::ops::Range<usize>| sha256_hex(&bytes[range]) == digest;
     if encoding.span(bytes, lines).is_ok_and(&has) {

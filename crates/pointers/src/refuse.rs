@@ -1,4 +1,4 @@
-//! Refusals of this crate, each a sentence and a way out.
+//! Refusals of this crate, each with a sentence and a way out.
 
 use engram_model::{Code, Pin, Pointer, Refusal, Target, shorten};
 
@@ -14,7 +14,7 @@ pub(crate) fn unavailable(message: impl Into<String>, hint: impl Into<String>) -
     Refusal::new(Code::RepoUnavailable, message, hint)
 }
 
-/// The pointer needs git and there is none.
+/// Refuses a pointer that needs git where there is no repository.
 pub(crate) fn no_repository() -> Refusal {
     unavailable(
         "there is no git repository here",
@@ -22,7 +22,7 @@ pub(crate) fn no_repository() -> Refusal {
     )
 }
 
-/// An object that the repository should have and cannot give.
+/// Refuses because the repository cannot supply an object that it should have.
 pub(crate) fn broken(what: &str, error: &git2::Error) -> Refusal {
     unavailable(
         format!("cannot read {what} from the repository: {}", said(error)),
@@ -38,7 +38,7 @@ pub(crate) fn binary(name: &str) -> Refusal {
     )
 }
 
-/// The same for a pointer to source; the whole of the file can be an artifact.
+/// Like [`binary`], for a pointer to source; the hint suggests the whole file as an artifact.
 pub(crate) fn binary_source(pointer: &Pointer) -> Refusal {
     let refusal = binary(pointer.name());
     match &pointer.target {
@@ -58,7 +58,7 @@ pub(crate) fn binary_source(pointer: &Pointer) -> Refusal {
     }
 }
 
-/// A span that ends after the file does.
+/// Refuses a span that ends after the file does.
 pub(crate) fn past_end(name: &str, last: u32, total: u64) -> Refusal {
     let lines = if total == 1 { "line" } else { "lines" };
     not_found(
@@ -67,12 +67,12 @@ pub(crate) fn past_end(name: &str, last: u32, total: u64) -> Refusal {
     )
 }
 
-/// What libgit2 said, as part of a sentence.
+/// Returns libgit2's message as part of a sentence.
 pub(crate) fn said(error: &git2::Error) -> String {
     shorten(error.message().trim_end_matches('.'), 160)
 }
 
-/// Hostile text for a message: in quotes, printable and short.
+/// Prepares hostile text for a message: quoted, printable and short.
 pub(crate) fn quoted(text: &str) -> String {
     format!("{:?}", shorten(text, 120))
 }

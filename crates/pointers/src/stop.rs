@@ -1,4 +1,4 @@
-//! When work is to end, whatever it is at: its request was cancelled, or has taken its time.
+//! Ends work whose request was cancelled or ran out of time.
 
 use std::{fmt, sync::Arc};
 
@@ -6,22 +6,22 @@ use engram_model::Refusal;
 
 use crate::refuse;
 
-/// Polled by everything that could take long.
+/// A condition that long work polls.
 #[derive(Clone, Default)]
 pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Stop {
-    /// Work ends when this says so. It is asked often, so it must be quick.
+    /// Ends work once `is_due` returns true. It is called often, so it must be quick.
     pub fn when(is_due: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(is_due)))
     }
 
-    /// Whether work is to end.
+    /// Returns whether work must end.
     pub fn is_due(&self) -> bool {
         self.0.as_ref().is_some_and(|is_due| is_due())
     }
 
-    /// Refuses to continue once work is to stop.
+    /// Refuses once work must end.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if self.is_due() {
             Err(refuse::unavailable(

@@ -1,4 +1,4 @@
-//! `url:` pointers: a page of the web, where the user turned that on.
+//! `url:` pointers: web pages, read only if the user turned them on.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const MAX_BYTES: u64 = 2 << 20;
 const MAX_REDIRECTS: u32 = 5;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The body at `url`; where digests are expected, it must still have them.
+/// Returns the body at `url`; where digests are expected, the body must match them.
 pub(crate) fn read(
     shelf: &dyn Shelf,
     url: &str,
@@ -41,7 +41,7 @@ fn expect(agent: &Agent, url: &str, expected: &[Option<&str>]) -> Result<Vec<u8>
 
 type Builder = ureq::config::ConfigBuilder<ureq::typestate::AgentScope>;
 
-/// Https at every step, bounded in redirects and time.
+/// An agent that requires HTTPS at every step, and limits redirects and time.
 fn agent(builder: Builder, timeout: Duration) -> Agent {
     builder
         .https_only(true)
@@ -57,7 +57,7 @@ fn fetch(agent: &Agent, url: &str) -> Result<Vec<u8>, Refusal> {
     response
         .body_mut()
         .with_config()
-        // One more than may come, so that a page of exactly the limit passes.
+        // One byte above the limit, so that a page of exactly the limit passes.
         .limit(MAX_BYTES + 1)
         .read_to_vec()
         .map_err(|e| failed(url, e))
@@ -139,7 +139,7 @@ mod tests {
             thread::spawn(move || {
                 for stream in listener.incoming().flatten() {
                     let config = config.clone();
-                    // A client that goes away is part of the tests.
+                    // Some tests have a client that disconnects.
                     thread::spawn(move || serve(stream, config, port));
                 }
             });
@@ -164,7 +164,8 @@ mod tests {
     }
 
     fn serve(stream: TcpStream, config: Arc<ServerConfig>, port: u16) -> Option<()> {
-        // Each connection ends with its answer, and says so: else the client may ask on one that is gone.
+        // Each connection closes after its response and says so; otherwise the client might reuse a
+        // closed one.
         let mut stream = StreamOwned::new(ServerConnection::new(config).ok()?, stream);
         let mut request = Vec::new();
         let mut byte = [0];
@@ -223,7 +224,7 @@ mod tests {
                 "/plain".to_owned(),
                 Err((Code::PointerInvalid, "not https")),
             ),
-            // Read as a path of the same site, as it has no host: it ends nowhere.
+            // A URL without a host is read as a path of the same site, which does not exist.
             (
                 "/file".to_owned(),
                 Err((Code::PointerNotFound, "redirects")),
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn strangers_and_silence_are_refused() {
         let site = Site::start();
-        // No trust in the certificate, no answer, no server, no TLS.
+        // Failures: an untrusted certificate, no response, no server, no TLS.
         let plain = TcpListener::bind("127.0.0.1:0").unwrap();
         let untrusting = super::agent(Agent::config_builder().proxy(None), TIMEOUT);
         let hasty = site.agent(Duration::from_millis(300));

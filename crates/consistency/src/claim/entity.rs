@@ -1,4 +1,5 @@
-//! Entities as stored in the record (docs/design.md#what-a-claim-names): `{name, type, value, unit}`.
+//! Entities as stored in the record (docs/design.md#what-a-claim-names):
+//! `{name, type, value, unit}`.
 
 use engram_model::{Entity, EntityKind, EntityValue};
 
@@ -15,7 +16,7 @@ use super::{
     },
 };
 
-/// Most entities of one claim.
+/// The most entities of one claim.
 const MOST: usize = 32;
 
 /// The entities of a claim, in order of its statements, each once.
@@ -84,8 +85,7 @@ pub(crate) fn entities(tokens: &[Token], statements: &[Statement]) -> Vec<Entity
     found
 }
 
-/// What a value belongs to: the setting, else the words of the subject, as they were
-/// written.
+/// What a value belongs to: the setting, or else the words of the subject, as written.
 fn subject_of(said: &Statement, tokens: &[Token]) -> String {
     const WORDS: usize = 4;
     let nouns = || {

@@ -1,8 +1,8 @@
 //! What a claim says (docs/design.md#what-a-claim-names): its statements, each with its subject,
-//! circumstances and values. Parsed once, by rules alone: the same words
-//! always give the same result.
+//! circumstances and values. A claim is parsed once, by rules alone: the same words always give the
+//! same result.
 //!
-//! A word that is not understood belongs to the subject. So a claim in any language can be read, and two
+//! An unknown word belongs to the subject. So a claim in any language can be read, and two claims
 //! that differ in more than a value are about different things.
 
 mod entity;
@@ -34,7 +34,7 @@ pub(crate) use words::{
 use parse::{clause, read};
 use words::token;
 
-/// Most statements kept per claim.
+/// The most statements kept per claim.
 const STATEMENTS: usize = 12;
 
 /// A parsed claim.
@@ -42,7 +42,7 @@ const STATEMENTS: usize = 12;
 pub struct Claim {
     /// What it says about the present.
     pub statements: Vec<Statement>,
-    /// Its words in lower case with single spaces: what duplicates have in common
+    /// The words in lower case with single spaces; duplicates have the same
     /// (docs/design.md#repeats-and-corroboration).
     pub folded: String,
     entities: Vec<Entity>,
@@ -66,7 +66,7 @@ impl Claim {
         }
     }
 
-    /// What it names, and the values it gives (docs/design.md#what-a-claim-names).
+    /// The entities that it names, with the values it gives (docs/design.md#what-a-claim-names).
     pub fn entities(&self) -> &[Entity] {
         &self.entities
     }

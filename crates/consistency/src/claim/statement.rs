@@ -43,8 +43,8 @@ impl Term {
         WORDS.contains(&self.key.as_str())
     }
 
-    /// Whether prepositions set it apart from the same word in another statement: what is true within
-    /// a zone need not be true across zones.
+    /// Whether prepositions distinguish it from the same word in another statement: what is true
+    /// within a zone need not be true across zones.
     pub(crate) fn is_led_elsewhere(&self, other: &Self) -> bool {
         const OPPOSED: [(&[&str], &[&str]); 2] = [
             (&["within", "inside"], &["across", "between"]),
@@ -91,12 +91,12 @@ pub(crate) struct Traits {
     pub(crate) path: bool,
 }
 
-/// The kind of a time. Times of different kinds are never compared.
+/// The kinds of times, which are never compared with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aspect {
-    /// Until it ends.
+    /// How long something lasts.
     Lasting,
-    /// Until it recurs.
+    /// How often something recurs.
     Interval,
 }
 
@@ -106,7 +106,7 @@ pub(crate) enum Reach {
     /// The one it names.
     #[default]
     Named,
-    /// Every one: the key of what they are, and what narrows it.
+    /// Every one: the key of their class, and the words that narrow it.
     All {
         class: String,
         narrowed: Vec<String>,
@@ -115,14 +115,15 @@ pub(crate) enum Reach {
     Some,
 }
 
-/// What a clause says about the present. Past, future and examples are parsed, but say nothing about it.
+/// What a clause says about the present. Clauses about the past or the future and examples are
+/// parsed too, but say nothing about it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statement {
     /// Its subject, in order of appearance, each key once.
     pub terms: Vec<Term>,
     /// Its values, in order of appearance.
     pub values: Vec<Value>,
-    /// Names of settings, parts joined by a space.
+    /// Names of settings, with their parts joined by a space.
     pub settings: Vec<String>,
     /// Whether it denies.
     pub(crate) negative: bool,
@@ -138,17 +139,18 @@ pub struct Statement {
     /// Whether its subject still exists.
     pub(crate) alive: Option<bool>,
     pub(crate) aspect: Option<Aspect>,
-    /// Whether it names an interval, which leaves unsaid what recurs: "the heartbeat interval".
+    /// Whether it names an interval without what recurs: "the heartbeat interval".
     pub(crate) interval: bool,
     /// Verbs that its value says as well: "expires after 5 minutes".
     pub(crate) until: BTreeSet<&'static str>,
-    /// What stands before "before" or "after".
+    /// The keys of the terms to the left of "before" or "after".
     pub(crate) first: Option<BTreeSet<String>>,
     /// Whether it names one of several possibilities.
     pub(crate) open: bool,
     /// Whether it says "also".
     pub(crate) also: bool,
-    /// Whether its words say that what it names is the one: "is PostgreSQL", "is written in", "only".
+    /// Whether its words say that what it names is the only one: "is PostgreSQL", "is written in",
+    /// "only".
     pub(crate) sole: bool,
     /// Whether it says what is allowed.
     pub(crate) allowed: bool,

@@ -1,6 +1,5 @@
-//! What differs between two statements, for people: where it is in each claim, and why it matters
-//! in a sentence. It repeats only what the claims themselves show, and quotes
-//! names: a claim is data.
+//! Explains to people what differs between two statements: the place in each claim, and a sentence.
+//! It repeats only what the claims themselves contain, and quotes names, since a claim is data.
 
 use crate::claim::{Statement, Term, Value, ValueKind};
 
@@ -96,7 +95,7 @@ impl Difference {
     }
 }
 
-/// The words that affirm or deny; if one claim has none, what the other denies.
+/// The words that affirm or deny; if one claim has none, the words that the other denies.
 fn poles(said: &Statement, other: &Statement) -> Spans {
     if !said.poles.is_empty() {
         return said.poles.clone();
@@ -122,7 +121,7 @@ fn as_written(setting: &str, said: &Statement) -> String {
     parts.join("_")
 }
 
-/// Their common subject, in a few words.
+/// The common subject, in a few words.
 fn subject(shared: &[&Term]) -> String {
     const WORDS: usize = 4;
     let nouns = shared
@@ -143,7 +142,7 @@ fn subject(shared: &[&Term]) -> String {
     }
 }
 
-/// Quotes words of a claim, so that nothing in them looks like our own sentence.
+/// Quotes words of a claim, so that they cannot look like our own sentence.
 fn quoted(words: &str) -> String {
     const CHARS: usize = 60;
     let shown: String = words

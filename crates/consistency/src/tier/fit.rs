@@ -1,5 +1,5 @@
-//! Whether two statements are about the same thing: what only one of them says must be
-//! explained, or they are about different things.
+//! Decides whether two statements are about the same thing: a word that only one of them has must
+//! be explained, or they are about different things.
 
 use crate::claim::{Reach, Statement, Term, is_everywhere, key, parts};
 
@@ -8,13 +8,13 @@ use super::topics::{TopicPair, TopicRelation};
 /// What two statements have in common, and what only one of them has.
 pub(crate) struct Fit<'a> {
     pub(crate) shared: Vec<&'a Term>,
-    /// What only the first says and the topic does not explain, except verbs.
+    /// The terms that only the first has and the topic does not explain, except verbs.
     pub(crate) left: Vec<&'a Term>,
     pub(crate) right: Vec<&'a Term>,
     /// The verbs that only the first has.
     pub(crate) left_verbs: Vec<&'a Term>,
     pub(crate) right_verbs: Vec<&'a Term>,
-    /// Words left out because the topic says them.
+    /// The number of words left out because the topic has them.
     explained: usize,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Fit<'a> {
             right_verbs: Vec::new(),
             explained: 0,
         };
-        // In the order of one of them, whichever comes first.
+        // The order of terms must not depend on which statement comes first.
         let words = |it: &'a Statement| it.terms.iter().map(|it| (&it.text, &it.key));
         let (one, two) = if words(left).le(words(right)) {
             (left, right)
@@ -36,7 +36,7 @@ impl<'a> Fit<'a> {
             (right, left)
         };
         for term in &one.terms {
-            // What one's value implies and the other says counts as said by both.
+            // A word that the value of one implies and the other says counts as shared.
             let other = two.terms.iter().find(|it| it.key == term.key);
             if let Some(other) = other.filter(|it| it.tells() || term.tells()) {
                 fit.shared.push(more_telling(term, other));
@@ -73,8 +73,8 @@ impl<'a> Fit<'a> {
                 }
             }
         }
-        // Two nouns that add nothing to a name are two things, where each claim has its own: the keys of
-        // a cache, and its entries.
+        // If each claim has a noun of its own that adds nothing to a name, they are two things: the
+        // keys of a cache, and its entries.
         let (left_nouns, right_nouns) = (own_generic(left, right), own_generic(right, left));
         if !left_nouns.is_empty() && !right_nouns.is_empty() {
             fit.left.extend(left_nouns);
@@ -94,17 +94,17 @@ impl<'a> Fit<'a> {
         self.left_verbs.iter().chain(&self.right_verbs).copied()
     }
 
-    /// Whether nothing is said by only one of them, except verbs.
+    /// Whether neither has a word of its own, except verbs.
     pub(crate) fn is_about_one(&self) -> bool {
         self.left.is_empty() && self.right.is_empty()
     }
 
-    /// Whether nothing is said by only one of them.
+    /// Whether neither has a word of its own.
     pub(crate) fn is_exact(&self) -> bool {
         self.is_about_one() && self.verbs().next().is_none()
     }
 
-    /// Whether what they share is enough to identify the subject, given their topics.
+    /// Whether the shared words identify the subject, given the topics.
     pub(crate) fn is_known(&self, topics: &TopicPair) -> bool {
         let nouns = || self.shared.iter().filter(|it| !it.traits.verb);
         let named = nouns().any(|it| it.traits.name);
@@ -113,7 +113,7 @@ impl<'a> Fit<'a> {
         match topics.relation {
             TopicRelation::Same if topics.bare => count >= 2 || named,
             TopicRelation::Same => count >= 1,
-            // A statement about the whole is not about a part, unless both name it.
+            // A statement about the whole is not about a part, unless both name the part.
             TopicRelation::Above | TopicRelation::Below => {
                 (count >= 1 && self.explained > 0)
                     || (rooted && count >= 2)
@@ -132,7 +132,7 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// Nouns of one statement that add nothing to its name, and that the other does not have.
+/// Nouns that add nothing to a name, and that only this statement has.
 fn own_generic<'a>(of: &'a Statement, other: &Statement) -> Vec<&'a Term> {
     let generic = |it: &&Term| it.traits.generic && !it.traits.name;
     of.terms
@@ -142,8 +142,8 @@ fn own_generic<'a>(of: &'a Statement, other: &Statement) -> Vec<&'a Term> {
         .collect()
 }
 
-/// The more specific of two forms of a word: a noun before a verb, a name before a noun. So it
-/// does not matter which claim comes first.
+/// The more specific of two forms of a word: a noun before a verb, a name before a noun. The result
+/// is the same in either order.
 fn more_telling<'a>(left: &'a Term, right: &'a Term) -> &'a Term {
     let rank = |it: &'a Term| (it.traits.verb, !it.traits.name, it.text.as_str());
     if rank(right) < rank(left) {
@@ -153,7 +153,7 @@ fn more_telling<'a>(left: &'a Term, right: &'a Term) -> &'a Term {
     }
 }
 
-/// Whether the first's statement about all covers what the second names.
+/// Whether the first statement, about all, covers what the second names.
 pub(crate) fn reaches(
     all: &Statement,
     one: &Statement,
@@ -188,7 +188,8 @@ pub(crate) fn reaches(
         && narrowed.iter().all(|it| one.has(it))
 }
 
-/// Where a statement names one of a class: by its noun, or an endpoint by its path.
+/// The position at which a statement names a member of a class: by its noun, or an endpoint by its
+/// path.
 fn place_of(class: &str, one: &Statement) -> Option<usize> {
     let noun = one.terms.iter().position(|it| it.key == class);
     let path = || {
@@ -198,10 +199,10 @@ fn place_of(class: &str, one: &Statement) -> Option<usize> {
     noun.or_else(|| path().filter(|_| ENDPOINTS.contains(&class)))
 }
 
-/// What a path such as `/health` is one of.
+/// The classes to which a path such as `/health` belongs.
 pub(crate) const ENDPOINTS: [&str; 2] = ["endpoint", "rout"];
 
-/// The second statement without the name of the one that a statement about all covers.
+/// The second statement without the name of the member that the statement about all covers.
 pub(crate) fn as_all(all: &Statement, one: &Statement) -> Statement {
     let Reach::All { class, .. } = &all.reach else {
         return one.clone();

@@ -1,6 +1,6 @@
-//! Keys for finding claims that may be about the same thing, so that a new claim is compared
-//! only with those few. Two claims that [`compare`](super::compare) could relate share a key: one
-//! that the first looks up and the second is stored under.
+//! Keys for finding claims that may be about the same thing, so that a new claim is compared only
+//! with those few. Any two claims that [`compare`](super::compare) could relate share a key: the
+//! first looks it up, and the second is stored under it.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use crate::claim::{Claim, Reach, Statement, Term};
 
 use super::{fit::ENDPOINTS, pair::STORES, topics::topic_words};
 
-/// The keys a claim is stored under, and those it looks up; they differ only for statements about
-/// all. Each list is sorted, without repeats.
+/// The keys under which a claim is stored, and those it looks up; they differ only for statements
+/// about all. Each list is sorted, without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     /// The keys to store with the claim.
     pub stored: Vec<String>,
-    /// The keys to look up when it arrives: claims stored under any of these.
+    /// The keys to look up when the claim arrives, to find stored claims.
     pub asked: Vec<String>,
 }
 
-/// Most words of a statement used for keys, and most keys per claim.
+/// The most words of a statement used for keys, and the most keys per claim.
 const WORDS: usize = 14;
 const KEYS: usize = 160;
 const CHARS: usize = 200;
@@ -49,14 +49,14 @@ fn of_statement(
     stored: &mut BTreeSet<String>,
     asked: &mut BTreeSet<String>,
 ) {
-    // A verb may be on one side only, and so may what the topic says; and what is a verb in one claim
-    // may be a noun in the other.
+    // Only one side may have a verb or a word of the topic, and a verb in one claim may be a noun
+    // in the other.
     let terms: Vec<&Term> = said.telling().take(WORDS).collect();
     for bag in bags(&terms) {
         let about: BTreeSet<&str> = about.iter().map(String::as_str).collect();
         let inner: BTreeSet<&str> = bag.difference(&about).copied().collect();
 
-        // A claim in a topic above may say what this topic leaves unsaid, in part or in full.
+        // A claim in a topic above may say some or all of what this topic leaves unsaid.
         let mut said = vec![bag, inner.clone()];
         for word in about.iter().copied() {
             let mut more = inner.clone();
@@ -73,7 +73,7 @@ fn of_statement(
     of_class(said, stored, asked);
 }
 
-/// Statements about all look up each one, and the other way round.
+/// Adds keys by which statements about all find statements about one, and the reverse.
 fn of_class(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSet<String>) {
     let rest = |at: usize| -> Vec<&Term> {
         let rest = said
@@ -115,7 +115,8 @@ fn of_class(said: &Statement, stored: &mut BTreeSet<String>, asked: &mut BTreeSe
     }
 }
 
-/// The words of a statement, and the same with a kind in place of a replaceable word.
+/// The sets of words of a statement: all of them, and those with a kind in place of a replaceable
+/// word.
 fn bags<'a>(terms: &[&'a Term]) -> Vec<BTreeSet<&'a str>> {
     let nouns = terms
         .iter()
@@ -141,7 +142,8 @@ fn bags<'a>(terms: &[&'a Term]) -> Vec<BTreeSet<&'a str>> {
     found
 }
 
-/// One key of a few words. A single word says too little beyond its part of the project.
+/// One key of a few words. A single word says too little, so it counts only within its part of the
+/// project.
 fn joined(words: &BTreeSet<&str>, root: &str) -> String {
     let text: Vec<&str> = words.iter().copied().collect();
     match words.len() {

@@ -1,5 +1,5 @@
-//! The tiers without a model (docs/design.md#tiers-and-severity): 0, entities by name; 2, numbers and times by
-//! rules; 2b, statements about all against statements about one, across topics.
+//! The tiers without a model (docs/design.md#tiers-and-severity): 0, entities by name; 2, numbers
+//! and times by rules; 2b, statements about all against statements about one, across topics.
 //!
 //! Precision comes first: claims not known to be about the same thing, in the same environment and
 //! under the same conditions, are not compared. Every rule is symmetric.
@@ -40,8 +40,8 @@ pub struct Said<'a> {
     pub valid_until: Option<Timestamp>,
 }
 
-/// What the tiers without a model find is high. Two observations outrank two inferences, which are one step
-/// lower (docs/design.md#tiers-and-severity).
+/// Returns high for what the tiers without a model find, or one step lower between two inferences,
+/// which count less than observations (docs/design.md#tiers-and-severity).
 fn severity(left: FactType, right: FactType) -> Severity {
     if left == FactType::Inference && right == FactType::Inference {
         Severity::Medium
@@ -61,14 +61,14 @@ pub struct Disagreement {
     pub score: f64,
     /// Why, in a sentence for people.
     pub why: String,
-    /// What differs in the first claim: `[from, to)` in characters.
+    /// Where the first claim differs: `[from, to)` in characters.
     pub differs_a: Vec<(usize, usize)>,
-    /// What differs in the second.
+    /// Where the second claim differs.
     pub differs_b: Vec<(usize, usize)>,
 }
 
-/// Whether two claims contradict each other. The result is the same in either order, except that
-/// first and second swap.
+/// Compares two claims, and reports whether they contradict each other. In the other order, the
+/// result only has first and second swapped.
 pub fn compare(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
     if a.claim.folded <= b.claim.folded {
         compare_in_order(a, b)
@@ -98,9 +98,10 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
             Comparison::Open => {}
         }
     }
-    // Who says several values of one thing, and one of them as the other does, agrees with it.
+    // If a claim gives several values of one thing, and one agrees with the other claim, they do
+    // not differ.
     apart.retain(|it| !agreed.0.contains(&it.0) && !agreed.1.contains(&it.1));
-    // The most confident; among equals the first tier's.
+    // The most confident one; among equals, that of the first tier.
     let (.., score, difference) = apart.into_iter().reduce(|best, it| {
         if (it.2, Reverse(it.3.tier)) > (best.2, Reverse(best.3.tier)) {
             it
@@ -118,8 +119,9 @@ fn compare_in_order(a: &Said<'_>, b: &Said<'_>) -> Option<Disagreement> {
     })
 }
 
-/// Confidence that two claims say the same in other words, 0 to 1; none if one says more or
-/// less. This is corroboration if the agents differ (docs/design.md#repeats-and-corroboration), and needs no model.
+/// Confidence that two claims say the same in other words, 0 to 1; `None` if one says more or less.
+/// If the agents differ, this is corroboration (docs/design.md#repeats-and-corroboration). Needs no
+/// model.
 pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     if !at_one_time(a, b) {
         return None;
@@ -147,7 +149,8 @@ pub fn corroborates(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
 }
 
 /// Confidence that two claims are about the same attribute of the same subject, whatever they say
-/// about it: finds what an update without a lineage replaces (docs/design.md#what-a-version-may-replace).
+/// about it. Finds the claim that an update without a lineage replaces
+/// (docs/design.md#what-a-version-may-replace).
 pub fn same_matter(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     let topics = TopicPair::new(a.topic, b.topic);
     if a.claim.folded == b.claim.folded && a.topic == b.topic {
@@ -157,7 +160,7 @@ pub fn same_matter(a: &Said<'_>, b: &Said<'_>) -> Option<f64> {
     scores.max_by(f64::total_cmp)
 }
 
-/// All pairs of statements about the same thing, each by its place in its claim.
+/// All pairs of statements about the same thing, each by its position in its claim.
 fn all_pairs<'a>(
     a: &'a Said<'_>,
     b: &'a Said<'_>,

@@ -28,7 +28,7 @@ pub(crate) struct WeighedPair {
     pub(crate) score: f64,
 }
 
-/// Compares two statements; none if they are not known to be about the same thing.
+/// Compares two statements; `None` if they are not known to be about the same thing.
 pub(crate) fn weigh(
     left: &Statement,
     right: &Statement,
@@ -49,14 +49,14 @@ pub(crate) fn weigh(
         (false, true) if fit::reaches(right, left, false, topics) => {
             weigh_under(&fit::as_all(right, left), right, topics)
         }
-        // A statement about all is not compared with one that may not be among them.
+        // A statement about all is not compared with one that may be outside of that class.
         (true, false) | (false, true) if topics.relation != TopicRelation::Same => None,
         (true, true) if left.except != right.except => None,
         _ => weigh_same(left, right, topics, true),
     }
 }
 
-/// The same, where one is about all and the other about one of them.
+/// Compares a statement about all with one about a member.
 fn weigh_under(left: &Statement, right: &Statement, topics: &TopicPair) -> Option<WeighedPair> {
     let mut weighed = weigh_same(left, right, topics, false)?;
     if let Comparison::Apart(difference) = &mut weighed.outcome
@@ -64,7 +64,7 @@ fn weigh_under(left: &Statement, right: &Statement, topics: &TopicPair) -> Optio
     {
         difference.tier = Tier::CrossScope;
     }
-    // One of many that agrees with all is nothing new, and no corroboration.
+    // A member that agrees with all is nothing new, and no corroboration.
     if matches!(weighed.outcome, Comparison::Same) {
         weighed.outcome = Comparison::Open;
     }
@@ -82,7 +82,7 @@ fn weigh_same(
     if keyed && left.settings != right.settings {
         return None;
     }
-    // The same setting name within one topic is one setting, whatever the other words.
+    // A setting of the same name within one topic is one setting, whatever the other words.
     let named = keyed && topics.relation == TopicRelation::Same;
     let known = !placed || named || fit.is_known(topics);
     let outcome = alive(left, right, &fit)
@@ -104,7 +104,7 @@ fn weigh_same(
     })
 }
 
-/// Tier 2, temporal: gone against still there.
+/// Tier 2, temporal: one says it is gone, the other that it still exists.
 fn alive(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparison> {
     let (one, other) = (left.alive?, right.alive?);
     if !(fit.left.is_empty() && fit.right.is_empty()) || fit.shared.is_empty() {
@@ -155,13 +155,13 @@ fn substituted(
     {
         return None;
     }
-    // The subject of a statement about all is what they are.
+    // The subject of a statement about all is the class.
     let subject = !placed || fit.shared.iter().any(|it| !it.traits.verb);
     subject.then(|| Comparison::Apart(Difference::of_terms(one, other, &fit.shared)))
 }
 
-/// Whether what two statements say is done is the same, as far as a technology tells: what is written
-/// in Rust uses Rust, but what reads from one store may write to another, and what is built on Debian
+/// Whether two statements are about the same action, judging by a technology: what is written in
+/// Rust uses Rust, but what reads from one store may write to another, and what is built on Debian
 /// may run on Alpine.
 fn are_of_one_verb(fit: &Fit<'_>, of: &Term) -> bool {
     let part = of.kind.is_some_and(is_part_of_product);
@@ -170,7 +170,7 @@ fn are_of_one_verb(fit: &Fit<'_>, of: &Term) -> bool {
     verbs.next().is_none_or(tells) && verbs.next().is_none()
 }
 
-/// Whether a thing that has the one technology, file or name cannot have the other.
+/// Whether using one technology, file or name excludes using the other.
 fn are_exclusive(left: &Statement, right: &Statement, one: &Term, other: &Term) -> bool {
     let alike = |of: fn(&Term) -> bool| of(one) && of(other);
     if let (Some(kind), true) = (one.kind, one.kind == other.kind) {
@@ -206,7 +206,7 @@ fn has_filled_verb(said: &Statement) -> bool {
     said.terms.iter().any(verb)
 }
 
-/// Tiers 0 and 2: other values for the same attribute.
+/// Tiers 0 and 2: different values of the same attribute.
 fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Option<Comparison> {
     let about_one = fit.is_about_one() && are_done_alike(left, right, fit);
     if left.values.is_empty() || !about_one || !are_of_one_kind(left.aspect, right.aspect) {
@@ -214,7 +214,7 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
     }
     let pairs = paired(&left.values, &right.values)?;
     let allowed = left.allowed && right.allowed;
-    // A dependency has one version; what is supported may have several.
+    // A dependency has one version, but several versions may be supported.
     let several = |it: &Statement| it.open && !it.has("depend");
     let open = several(left) || several(right);
     let stands: Vec<ValueRelation> = pairs.iter().map(|(a, b)| a.stands_to(b, allowed)).collect();
@@ -232,7 +232,7 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
         .map(|it| *it.0)
         .collect();
     if apart.is_empty() {
-        // The same values: whether they are affirmed or denied decides.
+        // With equal values, only affirming or denying can differ.
         let same = stands.iter().all(|it| *it == ValueRelation::Same);
         return if same && left.negative != right.negative {
             poles_of_exact(left, right, fit, true)
@@ -242,7 +242,7 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
             Some(Comparison::Open)
         };
     }
-    // Where several are possible, another version or name is just one more.
+    // If several are possible, another version or name is just one more.
     let one_more = open
         && apart
             .iter()
@@ -262,7 +262,8 @@ fn values(left: &Statement, right: &Statement, fit: &Fit<'_>, keyed: bool) -> Op
     )))
 }
 
-/// Whether two statements say the same is done. Who names an interval leaves unsaid what recurs.
+/// Whether two statements are about the same action. One that names an interval may leave out what
+/// recurs.
 fn are_done_alike(left: &Statement, right: &Statement, fit: &Fit<'_>) -> bool {
     match (fit.left_verbs.len(), fit.right_verbs.len()) {
         (0, 0) => true,
@@ -272,7 +273,7 @@ fn are_done_alike(left: &Statement, right: &Statement, fit: &Fit<'_>) -> bool {
     }
 }
 
-/// Whether two times are of the same kind: how often something recurs is not how long it takes.
+/// Whether two times are of the same kind: a period differs from a duration.
 fn are_of_one_kind(left: Option<Aspect>, right: Option<Aspect>) -> bool {
     let recurs = |it| it == Some(Aspect::Interval);
     left.zip(right).is_none_or(|it| it.0 == it.1) && recurs(left) == recurs(right)
@@ -293,8 +294,8 @@ fn tier_of(apart: &[(&Value, &Value)], keyed: bool) -> Tier {
     }
 }
 
-/// Values of the same kind, in order; none if one claim gives more of a kind than the other,
-/// since then it is unclear which belong together.
+/// Pairs values of the same kind, in order; `None` if one claim gives more of a kind than the
+/// other, since then the pairs are unclear.
 fn paired<'a>(left: &'a [Value], right: &'a [Value]) -> Option<Vec<(&'a Value, &'a Value)>> {
     if left.len() == right.len() && left.iter().zip(right).all(|it| it.0.sort() == it.1.sort()) {
         return Some(left.iter().zip(right).collect());
@@ -302,8 +303,8 @@ fn paired<'a>(left: &'a [Value], right: &'a [Value]) -> Option<Vec<(&'a Value, &
     None
 }
 
-/// Tier 0: how much, how often or until when, and not at all: "expires after 5 minutes", "never
-/// expires".
+/// Tier 0: one gives an amount, a frequency or a limit, the other denies it: "expires after 5
+/// minutes", "never expires".
 fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparison> {
     let denies = |it: &Statement| it.negative && it.values.is_empty();
     let (no, said, verbs, own) = match (denies(left), denies(right)) {
@@ -321,12 +322,12 @@ fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparis
         ValueKind::Version(_) => true,
         _ => false,
     };
-    // The verb that the value has taken the place of must be the one that is denied.
+    // The denied verb must be the one that the value replaced.
     let until = &said.until;
     let verb = own.is_empty()
         && verbs.is_empty() == until.is_empty()
         && verbs.iter().all(|it| until.contains(it.key.as_str()));
-    // "The cache is not used" denies nothing of its size.
+    // "The cache is not used" denies nothing about its size.
     let told = |it: &Term| (it.traits.verb || it.traits.object) && said.has(&it.key);
     let denied = limited || !verbs.is_empty() || no.terms.iter().any(told);
     let sure = denied && !(said.negative || left.open || right.open || value.label);
@@ -334,7 +335,7 @@ fn denied(left: &Statement, right: &Statement, fit: &Fit<'_>) -> Option<Comparis
         .then(|| Comparison::Apart(Difference::of_poles(left, right, &fit.shared)))
 }
 
-/// Tier 0: the same, affirmed and denied.
+/// Tier 0: one affirms what the other denies.
 fn poles(left: &Statement, right: &Statement, fit: &Fit<'_>, placed: bool) -> Option<Comparison> {
     if !(left.values.is_empty() && right.values.is_empty()) {
         return None;
@@ -357,7 +358,7 @@ fn poles_of_exact(
     if !enough {
         return None;
     }
-    // "A before B" is "B after A": what comes first matters too.
+    // "A before B" equals "B after A", so what comes first matters too.
     let swapped = left.first != right.first;
     let apart = (left.negative != right.negative) != swapped;
     if apart {

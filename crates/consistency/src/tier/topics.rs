@@ -1,5 +1,5 @@
-//! The topics of two claims, and so what each may leave unsaid. Within a topic, a claim need not
-//! repeat it; siblings are strangers.
+//! The topics of two claims, which decide what each may leave unsaid. A claim need not repeat its
+//! topic; claims in sibling topics are not related.
 
 use std::collections::BTreeSet;
 

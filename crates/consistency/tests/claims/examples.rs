@@ -1,4 +1,4 @@
-//! Single cases that the sets do not show: severity, validity, what differs, entities, folding.
+//! Single cases beyond the sets: severity, validity, what differs, entities, folding.
 
 use engram_consistency::{
     claim::Claim,

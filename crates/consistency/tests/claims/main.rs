@@ -1,5 +1,6 @@
-//! What the rules find among pairs of claims, measured against three baselines; and what must hold of
-//! any two claims. `cargo test -p engram-consistency --test claims -- --nocapture` prints the tables.
+//! Measures what the rules find among pairs of claims, against three baselines, and tests
+//! properties of any two claims. `cargo test -p engram-consistency --test claims -- --nocapture`
+//! prints the tables.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -14,7 +15,7 @@ use engram_consistency::{
 };
 use engram_model::FactType;
 
-/// A claim as an agent would have committed it.
+/// A claim as if committed by an agent.
 fn said<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
     Said {
         claim,

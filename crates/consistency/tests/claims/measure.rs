@@ -1,5 +1,5 @@
-//! Precision, recall, F1 and false alarms, by class and by rule, beside three baselines: never a
-//! conflict; one where a number differs; one where that or a negation differs.
+//! Measures precision, recall, F1 and false alarms, by class and by rule, beside three baselines:
+//! never a conflict; a conflict if a number differs; a conflict if a number or a negation differs.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -13,7 +13,7 @@ use crate::{
     said,
 };
 
-/// Classes of numbers, units, versions, ports and configuration, and the look-alikes of these.
+/// Classes of numbers, units, versions, ports and configuration, and their look-alikes.
 const NUMBERS: &[&str] = &[
     "numeric",
     "version",
@@ -34,7 +34,7 @@ const NUMBERS: &[&str] = &[
     "noun",
 ];
 
-/// How often a way of judging was right.
+/// Counts how often a way of judging was right.
 #[derive(Clone, Copy, Default)]
 struct Score {
     found: u32,
@@ -70,7 +70,7 @@ impl Score {
         }
     }
 
-    /// Of a hundred pairs that are none.
+    /// False alarms per hundred pairs without a conflict.
     fn false_alarms(self) -> f64 {
         100.0 * share(self.false_alarms, self.false_alarms + self.passed)
     }
@@ -88,7 +88,7 @@ fn judge(pair: &Pair) -> Option<Disagreement> {
     tier::compare(&said(&a, &pair.topic_a), &said(&b, &pair.topic_b))
 }
 
-/// Whether both name numbers, and not the same ones.
+/// Whether both name numbers, and these differ.
 fn a_number_differs(pair: &Pair) -> bool {
     let numbers = |text: &str| -> Vec<String> {
         let parts = text.split(|it: char| !(it.is_ascii_digit() || it == '.'));
@@ -155,7 +155,7 @@ fn totals(name: &str, set: &[Pair]) -> String {
     text
 }
 
-/// How many pairs of each class each way of judging flags.
+/// The number of pairs of each class that each way of judging reports.
 fn by_class(set: &[Pair]) -> String {
     let mut classes: Vec<(&str, bool)> = Vec::new();
     for pair in set {
@@ -184,7 +184,7 @@ fn by_class(set: &[Pair]) -> String {
     text
 }
 
-/// What each tier found, rightly and wrongly.
+/// The right and wrong reports of each tier.
 fn by_rule(set: &[Pair]) -> String {
     let mut shares: BTreeMap<Tier, (u32, u32)> = BTreeMap::new();
     for pair in set {
@@ -246,7 +246,7 @@ fn the_set_that_the_rules_were_made_with() {
     assert_floors("developed", &set);
 }
 
-/// Only its totals are printed: whoever changes a rule does not look at these pairs.
+/// Prints only totals, so that nobody who changes a rule sees these pairs.
 #[test]
 fn the_set_that_no_rule_was_made_with() {
     let set = unseen();
@@ -270,7 +270,7 @@ fn conflicts_are_found_by_their_keys() {
     }
 }
 
-/// What says the same in other words is seen as the same, and nothing that differs is.
+/// Claims that say the same in other words are corroboration, and those that differ are not.
 #[test]
 fn corroboration_by_words() {
     let (mut seen, mut all) = (0, 0);
@@ -290,7 +290,7 @@ fn corroboration_by_words() {
                 all += 1;
                 seen += u32::from(same.is_some());
             }
-            // Two orders of one sentence, other evidence and other signs are the same claim.
+            // A sentence in another order, with other evidence or other signs, is the same claim.
             "mixed" | "evidence" | "foreign" | "plain" if !pair.conflict => {}
             _ => assert!(same.is_none(), "{} | {}", pair.a, pair.b),
         }

@@ -1,4 +1,4 @@
-//! The sets of pairs, as `developed.txt` says how they are written.
+//! Reads the sets of pairs; `developed.txt` explains their format.
 
 /// Two claims, and whether they cannot both hold.
 pub(crate) struct Pair {
@@ -48,8 +48,8 @@ fn read(name: &str) -> Vec<Pair> {
     found
 }
 
-/// The thirteen classes of the comparison of peers have twenty pairs each, and half of all are
-/// look-alikes.
+/// Each of the thirteen classes used to compare peers has twenty pairs, and about half of all pairs
+/// are look-alikes.
 #[test]
 fn the_sets_are_what_they_say() {
     let developed = developed();

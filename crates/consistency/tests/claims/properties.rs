@@ -1,4 +1,4 @@
-//! What must hold of any two claims, whatever they say.
+//! Properties of any two claims.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::{compared, pairs::developed, said};
 
-/// Text of words that the rules know, mixed with any other.
+/// Words that the rules know, mixed with other text.
 fn text() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "the",
@@ -103,14 +103,14 @@ proptest! {
         }
     }
 
-    /// A quantity that is written in any of its units is read as the same quantity.
+    /// A quantity is read as the same in each of its units.
     #[test]
     fn units_round_trip(number in 1_u32..5000, seconds in 1_u32..500, from in 0_usize..5, to in 0_usize..5) {
         const TIMES: [&str; 5] = ["ms", "s", "minutes", "hours", "days"];
         const SIZES: [&str; 5] = ["bytes", "kB", "MB", "KiB", "MiB"];
         for (units, number) in [(TIMES, seconds), (SIZES, number)] {
             let (one, other) = (unit(units[from]).unwrap(), unit(units[to]).unwrap());
-            // As many thousandths as it takes in the other unit, where that is a whole number of them.
+            // The number in the other unit, in ten-thousandths, if that is whole.
             let scaled = one.worth.times(engram_consistency::claim::Ratio::whole(i64::from(number))).unwrap();
             let scaled = scaled.by(other.worth).unwrap();
             let thousandths = scaled.times(engram_consistency::claim::Ratio::whole(10_000)).unwrap();
@@ -127,7 +127,7 @@ proptest! {
         }
     }
 
-    /// One number in two sizes of any unit is two limits.
+    /// Two numbers in any unit are two different limits.
     #[test]
     fn other_numbers_are_found(number in 1_u32..1_000_000, more in 1_u32..1_000_000, unit in 0_usize..6) {
         let unit = ["ms", "s", "hours", "MB", "GiB", "requests per minute"][unit];
@@ -136,14 +136,15 @@ proptest! {
         prop_assert!(compared(&a, &b).is_some(), "{} | {}", a, b);
     }
 
-    /// Claims in other scripts share no word that would make them speak of the same thing.
+    /// Claims in other scripts share no word that would make them about the same thing.
     #[test]
     fn other_scripts_raise_no_false_conflict(a in "[ぁ-んァ-ヶ一-龠가-힣А-яא-תء-ي0-9 ]{1,60}", b in "[ぁ-んァ-ヶ一-龠가-힣А-яא-תء-ي ]{1,60}") {
         prop_assert_eq!(compared(&a, &b), None);
     }
 }
 
-/// A claim has a few hundred characters; whatever is read takes time in proportion, and no longer.
+/// A claim has a few hundred characters; the time to read any text stays in proportion to its
+/// length.
 #[test]
 fn hostile_input_takes_no_longer() {
     let units = [
@@ -204,7 +205,8 @@ fn hostile_input_takes_no_longer() {
     );
 }
 
-/// Every pair of the set in the other order, and each claim against itself.
+/// Each pair of the set gives the same result in the other order, and each claim agrees with
+/// itself.
 #[test]
 fn the_set_is_judged_alike_in_either_order() {
     for pair in developed() {

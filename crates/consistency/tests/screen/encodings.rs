@@ -1,4 +1,4 @@
-//! The same credentials, however they are written.
+//! The same credentials in different encodings.
 
 use engram_consistency::{SecretMatch, screen_bytes, secrets};
 
@@ -19,7 +19,7 @@ fn joined(parts: &[&[u8]]) -> Vec<u8> {
 #[test]
 fn a_credential_is_found_in_every_encoding_that_is_read() {
     let token = text_of("gh|p_{m36}", 1);
-    // The last has characters whose bytes are those of letters, right beside the token.
+    // In the last text, the token is next to characters whose bytes equal those of letters.
     for text in [
         token.clone(),
         format!("It uses {token} in CI.\n"),

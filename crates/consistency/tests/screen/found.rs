@@ -1,4 +1,4 @@
-//! What must be found.
+//! Secrets that must be found.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use engram_consistency::screen;
@@ -8,13 +8,14 @@ use crate::{lines, text_of};
 const MADE_UP: &str = include_str!("made_up.txt");
 const PUBLISHED: &str = include_str!("published.txt");
 
-/// What is let pass, and why.
+/// Secrets that are not found, with the reason.
 const MISSED: &[(&str, &str)] = &[(
     "Railway",
     "a bare UUID is an id, unless a rule knows the vendor beside it",
 )];
 
-/// Texts of each template. A single draw can by chance read as words, or as what stands for a secret.
+/// The number of texts for each template, since a single draw can by chance read as words or as a
+/// placeholder.
 const DRAWS: usize = 20;
 
 #[test]

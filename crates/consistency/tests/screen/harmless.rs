@@ -1,4 +1,5 @@
-//! What must be let pass: at most one in two hundred is refused of anything that a codebase holds.
+//! Texts that must pass: of what a codebase contains, at most one line in two hundred may be
+//! refused.
 
 use std::{fs, path::Path};
 
@@ -8,7 +9,7 @@ use crate::{lines, text_of};
 
 const HARMLESS: &str = include_str!("harmless.txt");
 
-/// Every line of it, and which are refused.
+/// The number of lines, and the refused ones.
 fn refused(texts: impl Iterator<Item = String>) -> (usize, Vec<String>) {
     let mut all = 0;
     let mut refused = Vec::new();
@@ -33,14 +34,14 @@ fn few((all, refused): (usize, Vec<String>)) {
 #[test]
 fn ids_hashes_examples_and_prose_pass() {
     for line in lines(HARMLESS) {
-        // Another draw must not make an id a secret.
+        // Another random draw must not turn an id into a secret.
         let (_, refused) = refused((0..20).map(|seed| text_of(line, seed)));
         assert_eq!(refused, [""; 0], "{line}");
     }
 }
 
-/// The sources and documents of this repository, line by line and whole; its tests and data of secrets
-/// are what they are.
+/// At most one in two hundred lines of this repository's sources and documents is refused, not
+/// counting this crate, which contains secrets for its tests.
 #[test]
 fn this_repository_passes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

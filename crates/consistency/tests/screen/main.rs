@@ -1,5 +1,5 @@
-//! The screen, asked from outside: what it finds, what it lets pass, in which encodings, and what is
-//! left when it has masked a text.
+//! Tests the screen from outside: what it finds, what it lets pass, in which encodings, and what a
+//! masked text contains.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -8,8 +8,8 @@ mod found;
 mod harmless;
 mod masking;
 
-/// What a template of the data stands for: `{m20}` for twenty random letters and digits and so on, as
-/// `made_up.txt` says, and another text for each seed.
+/// Fills in a template of the data: `{m20}` becomes twenty random letters and digits and so on, as
+/// `made_up.txt` explains. Each seed gives a different text.
 fn text_of(template: &str, seed: usize) -> String {
     let mut state = (seed as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mut draw = |alphabet: &str, length: usize| {
@@ -45,7 +45,7 @@ fn text_of(template: &str, seed: usize) -> String {
     text + rest
 }
 
-/// `m20`: from what, and how much.
+/// Reads `m20`: the alphabet and the length.
 fn drawn(spec: &str) -> Option<(String, usize)> {
     const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
@@ -66,7 +66,7 @@ fn drawn(spec: &str) -> Option<(String, usize)> {
     Some((alphabet, spec[1..].parse().ok()?))
 }
 
-/// The lines of a file of data, without what explains it.
+/// The lines of a data file, without its comments.
 fn lines(data: &str) -> impl Iterator<Item = &str> {
     data.lines().filter(|line| !line.starts_with('#'))
 }

@@ -1,4 +1,4 @@
-//! What is left of a text without its secrets.
+//! Tests what a masked text contains.
 
 use engram_consistency::{Masked, mask, mask_diff, mask_span, screen, screen_bytes, secrets};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn utf16(part: &[u8]) -> String {
         .collect()
 }
 
-/// A mark holds the name of a rule: what else is written like one is searched.
+/// A mark contains only the name of a rule, so other text in the form of a mark is searched.
 #[test]
 fn a_mark_is_no_way_round() {
     for template in [
@@ -93,7 +93,7 @@ fn a_mark_says_what_stood_there_and_nothing_of_it() {
         let Masked { text, masked } = mask(&text_of(template, 5));
         assert_eq!(text, expected);
         assert_eq!(masked, expected.matches("[masked: ").count());
-        // Another secret of the same shape leaves the same.
+        // Another secret of the same form gives the same result.
         assert_eq!(mask(&text_of(template, 6)).text, expected);
     }
 }
@@ -132,13 +132,13 @@ fn a_span_that_cuts_a_secret_shows_no_part_of_it() {
 
 #[test]
 fn what_a_secret_hid_is_masked_too() {
-    // No boundary stands between the two: the second is seen once the first is gone.
+    // There is no boundary between the two: the second is found only after the first is masked.
     let text = text_of("dp|.pt.{m43}AK|IA{u16}", 8);
     assert_eq!(
         mask(&text).text,
         "[masked: Doppler API token][masked: AWS access key]"
     );
-    // Made so that much is revealed again and again: no pass without an end.
+    // Crafted so that each pass reveals more; the passes must end.
     let nested = text_of(&"dp|.pt.{m43}AK|IA{u16}".repeat(2000), 9);
     let once = mask(&nested);
     assert_eq!(mask(&once.text).masked, 0);
@@ -216,7 +216,7 @@ proptest! {
         let shown = mask_span(file.as_bytes(), from..to, utf8);
         for secret in secrets(file.as_bytes()) {
             let cut = from.max(secret.range.start)..to.min(secret.range.end);
-            // Chance may plant the same words within others, where they are no secret.
+            // By chance the same words may occur elsewhere, where they are not secret.
             if cut.len() >= 8 && file.matches(&file[cut.clone()]).count() == 1 {
                 prop_assert!(!shown.text.contains(&file[cut]));
             }

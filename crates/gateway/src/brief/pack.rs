@@ -1,19 +1,19 @@
-//! A pack of pointers for each role: where to look first, according to its template.
+//! A pack of pointers for each role: what to read first, according to its template.
 
 use engram_model::{BriefLine, BriefPart, Evidence, Pointer, Scope, is_on_topic};
 
 use super::{Candidate, ForRole, plain, quote};
 use crate::{same_role, template};
 
-/// Pointers of one pack, and packs of one brief.
+/// The most pointers of one pack, and the most packs of one brief.
 const POINTERS: usize = 3;
 const PACKS: usize = 8;
-/// Longest address in a line, in characters.
+/// The longest address in a line, in characters.
 const ADDRESS: usize = 300;
-/// Digits shown of a commit id; git accepts an abbreviated id.
+/// The digits shown of a commit id; git accepts an abbreviated id.
 const COMMIT: usize = 12;
 
-/// One line for each role, in alphabetical order; the claims come best first.
+/// Returns one line for each role, in alphabetical order; the claims come best first.
 pub(super) fn packs(claims: &[&Candidate], roles: &[ForRole]) -> Vec<BriefLine> {
     let mut roles: Vec<&ForRole> = roles.iter().collect();
     roles.sort_by_cached_key(|it| {
@@ -47,7 +47,7 @@ fn pack(claims: &[&Candidate], role: &ForRole) -> Option<BriefLine> {
                 || role.reads.iter().any(|topic| is_on_topic(&it.topic, topic))
         })
         .collect();
-    // A stable sort: within a kind, the best stay first.
+    // The sort is stable: within a kind, the best stay first.
     readable.sort_by_key(place);
     let mut pointers: Vec<String> = Vec::new();
     for pointer in readable.iter().filter_map(|it| it.pointers.first()) {
@@ -68,7 +68,7 @@ fn pack(claims: &[&Candidate], role: &ForRole) -> Option<BriefLine> {
     })
 }
 
-/// An address with an abbreviated commit id, so that it stays readable.
+/// Abbreviates the commit id of an address, so that it stays readable.
 pub(super) fn short(pointer: &str) -> String {
     let mut text = quote::line(pointer, ADDRESS).replace(' ', "%20");
     if let Ok(parsed) = pointer.parse::<Pointer>() {

@@ -5,9 +5,9 @@ use engram_model::{Code, Limits, Refusal};
 use super::quote;
 use crate::{code_chars, count_tokens};
 
-/// A line that a parent or the user pins: one line, without code, no longer than a claim. The existing
-/// pins (`pinned`, the texts of their lines) and this one take at most half of a brief, so that none
-/// is silently left out.
+/// Checks a line that a parent or the user wants to pin: one line, without code, no longer than a
+/// claim. The existing pins (`pinned`, the texts of their lines) and this one take at most half of
+/// a brief, so that no pin is silently left out.
 pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String, Refusal> {
     let text = text.trim();
     let chars = text.chars().count();
@@ -44,14 +44,14 @@ pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String,
     Ok(line)
 }
 
-/// Whether a line leaves room beside those that are pinned already (`pinned`).
+/// Checks whether there is room for a line beside the existing pins (`pinned`).
 pub fn admit_pin(line: &str, pinned: &[String], limits: &Limits) -> Result<(), Refusal> {
     let mut texts: Vec<&str> = pinned.iter().map(String::as_str).collect();
     texts.push(line);
     leave_room(&texts, limits)
 }
 
-/// Whether the pins leave half of the lines and tokens to the rest of a brief.
+/// Checks that the pins leave half of the lines and tokens for the rest of a brief.
 fn leave_room(pins: &[&str], limits: &Limits) -> Result<(), Refusal> {
     let tokens = serde_json::to_string(pins).map_or(usize::MAX, |it| count_tokens(&it));
     for (name, used, most) in [

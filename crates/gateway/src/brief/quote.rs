@@ -1,16 +1,17 @@
-//! Quotes others' words as data: one line, nothing hidden, no character that ends the quotation or opens
-//! something else. Whatever a claim tells its reader to do stays between the quotes.
+//! Quotes others' words as data: on one line, with nothing hidden, and without characters that end
+//! the quotation or open something else. Instructions to the reader in a claim stay between the
+//! quotes.
 
 use engram_model::is_hidden;
 
 use crate::prose::ends_line;
 
-/// Longest claim in a line of the brief, in characters.
+/// The longest claim in a line of the brief, in characters.
 pub(super) const CLAIM: usize = 200;
-/// Longest name, in characters.
+/// The longest name, in characters.
 const NAME: usize = 40;
 
-/// A text on one line, cut with `…` after so many characters.
+/// Returns a text on one line, cut with `…` after `most` characters.
 pub(super) fn line(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
@@ -38,7 +39,8 @@ pub(super) fn line(text: &str, most: usize) -> String {
     out
 }
 
-/// A text in double quotes that nothing in it can close, on one line of at most 200 characters.
+/// Returns a text in double quotes that none of its characters can close, on one line of at most
+/// 200 characters.
 pub fn quoted(text: &str) -> String {
     let harmless = |c: char| match c {
         '"' | '`' | '“' | '”' | '„' | '‟' | '″' | '＂' | '«' | '»' | '´' | '‘' | '’' | '‚'
@@ -53,13 +55,13 @@ pub fn quoted(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// A name without anything else in it.
+/// Returns a name on its own, without other characters.
 pub(super) fn name(text: &str) -> String {
     let kept = |c: &char| {
         c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@' | ' ' | '(' | ')')
     };
     let marked = |c: char| match c {
-        // Parentheses enclose what the brief itself says about a claim.
+        // Parentheses are reserved for what the brief itself says about a claim.
         '(' => '[',
         ')' => ']',
         other => other,

@@ -134,7 +134,7 @@ fn a_brief_has_its_parts_in_their_order_and_names_authors() {
     assert_eq!(
         reply.lines[5].pointers.len(),
         3,
-        "whole addresses beside the short ones"
+        "full addresses besides the abbreviated ones"
     );
 }
 
@@ -170,8 +170,8 @@ fn unverified_claims_of_others_stay_out_unless_somebody_asked() {
     }
 }
 
-/// However many budgets and grants there are, the worst risks and constraints are said; what is in conflict is
-/// not said as a plain fact.
+/// The worst risks and constraints are included, however many budgets there are, and a disputed
+/// claim is marked.
 #[test]
 fn budgets_crowd_out_no_risk() {
     let spent = || {
@@ -222,7 +222,7 @@ fn what_another_run_said_to_itself_is_never_said() {
     }
 }
 
-/// Each of these beats what it is compared with, all else being the same.
+/// Compares each claim with a plain one that differs only in one property.
 #[test]
 fn what_is_surer_newer_and_read_more_comes_first() {
     let plain = || claim(1, Kind::Fact, "The plain one.");
@@ -233,7 +233,7 @@ fn what_is_surer_newer_and_read_more_comes_first() {
     };
     for (better, first) in [
         (other(|it| it.confidence = 0.9), true),
-        // What the user said, however unsure.
+        // A claim of the user, however unsure.
         (
             other(|claim| {
                 (claim.is_users, claim.agent) = (true, None);
@@ -502,7 +502,8 @@ proptest! {
 
     #[test]
     fn any_order_gives_the_same_brief_within_its_limits(made in any_material(), turn in 0usize..60, lines in 0usize..40, tokens in 0usize..1000) {
-        // Of two versions with one id there is but one; which of them is not for the brief to say.
+        // An id has only one version, so duplicates are dropped: the brief need not choose between
+        // them.
         let mut made = made;
         let mut seen = std::collections::BTreeSet::new();
         made.candidates.retain(|it| seen.insert(it.id));

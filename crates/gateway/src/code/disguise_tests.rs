@@ -1,8 +1,8 @@
-//! Code that hides, and prose that looks as if it did.
+//! Disguised code, and prose that looks like disguised code.
 
 use super::code_chars;
 
-/// A function that every disguise below is put on.
+/// A function that each test below disguises.
 const BODY: [&str; 4] = [
     "fn reserve(&mut self, amount: u64) -> bool {",
     "    let left = self.limit - self.used;",

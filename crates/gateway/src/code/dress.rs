@@ -1,17 +1,17 @@
-//! Strips what surrounds a line without being part of it: quote and list markers, line numbers, comments,
-//! table cells, quotation marks. A line of code under any of them is still code.
+//! Strips what surrounds a line: quote and list markers, line numbers, comments, table cells,
+//! quotation marks. A line of code inside any of them is still code.
 
-/// What surrounded a line, from nothing to what surrounds prose most often.
+/// What surrounded a line, ordered by how often it surrounds prose, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum Dress {
     None,
-    /// An item of a list: its text may be shaped like a call or a setting and be prose.
+    /// A list item: prose in it may have the shape of a call or a setting.
     Item,
     /// A comment, a cell or a quotation.
     Remark,
 }
 
-/// The line itself, and what surrounded it.
+/// Returns the line itself, and what surrounded it.
 pub(super) fn undressed(line: &str) -> (Dress, &str) {
     let mut dress = Dress::None;
     let mut bare = ended(line.trim());
@@ -36,8 +36,8 @@ pub(super) fn undressed(line: &str) -> (Dress, &str) {
     (dress, bare)
 }
 
-/// The line behind `> ` of a quotation and behind its number in a listing (`12: `, `12 | `,
-/// `src/a.rs:12: `): it may still be indented.
+/// Returns the line after the `> ` of a quotation and after its number in a listing (`12: `,
+/// `12 | `, `src/a.rs:12: `); it may still be indented.
 pub(super) fn unquoted(line: &str) -> &str {
     let mut line = line;
     loop {
@@ -58,9 +58,9 @@ pub(super) fn unquoted(line: &str) -> &str {
     }
 }
 
-/// What follows the number of a line in a listing.
+/// Returns the text after the line number in a listing.
 fn numbered(line: &str) -> Option<&str> {
-    // Of a notebook: `In [3]: `
+    // A notebook cell: `In [3]: `
     if let Some((number, within)) = line
         .strip_prefix("In [")
         .and_then(|it| it.split_once("]: "))
@@ -113,9 +113,9 @@ fn item(line: &str) -> Option<&str> {
 
 const REMARKS: [&str; 6] = ["//", "/*", "<!--", "--", ";;", "% "];
 
-/// The text of a comment. `//` alone is left unchanged: three lines of it are code themselves.
+/// Returns the text of a comment. `//` alone stays, since three lines of it are code themselves.
 fn remark(line: &str) -> Option<&str> {
-    // A heading of any depth
+    // A heading of any level
     let within = match line.trim_start_matches('#') {
         rest if rest.starts_with(' ') && rest.len() < line.len() => rest.trim_start(),
         _ => REMARKS.iter().find_map(|mark| line.strip_prefix(mark))?,
@@ -145,7 +145,7 @@ fn wrapped(line: &str) -> Option<&str> {
     })
 }
 
-/// What follows a few words and a colon: `Line 2: let a = 1;`
+/// Returns the text after a few words and a colon: `Line 2: let a = 1;`
 fn labelled(line: &str) -> Option<&str> {
     let (label, within) = line.split_once(": ")?;
     let is_label = label.split(' ').count() <= 3
@@ -154,14 +154,14 @@ fn labelled(line: &str) -> Option<&str> {
     (is_label && super::lines::is_hard(within)).then_some(within)
 }
 
-/// The cell of a table row that looks most like code.
+/// Returns the cell of a table row that looks most like code.
 fn cell(line: &str) -> Option<&str> {
     let row = line.strip_prefix('|')?.strip_suffix('|')?;
     let hard = |it: &&str| super::lines::is_hard(it) && it.len() > 3;
     row.split('|').map(str::trim).find(hard)
 }
 
-/// Strips what a renderer takes for a line end, and punctuation after the end of a statement.
+/// Strips what a renderer treats as a line end, and punctuation after the end of a statement.
 fn ended(line: &str) -> &str {
     if let Some(line) = line.strip_suffix(['.', ','])
         && line.ends_with([';', '}', '"'])

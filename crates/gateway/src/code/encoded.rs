@@ -1,17 +1,18 @@
-//! Text encoded to hide what it is: base64 and hexadecimal. What decodes to code is
-//! code, and so is a long blob that decodes to nothing readable: there is no reason to send either inline.
-//! Digests and ids are short and pass.
+//! Finds text encoded to hide its content: base64 and hexadecimal. What decodes to code is code,
+//! and so is a long blob that decodes to nothing readable, since there is no reason to send either
+//! inline. Digests and ids are short and pass.
 
-/// Shortest run that is decoded, in characters.
+/// The shortest run that is decoded, in characters.
 const SHORTEST: usize = 24;
 /// A blob of this length or more is refused, whatever it contains.
 const BLOB: usize = 160;
-/// Fewest digits of a listing of bytes that is refused, whatever it contains: more than a digest has.
+/// A listing of bytes with more hex digits than this is refused, whatever it contains: a digest has
+/// fewer.
 const LISTING: usize = 66;
-/// Deepest nesting of encodings.
+/// The deepest nesting of encodings.
 const DEEPEST: usize = 2;
 
-/// Characters of encoded code in a text.
+/// Counts the characters of encoded code in a text.
 pub(super) fn encoded_chars(text: &str, depth: usize) -> usize {
     if depth >= DEEPEST {
         return 0;
@@ -25,10 +26,10 @@ pub(super) fn encoded_chars(text: &str, depth: usize) -> usize {
     whole.max(groups(text).filter(apart).map(|it| it.len()).sum())
 }
 
-/// Fewest pieces of one length that may be one run.
+/// The fewest pieces of one length that may form one run.
 const GROUPS: usize = 4;
 
-/// Runs of the alphabet in pieces of one length: `4889e5 4883ec`, `ZGVmIG1haW4 oYXJndik6CiA`.
+/// Runs split into pieces of one length: `4889e5 4883ec`, `ZGVmIG1haW4 oYXJndik6CiA`.
 fn groups(text: &str) -> impl Iterator<Item = String> {
     let pieces: Vec<&str> = text.split_whitespace().collect();
     let alike = |a: &&str, b: &&str| a.len() == b.len() && b.bytes().all(of_alphabet);
@@ -51,7 +52,7 @@ fn groups(text: &str) -> impl Iterator<Item = String> {
     found.into_iter().filter(|it| it.len() >= SHORTEST)
 }
 
-/// Characters of a run that hide code; 0 if it hides none.
+/// Counts the characters of a run that hides code; 0 if it hides none.
 fn hidden(run: &str, depth: usize) -> usize {
     let chars = run.len();
     let decodings = [hex(run), base64(run)];
@@ -62,7 +63,7 @@ fn hidden(run: &str, depth: usize) -> usize {
     if found || is_blob(run) { chars } else { 0 }
 }
 
-/// Shortest piece, in bytes, of a run broken into lines; words of prose are shorter.
+/// The shortest piece, in bytes, of a run broken into lines; words of prose are shorter.
 const PIECE: usize = 20;
 
 /// Whether any piece could be encoded; most texts have none.
@@ -74,7 +75,7 @@ fn has_long_piece(text: &str) -> bool {
     })
 }
 
-/// Runs of the alphabet, joined across spaces and line ends put between their pieces.
+/// Runs of encoded text, joined across the spaces and line ends between their pieces.
 fn runs(text: &str) -> impl Iterator<Item = String> {
     let mut found: Vec<String> = Vec::new();
     let mut open = String::new();
@@ -100,7 +101,7 @@ fn runs(text: &str) -> impl Iterator<Item = String> {
             }
             found.push(std::mem::take(&mut open));
         }
-        // A run may have other characters around it: `data:text/plain;base64,AAAA`
+        // A run may be surrounded by other characters: `data:text/plain;base64,AAAA`
         if !of_run && piece.len() >= SHORTEST {
             let parts = piece.split(|it: char| !it.is_ascii() || !of_alphabet(it as u8));
             found.extend(parts.filter(|it| it.len() >= SHORTEST).map(str::to_owned));
@@ -114,7 +115,7 @@ fn of_alphabet(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
 }
 
-/// No digest (at most 128 digits), path or name looks like that.
+/// Whether a run is a blob: no digest (at most 128 digits), path or name looks like that.
 fn is_blob(run: &str) -> bool {
     let count = |of: fn(&u8) -> bool| run.bytes().filter(of).count();
     let [lower, upper, digits] = [

@@ -1,32 +1,35 @@
-//! How much a text reads like code, whatever the language: each word and each sign counts for code or for
-//! prose, by what it is and by what it follows, and a stretch that counts enough for code is code.
+//! Scores how much a text reads like code, in any language. Each word and each sign has a weight
+//! for code or for prose, by its shape and by what it follows; a stretch with a high enough sum is
+//! code.
 //!
-//! What each counts is in `likeness.tsv`: log-odds fitted to code of 650 languages and to the paragraphs
-//! of commit messages and documents (`examples/fit.rs` makes the file; `docs/accuracy.md` tells how well it does).
+//! The weights in `likeness.tsv` are log-odds fitted to code of 650 languages and to the paragraphs
+//! of commit messages and documents (`examples/fit.rs` writes the file; `docs/accuracy.md` reports
+//! the accuracy).
 
 use std::{collections::HashMap, sync::LazyLock};
 
-/// What a stretch counts at least, in log-odds. The highest that 4 of 2,000 real sentences reach.
+/// The least sum of a stretch of code, in log-odds; 4 of 2,000 real sentences reach it.
 const CODE: f32 = 14.0;
 
-/// How often a word counts for code in a stretch: what only repeats itself is none.
+/// How often a word counts for code within the last [`LATELY`] such words, since mere repetition is
+/// not code.
 const OFTEN: usize = 3;
-/// Of how many words before it that is asked.
+/// The number of words in which repetitions are counted.
 const LATELY: usize = 16;
 
-/// The longest word that counts by itself, in bytes.
+/// The longest word that has a weight of its own, in bytes.
 const LONGEST: usize = 10;
 
 /// A word or a sign of a text.
 struct Token<'a> {
     text: &'a str,
-    /// Its place, in bytes.
+    /// Its position, in bytes.
     start: usize,
     before: Before,
     shape: usize,
 }
 
-/// What stands before a token.
+/// What separates a token from the one before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,
@@ -34,7 +37,7 @@ enum Before {
     Line,
 }
 
-/// Characters of the stretches that read like code.
+/// Counts the characters of the stretches that read like code.
 pub(super) fn code_chars(text: &str) -> usize {
     let tokens = tokens(text);
     let counts = counts(&tokens);
@@ -45,7 +48,8 @@ pub(super) fn code_chars(text: &str) -> usize {
     stretches(&tokens, &counts).into_iter().map(chars).sum()
 }
 
-/// What each token counts: its shape, the pair that it makes with the one before, and the word itself.
+/// Returns the weight of each token: of its shape, of the pair with the token before, and of the
+/// word itself.
 fn counts(tokens: &[Token<'_>]) -> Vec<f32> {
     let mut previous = None;
     let mut count = |token: &Token<'_>| {
@@ -58,12 +62,13 @@ fn counts(tokens: &[Token<'_>]) -> Vec<f32> {
     tokens.iter().map(&mut count).collect()
 }
 
-/// The number of a pair of shapes, with what stands between them.
+/// The number of a pair of shapes and what separates them.
 fn pair(previous: Option<usize>, token: &Token<'_>) -> usize {
     (previous.unwrap_or_default() * SHAPES + token.shape) * 3 + token.before as usize
 }
 
-/// The features of each token of a text, as `likeness.tsv` writes them: its shape, the pair, and `=` and the word.
+/// The features of each token of a text, as written in `likeness.tsv`: its shape, the pair, and `=`
+/// with the word.
 pub fn code_features(text: &str) -> Vec<Vec<String>> {
     let mut previous = String::new();
     let mut features = |token: &Token<'_>| {
@@ -79,7 +84,8 @@ pub fn code_features(text: &str) -> Vec<Vec<String>> {
     tokens(text).iter().map(&mut features).collect()
 }
 
-/// The first and last tokens of each stretch whose sum is high enough, none longer than it has to be.
+/// Returns the first and last token of each stretch whose sum is high enough, with no stretch
+/// longer than necessary.
 fn stretches(tokens: &[Token<'_>], counts: &[f32]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
@@ -146,14 +152,14 @@ fn of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric())
 }
 
-/// Shapes with a name: of nothing, of signs beyond ASCII, and of words.
+/// The shapes with a name: nothing, signs beyond ASCII, and words.
 #[rustfmt::skip]
 const NAMED: [&str; 18] = [
     "", "~", "é", "0", "000", "hash", "a_b", "A_B", "a1", "a", "ab", "abcd", "abcdefgh", "Ab", "aB", "A1", "A", "AB",
 ];
-/// How many shapes there are: a sign of ASCII is its own.
+/// The number of shapes; each ASCII sign is its own shape.
 const SHAPES: usize = 128;
-/// How features write what stands before a token.
+/// What separates a token from the one before, as written in features.
 const BETWEEN: [char; 3] = ['·', '␣', '⏎'];
 
 fn name(shape: usize) -> String {
@@ -165,7 +171,8 @@ fn name(shape: usize) -> String {
     }
 }
 
-/// What a token looks like, apart from its letters and figures: a place in [`NAMED`], or the sign.
+/// The shape of a token without its particular letters and digits: an index in [`NAMED`], or the
+/// sign.
 fn shape(token: &str) -> usize {
     let bytes = token.as_bytes();
     let first = bytes.first().copied().unwrap_or_default();
@@ -211,7 +218,7 @@ fn shape(token: &str) -> usize {
     }
 }
 
-/// What each feature counts, above 0 for code.
+/// The weight of each feature, above 0 for code.
 struct Weights {
     shapes: Vec<f32>,
     pairs: Vec<f32>,

@@ -9,13 +9,13 @@ use super::dress::{self, Dress};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum LineKind {
     Prose,
-    /// A list item that may be a setting or a call: code only beside lines that do more.
+    /// A list item that may be a setting or a call: code only beside lines that are clearly more.
     Item,
     Possibly,
     Surely,
 }
 
-/// How a line is judged; [`is_hard`] says whether it has a shape that prose never has.
+/// Judges a line; [`is_hard`] reports whether it has a shape that prose never has.
 pub(super) fn judge(trimmed: &str) -> LineKind {
     let (dress, bare) = dress::undressed(trimmed);
     if defines(bare) {
@@ -70,8 +70,8 @@ fn defines(line: &str) -> bool {
     })
 }
 
-/// Most lines are words and punctuation; no pattern needs to examine those, unless their first or
-/// only word is one that lines of code start with.
+/// Whether a line needs the patterns. Most lines are words and punctuation, and need them only if
+/// their first or only word is one that lines of code start with.
 fn may_be_code(line: &str) -> bool {
     let signs = |it: u8| {
         matches!(
@@ -121,7 +121,7 @@ const FIRST: &[&str] = &[
     "RUN", "COPY", "ENTRYPOINT", "CMD", "WORKDIR", "EXPOSE", "ENV", "ADD",
 ];
 
-/// Names in backticks become a word. A line that is all in backticks is its content.
+/// Replaces names in backticks by a word. For a line entirely in backticks, returns its content.
 pub(super) fn without_ticks(line: &str) -> String {
     let whole = line.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
     if let Some(inside) = whole.filter(|it| !it.contains('`')) {
@@ -140,19 +140,19 @@ pub(super) fn without_ticks(line: &str) -> String {
     }
 }
 
-/// One such line is unmistakable code.
+/// A single line that matches is unmistakable code.
 pub(super) static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
-        // opens a block
+        // Opens a block
         r#"(?:\)|=>|=|\w|"|->.*|\]|>)\s*\{$"#,
         r"^[\})\]]+\s*(?:else|catch|finally|while)\b.*$",
-        // a statement with its semicolon
+        // A statement with its semicolon
         r"^[\w.$:>*&\[\]!<-]+(?:\([^;]*\)|\+\+|--)[?!]*;$",
         r"^(?:[\w.$*&<>:\[\]]+\s+){0,4}[\w.$*&>\[\]()-]+\s*(?:[-+*/|&^%]|<<|>>)?=\s*[^=].*;$",
         r"^(?:return|throw|break|continue|goto|yield)(?:\s+[^\s;]+(?:\s*[-+*/.<>=&|?:(,]+\s*[^;]*)?)?;$",
         r"^(?:import|export|use|using|package|namespace|typedef|extern|mod)\s+[\w.:*{}<>,'@/ ]+;$",
         r#"^import\s.*\bfrom\s+["'][^"']+["'];?$"#,
-        // declares
+        // A declaration
         r"^(?:async\s+)?def\s+\w+[?!]?\s*(?:\(.*|:|)$",
         r"^(?:pub(?:\([\w:]+\))?\s+|export\s+|default\s+|async\s+|static\s+|const\s+|unsafe\s+|public\s+|private\s+|protected\s+|final\s+|override\s+)*(?:fn|fun|func|function\*?)\s*(?:\([^)]*\)\s*)?\w*\s*(?:<[^>]*>)?\(.*$",
         r"^(?:pub\s+|export\s+|public\s+|private\s+|abstract\s+|final\s+|data\s+)*(?:class|struct|enum|trait|interface|impl|module|object|record)\b[^.;!?]*[{:]$",
@@ -164,7 +164,7 @@ pub(super) static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
         r#"^#\s*(?:include\s*[<"]|define\s+\w+|ifdef\s|ifndef\s|endif\b|pragma\s)"#,
         r"^#!/",
         r"^from\s+[\w.]+\s+import\s+[\w*(]",
-        // branches
+        // A branch
         r"^(?:if|elif|while)\s+(?:[^.!?]|\.\w)*(?:[=!<>]=|\bnot\b|\bin\b|\bis\b|\(|[<>])(?:[^.!?]|\.\w)*:$",
         r"^[\w:]+(?:\([\w, .&]*\))?(?:\s*\|\s*[\w:]+)*\s=>\s\S.*,$",
         r"^[)\]]+\s*->\s*\S.*[:{]$",
@@ -186,7 +186,7 @@ pub(super) static SURE: LazyLock<RegexSet> = LazyLock::new(|| {
     ])
 });
 
-/// One such line may be code; three in a row are, or two with an unmistakable one.
+/// A line that matches may be code; three in a row are, or two if one is unmistakable.
 pub(super) static POSSIBLE: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         r"^[\[\](){},;]+$",
@@ -212,7 +212,7 @@ pub(super) static POSSIBLE: LazyLock<RegexSet> = LazyLock::new(|| {
     ])
 });
 
-/// A list item that computes something, as no setting does.
+/// A list item that computes something, which no setting does.
 static COMPUTES: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         r"^[A-Za-z_$][\w.$\[\]'>-]*\s*(?:[-+*/|&%]=|:=)\s*\S.*$",
@@ -222,7 +222,7 @@ static COMPUTES: LazyLock<RegexSet> = LazyLock::new(|| {
     ])
 });
 
-/// A list item that is a setting or a call and nothing else.
+/// A list item that is only a setting or a call.
 static SETS: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
         r"^[A-Za-z_$][\w.$\[\]'>-]*\s*=\s*[^=\s].*$",

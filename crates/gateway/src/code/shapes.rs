@@ -1,5 +1,5 @@
-//! Statements that give themselves away by their shape, however their lines are joined: as sentences, as steps of a
-//! list, or spelled out in words. Each rule asks for several, so that prose may name one.
+//! Finds statements by their shape, however their lines are joined: as sentences, as steps of a
+//! list, or spelled out in words. Most rules need several statements, since prose may mention one.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::lines::{LineKind, judge};
 
-/// A shape of statement, and how many of it are code.
+/// A shape of statement, and the number of matches that make it code.
 struct Shape {
     statement: Regex,
     least: usize,
@@ -30,7 +30,7 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
             3,
             r"(?i)\b(?:mov|add|sub|xor|and|or|inc|dec|push|pop|cmp|test|lea|shl|shr|imul|ldr|str|ldp|stp)\s+(?:[er]?[abcd]x|[er]?[sd]i|[er]?[sb]p|r\d{1,2}d?|[xw]\d{1,2}|\[)",
         ),
-        // Instructions of an image.
+        // Instructions of a container image.
         (
             4,
             r"(?:^|[\s.;`])(?:FROM|RUN|COPY|WORKDIR|EXPOSE|CMD|ENTRYPOINT|ENV|USER|VOLUME|ARG)\s+[\w./\[$-]",
@@ -44,22 +44,23 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
             3,
             r"\b\d{1,5}\s+(?:INPUT|LET|FOR|NEXT|PRINT|GOTO|GOSUB|IF|DIM|REM|END|RETURN)\b",
         ),
-        // Blocks that end in words.
+        // Blocks that end with words.
         (
             2,
             r"(?i)\bend\s+(?:tell|repeat|if|for|while|function|sub|select|case|try|def|do)\s*(?:[.,;)\n]|$)",
         ),
-        // Punctuation that is spelled out.
+        // Punctuation spelled out in words.
         (
             5,
             r"(?i)\b(?:open|close|left|right)\s+(?:paren|parenthesis|bracket|brace|curly)\b|\b(?:newline|semicolon|indent|dedent|backtick)\b",
         ),
-        // Commands of a shell, a line each: one with a part that takes no prose, or with a flag, a path or a setting.
+        // Shell commands, one per line: with a subcommand that prose never uses, or with a flag, a
+        // path or a setting.
         (
             3,
             r"(?m)^[ \t]*(?:\d+[.):][ \t]*|[-*][ \t]+)?(?:[$#>][ \t]*)?(?:sudo[ \t]+)?(?:git[ \t]+(?:fetch|pull|push|checkout|clone|commit|add|rebase|merge|reset|switch|stash|tag)\b|cargo[ \t]+(?:build|test|run|install|publish|clippy|fmt|bench)\b|(?:npm|npx|pnpm|yarn|pip3?|docker|kubectl|helm|terraform|apt-get|apt|brew|systemctl)[ \t]+(?:i|ci|install|run|build|push|pull|apply|get|exec|up|down|init|plan|restart|start|stop|upgrade|update)\b|(?:git|cargo|ssh|scp|rsync|curl|wget|cmake|python3?|journalctl|psql|aws|gcloud|chmod|chown|mkdir|tar|unzip|rm|cp|mv|cd|export|docker|kubectl)[ \t]+(?:[a-z][a-z-]*[ \t]+)*(?:-|\S*[/=@~]))",
         ),
-        // Statements with their signs, between words that tell of them.
+        // Statements with their signs, between words that describe them.
         (
             3,
             r"\b(?:def|fn|func|function)\s+\w+\([^()]*\)|\b\w+\s:?=\s(?:await\s+|new\s+)?\w[\w.]*\(|\b\w+(?:\.\w+)+\([^()]*[=,*+'][^()]*\)|\bfor\s+\w+\s+in\s+\w+\(|\bexcept\s+[\w.]+\s+as\s+\w+|\breturn\s+\w[\w.]*\(|\b\w+\s[=!]==?\s\w+\s[-+*/]\s\w+",
@@ -69,21 +70,21 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
             2,
             r"[\[{(][^\[\]{}\n]{1,80}\sfor\s\w+(?:,\s*\w+)*\sin\s[^\[\]{}\n]{1,120}[\]})]",
         ),
-        // Flow of control as words, a step each.
+        // Control flow in words, one step each.
         (
             4,
             r"(?i)(?:^|[.;,]\s+|\n\s*)(?:set\s+\w+\s+to\b|for\s+each\s+\w+\s+in\b|if\s+\w+\s+is\s+(?:in|greater|less|equal|not)\b|append\s+\w+\s+to\b|return\s+\w+\b|let\s+\w+\s+be\b|while\s+\w+\s+is\b|add\s+\w+\s+to\b|repeat\s+with\b|tell\s+application\b)",
         ),
     ];
     let shape = |(least, rule): (usize, &str)| {
-        // Each is a constant: the tests below compile them all.
+        // Each pattern is a constant; a test below compiles them all.
         let statement = Regex::new(rule).ok()?;
         Some(Shape { statement, least })
     };
     rules.into_iter().filter_map(shape).collect()
 });
 
-/// Characters from the first to the last statement of the shape that takes most.
+/// Counts the characters from the first to the last statement of the shape that covers most.
 pub(super) fn code_chars(text: &str) -> usize {
     let taken = SHAPES.iter().map(|shape| {
         let (mut count, mut from, mut to) = (0, text.len(), 0);
@@ -102,7 +103,7 @@ pub(super) fn code_chars(text: &str) -> usize {
     most.max(nested_keys(text)).max(quoted(text))
 }
 
-/// Keys that stand below keys that stand below keys: settings, whatever they set.
+/// Counts the characters of keys nested three levels deep: settings, whatever their meaning.
 fn nested_keys(text: &str) -> usize {
     let mut depths = Vec::new();
     let mut chars = 0;
@@ -126,7 +127,8 @@ fn nested_keys(text: &str) -> usize {
     if depths.len() < 3 { 0 } else { chars }
 }
 
-/// Statements that are told one by one, each in quotation marks: one of them does more than call.
+/// Counts the characters of statements quoted one by one, if at least one of them is more than a
+/// call.
 fn quoted(text: &str) -> usize {
     let inside = text.split(['"', '“', '”']).skip(1).step_by(2);
     let statements: Vec<_> = inside

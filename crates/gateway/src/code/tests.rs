@@ -1,4 +1,4 @@
-//! Real prose and real code, both ways.
+//! Real prose must pass, and real code must be found.
 
 use proptest::prelude::*;
 
@@ -99,14 +99,14 @@ const CODE: &[&str] = &[
     // SQL
     "SELECT id, claim\nFROM engrams\nWHERE valid_until IS NULL AND seq > 10",
     "INSERT INTO engrams (id) VALUES (1);\nDELETE FROM engrams;",
-    // shell, markup, diff, data
+    // Shells, markup, diffs, data
     "#!/bin/sh\nset -e\nexport A=1",
     "if [ -f x ]; then\n  rm x\nfi",
     "<div class=\"row\">\n  <span id=\"a\">x</span>\n</div>",
     "diff --git a/x b/x\n@@ -1,2 +1,2 @@\n-let a = 1;\n+let a = 2;",
     "{\n  \"a\": 1,\n  \"b\": 2\n}",
     "max_retries = 3\ntimeout = 30\nbackoff = 2",
-    // indented blocks, one line, ticks around each line
+    // Indented blocks, a single line, backticks around each line
     "It reads:\n\n    return balance - amount;\n\nwhich is wrong.",
     "It reads:\n\n    total = total + x\n    count = count + 1\n\nwhich is wrong.",
     "fn main() { let x = 1; run(x); }",
@@ -117,7 +117,7 @@ const CODE: &[&str] = &[
     "The loop is wrong:\nfor (i = 0; i <= n; i++) {\n  sum += a[i];\n}\nIt reads past the end.",
 ];
 
-/// The texts that are judged wrongly, all at once.
+/// Returns all texts that are judged wrongly.
 fn wrong(texts: impl Iterator<Item = String>, is_code: bool) -> Vec<String> {
     texts
         .filter(|text| (code_chars(text) > 0) != is_code)

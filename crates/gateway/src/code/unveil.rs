@@ -1,6 +1,6 @@
-//! A text as a model reads it, without what hides code from a pattern but not from
-//! a model: line ends of any kind, zero-width characters, look-alike letters, HTML
-//! entities, and escapes that something else will undo.
+//! Shows a text as a model reads it, without what hides code from a pattern but not from a model:
+//! line ends of any kind, zero-width characters, look-alike letters, HTML entities, and escapes
+//! that something else will undo.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub(super) fn unveiled(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What a character looks like; none if it is invisible.
+/// The character that it looks like; `None` if it is invisible.
 fn shown(c: char) -> Option<char> {
     let code = u32::from(c);
     let from = |base: u32, first: u8| char::from_u32(u32::from(first) + code - base);
@@ -38,7 +38,7 @@ fn shown(c: char) -> Option<char> {
         // Symbols for a line end or a space: ↵ ⏎ ␊ ␤ ¶, · ␣
         0x21b5 | 0x23ce | 0x240a | 0x2424 | 0xb6 => Some('\n'),
         0xb7 | 0x2423 => Some(' '),
-        // Tag characters stand for those of ASCII
+        // Tag characters represent ASCII characters
         0xe0020..=0xe007e => from(0xe0020, b' '),
         // Joiners, variation selectors, a grapheme joiner, fillers: invisible
         0x200c | 0x200d | 0xfe00..=0xfe0f | 0x034f | 0x115f | 0x1160 | 0x3164 | 0xffa0 => None,
@@ -46,9 +46,9 @@ fn shown(c: char) -> Option<char> {
         0xff01..=0xff5e => from(0xff01, b'!'),
         0x37e | 0xfe54 | 0x204f => Some(';'),
         0x2236 | 0xa789 | 0x2d0 | 0xfe55 | 0xfe13 => Some(':'),
-        // Arrows to the left assign
+        // Arrows to the left are assignments
         0xa78a | 0x2550 | 0xfe66 | 0x30a0 | 0x2190 | 0x2b05 | 0x1f7f0 => Some('='),
-        // Brackets of mathematics, ornament and other scripts
+        // Brackets from mathematics, ornaments and other scripts
         0x2768 | 0x276a | 0x27ee | 0x2985 | 0xfe59 | 0x207d | 0x208d => Some('('),
         0x2769 | 0x276b | 0x27ef | 0x2986 | 0xfe5a | 0x207e | 0x208e => Some(')'),
         0x2774 | 0x2983 | 0xfe5b => Some('{'),
@@ -74,7 +74,7 @@ fn shown(c: char) -> Option<char> {
     }
 }
 
-/// Words that are written wholly in letters that look like Latin ones, in Latin letters.
+/// Converts words written entirely in Latin look-alikes to Latin letters.
 fn latin(text: &str) -> String {
     let alike = |c: char| {
         let looks = skeleton(c.encode_utf8(&mut [0; 4])).collect::<Vec<_>>();
@@ -92,7 +92,7 @@ fn latin(text: &str) -> String {
     words.map(read).collect()
 }
 
-/// Longest name or number of an entity, in bytes.
+/// The longest name or number of an entity, in bytes.
 const ENTITY: usize = 10;
 
 fn entities(text: &str) -> Cow<'_, str> {
@@ -160,7 +160,7 @@ const NAMED: &[(&str, char)] = &[
     ("grave", '`'),
 ];
 
-/// Undoes `\n`, `\t`, `\x7b`, `\u007b` and, if there are several, `%7B`.
+/// Undoes the escapes `\n`, `\t`, `\x7b`, `\u007b` and, if there are several, `%7B`.
 fn unescaped(text: &str) -> Cow<'_, str> {
     let percents = text.matches('%').count() >= 3;
     if !percents && !text.contains('\\') {
@@ -186,7 +186,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character of an escape at the start, and the escape's length in bytes.
+/// The character of an escape at the start of a text, and the escape's length in bytes.
 fn escape(text: &str, percents: bool) -> Option<(char, usize)> {
     let hex = |from: usize, to: usize| {
         let digits = text.get(from..to)?;

@@ -1,4 +1,4 @@
-//! Code within a line of prose: bodies, consecutive statements, and statements in backticks.
+//! Finds code within a line of prose: bodies, consecutive statements, and statements in backticks.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ pub(super) fn holds_code(line: &str) -> bool {
     is_body(line) || is_fenced(line) || BODY.is_match(line) || statements(line)
 }
 
-/// `fn main() { let x = 1; run(x); }`
+/// Whether a line contains a body: `fn main() { let x = 1; run(x); }`
 fn is_body(line: &str) -> bool {
     let line = without_ticks(line);
     let Some((before, rest)) = line.split_once('{') else {
@@ -26,14 +26,15 @@ fn is_body(line: &str) -> bool {
     })
 }
 
-/// Code between triple backticks inside a line of prose.
+/// Whether a line of prose contains code between triple backticks.
 fn is_fenced(line: &str) -> bool {
     line.split_once("```")
         .and_then(|(_, after)| after.split_once("```"))
         .is_some_and(|(inside, _)| !inside.trim().is_empty())
 }
 
-/// Three consecutive statements with their semicolons, whatever comes before them.
+/// Whether a line contains three consecutive statements with their semicolons, after any other
+/// text.
 fn statements(line: &str) -> bool {
     if line.bytes().filter(|it| *it == b';').count() < 3 {
         return false;
@@ -43,7 +44,8 @@ fn statements(line: &str) -> bool {
     };
     let is_statement = |part: &&str| {
         let said = part.rsplit_once(": ").map_or(*part, |it| it.1).trim();
-        // A backtick that opens or closes in another part; what is in backticks within one is a name.
+        // Drops a backtick whose partner is in another part; a pair of backticks within one part
+        // encloses a name.
         let said = match said.matches('`').count() {
             1 => match said.strip_suffix('`') {
                 Some(said) => said,
@@ -63,7 +65,7 @@ pub(super) fn ticked(line: &str) -> impl Iterator<Item = usize> {
     } else {
         Vec::new()
     };
-    // What stands alone in backticks is judged as a line.
+    // A line that is entirely in backticks is judged as a line.
     let is_mention = parts.len() > 2
         && parts
             .iter()
@@ -81,9 +83,9 @@ pub(super) fn ticked(line: &str) -> impl Iterator<Item = usize> {
 
 static BODY: LazyLock<RegexSet> = LazyLock::new(|| {
     set(&[
-        // a function, with the start of its body
+        // A function, with the start of its body
         r"\b(?:fn|func|function|def|sub)\s+\w+\s*(?:<[^>]*>)?\([^()]*\)\s*(?:->\s*[^{:]+)?[{:]\s*\S",
-        // a declaration, and a call that follows it
+        // A declaration, and a call that follows it
         r"\b(?:let|const|var|val)\s+(?:mut\s+)?\w+(?:\s*:\s*[\w<>&]+)?\s*=\s*[^;=][^;]*;\s*\S*\w\(",
         r"\([\w\s,:&]*\)\s*=>\s*\{\s*\S",
         r"[=(,]\s*lambda(?:\s+[\w, ]+)?:\s*\S",

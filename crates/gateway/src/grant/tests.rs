@@ -1,4 +1,4 @@
-//! Grants as tables: who may issue one, and what it is good for.
+//! Tables of grants: who may issue one, and what it permits.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -181,7 +181,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
         (Some(grant()), "child", address(), 0, Ok(300)),
         (Some(grant()), "child", address(), 599, Ok(300)),
         (Some(grant()), "child", address(), 600, Err(Code::Expired)),
-        // A clock that jumped back by more than the term gives no more time.
+        // A clock that went back by more than the term does not extend the grant.
         (Some(grant()), "child", address(), -601, Err(Code::Expired)),
         (Some(grant()), "other", address(), 0, Err(Code::DerefDenied)),
         (

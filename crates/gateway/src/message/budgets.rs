@@ -1,5 +1,5 @@
-//! The budgets that a parent gives to a child: they use the home's names and can only narrow
-//! (docs/design.md#messages).
+//! The budgets that a parent gives to a child. They use the home's names and can only narrow the
+//! limits (docs/design.md#messages).
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use engram_model::{BUDGETS, Limits, Refusal, shorten};
 
 use super::schema;
 
-/// Refuses an unknown budget: a sender who thinks it is set would be wrong.
+/// Refuses an unknown budget, since its sender would wrongly believe that it is set.
 pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
     let unknown = |name: &&String| BUDGETS.iter().all(|it| it.0 != name.as_str());
     match budgets.keys().find(unknown) {
@@ -19,7 +19,7 @@ pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
     }
 }
 
-/// Budgets wider than the limits: name of the figure, what was asked, what is allowed.
+/// The budgets above the limits: the figure's name, the value asked for, the value allowed.
 pub(super) fn wider(
     budgets: &BTreeMap<String, u64>,
     limits: &Limits,
@@ -33,8 +33,8 @@ pub(super) fn wider(
     found.collect()
 }
 
-/// The limits of a child whose parent gave it these budgets: never wider than before. Unknown names
-/// change nothing; a message that has one is refused earlier.
+/// Returns the limits of a child after its parent gave it these budgets; they never widen. Unknown
+/// names change nothing, and messages that have one are refused earlier.
 pub fn narrowed(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
     let mut narrow = limits.clone();
     for (name, figure) in BUDGETS {
@@ -45,7 +45,7 @@ pub fn narrowed(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
     narrow
 }
 
-/// The limit with this figure's name.
+/// The limit that a figure's name stands for.
 enum LimitMut<'a> {
     Size(&'a mut usize),
     Count(&'a mut u32),

@@ -1,4 +1,4 @@
-//! Inline code anywhere in a message: in each of its texts, and spread over several of them.
+//! Finds inline code anywhere in a message: in each of its texts, and spread over several of them.
 
 use engram_model::{Message, MessageLimits};
 use serde_json::Value;
@@ -8,8 +8,9 @@ use crate::{
     code_chars,
 };
 
-/// Characters of code in a message. Every text counts, whatever its key; so does code spread over texts that
-/// are read one after the other (a statement in each claim, or in each line of the brief).
+/// Counts the characters of code in a message. Every text counts, under any key, and so does code
+/// spread over texts that are read in sequence (a statement in each claim, or in each line of the
+/// brief).
 pub(super) fn chars(sent: &Value, message: &Message) -> usize {
     let mut each = 0;
     walk(sent, &mut String::new(), &mut |_, text| {
@@ -19,13 +20,13 @@ pub(super) fn chars(sent: &Value, message: &Message) -> usize {
     each.max(spread)
 }
 
-/// Characters of code in texts that are read one after the other.
+/// Counts the characters of code spread over texts that are read in sequence.
 fn spread(texts: &[&str]) -> usize {
     let lines = texts.iter().filter(|it| may_be_spread(it)).count();
     if lines > 1 {
         return code_chars(&texts.join("\n"));
     }
-    // A text of more words is judged by itself.
+    // Texts with more words are judged individually.
     let are_few = |text: &&&str| text.split_whitespace().nth(8).is_none();
     let few: Vec<&str> = texts.iter().filter(are_few).copied().collect();
     if few.len() > 1 {
@@ -35,7 +36,7 @@ fn spread(texts: &[&str]) -> usize {
     }
 }
 
-/// The JSON pointers of texts that contain code; for spread code, of all its texts.
+/// Returns the JSON pointers of texts that contain code; for spread code, those of all its texts.
 pub(super) fn places<'a>(sent: &'a Value, limits: &MessageLimits) -> Vec<(String, &'a str)> {
     let mut texts = Vec::new();
     walk(sent, &mut String::new(), &mut |at, text| {
@@ -59,7 +60,7 @@ pub(super) fn places<'a>(sent: &'a Value, limits: &MessageLimits) -> Vec<(String
     texts
 }
 
-/// Texts that are read one after the other.
+/// Returns groups of texts that are read in sequence.
 fn groups(message: &Message) -> Vec<Vec<&str>> {
     match message {
         Message::Child(child) => {
@@ -94,7 +95,7 @@ fn groups(message: &Message) -> Vec<Vec<&str>> {
     }
 }
 
-/// Visits each text of a value with its JSON pointer; the caller has bounded the depth.
+/// Visits each text of a value with its JSON pointer; the caller has limited the depth.
 pub(super) fn walk<'a>(value: &'a Value, at: &mut String, each: &mut impl FnMut(&str, &'a str)) {
     let length = at.len();
     match value {

@@ -1,5 +1,5 @@
-//! The acceptance criteria (docs/design.md#acceptance-criteria) that are decided here, each
-//! as a test of that name. Those about storage, time and the window are where those are.
+//! Tests the acceptance criteria (docs/design.md#acceptance-criteria) that are decided in this
+//! crate, each in a test of that name. The crates for storage, time and the window test the others.
 #![allow(clippy::unwrap_used)]
 
 use engram_model::{Code, DerefLimits, Limits, PointerType, Spend};
@@ -60,7 +60,7 @@ fn pointer_missing_sha_is_rejected() {
             assert_eq!(code(&message), Some(Code::PointerUnpinned), "{place}");
         }
     }
-    // With nothing behind the @
+    // Nothing follows the @
     let message = with(child(), "/pointer_pack/0", json!("repo:src/a.rs#L1-L2@"));
     assert!(matches!(
         code(&message),

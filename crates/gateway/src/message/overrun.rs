@@ -1,4 +1,4 @@
-//! Every exceeded budget of a message, all at once, so that one resend is enough.
+//! Reports all exceeded budgets of a message at once, so that one resend is enough.
 
 use engram_model::{Cut, Draft, Limits, Message, Refusal};
 use serde_json::Value;
@@ -6,14 +6,14 @@ use serde_json::Value;
 use super::{budgets, code, over, resend, wide};
 use crate::{count_tokens, prose::line_count, roles};
 
-/// The name of the figure of a message's tokens.
+/// The name of the figure for a message's tokens.
 pub(super) const TOKENS: &str = "inline_tokens";
-/// Most places that a refusal names.
+/// The most places that a refusal names.
 const CUTS: usize = 12;
-/// Longest text whose tokens are counted, in bytes.
+/// The longest text whose tokens are counted, in bytes.
 const COUNTED: usize = 32_768;
 
-/// A budget that is exceeded.
+/// A budget that a message exceeds.
 pub(super) struct Overrun {
     name: &'static str,
     used: u64,
@@ -23,7 +23,7 @@ pub(super) struct Overrun {
     cut: Vec<Cut>,
 }
 
-/// Tokens of a text, or a quarter of its bytes if it is too long to count.
+/// The tokens of a text, or a quarter of its bytes if it is too long to count.
 pub(super) fn cost(text: &str) -> u64 {
     wide(if text.len() > COUNTED {
         text.len() / 4
@@ -32,7 +32,7 @@ pub(super) fn cost(text: &str) -> u64 {
     })
 }
 
-/// One refusal for all of them; its sentences are about the first.
+/// Makes one refusal for all of them; its sentences are about the first.
 pub(super) fn refuse(found: Vec<Overrun>) -> Result<(), Refusal> {
     let Some(first) = found.first() else {
         return Ok(());
@@ -50,13 +50,13 @@ pub(super) fn refuse(found: Vec<Overrun>) -> Result<(), Refusal> {
             }
         }
     }
-    // The first of each budget comes before the second of any.
+    // The first cut for each budget comes before the second for any.
     cuts.sort_by_key(|it| it.0);
     cuts.truncate(CUTS);
     Err(refusal.cut(cuts.into_iter().map(|it| it.1)))
 }
 
-/// What a message exceeds, the hard envelope first; `tokens` are the message's.
+/// Returns what a message exceeds, the hard limits first; `tokens` are those of the message.
 pub(super) fn overruns(
     sent: &Value,
     message: &Message,
@@ -93,7 +93,7 @@ pub(super) fn too_long(sent: &Value, tokens: usize, limits: &Limits) -> Option<O
     })
 }
 
-/// The texts that cost most, until cutting them would be enough.
+/// Returns the most expensive texts, as many as must be cut.
 fn costliest(sent: &Value, excess: u64) -> Vec<Cut> {
     let mut texts: Vec<Cut> = Vec::new();
     code::walk(sent, &mut String::new(), &mut |at, text| {
@@ -118,7 +118,7 @@ fn too_many(engrams: &[Draft], limits: &Limits) -> Option<Overrun> {
     if count <= allowed {
         return None;
     }
-    // The least confident first; among equals, the later ones.
+    // The least confident engrams first; among equals, the later ones.
     let mut order: Vec<usize> = (0..count).collect();
     let confidence = |at: &usize| engrams[*at].confidence.unwrap_or(0.0);
     order.sort_by(|one, other| {

@@ -1,4 +1,5 @@
-//! A message as bytes: JSON, or the text form (docs/design.md#messages). Its size is checked before anything else.
+//! Reads a message from bytes: JSON, or the text form (docs/design.md#messages). Its size is
+//! checked first.
 
 use engram_model::{Code, Limits, Refusal};
 use serde_json::Value;
@@ -15,25 +16,27 @@ pub enum Form {
     Text,
 }
 
-/// A message that could be parsed; [`UncheckedMessage::check`] says whether it keeps the contract.
+/// A message that could be parsed; [`UncheckedMessage::check`] checks the contract.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UncheckedMessage {
     /// Its fields, with the headings of the text form in lower case as keys.
     pub value: Value,
     /// How it was written.
     pub form: Form,
-    /// Tokens (`o200k_base`) of the text form as written; 0 for JSON, whose white space costs nothing.
+    /// The tokens (`o200k_base`) of the text form as written; 0 for JSON, whose white space costs
+    /// nothing.
     pub written: usize,
 }
 
 impl UncheckedMessage {
-    /// Checks the message against its contract; the larger token count of its two forms applies.
+    /// Checks the message against its contract; the higher token count of its two forms applies.
     pub fn check(&self, limits: &Limits) -> Result<Checked, Refusal> {
         check(&self.value, self.written, limits)
     }
 }
 
-/// Reads a message in either form. A message with more bytes than its tokens could ever have is not examined.
+/// Reads a message in either form. Refuses a message with more bytes than its allowed tokens could
+/// ever have, without examining it.
 pub fn read_message(bytes: &[u8], limits: &Limits) -> Result<UncheckedMessage, Refusal> {
     read(bytes, limits)
         .map_err(|refusal| skeleton::with_skeleton(refusal, &Value::Null, &Value::Null, limits))
@@ -71,7 +74,8 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<UncheckedMessage, Refusal> {
     })
 }
 
-/// A JSON value without duplicate keys: of two, one reader takes the first and another the last.
+/// A JSON value without duplicate keys, since some readers take the first of two and others the
+/// last.
 struct UniqueKeys(Value);
 
 impl<'de> serde::Deserialize<'de> for UniqueKeys {

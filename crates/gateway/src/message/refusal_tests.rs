@@ -1,4 +1,4 @@
-//! What a refused message is told, and that the message that it is shown passes.
+//! Tests what the refusal of a message says, and that the message it shows passes.
 #![allow(clippy::unwrap_used)]
 
 use engram_model::{BUDGETS, Code, Limits, Refusal, Remedy};
@@ -18,7 +18,7 @@ fn remedy(message: &Value) -> Remedy {
     *refusal(message).remedy.unwrap()
 }
 
-/// A message of so many tokens, in its summary.
+/// A message whose summary is so long that it has this many tokens.
 fn long(tokens: usize) -> Value {
     let mut message = with(child(), "/role", json!("reviewer"));
     while count_tokens(&message.to_string()) < tokens {
@@ -28,7 +28,8 @@ fn long(tokens: usize) -> Value {
     message
 }
 
-/// 1,200 inline tokens are refused, and resent in the form that the refusal shows (docs/design.md#messages-stay-small).
+/// A message of 1,200 inline tokens is refused, and passes in the form that the refusal shows
+/// (docs/design.md#messages-stay-small).
 #[test]
 fn a_message_of_1200_inline_tokens_is_refused_and_its_skeleton_passes() {
     let message = long(1200);
@@ -41,17 +42,18 @@ fn a_message_of_1200_inline_tokens_is_refused_and_its_skeleton_passes() {
     assert_eq!(remedy.cut[0].at, "/output/summary");
     assert!(
         remedy.cut[0].tokens > used - 800,
-        "without it, it would fit"
+        "cutting it would be enough"
     );
     let skeleton = remedy.skeleton.unwrap();
     assert!(validate_message(&skeleton, &Limits::default()).is_ok());
     assert_eq!(
         skeleton["engrams"], message["engrams"],
-        "what was sound stays"
+        "valid engrams are kept"
     );
 }
 
-/// Inline code without a grant is refused; with one, so many characters pass (docs/design.md#messages-stay-small).
+/// Inline code without a grant is refused; with one, the granted number of characters passes
+/// (docs/design.md#messages-stay-small).
 #[test]
 fn inline_code_without_a_grant_says_where_it_stands() {
     let message = with(
@@ -278,7 +280,7 @@ fn both_forms_are_one_message_and_the_larger_count_counts() {
         assert_eq!(json.message, text.message);
         assert_eq!(json.tokens, count_tokens(&message.to_string()));
         assert_eq!(text.tokens, json.tokens.max(count_tokens(&written)));
-        // Blanks between lines cost what they cost, though the message is short.
+        // Blanks between lines count, even if the message itself is short.
         let blank = written.replace('\n', &"\n \n\n".repeat(40));
         let sent = read_message(blank.as_bytes(), &limits).unwrap();
         assert_eq!(sent.value, message);
@@ -286,7 +288,7 @@ fn both_forms_are_one_message_and_the_larger_count_counts() {
     }
 }
 
-/// Whoever writes the text form sends the skeleton on in it, and it costs more than JSON.
+/// A skeleton must also pass in the text form, which costs more than JSON.
 #[test]
 fn a_skeleton_passes_in_either_form() {
     let limits = Limits::default();
@@ -410,7 +412,7 @@ fn a_skeleton_keeps_what_passes_whatever_was_wrong() {
         assert!(validate_message(&skeleton, &Limits::default()).is_ok());
         assert_eq!(skeleton.pointer(key), Some(&kept), "{message}");
     }
-    // What it leaves out is said.
+    // The hint says what the skeleton leaves out.
     let engram = child()["engrams"][0].clone();
     let mut unsound = engram.clone();
     unsound["ttl"] = Value::Null;
@@ -430,7 +432,7 @@ fn a_skeleton_keeps_what_passes_whatever_was_wrong() {
     let told = validate_message(&child(), &none).unwrap_err();
     assert!(
         told.remedy.unwrap().skeleton.is_none(),
-        "nothing passes there"
+        "no message passes this limit"
     );
 }
 

@@ -1,5 +1,6 @@
-//! Makes a message that passes from what can stay of one that does not: the reject-and-resend loop
-//! (docs/design.md#messages) then takes one round. It invents nothing but the words of an empty form.
+//! Makes a message that passes from the valid parts of one that does not, so that the
+//! reject-and-resend loop (docs/design.md#messages) takes one round. It invents nothing but the
+//! words of an empty form.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +10,14 @@ use serde_json::{Map, Value, json};
 use super::{CHILD, PARENT, budgets::narrowed, engram, inspect};
 use crate::{code_chars, count_tokens, prose, to_text};
 
-/// Most that is kept of one list.
+/// The most items kept of one list.
 const KEPT: usize = 12;
-/// Longest text that is kept, in characters, and how much of it is examined, in bytes.
+/// The longest text that is kept, in characters, and the most of it that is examined, in bytes.
 const TEXT: usize = 240;
 const LOOKED: usize = 4096;
 
-/// The refusal of a message with a skeleton of what is `kept` of it, where one passes. The hint says how much of
-/// what was `sent` the skeleton leaves out.
+/// Adds a skeleton made of `kept` to the refusal of a message, if one passes. The hint says how
+/// much of `sent` the skeleton leaves out.
 pub fn with_skeleton(refusal: Refusal, sent: &Value, kept: &Value, limits: &Limits) -> Refusal {
     let Some(made) = skeleton(kept, limits) else {
         return refusal;
@@ -40,7 +41,7 @@ pub fn with_skeleton(refusal: Refusal, sent: &Value, kept: &Value, limits: &Limi
     Refusal { hint, ..refusal }.skeleton(made)
 }
 
-/// What can stay of a message, in a form that passes; none if not even an empty one would.
+/// Makes a message that passes; `None` if not even an empty one would.
 fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     let is_parent = PARENT.iter().any(|key| sent.get(key).is_some())
         && CHILD.iter().all(|key| sent.get(key).is_none());
@@ -49,9 +50,9 @@ fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     } else {
         child(sent, limits)
     };
-    // Every round removes something, so the loop ends.
+    // Each round removes something, so the loop ends.
     loop {
-        // It may be sent on in the text form, which costs more.
+        // The sender may use the text form, which costs more.
         let written = count_tokens(&to_text(&made));
         if inspect(&made, written, limits).is_ok() {
             return Some(made);
@@ -62,7 +63,7 @@ fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     }
 }
 
-/// What to remove, in order: first what can be found again, last what was said.
+/// What to remove, in order: first what can be found again, last what the sender said.
 const TAKEN: [&str; 7] = [
     "target_pointer_pack",
     "pointer_pack",
@@ -136,7 +137,7 @@ fn parent(sent: &Value, limits: &Limits) -> Value {
     })
 }
 
-/// The items that pass, among a list's first; later ones are not examined.
+/// Returns the items that pass, from the beginning of a list; later ones are not examined.
 fn items(list: &Value, most: usize, keep: impl Fn(&Value) -> Option<Value>) -> Value {
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
     list.iter()
@@ -146,7 +147,7 @@ fn items(list: &Value, most: usize, keep: impl Fn(&Value) -> Option<Value>) -> V
         .collect()
 }
 
-/// An engram that could be stored as it is.
+/// Returns an engram that could be stored unchanged.
 fn sound(sent: &Value, limits: &Limits) -> Option<Value> {
     let text = sent["claim"].as_str()?;
     let draft = serde_json::from_value(sent.clone()).ok()?;
@@ -160,7 +161,7 @@ fn pointer(sent: &Value, limits: &Limits) -> Option<Value> {
     Some(sent.clone())
 }
 
-/// Known budgets, no wider than the limits.
+/// Returns the known budgets within the limits.
 fn budgets(sent: &Value, limits: &Limits) -> Value {
     let given: BTreeMap<String, u64> = BUDGETS
         .iter()
@@ -168,7 +169,7 @@ fn budgets(sent: &Value, limits: &Limits) -> Value {
         .collect();
     let is_narrow = |name: &String, most: &u64| {
         let one = BTreeMap::from([(name.clone(), *most)]);
-        // A budget that changes nothing is as wide as the limit, or wider.
+        // Drops a budget that changes nothing, since it is at the limit or above it.
         (narrowed(limits, &one) != *limits).then(|| (name.clone(), json!(most)))
     };
     let kept: Map<String, Value> = given
@@ -178,7 +179,7 @@ fn budgets(sent: &Value, limits: &Limits) -> Value {
     Value::Object(kept)
 }
 
-/// A short word on one line, without code.
+/// Returns a short word on one line, without code, or else `otherwise`.
 fn word(sent: &Value, otherwise: &str) -> String {
     let text = sent.as_str().map(str::trim).unwrap_or_default();
     let is_word = (1..=40).contains(&text.chars().count())
@@ -187,12 +188,12 @@ fn word(sent: &Value, otherwise: &str) -> String {
     if is_word { text } else { otherwise }.to_owned()
 }
 
-/// A text's first sentences without code, on one line.
+/// Returns the first sentences of a text without code, on one line.
 fn said(sent: &Value, most: usize) -> String {
     let text = sent.as_str().unwrap_or_default();
     let text = &text[..text.floor_char_boundary(LOOKED)];
     if code_chars(text) > 0 {
-        // Half of a statement is still part of it.
+        // Half of a statement would still be code.
         return String::new();
     }
     let mut kept = String::new();

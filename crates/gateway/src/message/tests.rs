@@ -51,7 +51,7 @@ pub(super) fn parent() -> Value {
     })
 }
 
-/// `message` with the value at a JSON pointer replaced, added, or (null) taken away.
+/// Returns `message` with the value at a JSON pointer replaced, added, or (null) removed.
 pub(super) fn with(mut message: Value, path: &str, value: Value) -> Value {
     let (within, key) = path.rsplit_once('/').unwrap();
     match message.pointer_mut(within).unwrap() {

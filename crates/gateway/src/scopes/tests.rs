@@ -1,4 +1,4 @@
-//! Scopes and promotions as tables.
+//! Tables of scopes and promotions.
 
 use super::*;
 use crate::kin::tests::{family, find, id};
@@ -23,7 +23,7 @@ fn agents_write_what_is_configured() {
         org: true,
         ..named.clone()
     };
-    // Turned on, but agents only get there by promotion
+    // Turned on, but agents get there only by promotion
     let on = Scopes {
         org: true,
         global: true,

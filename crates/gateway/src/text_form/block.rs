@@ -1,10 +1,10 @@
-//! Line-based syntax: mappings and lists by indentation, and block scalars.
+//! Parses the line-based syntax: mappings and lists by indentation, and block scalars.
 
 use serde_json::{Map, Value};
 
 use super::{Flaw, MAX_DEPTH, flow};
 
-/// Most lines of one value in quotes or brackets; it is parsed again for each.
+/// The most lines of one value in quotes or brackets; it is parsed again for each line.
 const FLOW_LINES: usize = 100;
 
 /// One line, without its indentation.
@@ -12,7 +12,7 @@ const FLOW_LINES: usize = 100;
 struct Line<'a> {
     number: usize,
     indent: usize,
-    /// Without the spaces and tabs at its end.
+    /// The text without trailing spaces and tabs.
     text: &'a str,
     /// The whole line, for block scalars.
     whole: &'a str,
@@ -33,7 +33,7 @@ pub(super) fn document(text: &str) -> Result<Vec<(String, Value)>, Flaw> {
     reader.entries(0, 1)
 }
 
-/// Lines end at `\n`, `\r\n` or `\r`, as in YAML.
+/// Splits a text into lines at `\n`, `\r\n` or `\r`, as in YAML.
 fn lines(text: &str) -> Result<Vec<Line<'_>>, Flaw> {
     let mut lines = Vec::new();
     for (at, ended) in text.split('\n').enumerate() {
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
             return Ok(Value::Object(fields));
         }
         self.at += 1;
-        // What belongs to it is indented at least as deep as it is.
+        // The lines of the scalar are indented at least as deep as its first.
         self.scalar(line.text, line, line.indent.saturating_sub(1))
     }
 
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
                 items.push(self.below(indent, false, depth)?);
                 continue;
             }
-            // What follows the dash starts a line of its own, indented by its column.
+            // The text after the dash counts as a line of its own, indented by its column.
             let within = Line {
                 indent: line.indent + line.text.len() - rest.len(),
                 text: rest,
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         Ok(entries)
     }
 
-    /// What is below a key or a dash: deeper, or for a key a list at its own column.
+    /// Parses what is below a key or a dash: deeper lines, or for a key a list at its own column.
     fn below(&mut self, indent: usize, is_key: bool, depth: usize) -> Result<Value, Flaw> {
         match self.peek() {
             Some(next)
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value that starts in a line already taken; `indent` is that of its key or dash.
+    /// Parses a value that starts in a line already taken; `indent` is that of its key or dash.
     fn scalar(&mut self, text: &'a str, line: Line<'a>, indent: usize) -> Result<Value, Flaw> {
         match text.as_bytes().first() {
             Some(b'|' | b'>') => self.block(text, line, indent).map(Value::String),
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value in quotes or brackets, over as many lines as it takes.
+    /// Parses a value in quotes or brackets, over as many lines as it takes.
     fn flow(&mut self, text: &'a str, line: Line<'a>, indent: usize) -> Result<Value, Flaw> {
         let mut read = text.to_owned();
         for _ in 0..FLOW_LINES {
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
         Err(Flaw::new(line.number, what))
     }
 
-    /// `|` keeps line ends, `>` folds them; `-` and `+` decide the last one.
+    /// Parses a block scalar: `|` keeps line ends, `>` folds them; `-` and `+` decide the last one.
     fn block(&mut self, header: &str, line: Line<'_>, indent: usize) -> Result<String, Flaw> {
         let (mut chomp, mut given) = (None, None);
         for mark in header[1..].chars() {
@@ -255,7 +255,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Lines of a `>` block: neighbours become one line, a blank line a line end, deeper lines stay.
+/// Folds the lines of a `>` block: neighbours become one line, a blank line becomes a line end, and
+/// deeper lines stay as they are.
 fn folded(lines: &[&str]) -> String {
     let mut text = String::new();
     let mut last_joins = false;
@@ -278,7 +279,7 @@ fn is_item(text: &str) -> bool {
     text == "-" || text.starts_with("- ")
 }
 
-/// The key that a line starts with, plain or quoted, and what follows its colon.
+/// The key at the start of a line, plain or quoted, and the text after its colon.
 fn key_of(text: &str) -> Option<(String, &str)> {
     if let Some(quote @ ('"' | '\'')) = text.chars().next() {
         let end = text[1..].find(quote)? + 1;
@@ -292,7 +293,7 @@ fn key_of(text: &str) -> Option<(String, &str)> {
     (is_key && is_name(key)).then(|| (key.to_owned(), rest.trim_start_matches(' ')))
 }
 
-/// Keys of the contract are words.
+/// Whether a key is a word, as all keys of the contract are.
 pub(super) fn is_name(key: &str) -> bool {
     !key.is_empty()
         && key.len() <= 60

@@ -1,10 +1,10 @@
-//! Values in one piece: plain and quoted scalars, and mappings and lists in brackets.
+//! Parses values in one piece: plain and quoted scalars, and mappings and lists in brackets.
 
 use serde_json::{Map, Number, Value};
 
 use super::{Flaw, MAX_DEPTH, block::is_name};
 
-/// A value in quotes or brackets that is the whole text.
+/// Parses a value in quotes or brackets that takes the whole text.
 pub(super) fn value(text: &str, line: usize) -> Result<Value, Flaw> {
     let mut cursor = Cursor { rest: text, line };
     let value = cursor.value(1)?;
@@ -16,7 +16,7 @@ pub(super) fn value(text: &str, line: usize) -> Result<Value, Flaw> {
     }
 }
 
-/// A plain scalar that ends with its line.
+/// Parses a plain scalar that ends with its line.
 pub(super) fn plain(text: &str, line: usize) -> Result<Value, Flaw> {
     if let Some(what) = not_plain(text) {
         return Err(Flaw::new(line, what));
@@ -24,7 +24,7 @@ pub(super) fn plain(text: &str, line: usize) -> Result<Value, Flaw> {
     Ok(typed(text))
 }
 
-/// Why a text needs quotes.
+/// Explains why a text needs quotes.
 fn not_plain(text: &str) -> Option<&'static str> {
     let first = text.chars().next()?;
     let second = text.chars().nth(1);
@@ -53,7 +53,7 @@ fn not_plain(text: &str) -> Option<&'static str> {
     }
 }
 
-/// What a plain scalar means: null, a boolean, a number, else its text.
+/// Types a plain scalar: null, a boolean, a number, or else its text.
 fn typed(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -71,7 +71,7 @@ fn number(text: &str) -> Option<Number> {
         return None;
     }
     match text.strip_prefix('.') {
-        // YAML allows such fractions, JSON does not.
+        // YAML allows a fraction without a leading zero, JSON does not.
         Some(fraction) => serde_json::from_str(&format!("0.{fraction}")).ok(),
         None => serde_json::from_str(text).ok(),
     }
@@ -192,7 +192,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A plain scalar within brackets: it ends with its line, at a comma or at a bracket.
+    /// Parses a plain scalar within brackets, which ends with its line, at a comma or at a bracket.
     fn plain(&mut self) -> Result<Value, Flaw> {
         let end = self
             .rest
@@ -240,7 +240,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A line end within quotes is a space; a blank line is a line end.
+    /// Folds a line end within quotes into a space, and a blank line into a line end.
     fn fold(&mut self, text: &mut String) {
         text.truncate(text.trim_end_matches([' ', '\t']).len());
         let rest = self.rest.trim_start_matches([' ', '\t', '\n']);
@@ -293,7 +293,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A character by its code point; JSON writes high ones as a surrogate pair.
+    /// Reads a character by its code point; JSON writes high ones as a surrogate pair.
     fn code_point(&mut self, digits: usize) -> Result<char, Flaw> {
         let high = self.hex(digits)?;
         let code = match (high, self.rest.strip_prefix("\\u")) {

@@ -1,10 +1,11 @@
-//! Prints a message in the text form (docs/design.md#messages); parsing it gives the same message back.
+//! Prints a message in the text form (docs/design.md#messages); parsing it gives the same message
+//! back.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-/// Keys in the order of the contract; others follow in their own order.
+/// Keys in the order of the contract; all others come after these, in their own order.
 #[rustfmt::skip]
 const ORDER: &[&str] = &[
     "role", "task_status", "shared_brief_micro", "budgets", "engrams", "kind", "claim", "confidence", "ttl",
@@ -12,7 +13,7 @@ const ORDER: &[&str] = &[
     "cap_tokens", "reason", "output", "summary", "grants", "target_pointer_pack",
 ];
 
-/// The text form of a message; the caller bounds its depth.
+/// Returns the text form of a message; the caller limits its depth.
 pub fn to_text(message: &Value) -> String {
     let mut text = String::new();
     for (key, value) in ordered(message) {
@@ -29,7 +30,7 @@ fn ordered(value: &Value) -> Vec<(&String, &Value)> {
     fields
 }
 
-/// What follows a colon: beside it, or deeper on lines of its own.
+/// Prints the value of a key: beside the colon, or deeper on lines of its own.
 fn below(text: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Array(items) if !items.is_empty() => {
@@ -52,7 +53,7 @@ fn below(text: &mut String, value: &Value, indent: usize) {
     }
 }
 
-/// An item of a list: its first field stands beside the dash.
+/// Prints an item of a list, with its first field beside the dash.
 fn entry(text: &mut String, item: &Value, indent: usize) {
     if !item.is_object() || is_pointer(item) || item.as_object().is_some_and(|it| it.is_empty()) {
         let _ = writeln!(text, "{}", inline(item));
@@ -69,7 +70,8 @@ fn is_pointer(value: &Value) -> bool {
     value.get("ref").is_some() && value.get("type").is_some()
 }
 
-/// JSON is YAML, except for control characters that it allows; a pointer is written as an object.
+/// Prints a value as JSON, which is YAML except for some control characters; a pointer is written
+/// as an object.
 fn inline(value: &Value) -> String {
     if is_pointer(value) {
         let fields = ordered(value).into_iter();

@@ -46,7 +46,7 @@ OUTPUT:
   next: "Await grant or alternative pointers."
 "#;
 
-/// A parent's.
+/// A parent's message.
 const PARENT: &str = r#"ROLE: programmer
 SHARED_BRIEF_MICRO:
   - "Goal: implement Engram Bus with 5% context rule; pointer-first only."

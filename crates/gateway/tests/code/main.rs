@@ -1,12 +1,13 @@
-//! Code in forms that somebody chose who had not read the finder: `forms.jsonl` was looked at while the
-//! finder was made, `unseen.jsonl` by the same author and `strangers.jsonl` by another were only counted.
+//! Tests code in forms chosen by authors who had not read the finder. `forms.jsonl` was used while
+//! the finder was made. Of `unseen.jsonl`, by the same author, and `strangers.jsonl`, by another,
+//! only the results were counted.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use engram_gateway::code_chars;
 use serde_json::Value;
 
-/// The forms whose text passes for prose, and how many there are.
+/// Returns the forms whose text passes for prose, and the number of forms.
 fn passed(forms: &str) -> (Vec<String>, usize) {
     let forms = forms.lines().map(|it| serde_json::from_str(it).unwrap());
     let forms: Vec<Value> = forms.collect();

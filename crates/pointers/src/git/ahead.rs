@@ -1,6 +1,7 @@
-//! Checks what libgit2 is about to open. libgit2 opens whatever has the right name and waits: at
-//! a pipe for ever. It reads settings into memory, and what they include, and what that includes.
-//! Whoever can rename files of the repository in that moment can do more than make us wait.
+//! Checks what libgit2 is about to open. libgit2 opens any file with the right name and waits, at a
+//! pipe for ever. It reads settings into memory, and all the files that they include, recursively.
+//! A process that can rename files of the repository between this check and the opening could do
+//! worse than make us wait.
 
 use std::{
     io::ErrorKind,
@@ -19,15 +20,15 @@ use super::named;
 const NOT_REGULAR: &str = "is neither a file nor a folder";
 /// No real settings file is larger.
 const MOST_SETTINGS: u64 = 2 << 20;
-/// How many files settings may be spread over, each counted as often as it is included.
+/// The most files that settings may be spread over; each counts as often as it is included.
 const MOST_INCLUDED: usize = 100;
-/// A list of them is a few lines.
+/// Real lists of object folders are a few lines.
 const MOST_ALTERNATES: u64 = 64 << 10;
-/// How many places a repository may look for objects in.
+/// The most folders that a repository may store objects in.
 const MOST_STORES: usize = 100;
 
-/// What is opened of a repository's folder, besides refs and objects. What git writes all the time is
-/// looked at again by whoever reads it.
+/// The entries of a repository's folder that are opened, besides refs and objects. Whatever git
+/// writes all the time is checked again before each read.
 pub(crate) const OWN: [&str; 14] = [
     "HEAD",
     "commondir",
@@ -45,8 +46,8 @@ pub(crate) const OWN: [&str; 14] = [
     "objects/info/alternates",
 ];
 
-/// Refuses a repository that could not be opened without waiting: the one at `from`, or with `search`
-/// the nearest around it.
+/// Refuses a repository that cannot be opened without blocking: the one at `from`, or with `search`
+/// the nearest one around it.
 pub(crate) fn look(from: &Path, search: bool) -> Result<(), Refusal> {
     let from = from.canonicalize().unwrap_or_else(|_| from.to_owned());
     for at in from.ancestors() {
@@ -64,7 +65,7 @@ pub(crate) fn look(from: &Path, search: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The folders in which a repository looks for objects.
+/// Returns the folders where a repository stores objects.
 pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
     let mut stores = vec![common_dir.join("objects")];
     let mut next = 0;
@@ -74,7 +75,7 @@ pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
         regular(&named)?;
         let bytes = match disk::read_small(&named, MOST_ALTERNATES) {
             Ok(bytes) => bytes,
-            // libgit2 would read it all the same.
+            // libgit2 would read this file nevertheless.
             Err(Miss::Failed(e)) if e.kind() == ErrorKind::FileTooLarge => {
                 return Err(refused(&named, "lists too many object folders"));
             }
@@ -99,7 +100,7 @@ pub(crate) fn stores(common_dir: &Path) -> Result<Vec<PathBuf>, Refusal> {
     Ok(stores)
 }
 
-/// The folder that a `.git` leads to.
+/// Returns the folder that a `.git` leads to.
 fn linked(dot_git: &Path) -> Result<Option<PathBuf>, Refusal> {
     let Ok(metadata) = dot_git.metadata() else {
         return Ok(None);
@@ -125,7 +126,7 @@ fn look_at(git_dir: &Path) -> Result<(), Refusal> {
         for folder in ["pack", "info/commit-graphs"] {
             let entries = store.join(folder).read_dir();
             for entry in entries.into_iter().flatten().flatten() {
-                // Mostly files: the folder says so itself.
+                // Most entries are files, as the folder listing itself says.
                 if !entry.file_type().is_ok_and(|it| it.is_file()) {
                     regular(&entry.path())?;
                 }
@@ -147,7 +148,7 @@ fn look_at(git_dir: &Path) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A file of settings and what it includes, whether or not the condition for that holds.
+/// Checks a settings file and the files it includes, even those whose condition does not hold.
 fn settings(file: &Path, left: &mut usize) -> Result<(), Refusal> {
     let bytes = match disk::read_small(file, MOST_SETTINGS) {
         Ok(bytes) => bytes,
@@ -173,8 +174,9 @@ fn settings(file: &Path, left: &mut usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The paths that settings include: those of every key `path`, where there is a section that could
-/// include anything. Git's own rules for values are not followed: one that needs them is an error.
+/// Returns the paths that settings include: those of every key `path`, if there is a section that
+/// could include anything. Git's own rules for values are not followed; a value that needs them is
+/// an error.
 fn included(text: &str) -> Vec<Result<String, ()>> {
     let lower = text.to_ascii_lowercase();
     let includes = lower

@@ -1,5 +1,4 @@
-//! What is kept in a repository for the claims that rest on it: refs to the commits that they are
-//! pinned to. The one place that writes to a repository; everything else here only reads.
+//! Keeps the commits to which claims are pinned, by refs. Only this module writes to a repository.
 
 use std::{
     io::{self, Write},
@@ -14,15 +13,15 @@ use crate::{Repo, Snapshot, refuse, worktree};
 
 use super::tree::{self, FOLDER};
 
-/// Where the refs are.
+/// The folder of the refs.
 const KEPT: [&str; 3] = ["refs", "engram", "keep"];
-/// Larger folders are not rebuilt in memory, which happens once for each file that is kept.
+/// Larger folders are not rebuilt in memory, which happens once for each kept file.
 const MOST_FOLDER: usize = 4 << 20;
 
 impl Repo {
-    /// Keeps a commit from being collected once no branch reaches it: the one thing that is written
-    /// to a repository. Not through libgit2: it follows links, and writes what the repository's
-    /// settings say to a log that can be a link too.
+    /// Keeps a commit from being collected once no branch reaches it. This is all that is written
+    /// to a repository. libgit2 is not used: it follows links, and writes whatever the settings of
+    /// the repository say to a log, which can be a link too.
     pub fn keep(&self, commit: &str) -> Result<(), Refusal> {
         let id = Oid::from_str(commit).map_err(|e| self.rev_refused(commit, &e))?;
         if self.keeps(commit) {
@@ -41,15 +40,15 @@ impl Repo {
         })
     }
 
-    /// Whether a ref keeps the commit with this full id, packed or not. A ref that has its name and leads to
-    /// another does not.
+    /// Returns whether a ref, packed or not, keeps the commit with this full id. A ref of that name
+    /// that leads to another commit does not count.
     pub fn keeps(&self, commit: &str) -> bool {
         let found = self.find_ref(&format!("refs/engram/keep/{commit}"));
         found.is_ok_and(|it| it.target().is_some_and(|id| id.to_string() == commit))
     }
 
-    /// A commit with one file as given and all others as in `base`, in memory alone: it is gone with
-    /// this handle, and nothing is written.
+    /// Makes a commit with one file as given and all others as in `base`. It exists in memory only,
+    /// until this handle is dropped.
     pub(crate) fn commit_in_memory(
         &self,
         base: Option<&str>,
@@ -68,7 +67,7 @@ impl Repo {
         path: &str,
         bytes: &[u8],
     ) -> Result<Oid, git2::Error> {
-        // Ahead of every store on disk, so that it takes all that is written.
+        // Comes before every store on disk, so that it receives all writes.
         const FIRST: i32 = 1000;
         if !self.writes_to_memory.replace(true) {
             self.git.odb()?.add_new_mempack_backend(FIRST)?;
@@ -91,7 +90,7 @@ impl Repo {
         Ok(id)
     }
 
-    /// A tree in which a file is to be changed.
+    /// The tree whose file is to be replaced.
     fn base_of(&self, root: Oid, path: &str) -> Result<git2::Tree<'_>, git2::Error> {
         let mut at = root;
         for name in path.split('/') {
@@ -115,8 +114,9 @@ impl Repo {
     }
 }
 
-/// The same pointer, pinned to a copy of its file, where its commit cannot be kept; the caller stores the copy.
-/// None for a comparison, which is of no one file, and for a file that is too large to be copied.
+/// Returns the same pointer, pinned to a copy of its file, if its commit cannot be kept; the caller
+/// stores the copy. `None` for a comparison, which has no single file, and for a file that is too
+/// large to copy.
 pub fn copied(repo: &Repo, pointer: &Pointer) -> Result<Option<(Pointer, Snapshot)>, Refusal> {
     let mut pointer = pointer.clone();
     let (Target::Repo { path, pin, .. }
@@ -141,17 +141,17 @@ pub fn copied(repo: &Repo, pointer: &Pointer) -> Result<Option<(Pointer, Snapsho
     Ok(Some((pointer, snapshot)))
 }
 
-/// A file that then takes the ref's name. Not git's lock: this ref has only ever one value, so nobody need
-/// wait for another, and what a process that was killed left here must not stop the next. Git passes over
-/// what ends like this.
+/// The name of a temporary file, which is then renamed to the ref. It is not git's lock: this ref
+/// only ever has one value, so writers need not wait for each other, and a file left by a killed
+/// process must not block the next writer. Git ignores names with this ending.
 fn unfinished(id: &str) -> String {
     static WRITTEN: AtomicU32 = AtomicU32::new(0);
     let nth = WRITTEN.fetch_add(1, Ordering::Relaxed);
     format!("{id}.{}-{nth}.lock", std::process::id())
 }
 
-/// Writes a ref: to the disk under a name of its own first, so that a crash leaves all of it or nothing.
-/// Folders on the way are made, and may not be links; a link that has the name is replaced.
+/// Writes a ref, first to a temporary file on disk, so that a crash leaves all of it or nothing.
+/// Makes missing folders and refuses those that are links; replaces a link of the ref's own name.
 #[cfg(unix)]
 fn write(git_dir: &Path, id: &str) -> io::Result<()> {
     use rustix::{
@@ -169,7 +169,7 @@ fn write(git_dir: &Path, id: &str) -> io::Result<()> {
         at = openat(&at, name, folder | OFlags::NOFOLLOW, Mode::empty())?;
     }
     let name = unfinished(id);
-    // Left by an earlier process of this number.
+    // An earlier process with the same id may have left it.
     let _ = unlinkat(&at, &name, AtFlags::empty());
     let file = openat(
         &at,
@@ -187,7 +187,7 @@ fn write(git_dir: &Path, id: &str) -> io::Result<()> {
     written
 }
 
-/// The same without folder handles: each name is checked before it is entered.
+/// Does the same without folder handles, by checking each name before entering it.
 #[cfg(not(unix))]
 fn write(git_dir: &Path, id: &str) -> io::Result<()> {
     use std::{fs, io::ErrorKind};
@@ -201,7 +201,7 @@ fn write(git_dir: &Path, id: &str) -> io::Result<()> {
         }
     }
     let new = at.join(unfinished(id));
-    // Left by an earlier process of this number.
+    // An earlier process with the same id may have left it.
     let _ = fs::remove_file(&new);
     let mut file = fs::File::create_new(&new)?;
     let written = writeln!(file, "{id}").and_then(|()| file.sync_all());

@@ -1,5 +1,5 @@
-//! libgit2 as it is set up here, once for the process, and what memory it may take: a stranger's
-//! object says of itself how large it is, and what it is made from may be larger still.
+//! Configures libgit2 once for the process, and limits its memory: a stranger's object can claim
+//! any size, and the objects it is built from can be larger still.
 
 use std::{
     cell::Cell,
@@ -11,33 +11,33 @@ use git2::ObjectType;
 
 /// Objects and other files of a repository are read up to this size.
 pub(crate) const MAX_OBJECT: usize = 64 << 20;
-/// What stands around an object.
+/// Memory that libgit2 needs around an object.
 const AROUND: usize = 64 << 10;
-/// What reading one object may take together, one piece after another: it can be made from another
-/// that is made from another, thousands of times.
+/// The most memory that reading one object may allocate in total: its deltas can form a chain of
+/// thousands.
 const FOR_OBJECT: usize = 3 << 30;
-/// What a table of a repository may take: its settings, its refs, its index.
+/// The most memory for one table of a repository: its settings, its refs or its index.
 const FOR_TABLE: usize = 192 << 20;
 
-/// Trees of up to this size are kept parsed: the root of a large repository is asked for once for
-/// each pointer. libgit2 keeps those up to 4 KiB.
+/// Parsed trees up to this size are cached, since each pointer reads the root of its repository. By
+/// default, libgit2 caches trees up to 4 KiB.
 const LARGEST_KEPT_TREE: usize = 4 << 20;
-/// Files of up to this size are kept unpacked, since many claims point into the same file.
+/// Files up to this size are cached unpacked, since many claims point into the same file.
 const LARGEST_KEPT_FILE: usize = 256 << 10;
-/// What is kept of all objects.
+/// The size of the cache for all objects.
 const KEPT: isize = 64 << 20;
 
 thread_local! {
-    /// What is left for that which is being read; none where nothing is counted.
+    /// The memory left for the current read; `None` where none is counted.
     static LEFT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Reads one object.
+/// Reads one object within its memory limit.
 pub(crate) fn object<T>(read: impl FnOnce() -> T) -> T {
     within(FOR_OBJECT, read)
 }
 
-/// Reads one table.
+/// Reads one table within its memory limit.
 pub(crate) fn table<T>(read: impl FnOnce() -> T) -> T {
     within(FOR_TABLE, read)
 }
@@ -49,15 +49,15 @@ fn within<T>(most: usize, read: impl FnOnce() -> T) -> T {
     answer
 }
 
-/// Partial clones announce themselves by an extension that libgit2 does not know. What they lack
-/// is reported when it is asked for, so they can be opened.
+/// Partial clones use an extension that libgit2 does not know. A missing object is reported only
+/// when it is read, so such clones can be opened.
 #[allow(unsafe_code)]
 pub(crate) fn set_up() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: these are libgit2's globals; `Once` makes this their only write, and repositories,
-        // which read them, are opened by this crate alone and after it. The allocator asks the one
-        // that was there before, so that either frees what the other gave.
+        // SAFETY: these are libgit2's globals; `Once` makes this their only write, and
+        // repositories, which read them, are opened by this crate alone and after it. The allocator
+        // calls the earlier one, so that either can free what the other allocated.
         let set = unsafe {
             git2::opts::set_extensions(&["partialclone"])
                 .and_then(|()| {
@@ -72,11 +72,11 @@ pub(crate) fn set_up() {
                     libgit2_sys::git_libgit2_opts(option, &raw const ALLOCATOR)
                 })
         };
-        // As git does, objects are believed that inflate; git fsck finds the others.
+        // Like git, trusts any object that inflates; git fsck finds the corrupt ones.
         git2::opts::strict_hash_verification(false);
         match set {
             Ok(0) => {}
-            Ok(code) => tracing::warn!(code, "libgit2 has no limit of memory"),
+            Ok(code) => tracing::warn!(code, "libgit2 runs without a memory limit"),
             Err(e) => tracing::warn!("libgit2 cannot be set up; partial clones may not open: {e}"),
         }
     });
@@ -96,7 +96,7 @@ static ALLOCATOR: Allocator = Allocator {
     free,
 };
 
-/// Whether so much may be taken at once, and by what is being read.
+/// Returns whether `size` bytes may be allocated, both at once and within the current read.
 fn may_take(size: usize) -> bool {
     if size > MAX_OBJECT + AROUND {
         return false;
@@ -111,11 +111,11 @@ fn may_take(size: usize) -> bool {
     }
 }
 
-// Where it is given no memory, libgit2 gives up what it does and says so.
+// If an allocation fails, libgit2 aborts its operation and reports the failure.
 #[allow(unsafe_code)]
 extern "C" fn malloc(size: usize, _: *const c_char, _: c_int) -> *mut c_void {
     if may_take(size) {
-        // SAFETY: any size may be asked for.
+        // SAFETY: malloc accepts any size.
         unsafe { libc::malloc(size) }
     } else {
         std::ptr::null_mut()
@@ -125,7 +125,7 @@ extern "C" fn malloc(size: usize, _: *const c_char, _: c_int) -> *mut c_void {
 #[allow(unsafe_code)]
 extern "C" fn realloc(old: *mut c_void, size: usize, _: *const c_char, _: c_int) -> *mut c_void {
     if may_take(size) {
-        // SAFETY: `old` is null, or libgit2 had it from `malloc` and gives it up for the new one.
+        // SAFETY: `old` is null, or libgit2 got it from `malloc` and gives it up for the new one.
         unsafe { libc::realloc(old, size) }
     } else {
         std::ptr::null_mut()

@@ -1,5 +1,5 @@
-//! The repository, however it is laid out: opened, its revisions, trees and objects, each within bounds,
-//! since it may be a stranger's.
+//! Opens repositories of any layout, and reads their revisions, trees and objects. A repository may
+//! be a stranger's, so each read has limits.
 
 pub(crate) mod ahead;
 pub(crate) mod keep;

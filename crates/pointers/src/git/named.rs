@@ -1,25 +1,25 @@
-//! Which repository a working tree names, and whether that names it back.
+//! Checks whether a working tree and its repository name each other.
 //!
 //! A folder can name any repository: by a `.git` that is a file or a link, by a `commondir` in its
-//! own git folder, by `core.worktree`. Whoever sent it wrote that. What git itself lays out leads
-//! back, with one exception: `git clone --separate-git-dir` and `git init --separate-git-dir` write
-//! a `.git` file and nothing in the repository that it leads to.
+//! own git folder, by `core.worktree`. A stranger who sent the folder wrote these. Layouts made by
+//! git lead back, with one exception: `git clone --separate-git-dir` and
+//! `git init --separate-git-dir` write a `.git` file but nothing in the repository it leads to.
 
 use std::path::{Path, PathBuf};
 
 use crate::{Repo, worktree::disk};
 
-/// A path in a file of its own.
+/// A file that holds one path.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// The folder that a `.git` leads to which is a file.
+/// Returns the folder that a `.git` file leads to.
 pub(crate) fn gitfile(dot_git: &Path) -> Option<PathBuf> {
     let text = one_path(dot_git)?;
     let path = text.strip_prefix("gitdir:")?.trim_start();
     Some(dot_git.parent()?.join(path))
 }
 
-/// The folder with what all worktrees share.
+/// Returns the folder that all worktrees share.
 pub(crate) fn common_dir(git_dir: &Path) -> PathBuf {
     match one_path(&git_dir.join("commondir")) {
         Some(path) => git_dir.join(path),
@@ -33,17 +33,19 @@ fn one_path(file: &Path) -> Option<String> {
 }
 
 impl Repo {
-    /// Whether what was opened and the repository that was found name each other, so that nobody
-    /// was led to a stranger's repository or to a folder that is not its working tree:
+    /// Returns whether the opened path and the repository found there name each other. If not, the
+    /// path may lead to a stranger's repository, or to a folder that is not its working tree. By
+    /// layout:
     ///
-    /// - a clone, a bare repository, a shared or reference clone (what it borrows is another question:
+    /// - a clone, a bare repository, a shared or reference clone (for what it borrows, see
     ///   [`Repo::reads_outside`]), wherever it was moved or mounted: yes;
     /// - a linked worktree: if its `.git` and the `gitdir` of its entry name each other, and that
     ///   entry lies in the repository that it shares;
     /// - a submodule, and anything else whose `.git` is a file: if that file and `core.worktree`
     ///   name each other. A repository of `--separate-git-dir` has no `core.worktree`: no, until
     ///   somebody sets it;
-    /// - a `.git` that is a symbolic link, a `commondir` or `core.worktree` that leads elsewhere: no.
+    /// - a `.git` that is a symbolic link, or a `commondir` or `core.worktree` that leads
+    ///   elsewhere: no.
     pub fn is_named_back(&self) -> bool {
         let git_dir = self.git.path();
         let worktrees = self.common_dir().join("worktrees");
@@ -58,7 +60,8 @@ impl Repo {
             && self.leads_back(tree, is_linked)
     }
 
-    /// Whether the `.git` of the working tree is the git folder, or a file that leads there and back.
+    /// Returns whether the `.git` of the working tree is the git folder, or a file that leads there
+    /// and back.
     fn leads_back(&self, tree: &Path, is_linked: bool) -> bool {
         let git_dir = self.git.path();
         let dot_git = tree.join(".git");
@@ -81,7 +84,7 @@ impl Repo {
         }
     }
 
-    /// Whether the opened path is in one of these folders.
+    /// Returns whether the opened path is in one of these folders.
     fn was_named_within(&self, folders: &[&Path]) -> bool {
         let Ok(named) = self.named.canonicalize() else {
             return false;
@@ -91,7 +94,7 @@ impl Repo {
     }
 }
 
-/// Whether two paths lead to one file or folder, however either is mounted.
+/// Returns whether two paths lead to one file or folder, even by different mounts.
 fn is_same(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     let id = |path: &Path| {

@@ -1,4 +1,4 @@
-//! Objects by id, each within bounds: its size is limited, and reading it never blocks.
+//! Reads objects by id. Their size is limited, and reading never blocks.
 
 use std::path::PathBuf;
 
@@ -9,13 +9,13 @@ use crate::{Repo, refuse};
 
 use super::libgit2::{self, MAX_OBJECT};
 
-/// More tags than this that point at one another are not followed.
+/// Chains of tags longer than this are not followed.
 const MOST_TAGS: usize = 100;
-/// Of how many objects it is remembered that they can be opened.
+/// The number of objects that are remembered as safe to open.
 const MOST_REMEMBERED: usize = 100_000;
 
 impl Repo {
-    /// A file by its id; `name` is what a reader calls it.
+    /// Returns a file by its id; `name` is what a reader calls it.
     pub(crate) fn blob(&self, id: Oid, name: &str) -> Result<Blob<'_>, Refusal> {
         self.bounded(id, || self.git.find_blob(id))
             .map_err(|e| self.unread(id, name, &e))
@@ -33,12 +33,12 @@ impl Repo {
         self.bounded(id, || self.git.find_object(id, None))
     }
 
-    /// How large an object says that it is.
+    /// Returns the size that an object claims.
     pub(crate) fn size(&self, id: Oid) -> Result<usize, git2::Error> {
         self.bounded(id, || Ok(self.git.odb()?.read_header(id)?.0))
     }
 
-    /// What a tag leads to, by other tags too.
+    /// Returns the object a tag leads to, following other tags.
     pub(crate) fn behind_tags<'r>(&'r self, object: Object<'r>) -> Result<Object<'r>, git2::Error> {
         let mut object = object;
         for _ in 0..MOST_TAGS {
@@ -69,8 +69,8 @@ impl Repo {
         libgit2::object(read)
     }
 
-    /// Whether what stands in an object's place could be waited for without end, or leads elsewhere. Each
-    /// is looked at once: git never replaces one.
+    /// Returns whether the entry in an object's place could block a reader, or leads elsewhere.
+    /// Each is checked once, since git never replaces an object.
     fn is_special(&self, id: Oid) -> bool {
         let mut regular = self.regular.borrow_mut();
         if regular.contains(&id) {
@@ -79,7 +79,7 @@ impl Repo {
         let hex = id.to_string();
         let (folder, name) = hex.split_at(2);
         let is_special = |store: &PathBuf| {
-            // Git makes no link of an object.
+            // Git never makes an object a link.
             let found = store.join(folder).join(name).symlink_metadata();
             found.is_ok_and(|it| !it.is_file() && !it.is_dir())
         };
@@ -93,7 +93,7 @@ impl Repo {
         false
     }
 
-    /// Why a file cannot be read.
+    /// Explains why a file cannot be read.
     fn unread(&self, id: Oid, name: &str, e: &git2::Error) -> Refusal {
         if !self.is_there() {
             self.gone().because(e)

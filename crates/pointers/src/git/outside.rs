@@ -1,9 +1,9 @@
-//! What a repository reads outside of its git folder.
+//! Finds what a repository reads outside of its git folder.
 //!
 //! Git lists other object folders for `clone --shared` and `--reference`, and follows every link. A
-//! stranger can point both at any repository of the user's: a clone of theirs would then show what is
-//! in it. Settings may include files from anywhere: nothing in them is shown, and what they say of the
-//! working tree is checked (`named.rs`).
+//! stranger can point both at any repository of the user, and a clone would then show its content.
+//! Settings may include files from anywhere; their content is never shown, and what they say about
+//! the working tree is checked (`named.rs`).
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ use crate::Repo;
 
 use super::ahead;
 
-/// Folders whose entries are opened by their names. A link deeper down, among refs and loose objects,
-/// is found when it is read (`rev.rs`, `object.rs`).
+/// Folders whose entries are opened by name. A link deeper down, among refs and loose objects, is
+/// found when it is read (`rev.rs`, `object.rs`).
 const OF_STORE: [&str; 4] = ["", "pack", "info", "info/commit-graphs"];
 
 impl Repo {
-    /// The first thing that is opened with this repository and lies outside of its git folder: another
-    /// object folder, or whatever a link leads to.
+    /// Returns the first thing outside of the git folder that this repository opens: another object
+    /// folder, or the target of a link.
     pub fn reads_outside(&self) -> Option<PathBuf> {
         let (own_store, borrowed) = match self.stores.as_slice() {
             [] => return Some(self.common_dir().to_owned()),
@@ -34,15 +34,15 @@ impl Repo {
     }
 }
 
-/// The links among the entries of a folder.
+/// Returns the links among the entries of a folder.
 fn links_in(folder: &Path) -> Vec<PathBuf> {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     let links = entries.filter(|it| it.file_type().is_ok_and(|it| it.is_symlink()));
     links.map(|it| it.path()).collect()
 }
 
-/// Whether something exists at this path that does not lie in the folder. A link that leads nowhere may
-/// lead somewhere tomorrow.
+/// Returns whether an entry at this path lies outside of the folder. A link that leads nowhere
+/// counts, since its target may appear later.
 pub(crate) fn is_outside(path: &Path, folder: &Path) -> bool {
     match path.canonicalize() {
         Ok(path) => !folder.canonicalize().is_ok_and(|it| path.starts_with(it)),

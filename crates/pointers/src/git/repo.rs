@@ -14,7 +14,7 @@ use crate::{Stop, refuse, worktree::disk};
 
 use super::{ahead, libgit2};
 
-/// Engram's own file is one line.
+/// Engram's own file has one line.
 const MOST_OWN: u64 = 64 << 10;
 
 /// An opened repository: a working tree (linked worktrees and submodules too), a bare repository
@@ -22,25 +22,25 @@ const MOST_OWN: u64 = 64 << 10;
 pub struct Repo {
     pub(crate) git: Repository,
     common_dir: PathBuf,
-    /// Whether objects are made in memory (`keep`), and the commits among them.
+    /// Whether this handle makes objects in memory (`keep`), and the commits among them.
     pub(crate) writes_to_memory: Cell<bool>,
     pub(crate) made: RefCell<HashSet<Oid>>,
-    /// What git reads once, when a repository is opened, as it was then.
+    /// The files that git reads only when a repository is opened, with their state at that time.
     read_once: Vec<(PathBuf, Option<Stamp>)>,
-    /// Engram's own file that was read last.
+    /// The file of Engram that was read last.
     own_file: RefCell<Option<(PathBuf, Stamp, String)>>,
-    /// What was opened, by the name that it was given.
+    /// The path that was opened, as the caller gave it.
     pub(crate) named: PathBuf,
-    /// Where objects are looked for, and those that are regular files there, or not there.
+    /// The folders of objects, and the ids checked there: each is a regular file or missing.
     pub(crate) stores: Vec<PathBuf>,
     pub(crate) regular: RefCell<HashSet<Oid>>,
     stop: RefCell<Stop>,
 }
 
-/// What differs when a file was replaced or written.
+/// Metadata that changes when a file is replaced or written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
-    /// Device, inode and owner: git opens nothing of another user's.
+    /// Device, inode and owner: git refuses to open what another user owns.
     #[cfg(unix)]
     file: (u64, u64, u32),
     modified: Option<SystemTime>,
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Repo {
 }
 
 impl Repo {
-    /// The repository around a folder or file, or `None` where there is none.
+    /// Returns the repository around a folder or file, or `None` if there is none.
     pub fn discover(from: &Path) -> Result<Option<Self>, Refusal> {
         let from = if from.is_file() {
             from.parent().unwrap_or(from)
@@ -75,7 +75,7 @@ impl Repo {
         }
     }
 
-    /// The repository at exactly this path.
+    /// Opens the repository at exactly this path.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         ahead::look(path, false)?;
         let error = match open(path, RepositoryOpenFlags::NO_SEARCH) {
@@ -105,9 +105,10 @@ impl Repo {
         ))
     }
 
-    /// Whether another request may use it: nothing was made in it, and the files that git reads only on
-    /// opening (place, settings, grafts, alternates) are unchanged. Files that the settings include
-    /// are not checked. References and objects are always read afresh.
+    /// Returns whether another request may use this handle: it made nothing in memory, and the
+    /// files that git reads only on opening (place, settings, grafts, alternates) are unchanged.
+    /// Files that the settings include are not checked. References and objects are read from disk
+    /// each time.
     pub fn is_as_opened(&self) -> bool {
         !self.writes_to_memory.get()
             && self
@@ -116,13 +117,13 @@ impl Repo {
                 .all(|(path, then)| stamp(path) == *then)
     }
 
-    /// The folder that all worktrees of this repository share.
+    /// Returns the folder that all worktrees of this repository share.
     pub fn common_dir(&self) -> &Path {
         &self.common_dir
     }
 
-    /// What a small file of ours in that folder says; none where there is none. Read again only when
-    /// it was written again.
+    /// Returns the content of a small file of Engram in that folder, or `None` if it does not
+    /// exist. Reads it again only after it was written.
     pub fn own_file(&self, name: &str) -> Option<String> {
         let path = self.common_dir.join(name);
         let now = stamp(&path)?;
@@ -138,12 +139,12 @@ impl Repo {
         Some(text)
     }
 
-    /// The root of the working tree; `None` when bare.
+    /// Returns the root of the working tree; `None` for a bare repository.
     pub fn workdir(&self) -> Option<&Path> {
         self.git.workdir()
     }
 
-    /// The name of a linked worktree; empty for the main one.
+    /// Returns the name of a linked worktree; empty for the main one.
     pub fn worktree(&self) -> String {
         if self.git.is_worktree() {
             file_name(self.git.path()).unwrap_or_default()
@@ -152,8 +153,8 @@ impl Repo {
         }
     }
 
-    /// The folder name that a person would use: `foo` for `/x/foo`, `/x/foo.git`, `/x/foo/.git`
-    /// and every worktree linked to them.
+    /// Returns the folder name that a person would use: `foo` for `/x/foo`, `/x/foo.git`,
+    /// `/x/foo/.git` and every worktree linked to them.
     pub fn name(&self) -> String {
         let own = self.workdir().filter(|_| !self.git.is_worktree());
         let folder = own.unwrap_or(&self.common_dir);
@@ -168,17 +169,17 @@ impl Repo {
         }
     }
 
-    /// Whether git is at work on the checkout: it holds the lock of its index.
+    /// Returns whether git is changing the checkout: it holds the lock of its index.
     pub fn is_busy(&self) -> bool {
         self.git.path().join("index.lock").exists()
     }
 
-    /// Whether git's folder can still be found.
+    /// Returns whether the git folder still exists.
     pub(crate) fn is_there(&self) -> bool {
         self.common_dir.join("HEAD").exists() && self.common_dir.join("objects").exists()
     }
 
-    /// Whether it has the commit with this full id.
+    /// Returns whether the repository has the commit with this full id.
     pub fn has_commit(&self, id: &str) -> bool {
         let id = git2::Oid::from_str(id);
         id.is_ok_and(|id| self.git.odb().is_ok_and(|it| it.exists(id)))
@@ -194,13 +195,13 @@ impl Repo {
         )
     }
 
-    /// The git folder, and the one that all worktrees share where that is another.
+    /// Returns the git folder, and the one that all worktrees share if it differs.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &Path> {
         let common = Some(self.common_dir()).filter(|it| *it != self.git.path());
         std::iter::once(self.git.path()).chain(common)
     }
 
-    /// The current index.
+    /// Returns the current index.
     pub(crate) fn index(&self) -> Result<git2::Index, git2::Error> {
         if disk::is_special(&self.git.path().join("index")) {
             let why = "it is not a regular file";
@@ -217,8 +218,7 @@ impl Repo {
         })
     }
 
-    /// Whatever is asked from now on ends when this says so. A handle that is used again is told
-    /// again.
+    /// Ends all further work once `stop` says so. A handle that is reused needs a new `stop`.
     pub fn until(&self, stop: Stop) {
         self.stop.replace(stop);
     }
@@ -264,7 +264,7 @@ fn read_once(
     ];
     let own = own.iter().map(|name| common_dir.join(name));
     let link = git.workdir().map(|it| it.join(".git"));
-    // The path that was named may be a link, which leads elsewhere tomorrow.
+    // The named path may be a link, which can lead elsewhere later.
     let places = [named.to_owned(), named.join(".git"), common_dir.to_owned()];
     let settings = [
         git2::Config::find_system,
@@ -287,8 +287,8 @@ fn read_once(
         .collect()
 }
 
-/// A folder's time changes with whatever git does in it: only which one it is counts, but for the
-/// packs, each of which libgit2 opens.
+/// Git changes the time of a folder with almost everything it does, so only the identity of a
+/// folder counts. The exception is the folder of packs: libgit2 opens every pack.
 fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = path.metadata().ok()?;
     let counts = metadata.is_file() || path.ends_with("objects/pack");
@@ -307,13 +307,13 @@ fn stamp(path: &Path) -> Option<Stamp> {
     })
 }
 
-/// A `.git` that does not open is a broken repository, not the absence of one.
+/// Returns whether there is a `.git`. If it does not open, the repository is broken, not absent.
 fn claims_a_repository(path: &Path) -> bool {
     path.join(".git").exists()
 }
 
-/// The folder around `from` whose `.git` is a file that leads nowhere: a worktree or submodule
-/// whose repository was moved.
+/// Returns the folder around `from` whose `.git` is a file that leads nowhere: a worktree or
+/// submodule whose repository was moved.
 fn broken_link(from: &Path) -> Option<PathBuf> {
     let from = from.canonicalize().ok()?;
     let at = from.ancestors().find(|at| at.join(".git").is_file())?;

@@ -1,9 +1,9 @@
-//! Revisions: what of git's notation is taken, and the commit that it names.
+//! Reads revisions: the supported part of git's notation, and the commit that it names.
 //!
-//! A name, an id or the beginning of one; after it `~N`, `^N`, `^{commit}`; after a name `@{N}` and
-//! `@{upstream}`. What git would look for, through a whole history by an expression (`^{/WORDS}`) or
-//! through a log by words and dates (`@{-1}`, `@{yesterday}`), is refused: a stranger's history or
-//! log can be such that this does not end.
+//! A revision is a name, an id or the beginning of one; `~N`, `^N` or `^{commit}` may follow, and
+//! `@{N}` or `@{upstream}` after a name. Notation that makes git search is refused, through a whole
+//! history by an expression (`^{/WORDS}`) or through a log by words and dates (`@{-1}`,
+//! `@{yesterday}`): in a stranger's history or log, the search might never end.
 
 use engram_model::{Refusal, shorten};
 use git2::{Commit, ErrorClass, ErrorCode, Object, ObjectType, Oid, Reference};
@@ -12,13 +12,13 @@ use crate::{Repo, refuse, worktree::disk};
 
 use super::{ahead, libgit2, outside::is_outside};
 
-/// As long as the grammar of pointers lets it be.
+/// The longest revision that the grammar of pointers allows.
 const MOST_BYTES: usize = 200;
-/// How far back a revision may count.
+/// The most commits that a revision may step back.
 const MOST_STEPS: usize = 100_000;
-/// How often a ref may lead to another, as for git.
+/// The most refs that may lead to one another, as in git.
 const MOST_LINKS: usize = 5;
-/// Where git looks for a name.
+/// The places where git looks up a name.
 const PLACES: [(&str, &str); 6] = [
     ("", ""),
     ("refs/", ""),
@@ -28,7 +28,7 @@ const PLACES: [(&str, &str); 6] = [
     ("refs/remotes/", "/HEAD"),
 ];
 
-/// What a step back from an object is.
+/// One step back from an object.
 enum RevStep {
     /// `~N`
     Back(usize),
@@ -39,8 +39,8 @@ enum RevStep {
 }
 
 impl Repo {
-    /// The branch and the commit that are checked out; a detached head has no branch, an unborn
-    /// one no commit.
+    /// Returns the branch and the commit that are checked out. A detached head has no branch; an
+    /// unborn one has no commit.
     pub fn head(&self) -> (Option<String>, Option<String>) {
         let Ok(head) = self.find_ref("HEAD") else {
             return (None, None);
@@ -62,7 +62,7 @@ impl Repo {
         (branch, commit.map(|it| it.id().to_string()))
     }
 
-    /// The commit that a revision names.
+    /// Returns the commit that a revision names.
     pub(crate) fn commit(&self, rev: &str) -> Result<Commit<'_>, Refusal> {
         let refused = |e: git2::Error| self.rev_refused(rev, &e);
         let (base, steps) = steps(rev)?;
@@ -77,8 +77,8 @@ impl Repo {
         self.peeled(rev, object)
     }
 
-    /// The commit that the revision of a pointer names: never one that this handle made in memory, which nobody
-    /// would find again.
+    /// Returns the commit that the revision of a pointer names, but never one that this handle made
+    /// in memory, since nobody could find it later.
     pub(crate) fn commit_on_disk(&self, rev: &str) -> Result<Commit<'_>, Refusal> {
         let commit = self.commit(rev)?;
         self.check_on_disk(rev, commit.id())?;
@@ -138,7 +138,7 @@ impl Repo {
         }
     }
 
-    /// What stands before the steps.
+    /// Returns the object that the part before the steps names.
     fn base(&self, rev: &str, base: &str) -> Result<Object<'_>, RevError> {
         let (name, at) = match base.split_once("@{") {
             Some((name, at)) => (name, at.strip_suffix('}')),
@@ -163,7 +163,7 @@ impl Repo {
         }
     }
 
-    /// By an id, a ref, the beginning of an id, or what `git describe` made of one.
+    /// Looks up an object by an id, a ref, the beginning of an id, or the output of `git describe`.
     fn named(&self, name: &str) -> Result<Object<'_>, RevError> {
         if name.len() == 40
             && let Ok(id) = Oid::from_str(name)
@@ -193,7 +193,7 @@ impl Repo {
         Err(nowhere().into())
     }
 
-    /// The ref that a person means by a name.
+    /// Returns the ref that a person means by a name.
     fn dwim(&self, name: &str) -> Result<Option<Reference<'_>>, git2::Error> {
         for (before, after) in PLACES {
             match self.find_ref(&format!("{before}{name}{after}")) {
@@ -205,7 +205,7 @@ impl Repo {
         Ok(None)
     }
 
-    /// One ref, which may lead to another.
+    /// Returns one ref, which may lead to another.
     pub(crate) fn find_ref(&self, name: &str) -> Result<Reference<'_>, git2::Error> {
         let waits = |it: std::fs::Metadata| !it.is_file() && !it.is_dir();
         let mut places = self
@@ -232,14 +232,14 @@ impl Repo {
         libgit2::table(|| self.git.find_reference(name))
     }
 
-    /// Whether a link on the way to this path leads out of a folder of git's. Git makes none; where that
-    /// folder is one, the user was asked (`outside.rs`).
+    /// Returns whether a link on the way to this path leads out of a git folder. Git makes no such
+    /// link; if that folder itself is a link, the user was asked about it (`outside.rs`).
     fn leaves(&self, base: &str, path: &str) -> bool {
         self.folders()
             .any(|it| is_outside(&it.join(path), &it.join(base)))
     }
 
-    /// The object that a ref leads to.
+    /// Returns the id of the object that a ref leads to.
     fn target(&self, reference: Reference<'_>) -> Result<Oid, git2::Error> {
         let mut name = match (reference.target(), reference.symbolic_target_bytes()) {
             (Some(id), _) => return Ok(id),
@@ -258,7 +258,7 @@ impl Repo {
         Err(nowhere())
     }
 
-    /// What the branch follows that is checked out, or another one.
+    /// Returns the upstream of the branch that is checked out, or of another one.
     fn upstream(&self, name: &str) -> Result<Oid, git2::Error> {
         let reference = self.dwim(name)?.ok_or_else(nowhere)?;
         let branch = match reference.symbolic_target_bytes() {
@@ -270,7 +270,7 @@ impl Repo {
         self.target(followed)
     }
 
-    /// Where a ref was so many changes ago.
+    /// Returns where a ref pointed `count` changes ago.
     fn logged(&self, name: &str, count: usize) -> Result<Object<'_>, RevError> {
         let reference = self.dwim(name)?.ok_or_else(nowhere)?;
         if count == 0 {
@@ -346,7 +346,7 @@ impl Repo {
     }
 }
 
-/// Why a revision has no object.
+/// The reason why a revision has no object.
 enum RevError {
     Git(git2::Error),
     Refused(Refusal),
@@ -366,7 +366,7 @@ fn nowhere() -> git2::Error {
     )
 }
 
-/// What stands before the steps back, and those.
+/// Splits a revision into its base and the steps back from it.
 fn steps(rev: &str) -> Result<(&str, Vec<RevStep>), Refusal> {
     let invalid = || {
         refuse::invalid(
@@ -404,7 +404,7 @@ fn steps(rev: &str) -> Result<(&str, Vec<RevStep>), Refusal> {
                 .unwrap_or(rest.len()),
         );
         rest = after;
-        // More than can be counted is too far.
+        // A count too large to parse is too far anyway.
         let count = match digits {
             "" => 1,
             digits => digits.parse().unwrap_or(usize::MAX),

@@ -1,4 +1,4 @@
-//! Paths in the tree of a commit, with its symbolic links.
+//! Finds paths in the tree of a commit, following its symbolic links.
 
 use engram_model::{Refusal, shorten};
 use git2::{Commit, Oid, Tree};
@@ -7,18 +7,18 @@ use crate::{Repo, refuse};
 
 use super::trees;
 
-/// As many links as an operating system follows.
+/// The number of links that an operating system follows.
 const MAX_LINKS: usize = 40;
-/// A link's text is a path; anything longer is not one.
+/// The text of a link is a path; anything longer is not one.
 const MAX_LINK_BYTES: usize = 4096;
-/// How many files are compared to suggest a path.
+/// The most files that are compared to suggest a path.
 const MAX_SUGGESTION_VISITS: usize = 300_000;
 
 pub(crate) const LINK: i32 = 0o120_000;
 pub(crate) const SUBMODULE: i32 = 0o160_000;
 pub(crate) const FOLDER: i32 = 0o040_000;
 
-/// The blob at `path` in a commit. Links are followed inside that tree and never out of it.
+/// Returns the blob at `path` in a commit. Follows links inside that tree, never out of it.
 pub(crate) fn blob<'r>(
     repo: &'r Repo,
     commit: &Commit<'r>,
@@ -40,9 +40,9 @@ fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
             }
         })
     };
-    // What is still to be walked, the next component last.
+    // The components still to be walked, the next one last.
     let mut ahead: Vec<String> = asked.split('/').rev().map(str::to_owned).collect();
-    // The folders around, by their ids: each can be as large as an object may be.
+    // The parent folders, by id, since each can be as large as an object may be.
     let mut around: Vec<Oid> = Vec::new();
     let mut here = open(commit.tree_id())?;
     let mut links = 0;
@@ -55,7 +55,7 @@ fn find(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Result<Oid, Refusal> {
             }
             _ => {}
         }
-        // libgit2 takes C strings; a NUL is in no name.
+        // libgit2 takes C strings, and no name contains a NUL.
         let entry = if part.contains('\0') {
             None
         } else {
@@ -165,7 +165,8 @@ pub(crate) fn missing(
     refuse::not_found(message, hint)
 }
 
-/// The file of the same name, whatever its case, that shares most of the folders asked for.
+/// Returns the file with the same name, ignoring case, that shares the most folders with the path
+/// asked for.
 fn nearest(repo: &Repo, commit: &Commit<'_>, asked: &str) -> Option<String> {
     let parts =
         |path: &str| -> Vec<String> { path.split(['/', '\\']).map(str::to_lowercase).collect() };

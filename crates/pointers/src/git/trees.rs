@@ -1,5 +1,5 @@
-//! Walks through trees, within bounds: a stranger's tree can hold itself again and again, be a
-//! million entries wide, or deeper than any path is long.
+//! Walks trees within limits: a stranger's tree can contain itself again and again, have a million
+//! entries, or be deeper than any path is long.
 
 use std::cmp::Ordering;
 
@@ -10,11 +10,11 @@ use crate::{Repo, refuse};
 
 use super::tree::{FOLDER, LINK, SUBMODULE};
 
-/// A path of more bytes than this is opened by no system.
+/// No system opens a path of more bytes than this.
 const MOST_PATH: usize = 4096;
-/// How many entries of two trees are compared.
+/// The most entries of two trees that are compared.
 const MOST_COMPARED: usize = 3_000_000;
-/// How many files may differ before it is two repositories that are compared.
+/// Above this number of differing files, the trees count as two separate repositories.
 const MOST_DIFFERENT: usize = 200_000;
 
 /// A regular file of a tree.
@@ -24,12 +24,12 @@ pub(crate) struct TreeEntry {
     pub(crate) blob: Oid,
 }
 
-/// Whether a mode is that of a regular file.
+/// Returns whether a mode is that of a regular file.
 pub(crate) fn is_file(mode: i32) -> bool {
     !matches!(mode, FOLDER | LINK | SUBMODULE)
 }
 
-/// What stands at a path of a tree: its id and its mode. Links are not followed.
+/// Returns the id and mode of the object at a path of a tree. Does not follow links.
 pub(crate) fn find(repo: &Repo, root: Oid, path: &str) -> Result<Option<(Oid, i32)>, git2::Error> {
     let mut at = (root, FOLDER);
     if path.contains('\0') {
@@ -48,11 +48,12 @@ pub(crate) fn find(repo: &Repo, root: Oid, path: &str) -> Result<Option<(Oid, i3
     Ok(Some(at))
 }
 
-/// Calls for each file of a tree, until it was called for so many or says that it has seen enough.
-/// What cannot be read is passed over.
+/// Calls a function for each file of a tree, up to a maximum or until the function says that it has
+/// seen enough. Skips whatever cannot be read.
 ///
 /// # Errors
-/// The root cannot be read; the time is over.
+///
+/// The root cannot be read, or time is over.
 pub(crate) fn each_file(
     repo: &Repo,
     root: Oid,
@@ -93,10 +94,10 @@ pub(crate) fn each_file(
     Ok(())
 }
 
-/// A file before and after; one that is only on one side has no other.
+/// A file before and after; `None` on a side that lacks it.
 pub(crate) type Difference = (Option<TreeEntry>, Option<TreeEntry>);
 
-/// The files that are not the same in two trees.
+/// Returns the files that differ between two trees.
 pub(crate) fn differences(repo: &Repo, old: Oid, new: Oid) -> Result<Vec<Difference>, Refusal> {
     let broken = |e: git2::Error| refuse::broken("a tree", &e);
     let stop = repo.stop();
@@ -132,7 +133,7 @@ pub(crate) fn differences(repo: &Repo, old: Oid, new: Oid) -> Result<Vec<Differe
                     })
                 };
                 let difference = (file(before), file(after));
-                // Only whether it can be run, perhaps.
+                // Equal entries may differ only in the executable bit.
                 if difference.0 != difference.1 {
                     found.push(difference);
                 }
@@ -151,11 +152,11 @@ fn too_many() -> Refusal {
     )
 }
 
-/// What stands at a name of a tree: its id and its mode.
+/// The id and mode of the object at a name of a tree.
 type NamedObject = Option<(Oid, i32)>;
 
-/// Calls for each name of two trees. A folder has another name than a file: trees are sorted as if
-/// it ended in a slash.
+/// Calls a function for each name of two trees. A folder and a file of one name count as different
+/// names: trees are sorted as if the name of a folder ended in a slash.
 fn side_by_side(
     old: Option<&Tree<'_>>,
     new: Option<&Tree<'_>>,

@@ -1,8 +1,9 @@
-//! Where blocks of source end, without parsing it: brackets, strings and comments only.
+//! Finds where blocks of source end, without parsing it: by brackets, strings and comments only.
 
 use super::languages::{Extent, Lexis};
 
-/// Strings that never close would swallow the rest of a file; ordinary ones end with their line.
+/// What the scanner is inside of. Ordinary strings end with their line, since an unclosed one would
+/// swallow the rest of the file.
 #[derive(Clone, Copy, PartialEq)]
 enum ScanState {
     Code,
@@ -16,17 +17,17 @@ enum ScanState {
     Comment(usize),
 }
 
-/// How a line ends.
+/// The state at the end of a line.
 pub(crate) struct LineEnd {
-    /// Inside a string or block comment.
+    /// Whether the line ends inside a string or block comment.
     pub(crate) inside: bool,
-    /// Open brackets of any kind, since the beginning of the text.
+    /// The number of open brackets of any kind, counted from the beginning of the text.
     pub(crate) depth: i32,
-    /// The line holds code, or the text of a string.
+    /// Whether the line holds code, or the text of a string.
     code: bool,
 }
 
-/// What a scan saw, in order.
+/// What a scan finds, in order.
 enum ScanToken {
     Open(char),
     Close(char),
@@ -63,7 +64,7 @@ struct Scanner<'t> {
 }
 
 impl Scanner<'_> {
-    /// The next character of code that is neither string nor comment; line feeds always.
+    /// The next character of code, outside strings and comments; line feeds always count.
     fn next_char(&mut self) -> Option<(usize, char)> {
         loop {
             let at = self.at;
@@ -81,7 +82,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Whether a string or comment begins here; then its opening is consumed.
+    /// Consumes the opening of a string or comment if one begins here, and returns whether it did.
     fn enters(&mut self, rest: &str, c: char) -> bool {
         let lexis = self.lexis;
         if lexis
@@ -132,7 +133,7 @@ impl Scanner<'_> {
                 return true;
             }
         }
-        // A character, such as '{'; a lifetime has no second tick.
+        // A character literal, such as '{'; a lifetime has no second tick.
         if c == '\'' {
             let inner = rest[1..].chars().next();
             let length = match inner {
@@ -202,7 +203,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The escaped character, unless it is the line feed that must be counted.
+    /// Skips the escaped character, except a line feed, which must be counted.
     fn skip_escaped(&mut self, rest: &str) {
         if let Some(next) = rest[1..].chars().next().filter(|c| *c != '\n') {
             self.at += next.len_utf8();
@@ -210,8 +211,8 @@ impl Scanner<'_> {
     }
 }
 
-/// The last line (0-based, within `lines`) of the definition that begins at line `start` and whose
-/// name ends `named` bytes after that line's beginning.
+/// Returns the last line (0-based, within `lines`) of the definition that begins at line `start`
+/// and whose name ends `named` bytes after the beginning of that line.
 pub(crate) fn end_of(
     lines: &[&str],
     start: usize,
@@ -227,12 +228,12 @@ pub(crate) fn end_of(
         Extent::Indentation => return start + indented(&lines[start..], lexis),
         Extent::End => return start + ended(&lines[start..], &text, named, lexis),
     };
-    // By bytes: a line may end in a letter of several.
+    // Sliced by bytes, since a line may end in a letter of several.
     let before = offset.and_then(|it| text.as_bytes().get(..it));
     start + before.map_or(0, |it| it.iter().filter(|it| **it == b'\n').count())
 }
 
-/// The offset of the brace that closes the body.
+/// Returns the offset of the brace that closes the body.
 fn brace_end(text: &str, named: usize, lexis: Lexis, newline_ends: bool) -> Option<usize> {
     let mut depth = 0i32;
     let mut end = None;
@@ -267,13 +268,13 @@ fn brace_end(text: &str, named: usize, lexis: Lexis, newline_ends: bool) -> Opti
     end
 }
 
-/// Whether what was in braces was part of a type: `Promise<{ a: string }> {`.
+/// Returns whether the braces just closed were part of a type: `Promise<{ a: string }> {`.
 fn is_type(after: &str) -> bool {
     let line = after.split('\n').next().unwrap_or_default();
     line.trim_start().starts_with(['>', '|', '&', '[', '{'])
 }
 
-/// Whether a definition continues after the line feed at `at`.
+/// Returns whether a definition continues after the line feed at `at`.
 fn continues(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end();
     let after = text[at..].trim_start();
@@ -284,7 +285,7 @@ fn continues(text: &str, at: usize) -> bool {
             .any(|word| after.starts_with(word))
 }
 
-/// The offset of the parenthesis that closes the call that holds the name.
+/// Returns the offset of the parenthesis that closes the call with the name.
 fn call_end(text: &str, named: usize, lexis: Lexis) -> Option<usize> {
     let mut depth = 0i32;
     let mut end = None;
@@ -303,7 +304,7 @@ fn call_end(text: &str, named: usize, lexis: Lexis) -> Option<usize> {
     end
 }
 
-/// How every line of `text` ends.
+/// Returns the state at the end of each line of `text`.
 pub(crate) fn line_ends(text: &str, lexis: Lexis) -> Vec<LineEnd> {
     let mut states = Vec::new();
     let mut scanner = Scanner {
@@ -345,7 +346,7 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The last line that is part of an indented block; its head may run over several lines.
+/// Returns the last line of an indented block, whose head may span several lines.
 fn indented(lines: &[&str], lexis: Lexis) -> usize {
     let states = line_ends(&lines.concat(), lexis);
     let base = indent_of(lines[0]);
@@ -363,7 +364,8 @@ fn indented(lines: &[&str], lexis: Lexis) -> usize {
     last
 }
 
-/// The `end` that is indented like the first line; a block in braces ends with them.
+/// Returns the line of the `end` with the indent of the first line; a block in braces ends with
+/// those.
 fn ended(lines: &[&str], text: &str, named: usize, lexis: Lexis) -> usize {
     let first = lines[0].split(" #").next().unwrap_or_default().trim_end();
     let word = first.trim_start();

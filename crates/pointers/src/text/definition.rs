@@ -1,5 +1,5 @@
-//! The source that defines a test: by syntax for common languages, else the first line that
-//! names it.
+//! Finds the source that defines a test: by syntax for common languages, otherwise at the first
+//! line that names it.
 
 use engram_model::{Lines, Refusal};
 use regex::Regex;
@@ -11,14 +11,14 @@ use super::{
     languages::{Extent, Language},
 };
 
-/// A decorator longer than this is not looked for.
+/// Longer decorators are not recognised.
 const MAX_MARK_LINES: usize = 200;
-/// How often a name is declared before it is defined.
+/// The most declarations of a name that are skipped to find its definition.
 const MAX_DECLARATIONS: usize = 16;
-/// No test's name has more parts than this.
+/// The most parts of a test's name.
 const MAX_PARTS: usize = 16;
 
-/// The lines of the definition of `name`, with the attributes directly above it.
+/// Returns the lines of the definition of `name`, with the attributes directly above it.
 pub(crate) fn find(text: &str, path: &str, name: &str) -> Result<Lines, Refusal> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let found = Language::of(path)
@@ -41,10 +41,10 @@ pub(crate) fn find(text: &str, path: &str, name: &str) -> Result<Lines, Refusal>
     })
 }
 
-/// The ways to take a name apart, from the outermost scope to the test itself.
+/// Returns the ways to split a name into parts, from the outermost scope to the test itself.
 fn parts(name: &str) -> Vec<Vec<&str>> {
     let whole = name.trim();
-    // pytest writes a case behind the name, in brackets.
+    // pytest appends the case to the name, in brackets.
     let bare = match whole.split_once('[') {
         Some((bare, case)) if case.ends_with(']') && !bare.is_empty() => bare,
         _ => whole,
@@ -64,7 +64,7 @@ fn parts(name: &str) -> Vec<Vec<&str>> {
     ways
 }
 
-/// A source in a language that is known.
+/// A source in a known language.
 struct KnownSource<'t> {
     lines: &'t [&'t str],
     language: &'static Language,
@@ -85,14 +85,15 @@ impl<'t> KnownSource<'t> {
         let ways = parts(name);
         let nested = ways.iter().find_map(|way| self.within(way));
         nested.or_else(|| {
-            // A scope that the test is not in after all, such as the class that it inherits from.
+            // A scope may not contain the test, such as the class that its own class inherits from.
             ways.iter()
                 .filter_map(|way| way.last())
                 .find_map(|last| self.definition(last, 0, self.lines.len()))
         })
     }
 
-    /// Narrows the file scope by scope. Scopes that are not there are passed over, the test is not.
+    /// Narrows the file scope by scope. Skips scopes that do not exist, but fails if the test does
+    /// not.
     fn within(&self, way: &[&str]) -> Option<(usize, usize)> {
         let (last, scopes) = way.split_last()?;
         let (mut from, mut to) = (0, self.lines.len());
@@ -104,10 +105,11 @@ impl<'t> KnownSource<'t> {
         self.definition(last, from, to)
     }
 
-    /// The first definition of `name` between two lines, by the likeliest pattern.
+    /// Returns the first definition of `name` between two lines, by the likeliest pattern that
+    /// matches.
     fn definition(&self, name: &str, from: usize, to: usize) -> Option<(usize, usize)> {
         let escaped = loosened(name);
-        // Most lines hold no part of the name, and are passed over without a pattern.
+        // Most lines contain no part of the name, and are skipped without running a pattern.
         let telling = name
             .split(|c: char| !c.is_alphanumeric())
             .max_by_key(|word| word.len())
@@ -130,7 +132,7 @@ impl<'t> KnownSource<'t> {
                 .take(MAX_DECLARATIONS)
                 .map(|(at, named)| self.block(at, named, *extent, to));
             let first = blocks.next()?;
-            // What is declared above its definition, as in C, is found where it has a body.
+            // In languages such as C, skips a declaration without a body above the definition.
             let declared = |block: &(usize, usize)| !self.lines[block.1].contains('}');
             if *extent == Extent::Braces && !self.language.newline_ends && declared(&first) {
                 return blocks.find(|block| !declared(block)).or(Some(first));
@@ -139,10 +141,10 @@ impl<'t> KnownSource<'t> {
         })
     }
 
-    /// The block that begins at a line, with what belongs above it.
+    /// Returns the block that begins at a line, with the attributes above it.
     fn block(&self, at: usize, named: usize, extent: Extent, to: usize) -> (usize, usize) {
         let line = self.lines[at];
-        // A call whose table of cases is above its name starts with that table.
+        // If the table of cases is above the name, the call starts with the table.
         let first = if line.trim_start().starts_with([']', ')', '}', '`']) {
             self.opening(at, line)
         } else {
@@ -161,8 +163,8 @@ impl<'t> KnownSource<'t> {
         (self.with_marks(first), last)
     }
 
-    /// Neither in a comment nor in a string, nor a call such as `return name(x);`, which looks
-    /// like a method with a type before it.
+    /// Returns whether the match is code: outside comments and strings, and not a call such as
+    /// `return name(x);`, which looks like a method with a type before it.
     fn is_code(&self, at: usize, start: usize, extent: Extent) -> bool {
         if at > 0 && self.ends[at - 1].inside {
             return false;
@@ -193,7 +195,7 @@ impl<'t> KnownSource<'t> {
         !comment && !call
     }
 
-    /// The first of the attributes, annotations and decorators directly above a line.
+    /// Returns the first of the attributes, annotations and decorators directly above a line.
     fn with_marks(&self, line: usize) -> usize {
         let marks = self.language.marks;
         let marked = |at: usize| {
@@ -216,7 +218,7 @@ impl<'t> KnownSource<'t> {
                 .iter()
                 .any(|mark| above.starts_with(mark))
             {
-                // Attributes may be above a comment, which counts only then.
+                // A comment counts only if there are attributes above it.
                 at -= 1;
             } else {
                 break;
@@ -225,8 +227,8 @@ impl<'t> KnownSource<'t> {
         first
     }
 
-    /// The line that opened the brackets which the line at `from` closes: all of them, or those
-    /// that `text` begins with.
+    /// Returns the line that opened the brackets closed by the line at `from`: all of them, or
+    /// those that `text` begins with.
     fn opening(&self, from: usize, text: &str) -> usize {
         let depth_before = |at: usize| match at {
             0 => 0,
@@ -249,7 +251,8 @@ impl<'t> KnownSource<'t> {
     }
 }
 
-/// Quotes in a name may be escaped in the source, and runners write spaces as underscores.
+/// Makes a pattern of a name: quotes may be escaped in the source, and runners write spaces as
+/// underscores.
 fn loosened(name: &str) -> String {
     regex::escape(name)
         .replace('"', r#"\\?""#)
@@ -257,8 +260,8 @@ fn loosened(name: &str) -> String {
         .replace('_', "[_ ]")
 }
 
-/// Where in its line the name of a definition ends. The bracket that a pattern may end with
-/// belongs to what follows.
+/// Returns the offset in its line at which the name of a definition ends. A bracket at the end of
+/// the match belongs to what follows.
 fn named_offset(end: usize, line: &str, extent: Extent) -> usize {
     let consumed = line[..end].trim_end();
     match extent {
@@ -267,7 +270,7 @@ fn named_offset(end: usize, line: &str, extent: Extent) -> usize {
     }
 }
 
-/// The first line that names it, as a word if it can be.
+/// Returns the first line that names the test, preferring a whole word.
 fn named(lines: &[&str], name: &str) -> Option<(usize, usize)> {
     let ways = parts(name);
     let mut names: Vec<&str> = vec![name.trim()];

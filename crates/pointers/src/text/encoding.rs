@@ -1,17 +1,17 @@
-//! Bytes as text: encodings, binaries, and where lines begin and end.
+//! Decodes bytes as text, recognises binaries, and finds where lines begin and end.
 
 use engram_model::{Lines, Refusal};
 use memchr::memchr_iter;
 
 use crate::refuse;
 
-/// How many bytes are examined to tell whether a file is binary, as git does.
+/// The number of bytes examined to recognise a binary file, as in git.
 const SNIFF: usize = 8000;
 
-/// How a file writes its characters.
+/// The encoding of a file's characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// UTF-8, or bytes that are shown as if they were.
+    /// UTF-8, or bytes that are shown as if they were UTF-8.
     Utf8,
     /// UTF-16, low byte first.
     Utf16Le,
@@ -24,7 +24,8 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// By byte order mark; `None` for a binary: a NUL early in the file and no such mark.
+    /// Recognises the encoding by its byte order mark; `None` for a binary, which has no such mark
+    /// but a NUL early in the file.
     pub(crate) fn of_file(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0xFF, 0xFE, 0, 0, ..] => Some(Self::Utf32Le),
@@ -38,7 +39,8 @@ impl Encoding {
         }
     }
 
-    /// The whole text; what cannot be decoded becomes U+FFFD, a byte order mark is left out.
+    /// Returns the whole text, with U+FFFD for what cannot be decoded, and without the byte order
+    /// mark.
     pub fn decode(self, bytes: &[u8]) -> String {
         let text = match self {
             Self::Utf8 => String::from_utf8_lossy(bytes).into_owned(),
@@ -50,7 +52,7 @@ impl Encoding {
         }
     }
 
-    /// Its characters, one after the other.
+    /// Returns the characters, one after the other.
     fn chars(self, bytes: &[u8]) -> Box<dyn Iterator<Item = char> + '_> {
         match self {
             Self::Utf8 => Box::new(bytes.utf8_chunks().flat_map(|chunk| {
@@ -64,8 +66,8 @@ impl Encoding {
         }
     }
 
-    /// How many characters a line has without its terminator, and some of them: a line can be as
-    /// long as a file.
+    /// Returns the number of characters of a line without its terminator, and some of those
+    /// characters: a line can be as long as a file.
     pub(crate) fn part(self, line: &[u8], from: usize, count: usize) -> (usize, String) {
         let (width, low) = self.unit();
         let mut line = line;
@@ -87,9 +89,9 @@ impl Encoding {
         (chars().count(), chars().skip(from).take(count).collect())
     }
 
-    /// The first `max_chars` characters, without decoding what follows.
+    /// Returns the first `max_chars` characters, without decoding the rest.
     pub(crate) fn decode_up_to(self, bytes: &[u8], max_chars: usize) -> String {
-        // No character takes more than four bytes; one more for a byte order mark.
+        // No character takes more than four bytes; one extra character for the byte order mark.
         let enough = max_chars.saturating_add(1).saturating_mul(4);
         let mut text = self.decode(&bytes[..bytes.len().min(enough)]);
         if let Some((at, _)) = text.char_indices().nth(max_chars) {
@@ -98,7 +100,7 @@ impl Encoding {
         text
     }
 
-    /// One line for a reader: without its terminator, at most `max_chars` characters.
+    /// Returns one line for a reader: without its terminator, at most `max_chars` characters.
     pub(crate) fn show(self, line: &[u8], max_chars: usize) -> String {
         let mut text = self.decode_up_to(line, max_chars);
         let end = text.strip_suffix('\n').unwrap_or(&text);
@@ -107,7 +109,7 @@ impl Encoding {
         text
     }
 
-    /// Bytes of one unit, and where in it the line feed's byte is.
+    /// Returns the bytes per unit, and the position in a line feed's unit of the byte `\n`.
     fn unit(self) -> (usize, usize) {
         match self {
             Self::Utf8 => (1, 0),
@@ -118,7 +120,7 @@ impl Encoding {
         }
     }
 
-    /// The offset after each line feed, lazily.
+    /// Returns the offset after each line feed, lazily.
     fn line_ends(self, bytes: &[u8]) -> impl Iterator<Item = usize> {
         let (width, low) = self.unit();
         memchr_iter(b'\n', bytes).filter_map(move |at| {
@@ -129,7 +131,7 @@ impl Encoding {
         })
     }
 
-    /// How many lines there are; the last one may lack its line feed.
+    /// Returns the number of lines; the last one may lack its line feed.
     pub(crate) fn count_lines(self, bytes: &[u8]) -> u64 {
         let mut ends = 0;
         let mut last = 0;
@@ -140,7 +142,8 @@ impl Encoding {
         ends + u64::from(last < bytes.len())
     }
 
-    /// The bytes of `lines` with their terminators. An error carries how many lines there are.
+    /// Returns the byte range of `lines` with their terminators, or as the error the number of
+    /// lines in the file.
     pub(crate) fn span(self, bytes: &[u8], lines: Lines) -> Result<std::ops::Range<usize>, u64> {
         let first = u64::from(lines.start.max(1));
         let last = u64::from(lines.end.max(lines.start).max(1));
@@ -166,7 +169,7 @@ impl Encoding {
         }
     }
 
-    /// The lines of `bytes` one after the other, each without its terminator.
+    /// Returns the lines of `bytes`, each without its terminator.
     pub(crate) fn lines(self, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         let mut ends = self.line_ends(bytes);
@@ -182,10 +185,10 @@ impl Encoding {
     }
 }
 
-/// Text for a reader from the bytes of a span; refuses binaries.
+/// Returns text for a reader from the bytes of a span; refuses binaries.
 ///
-/// A span from the middle of a UTF-16 file has no byte order mark: it is recognised by its NULs
-/// where it can be. [`crate::Resolved::text`] knows for certain.
+/// A span from the middle of a UTF-16 file has no byte order mark, so it is recognised by its NULs
+/// where possible. [`crate::Resolved::text`] knows the encoding for certain.
 pub fn text_of(bytes: &[u8]) -> Result<String, Refusal> {
     let known = Encoding::of_file(bytes).map(|encoding| encoding.decode(bytes));
     known

@@ -1,10 +1,10 @@
-//! What a newcomer would point at: the longest source files of a repository.
+//! Suggests what a newcomer could point at: the longest source files of a repository.
 
 use engram_model::{Pin, Pointer, Refusal, Target, is_hidden};
 
 use crate::{Encoding, Repo, git::trees};
 
-/// How many files are considered.
+/// The most files that are considered.
 const MAX_FILES: usize = 20_000;
 /// A longer file is data, not source.
 const MAX_BYTES: usize = 1 << 20;
@@ -14,14 +14,14 @@ const MAX_PATH: usize = 160;
 /// A source file of the commit that is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Large {
-    /// Where it is.
+    /// The path of the file.
     pub path: String,
-    /// How many lines it has.
+    /// Its number of lines.
     pub lines: u64,
 }
 
 impl Repo {
-    /// The longest source files of the commit that is checked out, longest first.
+    /// Returns the longest source files of the commit that is checked out, longest first.
     pub fn largest_files(&self, most: usize) -> Result<Vec<Large>, Refusal> {
         let Some(head) = self.head().1 else {
             return Ok(Vec::new());
@@ -52,7 +52,7 @@ impl Repo {
     }
 }
 
-/// Whether people write it, by its ending, and its path fits a sentence.
+/// Returns whether a path has the ending of a file that people write, and fits a sentence.
 pub(crate) fn is_source(path: &str) -> bool {
     const ENDINGS: &[&str] = &[
         "c", "cc", "cpp", "cs", "css", "dart", "ex", "go", "h", "hpp", "hs", "java", "jl", "js",
@@ -70,7 +70,7 @@ pub(crate) fn is_source(path: &str) -> bool {
         && can_be_pointed_at(path)
 }
 
-/// Some paths that git has, no pointer can name.
+/// Returns whether a pointer can name a path; git allows paths that none can.
 fn can_be_pointed_at(path: &str) -> bool {
     let target = Target::Repo {
         path: path.to_owned(),

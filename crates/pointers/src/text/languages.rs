@@ -1,26 +1,26 @@
-//! What a definition looks like in the languages that people test in.
+//! The syntax of definitions in common languages for tests.
 
 /// Where a definition ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// At the brace that closes the first one opened, or at a `;` before any.
+    /// At the brace that closes the first one opened, or at a `;` before any brace.
     Braces,
-    /// At the parenthesis that closes the call that the definition is.
+    /// At the closing parenthesis of the call that is the definition.
     Call,
     /// Before the next line that is indented no deeper.
     Indentation,
-    /// At the `end` that is indented alike.
+    /// At the `end` with the same indent.
     End,
 }
 
-/// How to skip what only looks like code.
+/// How to skip strings and comments that look like code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lexis {
     pub(crate) line_comments: &'static [&'static str],
     pub(crate) block_comments: bool,
     pub(crate) quotes: &'static str,
     pub(crate) triple_quotes: bool,
-    /// `'a` and `r#".."#`.
+    /// Whether `'a` and `r#".."#` are Rust lifetimes and raw strings.
     pub(crate) rust: bool,
 }
 
@@ -29,15 +29,15 @@ pub(crate) struct Lexis {
 pub(crate) struct Language {
     pub(crate) extensions: &'static [&'static str],
     pub(crate) definitions: &'static [(&'static str, Extent)],
-    /// What an attribute or decorator above a definition begins with.
+    /// The beginnings of attributes or decorators above a definition.
     pub(crate) marks: &'static [&'static str],
     pub(crate) lexis: Lexis,
-    /// A definition without a body ends with its line.
+    /// Whether a definition without a body ends with its line.
     pub(crate) newline_ends: bool,
 }
 
 impl Language {
-    /// By the extension of a path.
+    /// Returns the language for the extension of a path.
     pub(crate) fn of(path: &str) -> Option<&'static Self> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
@@ -60,8 +60,8 @@ const HASH: Lexis = Lexis {
     ..C_LIKE
 };
 
-/// A method of a language in the manner of C: words and types, then the name, then `(`. A call has
-/// no type before it.
+/// A method in C-like languages: words and types, then the name, then `(`. A call has no type
+/// before it.
 const METHOD: &str = r"^\s*(?:(?:[\w:<>\[\],.?&*~@]+|\([^()]*\))[\s&*]+)*?(?:[\w:<>\[\],.?]+[\s&*]+)(?:\w+::)*`?NAME`?\s*(?:<[^>(]*>)?\s*\(";
 const TYPE: &str = r"\b(?:class|interface|object|record|struct|enum|trait|namespace|protocol|extension|actor|module)\s+(?:class\s+)?NAME\b";
 /// A call whose first argument is the name, such as `it("works", ...)`.

@@ -5,14 +5,14 @@ use infer::MatcherType;
 
 use crate::Encoding;
 
-/// How far a file is read for its format, and a picture for its size.
+/// The bytes that are read to find a file's format and a picture's size.
 const HEAD: usize = 64 << 10;
-/// The first line of what Git LFS commits in the place of a file.
+/// The first line of the stand-in that Git LFS commits for a file.
 const STAND_IN: &str = "version https://git-lfs.github.com/spec/";
 /// A stand-in is a few short lines.
 const MAX_STAND_IN: usize = 1024;
 
-/// What a file is; none where it is lines and nothing else.
+/// Returns the kind of a file; `None` for plain text.
 pub(crate) fn of(name: &str, bytes: &[u8]) -> Option<Media> {
     match Encoding::of_file(bytes) {
         None => Some(binary(bytes)),
@@ -20,7 +20,7 @@ pub(crate) fn of(name: &str, bytes: &[u8]) -> Option<Media> {
     }
 }
 
-/// The kind of binary bytes.
+/// Returns the kind of a binary.
 fn binary(bytes: &[u8]) -> Media {
     let head = &bytes[..bytes.len().min(HEAD)];
     let found = infer::get(head);
@@ -34,7 +34,7 @@ fn binary(bytes: &[u8]) -> Media {
     }
 }
 
-/// What a person calls files that are named like this.
+/// Returns what a person calls files with this extension.
 fn format(extension: &str) -> String {
     let known = match extension {
         "class" => "Java class",

@@ -1,4 +1,4 @@
-//! What a file says: bytes as text, and where in it the things are that pointers name.
+//! Reads files as text, and finds in them what pointers name.
 
 mod blocks;
 pub(crate) mod definition;

@@ -1,11 +1,11 @@
-//! Sections of Markdown and text documents, by their heading.
+//! Finds sections of Markdown and text documents by their headings.
 
 use engram_model::{Lines, Refusal, shorten};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::refuse;
 
-/// How many headings a hint names.
+/// The number of headings that a hint names.
 const SUGGESTIONS: usize = 8;
 
 struct Heading {
@@ -16,7 +16,7 @@ struct Heading {
     line: u32,
 }
 
-/// The lines from a heading to the next one of the same or a higher level.
+/// Returns the lines from a heading to the next one of the same or a higher level.
 pub(crate) fn find(text: &str, asked: &str, name: &str) -> Result<Lines, Refusal> {
     let headings = headings(text);
     let Some(at) = position(&headings, asked) else {
@@ -41,7 +41,7 @@ fn count(text: &str) -> u32 {
     u32::try_from(lines).unwrap_or(u32::MAX)
 }
 
-/// Headings of the document itself; those inside quotes and lists structure nothing.
+/// Returns the headings of the document itself; those inside quotes and lists do not structure it.
 fn headings(text: &str) -> Vec<Heading> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
@@ -83,8 +83,8 @@ fn headings(text: &str) -> Vec<Heading> {
     headings
 }
 
-/// The best match: the words as written, then without a leading number, then the anchor that a
-/// forge would make of them.
+/// Returns the best match: first the exact words, then without a leading number, then the anchor
+/// that a forge makes of them.
 fn position(headings: &[Heading], asked: &str) -> Option<usize> {
     let bare = asked.trim().trim_matches('#').trim();
     let rendered = self::headings(&format!("# {bare}"));
@@ -110,13 +110,13 @@ fn position(headings: &[Heading], asked: &str) -> Option<usize> {
         .or_else(|| slugs(headings).iter().position(|slug| slug == &wanted[0]))
 }
 
-/// Lower case, without ticks, white space collapsed.
+/// Returns the text in lower case, without backticks, with white space collapsed.
 fn plain(text: &str) -> String {
     let text = text.replace('`', "").to_lowercase();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Without `3.`, `3.1`, `3.1)` and the like at its beginning.
+/// Returns the text without `3.`, `3.1`, `3.1)` and the like at its beginning.
 fn unnumbered(text: &str) -> &str {
     let Some((first, rest)) = text.split_once(' ') else {
         return text;
@@ -128,7 +128,7 @@ fn unnumbered(text: &str) -> &str {
     if numbered { rest } else { text }
 }
 
-/// Anchors as forges make them; repeated headings get `-1`, `-2`, ...
+/// Returns anchors as forges make them; repeated headings get `-1`, `-2`, ...
 fn slugs(headings: &[Heading]) -> Vec<String> {
     let mut seen = std::collections::HashMap::new();
     headings

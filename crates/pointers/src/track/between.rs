@@ -1,4 +1,4 @@
-//! What the bytes at two places come to, wherever one was followed from the other.
+//! Compares the bytes at two places, however the second was found.
 
 use engram_model::Refusal;
 
@@ -6,10 +6,11 @@ use crate::Repo;
 
 use super::{RepoState, Span, State, cache::Cache, origin, verdict};
 
-/// The state of a span that is known to be at `to` now.
+/// Returns the state of a span that is known to be at `to` now.
 ///
 /// # Errors
-/// A side or a place that is not there.
+///
+/// A side or a place does not exist.
 pub fn between(
     repo: &Repo,
     from: (&RepoState, &Span),

@@ -1,4 +1,4 @@
-//! Texts and line maps by blob id, so that no file is read or compared twice.
+//! Caches texts and line maps by blob id, so that no file is read or compared twice.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -13,10 +13,10 @@ use super::{
     text::Text,
 };
 
-/// How many bytes texts and maps may take before all are let go.
+/// The most bytes that texts and maps may take before all are dropped.
 const MOST_HELD: usize = 64 << 20;
 
-/// A text and the blob that it is.
+/// A text and the id of its blob.
 #[derive(Clone)]
 pub(super) struct ReadText {
     pub(super) blob: Oid,
@@ -27,7 +27,7 @@ pub(super) struct Cache<'r> {
     pub(super) repo: &'r Repo,
     texts: HashMap<Oid, Option<Rc<Text>>>,
     maps: HashMap<(Oid, Oid), Rc<LineMap>>,
-    /// What was read from disk, by path: one batch sees one state of a file.
+    /// Files read from disk, by path, so that one batch sees one state of each file.
     disk: HashMap<String, Oid>,
     held: usize,
 }

@@ -1,16 +1,17 @@
-//! Compares the lines of two texts, in bounded time whatever they hold.
+//! Compares the lines of two texts, in bounded time for any content.
 //!
-//! Where a few kinds of lines make up most of two long texts, a diff takes the square of their number.
-//! There the rare lines are compared first; the common ones follow from what stands beside them.
+//! If a few kinds of lines make up most of two long texts, a diff takes time quadratic in their
+//! number. In that case the rare lines are compared first, and the common ones are paired by their
+//! neighbours.
 
 use std::{cmp::Reverse, ops::Range};
 
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
 
-/// A histogram diff best shows what a person did, but takes quadratic time where every line moved:
-/// it is not used if the two texts together have more lines than this.
+/// A histogram diff best shows what a person did, but takes quadratic time if every line moved. It
+/// is not used if the two texts together have more lines than this.
 const MOST_FOR_HISTOGRAM: usize = 20_000;
-/// Most pairs of equal lines, one of each text, among which those that belong together are looked for.
+/// The most pairs of equal lines, one from each text, that a full comparison may consider.
 const MOST_PAIRS: u64 = 4_000_000;
 
 /// Compares two texts whose lines were interned.
@@ -34,7 +35,7 @@ fn diff(before: &[Token], after: &[Token], kinds: u32) -> Diff {
     diff
 }
 
-/// Which kinds of lines are rare enough to be compared; none if all are.
+/// Returns which kinds of lines are rare enough to compare; `None` if all are.
 fn rare(before: &[Token], after: &[Token], kinds: u32) -> Option<Vec<bool>> {
     let equal = |(a, b): &(&Token, &Token)| a == b;
     let first = before.iter().zip(after).take_while(equal).count();
@@ -69,9 +70,10 @@ fn rare(before: &[Token], after: &[Token], kinds: u32) -> Option<Vec<bool>> {
     Some(is_rare)
 }
 
-/// Compares the rare lines, then the others from those on, and says so as a diff of all.
+/// Compares the rare lines, then extends the matches to the others, and returns a diff of all
+/// lines.
 fn by_rare(before: &[Token], after: &[Token], is_rare: &[bool], kinds: u32) -> Diff {
-    // A common line is like none of the other text.
+    // A common line must equal no line of the other text.
     let rare = |side: &[Token], none: u32| -> Vec<Token> {
         let rare = |it: &Token| is_rare.get(it.0 as usize).copied().unwrap_or(true);
         let told = side
@@ -85,7 +87,7 @@ fn by_rare(before: &[Token], after: &[Token], is_rare: &[bool], kinds: u32) -> D
         &rare(after, nothing),
         kinds.saturating_add(2),
     );
-    // Each line has a number of its own, which its counterpart shares.
+    // Each line gets its own number, which its counterpart shares.
     let old: Vec<Token> = (0..before.len() as u32).map(Token).collect();
     let mut new: Vec<Token> = (0..after.len() as u32)
         .map(|it| Token(it.saturating_add(before.len() as u32)))
@@ -114,7 +116,7 @@ fn range(lines: &Range<u32>) -> Range<usize> {
     lines.start as usize..lines.end as usize
 }
 
-/// How many lines are the same at the beginning and at the end of two stretches.
+/// Returns how many lines are equal at the beginning and at the end of two stretches.
 fn ends(
     before: &[Token],
     after: &[Token],
@@ -183,7 +185,8 @@ mod tests {
         assert_eq!(rare(&input.before, &input.after, kinds), None);
     }
 
-    /// Eight kinds of lines in two orders without any likeness: this would take minutes.
+    /// A comparison of eight kinds of lines in two unrelated orders, which would take minutes
+    /// without the limits.
     #[test]
     fn a_few_kinds_of_lines_take_no_longer_than_many() {
         let text = |seed: u64| -> String {

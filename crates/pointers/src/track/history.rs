@@ -1,4 +1,4 @@
-//! The commits between two commits: small steps map better than one large one.
+//! Finds the commits between two commits: several small steps map better than one large step.
 
 use std::collections::{BinaryHeap, HashMap};
 
@@ -6,18 +6,18 @@ use git2::Oid;
 
 use crate::Repo;
 
-/// Longer histories are crossed in one step.
+/// Longer histories are compared in one step.
 const MOST_COMMITS: usize = 40_000;
 
-/// From which end a commit was reached.
+/// The end from which a commit was reached.
 const FROM: u8 = 1;
 const TO: u8 = 2;
 const BOTH: u8 = FROM | TO;
-/// It is an ancestor of a commit that both ends have.
+/// The commit is an ancestor of one that both ends share.
 const BEHIND: u8 = 4;
 
-/// The commits from one to the other, both included: back to where their histories meet, then on.
-/// `None` where they do not meet within reach, as in a shallow clone.
+/// Returns the commits from one to the other, both included: back to where their histories meet,
+/// then forward. `None` if they do not meet within reach, as in a shallow clone.
 pub(super) fn route(repo: &Repo, from: Oid, to: Oid) -> Option<Vec<Oid>> {
     if from == to {
         return Some(vec![from]);
@@ -33,25 +33,25 @@ pub(super) fn route(repo: &Repo, from: Oid, to: Oid) -> Option<Vec<Oid>> {
 #[derive(Default)]
 struct Node {
     reached: u8,
-    /// Known once it was checked.
+    /// Empty until the commit was visited.
     parents: Vec<Oid>,
     time: i64,
     is_waiting: bool,
 }
 
-/// What was walked of a history, from both ends.
+/// The commits visited from both ends.
 #[derive(Default)]
 struct History {
     nodes: HashMap<Oid, Node>,
-    /// The latest first.
+    /// The commits still to visit, the latest first.
     waiting: BinaryHeap<(i64, Oid)>,
-    /// How many of these are not behind a meeting point.
+    /// The number of waiting commits that are not behind a meeting point.
     open: usize,
 }
 
 impl History {
-    /// Where two histories meet, the latest such commit: as git finds it, the newest commits first
-    /// until all that wait lie behind.
+    /// Returns the latest commit where two histories meet. Like git, visits the newest commits
+    /// first, until all waiting ones lie behind a meeting point.
     fn meet(&mut self, repo: &Repo, from: Oid, to: Oid) -> Option<Oid> {
         let stop = repo.stop();
         self.reach(repo, from, FROM)?;
@@ -90,7 +90,7 @@ impl History {
             if self.nodes.len() > MOST_COMMITS {
                 return None;
             }
-            // What a shallow clone left out ends its history there.
+            // In a shallow clone, the history ends at a missing commit.
             let commit = repo.commit_of_id(id).ok();
             let node = Node {
                 time: commit.as_ref().map_or(0, |it| it.time().seconds()),
@@ -116,10 +116,11 @@ impl History {
         Some(())
     }
 
-    /// From an ancestor to its descendant, through as many commits as there are: each step is then
-    /// as small as it can be.
+    /// Returns the commits from an ancestor to its descendant by the longest way, which keeps each
+    /// step as small as possible.
     fn chain(&self, ancestor: Oid, descendant: Oid, side: u8) -> Option<Vec<Oid>> {
-        // For each commit that descends from the ancestor: how far it is, and by which parent.
+        // For each commit that descends from the ancestor: its distance, and the parent that leads
+        // there.
         let mut far: HashMap<Oid, Option<(usize, Oid)>> = HashMap::new();
         far.insert(ancestor, Some((0, ancestor)));
         let mut ahead = vec![descendant];
@@ -137,7 +138,7 @@ impl History {
                 continue;
             }
             ahead.pop();
-            // The first parent, where it is as far.
+            // Prefers the first parent if it is as far.
             let best = parents
                 .iter()
                 .filter_map(|it| Some(((*far.get(it)?)?.0 + 1, *it)))

@@ -1,8 +1,9 @@
-//! How alike two lines are: the share of neighbouring pairs of characters that they have in common.
+//! Measures how alike two lines are: the share of pairs of neighbouring characters that they have
+//! in common.
 
 use super::text::is_blank;
 
-/// Beyond this many characters a line is judged by its beginning.
+/// Longer lines are judged by this many characters from their beginning.
 const LONGEST: usize = 240;
 
 /// The pairs of neighbouring characters of a line, sorted.
@@ -20,7 +21,7 @@ impl Profile {
             .windows(2)
             .map(|it| u16::from(it[0]) << 8 | u16::from(it[1]))
             .collect();
-        // A line of one character has no pair; it is like itself.
+        // A line of one character has no pair; it is compared by that character.
         if let ([only], true) = (kept.as_slice(), pairs.is_empty()) {
             pairs.push(u16::from(*only));
         }
@@ -32,7 +33,7 @@ impl Profile {
         self.0.len()
     }
 
-    /// From 0 (nothing in common) to 1; 0 where it would be below `least`.
+    /// Returns the likeness from 0 (nothing in common) to 1; 0 if it would be below `least`.
     pub(super) fn likeness(&self, other: &Self, least: f32) -> f32 {
         let (a, b) = (self.len(), other.len());
         if a + b == 0 {
@@ -59,7 +60,7 @@ impl Profile {
     }
 }
 
-/// How alike two texts are as a whole.
+/// Returns how alike two texts are as a whole.
 pub(super) fn likeness(a: &[u8], b: &[u8]) -> f32 {
     Profile::of(a).likeness(&Profile::of(b), 0.0)
 }

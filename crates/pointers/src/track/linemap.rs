@@ -14,25 +14,25 @@ use super::{
     text::{Text, is_blank, same_but_for_blanks},
 };
 
-/// Least similarity of counterparts.
+/// The least similarity of counterparts.
 const ALIKE: f32 = 0.5;
-/// The same where one line replaces exactly one line.
+/// The same if one line replaces exactly one line.
 const ALIKE_ALONE: f32 = 0.35;
 /// Hunks with more pairs of lines than this are aligned by equal lines only.
 const MOST_PAIRS: usize = 120_000;
-/// So are hunks after this many pairs in one file.
+/// After this many pairs in one file, further hunks are aligned by equal lines only.
 const MOST_PAIRS_OF_ALL: usize = 2_000_000;
 /// Bonus for keeping a line's position in a hunk that has kept its length.
 const STRAIGHT: f32 = 1.3;
-/// Most lines that one line may be split into or joined from.
+/// The most lines that one line may be split into or joined from.
 const MOST_SPLIT: usize = 6;
-/// Least similarity that a further line must add to be part of a split or join.
+/// The least similarity that a further line must add to be part of a split or join.
 const SPLIT_GAIN: f32 = 0.08;
 
 /// More equal lines than this are no coincidence.
 const MOST_CHANCE: usize = 4;
 
-/// Where one old line went.
+/// The new lines that match one old line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counterpart {
     /// Its first line.
@@ -46,9 +46,9 @@ pub(super) struct Counterpart {
 /// The counterparts between two versions of a file.
 pub(super) struct LineMap {
     to: Vec<Option<Counterpart>>,
-    /// Whether each new line has no counterpart.
+    /// For each new line, whether it has no counterpart.
     added: Vec<bool>,
-    /// How many pairs of lines were compared.
+    /// The number of pairs of lines compared so far.
     pairs: usize,
 }
 
@@ -70,7 +70,7 @@ impl LineMap {
         map
     }
 
-    /// Its size in memory.
+    /// Its size in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         self.to.len() * size_of::<Option<Counterpart>>() + self.added.len()
     }
@@ -79,7 +79,7 @@ impl LineMap {
         self.to.get(line).copied().flatten()
     }
 
-    /// Whether this change added a new line.
+    /// Returns whether this change added a new line.
     pub(super) fn is_added(&self, line: usize) -> bool {
         self.added.get(line).copied().unwrap_or(false)
     }
@@ -129,7 +129,7 @@ impl LineMap {
         }
     }
 
-    /// Only whitespace and line breaks changed: the other characters show which line went where.
+    /// Aligns lines by their other characters if only whitespace and line breaks changed.
     fn reflow(&mut self, old: &Text, new: &Text, before: Range<usize>, after: Range<usize>) {
         let solid = |text: &[u8]| text.iter().filter(|it| !is_blank(**it)).count();
         let mut to = after.start;
@@ -186,7 +186,7 @@ impl LineMap {
         }
     }
 
-    /// The alignment with the highest total similarity, pairing only similar lines.
+    /// Finds the alignment with the highest total similarity, pairing only similar lines.
     fn align_by_likeness(
         &mut self,
         old: &Text,
@@ -349,7 +349,8 @@ impl LineMap {
 /// The changed lines of the old and the new file.
 type Hunks = Vec<(Range<usize>, Range<usize>)>;
 
-/// By equal bytes, or ignoring whitespace if that finds clearly more, as after a reindent.
+/// Compares lines by equal bytes, or ignoring whitespace if that finds clearly more, as after a
+/// reindent.
 fn hunks(old: &Text, new: &Text) -> Hunks {
     let mut input = InternedInput::default();
     input.update_before((0..old.len()).map(|it| old.line(it)));
@@ -387,8 +388,8 @@ fn ranges(diff: &Diff) -> Hunks {
         .collect()
 }
 
-/// Brackets and blank lines between two rewritten stretches match by chance: joined, the stretches
-/// are aligned as one, and such lines find their place by their surroundings.
+/// Joins rewritten stretches that are separated only by brackets and blank lines, since those match
+/// by chance. The joined stretch is aligned as one, which places such lines by their surroundings.
 fn without_chance(old: &Text, hunks: Hunks) -> Hunks {
     let mut joined = Hunks::new();
     for (before, after) in hunks {

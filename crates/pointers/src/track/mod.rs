@@ -1,9 +1,9 @@
-//! Where spans of one state of a repository are in another.
+//! Finds spans of one state of a repository in another state.
 //!
-//! One comparison of the two states answers most spans: the same blob, or lines in an equal block
-//! of a diff. What it leaves in doubt is followed once more through the commits between, all spans
-//! in one pass, and the two answers are weighed. Whatever the road, the bytes decide: what is not
-//! byte for byte the same is never called unchanged, moved or renamed.
+//! One comparison of the two states is enough for most spans: the blob is the same, or the lines
+//! are in an equal block of a diff. The doubtful spans are also followed through the commits
+//! between, all in one pass, and the two results are weighed. Either way, the bytes decide: only
+//! spans that are equal byte for byte are called unchanged, moved or renamed.
 
 mod between;
 mod cache;
@@ -40,10 +40,10 @@ pub use traces::{Became, Trace, lately};
 pub use verdict::{Anchor, Edit, State};
 pub use whole::whole;
 
-/// Lines of a file, from 1 and inclusive.
+/// Lines of a file, counted from 1, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// From the root of the repository.
+    /// The path from the root of the repository.
     pub path: String,
     /// The first line.
     pub start: u32,
@@ -51,14 +51,14 @@ pub struct Span {
     pub end: u32,
 }
 
-/// A span whose lines were found at the side that it comes from.
+/// A span whose lines were found in the state that it comes from.
 struct FoundSpan {
     spot: Spot,
     read: ReadText,
 }
 
-/// Where each span of `from` is at `to`, in their order. A span that cannot be answered has its own
-/// refusal; where a side is not there, each has.
+/// Returns where each span of `from` is at `to`, in the same order. A span that cannot be followed
+/// has its own refusal; if a state does not exist, every span has one.
 pub fn track(
     repo: &Repo,
     from: &RepoState,
@@ -114,7 +114,7 @@ pub fn track(
         .collect()
 }
 
-/// Finds the lines of a span at the side that it comes from.
+/// Finds the lines of a span in the state that it comes from.
 fn origin(
     cache: &mut Cache<'_>,
     from: &RepoState,
@@ -145,7 +145,7 @@ fn origin(
     Ok(FoundSpan { spot, read })
 }
 
-/// Why there are no lines at a path.
+/// Explains why there are no lines at a path.
 fn not_a_file(repo: &Repo, from: &RepoState, path: &str) -> Refusal {
     match from {
         RepoState::Commit(rev) => {
@@ -155,7 +155,7 @@ fn not_a_file(repo: &Repo, from: &RepoState, path: &str) -> Refusal {
             };
             match tree::blob(repo, &commit, path) {
                 Err(refusal) => refusal,
-                // It was found by following a link, or by another spelling of its path.
+                // The path goes through a link, or is another spelling of the file's path.
                 Ok(_) => refuse::invalid(
                     format!("{} is not the file's own path", refuse::quoted(path)),
                     "Use the file's own path from the repository root, with links resolved.",
@@ -169,7 +169,7 @@ fn not_a_file(repo: &Repo, from: &RepoState, path: &str) -> Refusal {
     }
 }
 
-/// The two sides compared in one step.
+/// Compares the two states in one step.
 fn at_once(
     cache: &mut Cache<'_>,
     old: FoundState,
@@ -187,7 +187,7 @@ fn at_once(
             spots.map(|it| step.follow(cache, it)).collect()
         }
         Err(error) => {
-            tracing::info!(%error, "the sides cannot be compared as a whole; each file by itself");
+            tracing::info!(%error, "cannot compare the two states as a whole; comparing each file");
             origins
                 .iter()
                 .map(|it| by_itself(cache, old, new, &it.spot))
@@ -196,7 +196,7 @@ fn at_once(
     }
 }
 
-/// A damaged repository cannot be compared as a whole: the file at the same path still can be.
+/// Compares only the file at the same path, if a damaged repository cannot be compared as a whole.
 fn by_itself(cache: &mut Cache<'_>, old: FoundState, new: FoundState, spot: &Spot) -> Fate {
     let found = match repo_state::find(cache.repo, new, &spot.file.path) {
         Ok(Some(file)) => file,

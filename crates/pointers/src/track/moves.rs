@@ -1,7 +1,7 @@
-//! Finds spans that moved within a file or to another, among the lines that a change added.
+//! Finds spans that moved within a file or to another one, among the lines that a change added.
 //!
-//! A line that existed before already has a counterpart, so a twin is never mistaken for the
-//! span that moved away.
+//! A line that existed before already has a counterpart, so a twin is never mistaken for the span
+//! that moved away.
 
 use std::{collections::HashMap, ops::Range, rc::Rc};
 
@@ -13,7 +13,7 @@ use super::{
     text::Text,
 };
 
-/// Most files searched in one change, and their total size in memory.
+/// The most files searched in one change, and their total size in memory.
 const MOST_FILES: usize = 4000;
 const MOST_HELD: usize = 64 << 20;
 /// Memory kept for each added line.
@@ -24,11 +24,11 @@ const MOST_ALIKE: usize = 24;
 const MOST_BRIDGED: usize = 12;
 /// A moved block continues past fewer than this many changed lines in a row.
 const MOST_CHANGED: usize = 3;
-/// How many of the best candidates are compared in full.
+/// The number of best candidates that are compared in full.
 const MOST_TRIED: usize = 4;
-/// How many lines around a span count as evidence of where its block went.
+/// The number of lines around a span that count as evidence of where its block went.
 const AROUND: usize = 6;
-/// Share of a span that must be found again in the same file, and in another.
+/// The share of a span that must be found again in the same file, and in another.
 const ENOUGH_HERE: f32 = 0.5;
 const ENOUGH_ELSEWHERE: f32 = 0.7;
 /// Significant characters that must be found again in the same file, and in another (as
@@ -51,7 +51,7 @@ impl AddedFile {
     }
 }
 
-/// Where a line of a moved block went.
+/// The new place of a line of a moved block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct MovedLine {
     file: usize,
@@ -77,7 +77,7 @@ pub(super) struct MovedSpan {
     pub(super) place: SpanPlace,
     /// Whether another place matched equally well.
     pub(super) ambiguous: bool,
-    /// Share of it and its surrounding lines that went there together.
+    /// The share of the span and its surrounding lines that moved there together.
     pub(super) together: f32,
 }
 
@@ -201,7 +201,7 @@ impl Additions {
         }
     }
 
-    /// The nearest equal line past the changed lines at the end of a block.
+    /// Returns the nearest equal line past the changed lines at the end of a block.
     fn goes_on(
         &self,
         old: &Text,
@@ -280,8 +280,8 @@ impl Additions {
         }
     }
 
-    /// The lines around `line` that also surround `at`, ignoring whitespace; significant lines count
-    /// only if they left the old file and arrived in the new one.
+    /// The lines around `line` that also surround `at`, ignoring whitespace; significant lines
+    /// count only if they left the old file and arrived in the new one.
     fn run(
         &self,
         old: &Text,
@@ -307,7 +307,7 @@ impl Additions {
         start..end
     }
 
-    /// Where a span moved with its block or blocks.
+    /// Returns where a span moved with its block or blocks.
     pub(super) fn carried(
         &self,
         old: &Text,
@@ -352,7 +352,7 @@ impl Additions {
         })
     }
 
-    /// Where the lines of a span of `old` went, if they are found.
+    /// Returns where the lines of a span of `old` went, if they are found.
     pub(super) fn find(&self, old: &Text, span: &Range<usize>, own: &str) -> Option<MovedSpan> {
         let says = old.all_telling(span.clone()) as f32;
         let alone = Text::of(old.span(span.clone()).to_vec())?;
@@ -389,7 +389,7 @@ impl Additions {
         })
     }
 
-    /// The stretches that share the most with the span, the best first.
+    /// Returns the stretches that share the most with the span, the best first.
     fn candidates(&self, old: &Text, span: &Range<usize>) -> Vec<Candidate> {
         let mut hits: Vec<(usize, usize, f32)> = Vec::new();
         for line in span.clone() {
@@ -458,7 +458,7 @@ fn close_up(span: &Text, added: &AddedFile, candidate: &Candidate) -> Option<Spa
     })
 }
 
-/// The share of a span and its surrounding lines that the blocks moved to a file.
+/// Returns the share of a span and its surrounding lines that the blocks moved to a file.
 fn together(old: &Text, span: &Range<usize>, blocks: &Blocks, file: usize) -> f32 {
     let wide = span.start.saturating_sub(AROUND)..(span.end + AROUND).min(old.len());
     let went = |line: &usize| {
@@ -469,7 +469,7 @@ fn together(old: &Text, span: &Range<usize>, blocks: &Blocks, file: usize) -> f3
     kept / old.all_weight(wide).max(f32::MIN_POSITIVE)
 }
 
-/// The share of the lines around a span that also surround its new place.
+/// Returns the share of the lines around a span that also surround its new place.
 fn surroundings(old: &Text, span: &Range<usize>, new: &Text, place: &Range<usize>) -> f32 {
     const NEAR: usize = 4;
     let around = |text: &Text, lines: &Range<usize>| -> Vec<u64> {

@@ -1,4 +1,4 @@
-//! Where a span of the old file is in the new one, by the map of its lines.
+//! Finds a span of the old file in the new one, by the map of its lines.
 
 use std::ops::Range;
 
@@ -8,38 +8,38 @@ use super::{
     text::{MOST_COMPARED, Text},
 };
 
-/// What stands where a span stood must be this much like it to be called the span, edited.
+/// The least likeness at which a text in the span's old position still counts as the span, edited.
 const ALIKE_AS_A_WHOLE: f32 = 0.4;
 
-/// Where a span is.
+/// The place of a span.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SpanPlace {
-    /// Its lines, from 0.
+    /// Its lines, counted from 0.
     pub(super) lines: Range<usize>,
-    /// How much of what it says is still there, from 0 to 1; 1 also where every byte is.
+    /// The share of its content that is still there, from 0 to 1; 1 if all bytes are equal.
     pub(super) kept: f32,
-    /// Byte for byte the same.
+    /// Whether the bytes are equal.
     pub(super) same: bool,
-    /// A significant line of it exists, with only whitespace changed.
+    /// Whether one of its significant lines is still there, with at most changed whitespace.
     pub(super) telling: bool,
-    /// The line right above or right below it is right above or below its place too.
+    /// Whether the line directly above or below the span is still directly above or below it.
     pub(super) anchored: bool,
 }
 
 impl SpanPlace {
-    /// The same, in the file that its text was cut from.
+    /// Returns the same place in the file from which the text was cut.
     pub(super) fn at(self, lines: Range<usize>) -> Self {
         Self { lines, ..self }
     }
 }
 
-/// The lines around a span that have counterparts, and theirs.
+/// A line next to a span that has a counterpart, and that counterpart.
 struct Edge {
     old: usize,
     new: usize,
 }
 
-/// `None` where nothing stands in its place.
+/// Returns the place of a span; `None` if nothing stands there.
 pub(super) fn place(
     old: &Text,
     new: &Text,
@@ -52,8 +52,8 @@ pub(super) fn place(
     }
 }
 
-/// By its lines that have counterparts; with `edges`, what was put in the place of its first and
-/// last lines is part of it too.
+/// Places a span by its lines that have counterparts. With `edges`, lines that replaced its first
+/// and last lines belong to it too.
 pub(super) fn mapped(
     old: &Text,
     new: &Text,
@@ -132,21 +132,22 @@ pub(super) fn judged(
     }
 }
 
-/// How many of the new lines in a gap beside an anchored line belong to the span: `ours` of the
-/// `old` lines that stood in the gap were the span's.
+/// Returns how many of the new lines in a gap beside an anchored line belong to the span: `ours` of
+/// the `old` lines in the gap were the span's.
 ///
-/// Lines that only were inserted beside the span are not part of it.
+/// Lines that were only inserted beside the span do not belong to it.
 fn replaced(ours: usize, old: usize, new: usize) -> usize {
     match (ours, old) {
         (0, _) | (_, 0) => 0,
-        // Much more than stood there is something new.
+        // A gap that grew to more than twice its size is new text.
         _ if ours >= old && new > ours * 2 + 2 => 0,
         _ if ours >= old => new,
         _ => (new * ours).div_ceil(old).min(new),
     }
 }
 
-/// The nearest line above with a counterpart: one past both, so that gaps begin there.
+/// Returns the nearest line above that has a counterpart. The numbers are one past both lines, so
+/// that gaps begin there.
 fn edge_above(map: &LineMap, line: usize) -> Edge {
     let found = (0..line).rev().find_map(|it| Some((it, map.get(it)?.last)));
     match found {
@@ -158,15 +159,15 @@ fn edge_above(map: &LineMap, line: usize) -> Edge {
     }
 }
 
-/// The nearest line below with a counterpart, or the end.
+/// Returns the nearest line below that has a counterpart, or the end.
 fn edge_below(map: &LineMap, line: usize, old: usize, new: usize) -> Edge {
     let found = (line..old).find_map(|it| Some((it, map.get(it)?.first)));
     let (old, new) = found.unwrap_or((old, new));
     Edge { old, new }
 }
 
-/// None of its lines has a counterpart: what stands between those of its neighbours may still be
-/// the span, rewritten.
+/// Places a span without counterparts in the gap between its neighbours' counterparts: the text
+/// there may be the span, rewritten.
 fn in_its_gap(old: &Text, new: &Text, map: &LineMap, span: &Range<usize>) -> Option<SpanPlace> {
     let before = edge_above(map, span.start);
     let after = edge_below(map, span.end, old.len(), new.len());
@@ -175,7 +176,7 @@ fn in_its_gap(old: &Text, new: &Text, map: &LineMap, span: &Range<usize>) -> Opt
     if gap.is_empty() {
         return None;
     }
-    // The share of the gap at the span's own place in it.
+    // The part of the gap that corresponds to the span's position.
     let scale = gap.len() as f32 / around.len().max(1) as f32;
     let from = gap.start + ((span.start - around.start) as f32 * scale).round() as usize;
     let to = gap.start + ((span.end - around.start) as f32 * scale).round() as usize;
@@ -189,7 +190,7 @@ fn in_its_gap(old: &Text, new: &Text, map: &LineMap, span: &Range<usize>) -> Opt
         .then(|| judged(old, new, span, lines, alike))
 }
 
-/// The place of the exact bytes, where a diff paired the span's lines with others beside them.
+/// Returns the place of the exact bytes, if a diff paired the span's lines with others beside them.
 pub(super) fn exact_nearby(
     old: &Text,
     new: &Text,
@@ -207,7 +208,7 @@ pub(super) fn exact_nearby(
         .filter(|at| new.span(*at..at + span.len()) == bytes)
         .filter(|at| (*at..at + span.len()).all(own));
     let at = fits.next()?;
-    // Two of them: neither is certain.
+    // With two matches, neither is certain.
     if fits.next().is_some() {
         return None;
     }

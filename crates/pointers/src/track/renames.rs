@@ -1,5 +1,5 @@
-//! Which file that came is one that went, under another name: by its bytes, else by how many of its
-//! lines it has.
+//! Matches added files with removed ones, to find renames: by equal bytes, or else by the share of
+//! common lines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,22 +10,23 @@ use crate::Repo;
 
 use super::repo_state::{self, ChangedFile, FoundState};
 
-/// Two files are one where this share of the larger one is in both.
+/// The least share of the larger file that two versions of one file have in common.
 const ALIKE: f32 = 0.5;
-/// Among more files than this only equal ones are found.
+/// Among more files than this, only equal ones are matched.
 const MOST_FILES: usize = 1000;
-/// How many bytes of each side are read to compare files, and how many lines are compared.
+/// The most bytes of each side that are read to compare files, and the most lines that are
+/// compared.
 const MOST_READ: usize = 32 << 20;
 const MOST_COMPARED: usize = 50_000_000;
 
-/// The lines of a file without their indents, sorted: the hash of each, and how many bytes it has
-/// wherever it stands.
+/// The lines of a file without their indents, sorted: the hash of each line, and the total bytes of
+/// its occurrences.
 struct SortedLines {
     sums: Vec<(u64, usize)>,
     all: usize,
 }
 
-/// The changes, with what was renamed made one where `wanted` names a file that went.
+/// Returns the changes, joining the two halves of each rename if `wanted` names a removed file.
 pub(super) fn found(
     repo: &Repo,
     sides: (FoundState, FoundState),
@@ -44,7 +45,8 @@ pub(super) fn found(
     };
     let mut went = at(|it| it.new.is_none() && it.old.is_some());
     let mut came = at(|it| it.old.is_none() && it.new.is_some());
-    // Those that are asked for are compared while there is time, and first with those of their name.
+    // The wanted files come first, since time is limited; so do added files with the same file
+    // names.
     went.sort_by_key(|it| !is_wanted(&changes[*it]));
     let names: HashSet<String> = went
         .iter()
@@ -71,7 +73,7 @@ pub(super) fn found(
     Ok(changes)
 }
 
-/// The name in the second tree of a file that is in the first one alone.
+/// Returns the name in the second tree of a file that exists only in the first.
 pub(crate) fn renamed(
     repo: &Repo,
     (old, new): (Oid, Oid),
@@ -102,7 +104,7 @@ fn name_blobs(repo: &Repo, side: FoundState, changes: &mut [ChangedFile], came: 
     }
 }
 
-/// Pairs of the same bytes; of several, those of the same name.
+/// Pairs files with equal bytes; among several, those with the same file name.
 fn equal(changes: &[ChangedFile], went: &[usize], came: &[usize]) -> Vec<(usize, usize)> {
     let mut by_blob: HashMap<Oid, Vec<usize>> = HashMap::new();
     for at in came {
@@ -124,7 +126,7 @@ fn equal(changes: &[ChangedFile], went: &[usize], came: &[usize]) -> Vec<(usize,
     pairs
 }
 
-/// Pairs of files that have much in common, the most alike first.
+/// Pairs files that have much in common, the most alike first.
 fn alike(
     repo: &Repo,
     sides: (FoundState, FoundState),
@@ -203,7 +205,7 @@ impl SortedLines {
         Self { sums, all }
     }
 
-    /// The share of the larger one that is in both.
+    /// Returns the share of the larger file that is in both.
     fn likeness(&self, other: &Self) -> f32 {
         let (less, more) = (self.all.min(other.all), self.all.max(other.all));
         if (less as f32) < more as f32 * ALIKE || more == 0 {

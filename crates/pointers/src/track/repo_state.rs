@@ -1,4 +1,4 @@
-//! The states of a repository between which spans are tracked, and what changed from one to another.
+//! The states of a repository between which spans are tracked, and the changes from one to another.
 
 use std::{
     cmp::Ordering,
@@ -25,10 +25,10 @@ use crate::{
 
 use super::renames;
 
-/// Files beyond this size are compared by their ids only, and so are those of more lines.
+/// Files with more bytes or lines than this are compared by their ids only.
 const MAX_BYTES: u64 = 16 << 20;
 const MAX_LINES: usize = 200_000;
-/// How many files of a side are looked through.
+/// The most files of a state that are listed.
 const MOST_FILES: usize = 1_000_000;
 
 /// A state of the repository.
@@ -42,7 +42,7 @@ pub enum RepoState {
     Worktree,
 }
 
-/// A side that was found.
+/// A state that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FoundState {
     /// The tree of a commit.
@@ -51,10 +51,11 @@ pub(super) enum FoundState {
     Worktree,
 }
 
-/// One file of a side; its blob is zero where it is on disk and was not read yet.
+/// One file of a state; its blob is zero for a file on disk that was not read yet.
 pub(super) type StateFile = TreeEntry;
 
-/// One file that is not the same on both sides. A file that is only on one has no other.
+/// One file that differs between two states. A file that exists in only one has `None` for the
+/// other.
 #[derive(Clone, Debug)]
 pub(super) struct ChangedFile {
     pub(super) old: Option<StateFile>,
@@ -62,7 +63,7 @@ pub(super) struct ChangedFile {
 }
 
 impl RepoState {
-    /// The state, and the commit that it stands on.
+    /// Returns the state, and the commit that it is based on.
     pub(super) fn find(&self, repo: &Repo) -> Result<(FoundState, Option<Oid>), Refusal> {
         match self {
             Self::Commit(rev) => {
@@ -88,7 +89,7 @@ impl RepoState {
     }
 }
 
-/// What differs between two sides. Renames are looked for where `wanted` names a file that is gone.
+/// Returns what differs between two states. Searches for renames if `wanted` names a removed file.
 pub(super) fn changes(
     repo: &Repo,
     old: FoundState,
@@ -109,7 +110,7 @@ pub(super) fn changes(
     renames::found(repo, (old, new), changes, wanted)
 }
 
-/// All files of a side, in the order of their paths.
+/// Returns all files of a state, in the order of their paths.
 fn files(repo: &Repo, side: FoundState) -> Result<Vec<StateFile>, Refusal> {
     let mut files = Vec::new();
     match side {
@@ -141,7 +142,7 @@ fn is_file(mode: u32) -> bool {
     i32::try_from(mode).is_ok_and(trees::is_file)
 }
 
-/// Those that are not the same on both sides. What was not read is the same as nothing.
+/// Returns the files that differ between two states. A file that was not read equals no other.
 fn merged(old: Vec<StateFile>, new: Vec<StateFile>) -> Vec<(Option<StateFile>, Option<StateFile>)> {
     let (mut old, mut new) = (old.into_iter().peekable(), new.into_iter().peekable());
     let mut changes = Vec::new();
@@ -160,7 +161,7 @@ fn merged(old: Vec<StateFile>, new: Vec<StateFile>) -> Vec<(Option<StateFile>, O
     }
 }
 
-/// A file by its path; `None` where there is none. Links are not followed.
+/// Returns a file by its path; `None` if there is none. Does not follow links.
 pub(super) fn find(
     repo: &Repo,
     side: FoundState,
@@ -192,7 +193,7 @@ pub(super) fn find(
     })
 }
 
-/// The bytes of a file, with the id of the blob that they are.
+/// Returns the bytes of a file, and the id of their blob.
 pub(super) fn read(
     repo: &Repo,
     side: FoundState,
@@ -237,7 +238,8 @@ fn read_disk(repo: &Repo, file: &StateFile) -> Result<(Oid, Vec<u8>), Refusal> {
     Ok((blob, bytes))
 }
 
-/// What is kept of each line is more than a short line is itself.
+/// Refuses a text with too many lines: the record of a line takes more memory than a short line
+/// itself.
 fn few_lines(name: &str, bytes: &[u8]) -> Result<(), Refusal> {
     let lines = if bytes.len() > MAX_LINES {
         memchr::memchr_iter(b'\n', bytes).count()

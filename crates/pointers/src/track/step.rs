@@ -1,4 +1,4 @@
-//! One step: from one state of the repository to another, for many spans at once.
+//! Follows many spans in one step from one state of the repository to another.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -11,17 +11,18 @@ use super::{
     repo_state::{ChangedFile, FoundState, StateFile},
 };
 
-/// Below this share a span that stands in its place is first looked for elsewhere.
+/// If less than this share of a span is found at its place, it is first searched for elsewhere.
 const DOUBTFUL: f32 = 0.5;
-/// What is elsewhere must be this much more of the span than what stands in its place.
+/// A place elsewhere must match this much more of the span than the text at its own place.
 const CLEARLY_MORE: f32 = 0.2;
-/// A span of which less is left is gone, unless a line of it is left that says something.
+/// A span with a smaller share left is gone, unless one of the lines left is significant.
 const TRACE: f32 = 0.12;
 const TELLING_TRACE: f32 = 0.03;
-/// Less significant spans than this are not searched for away from their place.
+/// A less significant span is weak evidence on its own: its bytes are not searched for nearby, and
+/// it counts as having left its file only with the lines around it.
 const FEW_WORDS: u32 = 20;
 
-/// Lines of a file, from 0.
+/// Lines of a file, counted from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Spot {
     pub(super) file: StateFile,
@@ -33,33 +34,33 @@ pub(super) struct Spot {
 pub(super) enum Fate {
     At {
         spot: Spot,
-        /// How much of it is still there.
+        /// The share of it that is still there.
         kept: f32,
-        /// Byte for byte the same.
+        /// Whether the bytes are equal.
         same: bool,
-        /// The file itself is the same, or only has another name.
+        /// Whether the file itself is the same, or was only renamed.
         whole_file: bool,
         ambiguous: bool,
-        /// A neighbouring line went with it.
+        /// Whether a neighbouring line went with it.
         anchored: bool,
-        /// It left its file for one that this was not renamed to: how much of it, or of it with
-        /// the lines around it, went that way.
+        /// Set if the span left its file for one that is not its file renamed: the share of it that
+        /// went there, or of it with the surrounding lines.
         away: Option<f32>,
     },
-    /// Gone, alone or with its file.
+    /// The span is gone, alone or with its file.
     Gone { with_file: bool },
-    /// Something that had to be read cannot be.
+    /// Something that had to be read is unreadable.
     Unknown(Refusal),
 }
 
-/// From `old` to `new`, which differ by `changes`.
+/// The step from `old` to `new`, which differ by `changes`.
 pub(super) struct Step<'s> {
     pub(super) old: FoundState,
     pub(super) new: FoundState,
     pub(super) changes: &'s [ChangedFile],
     by_path: HashMap<&'s str, &'s ChangedFile>,
     additions: Option<Additions>,
-    /// What was moved out of a file, by its path.
+    /// The blocks that were moved out of a file, by its path.
     blocks: HashMap<String, Blocks>,
 }
 
@@ -76,7 +77,7 @@ impl<'s> Step<'s> {
         }
     }
 
-    /// Whether the file at this path is another, or gone, after the step.
+    /// Returns whether the step changed or removed the file at this path.
     pub(super) fn touches(&self, path: &str) -> bool {
         self.by_path.contains_key(path)
     }
@@ -106,7 +107,7 @@ impl<'s> Step<'s> {
         let before = cache.read(self.old, &spot.file)?;
         let after = match cache.read(self.new, new) {
             Ok(read) => read,
-            // It became a binary: its lines are gone.
+            // The file became a binary, so its lines are gone.
             Err(refusal) if refusal.message.ends_with("is binary") => {
                 return Ok((new.clone(), None));
             }
@@ -143,7 +144,8 @@ impl<'s> Step<'s> {
         }
     }
 
-    /// Looks among the lines that the step added; else what stands in its place, if anything does.
+    /// Searches the lines that the step added. If nothing is found, takes the text at the span's
+    /// own place, if there is any.
     fn elsewhere(
         &mut self,
         cache: &mut Cache<'_>,
@@ -187,7 +189,7 @@ impl<'s> Step<'s> {
                 .is_none_or(|(_, it)| place.kept >= it.kept + CLEARLY_MORE) =>
             {
                 let away = natural.is_none_or(|it| file.path != it);
-                // Few words say little by themselves.
+                // A few words are weak evidence on their own.
                 let few = before.text.all_telling(spot.lines.clone()) < FEW_WORDS;
                 let away = away.then(|| {
                     if few {

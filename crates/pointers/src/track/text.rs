@@ -1,27 +1,27 @@
-//! A file as lines, with what alignment asks of each.
+//! A file as lines, with the data that alignment needs for each.
 
 use std::{cell::OnceCell, collections::HashMap, ops::Range};
 
 use crate::Encoding;
 
-/// A line counts for at most this much, however long.
+/// The highest weight of one line, however long.
 const MOST_TELLING: u16 = 40;
-/// Lines that tell less are brackets, blanks and bare keywords: they stand anywhere.
+/// Lines with a lower weight are brackets, blanks and bare keywords, which can stand anywhere.
 const TELLING: u16 = 7;
 
-/// How many bytes are compared to see whether some stand somewhere else.
+/// The most bytes compared to find out whether lines occur elsewhere.
 pub(super) const MOST_COMPARED: usize = 64 << 20;
 
 /// The lines of one file.
 pub(super) struct Text {
     bytes: Vec<u8>,
-    /// Where each line ends, its terminator included.
+    /// The end of each line, its terminator included.
     ends: Vec<usize>,
-    /// Of each line without its whitespace.
+    /// The hash of each line without its whitespace.
     squeezed: Vec<u64>,
-    /// Letters, digits and bytes beyond ASCII of each line, up to a limit.
+    /// The number of letters, digits and non-ASCII bytes of each line, up to a limit.
     telling: Vec<u16>,
-    /// Which lines are equal but for whitespace; made when it is first asked for.
+    /// The lines by their hash without whitespace; made on first use.
     alike: OnceCell<HashMap<u64, Vec<u32>>>,
 }
 
@@ -53,7 +53,7 @@ impl Text {
         self.ends.len()
     }
 
-    /// How much memory it takes.
+    /// Its size in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         self.bytes.len() + self.len() * (2 * size_of::<u64>() + size_of::<u16>())
     }
@@ -65,12 +65,12 @@ impl Text {
         }
     }
 
-    /// The bytes of one line; empty past the end.
+    /// Returns the bytes of one line; empty past the end.
     pub(super) fn line(&self, line: usize) -> &[u8] {
         self.span(line..line + 1)
     }
 
-    /// The bytes of these lines with their terminators, without anything past the end.
+    /// Returns the bytes of these lines with their terminators, without anything past the end.
     pub(super) fn span(&self, lines: Range<usize>) -> &[u8] {
         let from = self.start_of(lines.start);
         let to = self.start_of(lines.end.min(self.len()));
@@ -81,7 +81,7 @@ impl Text {
         self.squeezed.get(line).copied().unwrap_or_default()
     }
 
-    /// The lines that are equal to one but for whitespace.
+    /// Returns the lines with this hash, that is, equal but for whitespace.
     fn alike(&self, hash: u64) -> &[u32] {
         let made = self.alike.get_or_init(|| {
             let mut made: HashMap<u64, Vec<u32>> = HashMap::new();
@@ -93,9 +93,9 @@ impl Text {
         made.get(&hash).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Whether the bytes of these lines stand in this text once more.
+    /// Returns whether these lines occur in this text once more.
     pub(super) fn has_twin(&self, lines: Range<usize>) -> bool {
-        // By the rarest line.
+        // Compares only the places of the rarest line.
         let others = |line: usize| self.alike(self.squeezed(line));
         let Some(rare) = lines.clone().min_by_key(|it| others(*it).len()) else {
             return false;
@@ -110,7 +110,7 @@ impl Text {
         })
     }
 
-    /// How much a line says.
+    /// Returns how significant a line is.
     pub(super) fn telling(&self, line: usize) -> u16 {
         self.telling.get(line).copied().unwrap_or_default()
     }
@@ -119,12 +119,12 @@ impl Text {
         self.telling(line) >= TELLING
     }
 
-    /// How much these lines say together.
+    /// Returns how significant these lines are together.
     pub(super) fn all_telling(&self, lines: Range<usize>) -> u32 {
         lines.map(|it| u32::from(self.telling(it))).sum()
     }
 
-    /// The weight of a line in a share of a span; even a bracket has some.
+    /// Returns the weight of a line in a share of a span; even a bracket has some.
     pub(super) fn weight(&self, line: usize) -> f32 {
         f32::from(self.telling(line)).max(0.5)
     }
@@ -134,7 +134,7 @@ impl Text {
     }
 }
 
-/// What a byte is to us.
+/// The classes of bytes.
 const BLANK: u8 = 0;
 const SOLID: u8 = 1;
 const TELLS: u8 = 2;
@@ -160,7 +160,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     CLASSES[usize::from(byte)] == BLANK
 }
 
-/// Whether two spans differ in whitespace only.
+/// Returns whether two spans differ in whitespace only.
 pub(super) fn same_but_for_blanks(a: &[u8], b: &[u8]) -> bool {
     let solid = |it: &&u8| !is_blank(**it);
     a.iter().filter(solid).eq(b.iter().filter(solid))
@@ -168,15 +168,15 @@ pub(super) fn same_but_for_blanks(a: &[u8], b: &[u8]) -> bool {
 
 const FNV: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// A line as FNV-1a.
+/// Returns the FNV-1a hash of a line.
 pub(super) fn hash(line: &[u8]) -> u64 {
     line.iter().fold(FNV, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// A line without its blanks as FNV-1a, the same on every machine, and how much it tells. Equal
-/// bytes are verified where it matters.
+/// Returns the FNV-1a hash of a line without its blanks, the same on every machine, and how
+/// significant the line is. Where equality matters, the bytes are compared too.
 fn read(line: &[u8]) -> (u64, u16) {
     let mut hash = FNV;
     let mut says = 0u16;

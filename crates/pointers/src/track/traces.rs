@@ -1,5 +1,5 @@
-//! Recent changes to lines: one of each kind, newest first, that still holds at the checked-out commit.
-//! A young or shallow history has fewer, or none.
+//! Finds recent changes to lines: the newest of each kind that still holds at the checked-out
+//! commit. A young or shallow history has fewer, or none.
 
 use std::ops::Range;
 
@@ -20,34 +20,35 @@ use super::{
     verdict::{Edit, State},
 };
 
-/// How many commits back, and how many entries of root folders: a wide root is slow to compare.
+/// The limits on how far back to go: commits, and entries of root folders, since a wide root is
+/// slow to compare.
 const MAX_COMMITS: usize = 100;
 const MAX_ENTRIES: usize = 500_000;
 /// Commits that changed more files are skipped.
 const MAX_FILES: usize = 200;
-/// Largest file, and most bytes in all, that are compared.
+/// The largest file, and the most bytes in all, that are compared.
 const MAX_BYTES: usize = 256 << 10;
 const MAX_READ: usize = 32 << 20;
-/// In how many commits, and in how many bytes of files, renames are searched for: every added file is
+/// The limits on searching for renames, in commits and in bytes of files: every added file is
 /// compared with every deleted one.
 const MAX_RENAMES: usize = 10;
 const MAX_RENAMED: usize = 8 << 20;
-/// How many changes of one kind are followed to the checked-out commit.
+/// The most changes of one kind that are followed to the checked-out commit.
 const MAX_TRIED: usize = 12;
-/// Most lines of a span, and the fewest letters that make it distinct.
+/// The most lines of a span, and the fewest letters that make it distinct.
 const LINES: usize = 12;
 const FEW_LETTERS: usize = 20;
 
-/// What a commit did to lines of a file.
+/// A change of a commit to lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The commit.
     pub commit: String,
     /// Its parent, which has the lines.
     pub parent: String,
-    /// The file, and its lines, in the parent.
+    /// The path of the file in the parent.
     pub path: String,
-    /// See above.
+    /// The lines in the parent.
     pub lines: Lines,
     /// What happened to them.
     pub became: Became,
@@ -56,9 +57,9 @@ pub struct Trace {
 /// What happened to lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Became {
-    /// They are here, unchanged, in the same file.
+    /// They are at these lines of the same file, unchanged.
     Moved(Lines),
-    /// Their file has this name now; they are unchanged.
+    /// Their file now has this path; they are unchanged.
     Renamed(String),
     /// They were edited.
     Edited,
@@ -77,7 +78,7 @@ impl Became {
     }
 }
 
-/// At most the newest change of each kind; on a timeout, what was found so far.
+/// Returns at most the newest change of each kind; on a timeout, those found so far.
 pub fn lately(repo: &Repo) -> Vec<Trace> {
     let Some(head) = repo.head().1 else {
         return Vec::new();
@@ -98,11 +99,11 @@ struct TraceSearch<'r> {
     repo: &'r Repo,
     head: &'r str,
     found: Vec<Trace>,
-    /// How many of each kind were followed.
+    /// The number of changes of each kind that were followed.
     tried: [usize; 4],
-    /// Bytes that were compared.
+    /// The number of bytes compared.
     read: usize,
-    /// Commits in which renames were searched for.
+    /// The number of commits in which renames were searched for.
     renames: usize,
 }
 
@@ -125,7 +126,7 @@ impl CommitStep<'_> {
 }
 
 impl<'r> TraceSearch<'r> {
-    /// Back along first parents, to the end of the history or of the limits.
+    /// Walks back along first parents, to the end of the history or of the limits.
     fn walk(&mut self) -> Option<()> {
         let mut commit = self.repo.commit(self.head).ok()?;
         let mut entries = 0;
@@ -152,7 +153,7 @@ impl<'r> TraceSearch<'r> {
         None
     }
 
-    /// What one commit did; nothing if it cannot be read.
+    /// Searches one commit; finds nothing if it cannot be read.
     fn look(&mut self, step: &CommitStep<'_>) -> Option<()> {
         let trees = (step.parent.tree_id(), step.commit.tree_id());
         let changed = trees::differences(self.repo, trees.0, trees.1).ok()?;
@@ -213,7 +214,7 @@ impl<'r> TraceSearch<'r> {
                 continue;
             };
             let lines: Vec<&[u8]> = Encoding::Utf8.lines(&bytes).collect();
-            // The top of a file, with its imports, is the first to be edited.
+            // The top of a file, with its imports, is edited most often, so it comes last.
             for part in [2, 1, 3, 0] {
                 let span = beginning(&lines, lines.len() * part / 4..lines.len());
                 if let Some(lines) = span.and_then(numbers) {
@@ -225,7 +226,7 @@ impl<'r> TraceSearch<'r> {
         Some(())
     }
 
-    /// What was edited in a file, and what moved because of it.
+    /// Offers what was edited in a file, and what moved because of that.
     fn compare(
         &mut self,
         step: &CommitStep<'_>,
@@ -266,7 +267,7 @@ impl<'r> TraceSearch<'r> {
         self.offer_end(step, before, lines.len())
     }
 
-    /// Lines that are the same before and after, in other places.
+    /// Offers lines that are the same before and after, in other places.
     fn offer_moved(
         &mut self,
         step: &CommitStep<'_>,
@@ -301,14 +302,15 @@ impl<'r> TraceSearch<'r> {
         self.offer(step.trace(&file.path, last, Became::Ends(now)))
     }
 
-    /// Whether a change of this kind is still wanted.
+    /// Returns whether a change of this kind is still wanted.
     fn is_open(&self, became: &Became) -> bool {
         self.tried
             .get(became.kind())
             .is_some_and(|it| *it < MAX_TRIED)
     }
 
-    /// Keeps a change that still holds at the checked-out commit, and wants no other of its kind.
+    /// Keeps a change that still holds at the checked-out commit, and stops the search for its
+    /// kind.
     fn offer(&mut self, trace: Trace) -> Option<()> {
         if !self.is_open(&trace.became) {
             return None;
@@ -344,7 +346,7 @@ impl<'r> TraceSearch<'r> {
         })
     }
 
-    /// A text within the limits; none if it cannot be read or the limits are spent.
+    /// Returns a text within the limits; `None` if it cannot be read or the limits are used up.
     fn bytes(&mut self, file: &TreeEntry) -> Option<Vec<u8>> {
         let size = self.repo.size(file.blob).ok()?;
         if size > MAX_BYTES || self.read + size > MAX_READ {
@@ -357,14 +359,15 @@ impl<'r> TraceSearch<'r> {
     }
 }
 
-/// A span from the first line here that begins like a definition: with a letter, without indent.
+/// Returns a span from the first line here that begins like a definition: with a letter, without
+/// indent.
 fn beginning(lines: &[&[u8]], within: Range<usize>) -> Option<Range<usize>> {
     let begins = |line: &&[u8]| line.first().is_some_and(u8::is_ascii_alphabetic);
     let start = within.start + lines.get(within.clone())?.iter().position(begins)?;
     telling(lines, start..within.end.min(start + LINES))
 }
 
-/// A span without its trailing blank lines, if it has enough letters.
+/// Returns a span without its trailing blank lines, if it has enough letters.
 fn telling(lines: &[&[u8]], span: Range<usize>) -> Option<Range<usize>> {
     let is_blank = |line: &[u8]| line.iter().all(u8::is_ascii_whitespace);
     let within = lines.get(span.clone())?;
@@ -374,7 +377,7 @@ fn telling(lines: &[&[u8]], span: Range<usize>) -> Option<Range<usize>> {
     (letters >= FEW_LETTERS).then(|| span.start..span.start + last + 1)
 }
 
-/// Line numbers, from 1.
+/// Returns line numbers, counted from 1.
 fn numbers(span: Range<usize>) -> Option<Lines> {
     Some(Lines {
         start: u32::try_from(span.start + 1).ok()?,

@@ -1,4 +1,4 @@
-//! The answer: which of two ways to believe, and the state that the bytes allow.
+//! Decides which of two results to believe, and which state the bytes allow.
 
 use engram_model::Refusal;
 
@@ -10,25 +10,26 @@ use super::{
     text::{Text, same_but_for_blanks},
 };
 
-/// A span that says less than this could stand in many places.
+/// A less significant span could stand in many places.
 const FEW_WORDS: u32 = 20;
-/// Less than this says nothing at all.
+/// A span below this is not significant at all.
 const NO_WORDS: u32 = 7;
-/// What was lost on the way and is found again must be this much like it.
+/// The least likeness of a span that the commits lose and the direct comparison finds again.
 const RESTORED: f32 = 0.6;
-/// The same where its whole file was lost.
+/// The same if the whole file was lost on the way.
 const RESTORED_FILE: f32 = 0.35;
-/// The share that counts as all of it, ignoring whitespace; and how much less is clearly not all.
+/// The share that counts as the whole span, ignoring whitespace; and a difference that clearly is
+/// less than the whole.
 const WHOLE: f32 = 0.95;
 const CLEARLY_LESS: f32 = 0.2;
-/// What left its file and was edited must be this much like it; and this much where only one of
-/// the two ways leads there.
+/// The least likeness of a span that left its file and was edited; and the same where only one of
+/// the two results leads there.
 const ENOUGH_AWAY: f32 = 0.75;
 const ENOUGH_ALONE: f32 = 0.9;
-/// What only the way through the commits leads to must have this much in common with it: step by
-/// step, neighbours can take its place.
+/// The least likeness of an edited span that only the way through the commits finds: in small
+/// steps, neighbouring lines can take its place.
 const ENOUGH_LEFT: f32 = 0.3;
-/// A few words that left their file went with so much of what stood around them.
+/// The share of the surrounding lines that must go with a span of few words that left its file.
 const ENOUGH_TOGETHER: f32 = 0.5;
 
 /// What became of a span.
@@ -40,23 +41,23 @@ pub enum State {
     Moved,
     /// The same bytes at another path.
     Renamed,
-    /// Lives on with changed bytes.
+    /// The span still exists with changed bytes.
     Edited(Edit),
-    /// Gone.
+    /// The span is gone.
     Deleted,
 }
 
-/// How far the bytes of an edited span differ.
+/// How the bytes of an edited span differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// In whitespace only, line breaks and their kind included.
+    /// In whitespace only, including line breaks and their kind.
     Whitespace,
-    /// In what can be read.
+    /// In visible text.
     Text,
 }
 
 impl State {
-    /// As it is written on every surface.
+    /// Returns the name used everywhere in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unchanged => "unchanged",
@@ -69,7 +70,7 @@ impl State {
 }
 
 impl Edit {
-    /// As it is written on every surface.
+    /// Returns the name used everywhere in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Whitespace => "whitespace",
@@ -83,15 +84,15 @@ impl Edit {
 pub struct Anchor {
     /// What became of it.
     pub state: State,
-    /// Where it is; `None` when it is deleted.
+    /// The place of the span; `None` if it is deleted.
     pub place: Option<super::Span>,
-    /// From 0 to 1. Same bytes begin at 1, edited ones at how much of the span is still there;
-    /// it falls where there is little to tell the span by, where another place was as good, and
-    /// where the direct comparison and the way through the commits disagree.
+    /// From 0 to 1. Equal bytes start at 1, edited ones at the share of the span that is still
+    /// there. It is lower for a span with few significant words, if another place matched as well,
+    /// or if the direct comparison and the way through the commits disagree.
     pub confidence: f64,
 }
 
-/// Whether the direct comparison leaves anything to find out.
+/// Returns whether the direct comparison leaves a doubt.
 pub(super) fn is_doubtful(text: &Text, spot: &Spot, fate: &Fate) -> bool {
     match fate {
         Fate::At {
@@ -108,7 +109,7 @@ pub(super) fn is_doubtful(text: &Text, spot: &Spot, fate: &Fate) -> bool {
     }
 }
 
-/// Weighs the direct answer and the one through the commits, then looks at the bytes.
+/// Weighs the direct result and the one through the commits, then compares the bytes.
 pub(super) fn of(
     cache: &mut Cache<'_>,
     side: FoundState,
@@ -172,7 +173,7 @@ pub(super) fn of(
     let twins = state != State::Unchanged && read.text.has_twin(found.lines.clone());
     let rivals = match (ambiguous, twins) {
         (true, _) => 0.6,
-        // Only the lines around them tell twins apart.
+        // Twins differ only in the lines around them.
         (_, true) => 0.85,
         _ => 1.0,
     };
@@ -204,7 +205,7 @@ fn line_number(line: usize) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }
 
-/// By the bytes alone.
+/// Returns the state by the bytes alone.
 pub(super) fn state(old: &Spot, bytes: &[u8], new: &Spot, now: &[u8]) -> State {
     if bytes != now {
         let blanks_alone = same_but_for_blanks(bytes, now);
@@ -232,8 +233,8 @@ fn same_place(a: &Fate, b: &Fate) -> bool {
     }
 }
 
-/// Same bytes before other bytes, small steps before a large one. `back`: the way through the
-/// commits ended at the same bytes.
+/// Chooses between the two results: prefers equal bytes, then small steps to one large step. `back`
+/// means that the way through the commits ended at equal bytes.
 fn choose(direct: Fate, stepwise: Option<Fate>, words: u32, back: bool) -> Fate {
     let Some(stepwise) = stepwise else {
         return direct;
@@ -250,7 +251,7 @@ fn choose(direct: Fate, stepwise: Option<Fate>, words: u32, back: bool) -> Fate 
             Fate::Gone { .. },
         ) => direct,
         (Fate::At { same: true, .. }, stepwise @ (Fate::At { .. } | Fate::Gone { .. })) => stepwise,
-        // It came apart on the way, and together again.
+        // The span was split on the way, and joined again later.
         (direct @ Fate::At { kept: all, .. }, Fate::At { kept: part, .. })
             if all >= WHOLE && part + CLEARLY_LESS <= all =>
         {

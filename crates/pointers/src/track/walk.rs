@@ -1,4 +1,4 @@
-//! All spans in doubt through the commits between, in one pass.
+//! Follows all doubtful spans through the commits between two states, in one pass.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,8 @@ use super::{
     step::{Fate, Spot, Step},
 };
 
-/// The states between two sides, both included; `None` where there is no way of more than one step.
+/// Returns the states between two sides, both included; `None` if there is no route of more than
+/// one step.
 pub(super) fn route(
     repo: &Repo,
     from: (FoundState, Option<Oid>),
@@ -35,7 +36,7 @@ pub(super) fn route(
     (route.len() > 2).then_some(route)
 }
 
-/// Where each spot ends up along a route. `None` for all if a step fails.
+/// Returns where each spot ends up along a route; `None` for all if a step fails.
 pub(super) fn along(
     cache: &mut Cache<'_>,
     route: &[FoundState],
@@ -58,7 +59,7 @@ pub(super) fn along(
         {
             Ok(changes) => changes,
             Err(error) => {
-                tracing::info!(%error, "a commit on the way cannot be read");
+                tracing::info!(%error, "cannot read a commit between the two states");
                 return vec![None; fates.len()];
             }
         };
@@ -87,7 +88,7 @@ fn beginning(spot: Spot) -> Fate {
     }
 }
 
-/// A fate after a fate.
+/// Combines two consecutive fates.
 fn composed(before: &Fate, after: Fate) -> Fate {
     match (before, after) {
         (
@@ -116,7 +117,7 @@ fn composed(before: &Fate, after: Fate) -> Fate {
             whole_file: *c && whole_file,
             ambiguous: *d || ambiguous,
             anchored: *e && anchored,
-            // What happened to it before and there counts too.
+            // Also counts what was kept before or after the span left its file.
             away: match (f, away) {
                 (Some(before), away) => Some(before * away.unwrap_or(kept)),
                 (None, away) => away.map(|it| it * a),

@@ -1,4 +1,4 @@
-//! Files without lines, followed by their bytes alone.
+//! Follows files without lines, by their bytes alone.
 
 use engram_model::Refusal;
 
@@ -9,13 +9,15 @@ use super::{
     repo_state::{self, ChangedFile},
 };
 
-/// How many new files are read to find a renamed one.
+/// The most new files that are read to find a renamed one.
 const MOST_READ: usize = 200;
 
-/// Where a whole file is: its bytes at its path or at another one, other bytes at its path, or gone.
+/// Returns where a whole file is: the same bytes at its path or at another one, other bytes at its
+/// path, or gone.
 ///
 /// # Errors
-/// A side, or the file at `from`, that is not there.
+///
+/// A side, or the file at `from`, does not exist.
 pub fn whole(
     repo: &Repo,
     from: &RepoState,

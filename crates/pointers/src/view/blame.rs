@@ -1,4 +1,4 @@
-//! Who wrote the lines of a span, as the history of the pinned commit tells.
+//! Finds the commits that wrote the lines of a span, in the history of the pinned commit.
 
 use std::{
     collections::{BinaryHeap, HashMap, HashSet},
@@ -12,22 +12,22 @@ use jiff::Timestamp;
 
 use crate::{Encoding, Repo, Shelf, Stop, git::trees, locate, refuse, track};
 
-/// How many commits a history is followed through.
+/// The most commits through which a history is followed.
 const MAX_COMMITS: usize = 3_000;
-/// Most lines that are asked about; the rest of a longer span is counted.
+/// The most lines that are attributed; the rest of a longer span is only counted.
 const MAX_LINES: u32 = 2_000;
-/// Larger files are not followed, and neither are those of more lines.
+/// Files with more bytes or lines than this are not followed.
 const MAX_BYTES: usize = 2 << 20;
 const MAX_HEIGHT: u64 = 200_000;
-/// How many bytes are compared; what is not found by then was written before.
+/// The most bytes that are compared; lines not attributed by then were written earlier.
 const MAX_READ: usize = 256 << 20;
-/// How often it is looked for the name that a file had before.
+/// The most searches for the earlier name of a file.
 const MAX_NAMES: usize = 50;
-/// Of a commit that joins more histories only so many are followed.
+/// The most parents of a merge commit that are followed.
 const MAX_PARENTS: usize = 16;
 const MAX_SUMMARY: usize = 200;
 
-/// The commits that wrote the span of a pointer to a file of a commit.
+/// Returns the commits that wrote the span of a pointer to a file of a commit.
 pub fn blame(repo: Option<&Repo>, shelf: &dyn Shelf, pointer: &Pointer) -> Result<Blame, Refusal> {
     let (path, pin) = match &pointer.target {
         Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => (path, pin),
@@ -75,31 +75,31 @@ pub fn blame(repo: Option<&Repo>, shelf: &dyn Shelf, pointer: &Pointer) -> Resul
     })
 }
 
-/// Who wrote a line.
+/// The commit that wrote a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Authorship {
     by: Oid,
-    /// It may have been there before.
+    /// Whether the line may be older.
     or_before: bool,
 }
 
-/// Lines that stood at another place, or at the same one, when the file was as it is now.
+/// A run of lines in an earlier version of the file.
 #[derive(Clone)]
 struct Stretch {
-    /// In the file of a commit, from 0.
+    /// Its lines in the file of that commit, counted from 0.
     at: Range<u32>,
-    /// The first of them in the file that was asked about.
+    /// The number of its first line in the file asked about.
     first: u32,
 }
 
-/// Follows lines back, the newest commits first.
+/// Follows lines back, visiting the newest commits first.
 struct BlameSearch<'r> {
     repo: &'r Repo,
     stop: Stop,
     asked: Range<u32>,
     written: Vec<Option<Authorship>>,
     waiting: BinaryHeap<(i64, Oid)>,
-    /// What each commit that waits has to answer for, by the path that the file had there.
+    /// The lines still to attribute at each waiting commit, by the path of the file there.
     lines: HashMap<Oid, HashMap<String, Vec<Stretch>>>,
     read: usize,
     names: usize,
@@ -142,7 +142,7 @@ impl<'r> BlameSearch<'r> {
         let mut seen = HashSet::new();
         while let Some((_, id)) = self.waiting.pop() {
             let paths = self.lines.remove(&id).unwrap_or_default();
-            // A commit that is dated before its parents is not gone through again and again.
+            // Visits a commit only once, even if it is dated before its parents.
             let is_over = seen.len() >= MAX_COMMITS
                 || self.read > MAX_READ
                 || !seen.insert(id)
@@ -170,8 +170,8 @@ impl<'r> BlameSearch<'r> {
         }
     }
 
-    /// Hands lines on to the parents that have them. What is left was written here; an error where
-    /// nobody can tell.
+    /// Passes lines on to the parents that have them, and returns those that this commit wrote. The
+    /// error holds lines that cannot be attributed.
     fn pass(
         &mut self,
         commit: &Commit<'_>,
@@ -183,7 +183,7 @@ impl<'r> BlameSearch<'r> {
         };
         let mut left = stretches;
         for id in commit.parent_ids().take(MAX_PARENTS) {
-            // What a shallow clone left out.
+            // A shallow clone lacks this parent.
             let Ok(parent) = self.repo.commit_of_id(id) else {
                 return Err(left);
             };
@@ -204,7 +204,7 @@ impl<'r> BlameSearch<'r> {
         Ok(left)
     }
 
-    /// The file in a parent, by its name or by the one that it had.
+    /// Returns the file in a parent, under its current name or an earlier one.
     fn before(
         &mut self,
         commit: &Commit<'_>,
@@ -228,7 +228,8 @@ impl<'r> BlameSearch<'r> {
         Some((named, blob))
     }
 
-    /// Which lines of a file are in another: as long as they are in both, and where they begin in each.
+    /// Returns the equal stretches of two files: the lines in the first, and where each begins in
+    /// the second.
     fn equal(&mut self, own: Oid, other: Oid) -> Option<Vec<(Range<u32>, u32)>> {
         let read = |id: Oid| {
             let small = self.repo.size(id).is_ok_and(|it| it <= MAX_BYTES);
@@ -252,7 +253,7 @@ impl<'r> BlameSearch<'r> {
         Some(equal)
     }
 
-    /// Lines in a row of one commit.
+    /// Returns runs of lines by the same commit.
     fn parts(&self) -> Vec<(Lines, Authorship)> {
         let mut parts: Vec<(Lines, Authorship)> = Vec::new();
         for (number, written) in (self.asked.start + 1..).zip(&self.written) {
@@ -274,7 +275,7 @@ impl<'r> BlameSearch<'r> {
     }
 }
 
-/// The parts of the stretches in equal lines, at their place there; and the rest.
+/// Splits stretches by equal lines: the equal parts, at their place in the parent, and the rest.
 fn split(stretches: &[Stretch], equal: &[(Range<u32>, u32)]) -> (Vec<Stretch>, Vec<Stretch>) {
     let (mut passed, mut left) = (Vec::new(), Vec::new());
     for stretch in stretches {

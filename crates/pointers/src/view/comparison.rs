@@ -1,4 +1,4 @@
-//! Unified diffs as lines of two texts, whether made by Engram or not.
+//! Shows unified diffs as lines of two texts, including diffs that Engram did not make.
 
 use engram_model::{Pointer, Side, SourceLine, Target};
 
@@ -6,7 +6,7 @@ use crate::view::paint_one;
 
 use super::paint::Grammar;
 
-/// Whether a pointer addresses one.
+/// Returns whether a pointer addresses a diff.
 pub(crate) fn is_one(pointer: &Pointer) -> bool {
     match &pointer.target {
         Target::Diff { .. } => true,
@@ -18,8 +18,8 @@ pub(crate) fn is_one(pointer: &Pointer) -> bool {
     }
 }
 
-/// A unified diff as lines of two texts: the signs become sides, the headers of hunks numbers. What
-/// stands around the hunks is told apart from them by their lengths, which their headers say.
+/// Turns a unified diff into lines of two texts: the signs become sides, the headers of hunks
+/// become line numbers. The lengths in those headers tell the hunks from the text around them.
 pub(crate) fn sides(lines: &mut Vec<SourceLine>, language: Option<&Grammar>, is_of_one_file: bool) {
     let mut hunk = Hunk::default();
     let mut painter = None;
@@ -38,7 +38,7 @@ pub(crate) fn sides(lines: &mut Vec<SourceLine>, language: Option<&Grammar>, is_
             {
                 named = Grammar::of(path.strip_prefix("b/").unwrap_or(path).trim_end(), "");
             }
-            // Without any text it would be a gap.
+            // An empty line would be shown as a gap.
             if line.text.is_empty() {
                 line.text.push(' ');
             }
@@ -52,7 +52,7 @@ pub(crate) fn sides(lines: &mut Vec<SourceLine>, language: Option<&Grammar>, is_
         paint_one(painter.as_mut(), line);
     }
     if is_of_one_file {
-        // Who reads it sees its file and its commits in the title.
+        // The title already shows the file and its commits.
         let head = ["diff --git ", "--- ", "+++ ", "index "];
         lines.retain(|line| {
             line.side != Side::Hunk || !head.iter().any(|it| line.text.starts_with(it))
@@ -60,7 +60,7 @@ pub(crate) fn sides(lines: &mut Vec<SourceLine>, language: Option<&Grammar>, is_
     }
 }
 
-/// Where in a hunk one is: the next lines of both texts, and how many there are to come.
+/// The position in a hunk: the next line numbers of both texts, and how many lines are left.
 #[derive(Default)]
 struct Hunk {
     before: u32,
@@ -70,7 +70,7 @@ struct Hunk {
 }
 
 impl Hunk {
-    /// From `@@ -12,3 +14,4 @@`.
+    /// Reads `@@ -12,3 +14,4 @@`.
     fn read(text: &str) -> Option<Self> {
         let (old, rest) = text.strip_prefix("@@ -")?.split_once(" +")?;
         let (new, _) = rest.split_once(" @@")?;
@@ -87,18 +87,19 @@ impl Hunk {
         })
     }
 
-    /// The side of a line with this sign; none where it is no line of the hunk.
+    /// Returns the side of a line with this sign; `None` if it is not a line of the hunk.
     fn side(&self, sign: Option<char>) -> Option<Side> {
         match sign {
             Some('+') if self.left_now > 0 => Some(Side::Added),
             Some('-') if self.left_before > 0 => Some(Side::Removed),
-            // Mail and editors strip the blank of an empty line.
+            // Mail and editors strip the space from an empty line.
             Some(' ') | None if self.left_now > 0 && self.left_before > 0 => Some(Side::Both),
             _ => None,
         }
     }
 
-    /// The numbers of a line of this side, in the earlier text and in the later one.
+    /// Advances past a line of this side, and returns its numbers in the earlier and the later
+    /// text.
     fn advance(&mut self, side: Side) -> (u32, u32) {
         let step = |next: &mut u32, left: &mut u32, is_there: bool| {
             if is_there {

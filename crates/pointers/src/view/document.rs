@@ -1,21 +1,22 @@
-//! A Markdown section as parts of a document: text only, no markup, nothing that is fetched or run.
+//! Shows a Markdown section as parts of a document: text only, without markup, fetching or running
+//! nothing.
 
 use engram_model::{Block, Inline, SourceLine};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::paint::Grammar;
 
-/// How much of a section is rendered.
+/// The most characters of a section that are rendered.
 pub(crate) const MAX_CHARS: usize = 100_000;
-/// Longest line of code in it.
+/// The longest line of code in it.
 const MAX_LINE: usize = 1000;
-/// Deeper nesting than a person writes is shown flat.
+/// The deepest nesting that is kept; deeper parts are shown flat.
 const MAX_DEPTH: usize = 16;
-/// Most parts and words; what follows is left to the source.
+/// The most parts and words; the rest is shown only in the source.
 const MAX_EVENTS: usize = 10_000;
 const MAX_ADDRESS: usize = 300;
 
-/// What was made of a text.
+/// The rendered parts of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) blocks: Vec<Block>,
@@ -23,7 +24,7 @@ pub(crate) struct Parts {
     pub(crate) is_cut: bool,
 }
 
-/// The parts of a document; none for what is no Markdown.
+/// Returns the parts of a document; none if it is not Markdown.
 pub(crate) fn read(name: &str, text: &str) -> Parts {
     let extension = name.rsplit('.').next().unwrap_or_default().to_lowercase();
     if !matches!(extension.as_str(), "md" | "markdown" | "mdx" | "mkd") {
@@ -32,7 +33,7 @@ pub(crate) fn read(name: &str, text: &str) -> Parts {
     parse(text, false)
 }
 
-/// The parts of a note: Markdown that keeps its line breaks.
+/// Returns the parts of a note: Markdown that keeps its line breaks.
 pub(crate) fn event(text: &str) -> Parts {
     parse(text, true)
 }
@@ -60,7 +61,7 @@ fn parse(text: &str, keeps_lines: bool) -> Parts {
     }
 }
 
-/// What is open and not yet whole.
+/// A part that was begun and not yet closed.
 enum OpenPart {
     Blocks(Vec<Block>, BlockKind),
     Words(Vec<Inline>, SpanKind),
@@ -72,13 +73,13 @@ enum BlockKind {
     Quote,
     List(Option<u64>, Vec<Vec<Block>>),
     Table(Vec<Vec<Vec<Inline>>>),
-    /// Deeper than is kept apart: its parts go to what is around it.
+    /// Nested too deep: its parts go to the part around it.
     Flat,
 }
 
 enum SpanKind {
     Paragraph,
-    /// Words of an item that is not spaced: they have no paragraph of their own.
+    /// The words of a tight list item, which have no paragraph of their own.
     Loose,
     Heading(u8),
     Strong,
@@ -87,7 +88,7 @@ enum SpanKind {
     Link(String),
     Picture(String),
     Cell,
-    /// Deeper than is kept apart.
+    /// Nested too deep.
     Flat,
 }
 
@@ -282,7 +283,7 @@ impl Reader {
 
     fn block(&mut self, block: Block) {
         self.close_loose();
-        // Words hold no parts: a part inside them goes to what is around.
+        // Words cannot hold blocks: a block inside them goes to the part around.
         let around = self.0.iter_mut().rev().find_map(|it| match it {
             OpenPart::Blocks(blocks, _) => Some(blocks),
             _ => None,
@@ -394,7 +395,7 @@ mod tests {
         let Block::Code { lines } = &blocks[5] else {
             panic!("{blocks:#?}")
         };
-        assert!(!lines[0].pieces.is_empty(), "code in a document is code");
+        assert!(!lines[0].pieces.is_empty(), "code in a document is painted");
         assert_eq!(blocks[6], Block::Rule);
     }
 
@@ -448,10 +449,7 @@ mod tests {
             let json = serde_json::to_string(&read.blocks).unwrap();
             let again: Vec<Block> = serde_json::from_str(&json).unwrap();
             assert!(again.len() <= MAX_EVENTS);
-            assert!(
-                read.is_cut || text.len() <= MAX_CHARS,
-                "what is left out is said"
-            );
+            assert!(read.is_cut || text.len() <= MAX_CHARS, "a cut is reported");
         }
     }
 }

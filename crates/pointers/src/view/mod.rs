@@ -1,4 +1,4 @@
-//! The window's view: the file around a span, each line with what it is made of.
+//! The window's view: the file around a span, with each line split into classified pieces.
 
 pub(crate) mod blame;
 mod comparison;
@@ -12,28 +12,28 @@ use crate::{Encoding, Repo, Shelf, locate::PointedFile, recover, refuse, text::m
 
 use paint::{BEFORE, Grammar, Painter};
 
-/// Longest line that is shown in full, in characters: nobody reads further across.
+/// The longest line that is shown in full, in characters; nobody reads further across.
 const MAX_CHARS: usize = 1000;
-/// Most lines that are sent at once.
+/// The most lines that are sent at once.
 const MAX_LINES: u32 = 5000;
-/// Most text sent at once: 5,000 lines of code are a third of it.
+/// The most bytes of text sent at once; 5,000 lines of code are a third of it.
 const MAX_TEXT: usize = 768 << 10;
-/// How much text is painted without anybody noticing.
+/// The bytes of text that can be painted without a noticeable delay.
 const PAINTED_SOON: usize = 32 << 10;
-/// How much of a long line is read on at once, in characters.
+/// The characters of a long line that are sent for each further request.
 const PART: usize = 10_000;
 
-/// How a source is to be shown.
+/// How to show a source.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {
-    /// Lines of surroundings on each side.
+    /// The number of surrounding lines on each side.
     pub context: u32,
-    /// Whether the pieces of many lines are left for another call.
+    /// Whether painting many lines is left to a later call.
     pub soon: bool,
 }
 
-/// The file around the span that a pointer addresses: the span marked, with surroundings, in all no
-/// more than a window takes without a stall. What is left out is counted.
+/// Returns the file around the span of a pointer: the span marked, with surroundings, limited to
+/// what a window shows without a stall. Counts what is left out.
 pub fn source(
     repo: Option<&Repo>,
     shelf: &dyn Shelf,
@@ -90,7 +90,7 @@ pub fn source(
     })
 }
 
-/// How many lines of the span are not among these.
+/// Returns how many lines of the span are missing from `lines`.
 fn hidden(found: &PointedFile<'_>, lines: &[SourceLine], total: u32) -> u32 {
     match found.lines {
         Some(span) => span
@@ -117,7 +117,7 @@ fn document(found: &PointedFile<'_>, pointer: &Pointer) -> document::Parts {
     }
 }
 
-/// A part of one line of what a pointer addresses; empty past its end.
+/// Returns part of one line of what a pointer addresses; empty past its end.
 pub fn line(
     repo: Option<&Repo>,
     shelf: &dyn Shelf,
@@ -164,7 +164,7 @@ fn window(found: &PointedFile<'_>, context: u32, total: u32) -> Vec<SourceLine> 
         start: 1,
         end: total,
     });
-    // Whatever the context, the span comes first in what may be sent.
+    // The span takes precedence over the surroundings.
     let room = MAX_LINES.saturating_sub(span.end - span.start + 1) / 2;
     let context = context.min(room);
     let first = span.start.saturating_sub(context).max(1);
@@ -195,7 +195,7 @@ fn window(found: &PointedFile<'_>, context: u32, total: u32) -> Vec<SourceLine> 
         .collect()
 }
 
-/// The text of a line, cut where it is too long to read.
+/// Returns a line, with its text cut if it is too long to read.
 pub(crate) fn shown_line(encoding: Encoding, line: &[u8]) -> SourceLine {
     let mut text = encoding.show(line, MAX_CHARS + 1);
     let mut cut = 0;
@@ -219,7 +219,8 @@ fn first_line(found: &PointedFile<'_>) -> String {
     found.encoding.show(line.unwrap_or_default(), MAX_CHARS)
 }
 
-/// How much text is read to paint these lines: what stands before them tells what they are.
+/// Returns how many bytes are read to paint these lines, including the text before them, which
+/// decides how they are painted.
 fn to_paint(found: &PointedFile<'_>, lines: &[SourceLine]) -> usize {
     let first = lines.first().map_or(1, |it| it.number);
     let before = Lines {
@@ -247,7 +248,7 @@ fn paint(found: &PointedFile<'_>, lines: &mut [SourceLine], language: &Grammar) 
         && let Ok(range) = found.encoding.span(found.file.bytes(), before)
     {
         let before = &found.file.bytes()[range];
-        // Its end is enough; a part of a line is not read.
+        // Reads only the end of that text, from the next whole line.
         let far = before.len().saturating_sub(BEFORE) / 4 * 4;
         let all = found.encoding.lines(&before[far..]);
         let near: Vec<String> = all

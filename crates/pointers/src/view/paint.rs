@@ -1,7 +1,7 @@
-//! The classes of code: what each piece of a line is, by the grammar of its language.
+//! Classifies each piece of a line of code, by the grammar of its language.
 //!
 //! Grammars are data (Sublime's, as compiled by two-face) run by syntect; none is loaded before a
-//! source is shown. Nothing here changes or hides a character.
+//! source is shown. Painting never changes or hides a character.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet
 
 static GRAMMARS: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// The first rule that a scope falls under decides; inner scopes are asked before outer ones.
+/// The first rule that matches a scope decides; inner scopes are tried before outer ones.
 static RULES: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
     let rules = [
         ("comment", Class::Comment),
@@ -41,7 +41,7 @@ static RULES: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
         ("variable.other.key", Class::Name),
         ("support.type", Class::Type),
         ("support.class", Class::Type),
-        // Code inside a text is code again.
+        // Code inside a string is code again.
         ("meta.interpolation", Class::Plain),
         ("source", Class::Plain),
     ];
@@ -51,18 +51,18 @@ static RULES: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
     parsed.collect()
 });
 
-/// How much of a file before what is shown is read to know where its comments and texts begin.
+/// The bytes read before the shown lines, to know where comments and strings begin.
 pub(crate) const BEFORE: usize = 128 << 10;
-/// How much is painted; what follows is shown plain.
+/// The most bytes that are painted; the rest is shown plain.
 const MOST: usize = 384 << 10;
-/// Most pieces of one line; the rest of a line that is denser is one.
+/// The most pieces of one line; the rest of a denser line is one piece.
 const MAX_PIECES: usize = 80;
 
 /// The grammar for a file.
 pub(crate) struct Grammar(&'static SyntaxReference);
 
 impl Grammar {
-    /// By the name of the file, else by its first line.
+    /// Finds the grammar by the name of the file, or else by its first line.
     pub(crate) fn of(path: &str, first_line: &str) -> Option<Self> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let extension = name.rsplit_once('.').map(|(_, extension)| extension);
@@ -82,7 +82,7 @@ impl Grammar {
             .map(Self)
     }
 
-    /// By the word after the fence of a block of code.
+    /// Finds the grammar by the word after the fence of a code block.
     pub(crate) fn named(word: &str) -> Option<Self> {
         let word = word
             .split([',', ' ', '{'])
@@ -91,7 +91,7 @@ impl Grammar {
         GRAMMARS.find_syntax_by_token(word).map(Self)
     }
 
-    /// As a person calls it.
+    /// Returns the name that people use for the language.
     pub(crate) fn name(&self) -> &'static str {
         &self.0.name
     }
@@ -105,7 +105,7 @@ impl Grammar {
     }
 }
 
-/// Reads line after line of one text.
+/// Paints the lines of one text in order.
 pub(crate) struct Painter {
     parse: ParseState,
     scopes: ScopeStack,
@@ -113,7 +113,7 @@ pub(crate) struct Painter {
 }
 
 impl Painter {
-    /// Takes note of what stands before the lines that are shown: its end, where it is long.
+    /// Reads the text before the shown lines, or only its end if it is long.
     pub(crate) fn skip<'a>(&mut self, lines: impl DoubleEndedIterator<Item = &'a str>) {
         let mut size = 0;
         let near: Vec<&str> = lines
@@ -130,13 +130,13 @@ impl Painter {
         self.left = MOST;
     }
 
-    /// The pieces of the next line, which together are as long as it is; none past the limit.
+    /// Returns the pieces of the next line, which cover all of it; none past the limit.
     pub(crate) fn line(&mut self, text: &str) -> Vec<Piece> {
         self.left = self.left.saturating_sub(text.len() + 1);
         if self.left == 0 {
             return Vec::new();
         }
-        // These grammars want to see the end of a line.
+        // These grammars expect the line feed.
         let line = format!("{text}\n");
         let Ok(changes) = self.parse.parse_line(&line, &GRAMMARS) else {
             self.left = 0;

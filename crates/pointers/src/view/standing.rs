@@ -1,6 +1,6 @@
-//! How the working tree reads now where a pointer was pinned: the same bytes, elsewhere, changed or
-//! gone, and what changed. Lines are followed as [`crate::Anchors`] follows them; a text that it
-//! does not follow (UTF-16, very large) is compared where it was.
+//! Compares the evidence of a pointer with the working tree: the bytes are the same, moved, changed
+//! or gone, and how they changed. Lines are followed as by [`crate::Anchors`]; a text that cannot
+//! be followed (UTF-16, very large) is compared at its old place.
 
 use engram_model::{Lines, Pin, Pointer, Reading, Refusal, Side, SourceLine, Standing, Target};
 use git2::{DiffLineType, DiffOptions, Patch};
@@ -16,18 +16,19 @@ use crate::{
 
 use super::paint::{Grammar, Painter};
 
-/// Lines of surroundings in what changed.
+/// The number of unchanged lines around each change.
 const CONTEXT: u32 = 3;
-/// Longest comparison that is sent with all unchanged lines; the page folds them.
+/// The longest comparison that is sent with all unchanged lines; the page folds them.
 const MAX_UNFOLDED: usize = 300;
-/// Lines of a comparison that are sent; where this is within a change, up to its end if that is near.
+/// The most lines of a comparison that are sent. A change at this limit is sent to its end if that
+/// is near.
 const MAX_LINES: usize = 600;
 const MAX_WHOLE: usize = 2 * MAX_LINES;
-/// Surroundings that are as long as any text.
+/// More surrounding lines than any text has.
 const WHOLE: u32 = 50_000_000;
-/// Larger files are only said to differ, not how.
+/// For larger files, only the fact that they differ is reported.
 const MAX_COMPARED: usize = 4 << 20;
-/// And so are those of more lines.
+/// The same for files of more lines.
 const MAX_HEIGHT: u64 = 100_000;
 
 /// Compares the span of a pointer with the working tree.
@@ -57,7 +58,7 @@ pub fn standing(
     Ok(compare(&found, path, &now))
 }
 
-/// Where the span is by its lines; none where they cannot be followed.
+/// Returns where the span is by following its lines; `None` if they cannot be followed.
 fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &PointedFile<'_>) -> Option<Anchor> {
     repo.workdir()?;
     let origin = match &found.pointer.target {
@@ -66,7 +67,7 @@ fn followed(repo: &Repo, shelf: &dyn Shelf, path: &str, found: &PointedFile<'_>)
                 Pin::Rev(commit) => Origin::Commit(commit.clone()),
                 Pin::Digest(digest_hex) => Origin::Kept {
                     digest_hex: digest_hex.clone(),
-                    // Follow as health does, or the two would disagree.
+                    // Follows as the health check does, so that the two agree.
                     base: shelf.base(path, digest_hex),
                 },
                 Pin::Worktree => return None,
@@ -170,9 +171,9 @@ fn compare(found: &PointedFile<'_>, path: &str, now: &[u8]) -> Standing {
     }
 }
 
-/// Where the same lines are now: the place nearest to where they were.
+/// Returns where the same lines are now: the place nearest to the old one.
 fn elsewhere(found: &PointedFile<'_>, now: &[u8], span: &[u8], lines: Lines) -> Option<Lines> {
-    // A span of white space is everywhere.
+    // White space is found everywhere.
     if span.iter().all(u8::is_ascii_whitespace) {
         return None;
     }
@@ -197,7 +198,7 @@ fn elsewhere(found: &PointedFile<'_>, now: &[u8], span: &[u8], lines: Lines) -> 
     })
 }
 
-/// One line of a comparison, with its number on either side.
+/// One line of a comparison, with its number on each side.
 struct ComparedLine {
     then: Option<u32>,
     now: Option<u32>,
@@ -244,7 +245,7 @@ fn edited(found: &PointedFile<'_>, path: &str, now: &[u8], lines: Option<Lines>)
     }
 }
 
-/// Every line of both texts, in order.
+/// Returns every line of both texts, in order.
 fn whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Error> {
     let mut options = DiffOptions::new();
     options.context_lines(WHOLE).interhunk_lines(0);
@@ -257,7 +258,7 @@ fn whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Error> {
                 DiffLineType::Addition => Side::Added,
                 DiffLineType::Deletion => Side::Removed,
                 DiffLineType::Context => Side::Both,
-                _ => continue, // what git says of a missing line feed
+                _ => continue, // git's note on a missing line feed
             };
             all.push(ComparedLine {
                 then: line.old_lineno(),
@@ -270,8 +271,8 @@ fn whole(then: &[u8], now: &[u8]) -> Result<Vec<ComparedLine>, git2::Error> {
     Ok(all)
 }
 
-/// The lines of the span with what was put among them and some surroundings, and where what is
-/// left of it is now.
+/// Returns the lines of the span with lines inserted among them and some surroundings, and the
+/// present place of what is left of the span.
 fn around(all: &[ComparedLine], span: Lines) -> (&[ComparedLine], Option<Lines>) {
     let inside = |it: &ComparedLine| {
         it.then
@@ -282,7 +283,7 @@ fn around(all: &[ComparedLine], span: Lines) -> (&[ComparedLine], Option<Lines>)
     else {
         return (&[], None);
     };
-    // A line that was replaced stands before what replaced it: that belongs to the span too.
+    // A replaced line comes before its replacement, which belongs to the span too.
     if all[last].side == Side::Removed {
         while all.get(last + 1).is_some_and(|it| it.side == Side::Added) {
             last += 1;
@@ -303,7 +304,8 @@ fn around(all: &[ComparedLine], span: Lines) -> (&[ComparedLine], Option<Lines>)
     )
 }
 
-/// The first change that is too long to be sent whole: of it, the beginning of either side is.
+/// Returns the first change that is too long to send in full; only the beginning of each of its
+/// sides is sent.
 fn long_change(part: &[ComparedLine]) -> Option<std::ops::Range<usize>> {
     let mut from = 0;
     for run in part.chunk_by(|a, b| (a.side == Side::Both) == (b.side == Side::Both)) {
@@ -317,8 +319,8 @@ fn long_change(part: &[ComparedLine]) -> Option<std::ops::Range<usize>> {
     None
 }
 
-/// The changes with their surroundings, and how many lines are left out: in a long comparison, runs of
-/// unchanged lines.
+/// Returns the changes with their surroundings, and how many lines are left out: in a long
+/// comparison, runs of unchanged lines.
 fn shown(part: &[ComparedLine], span: Lines, language: Option<&Grammar>) -> (Vec<SourceLine>, u32) {
     let is_short = part.len() <= MAX_UNFOLDED;
     let near = |at: usize| {
@@ -334,7 +336,7 @@ fn shown(part: &[ComparedLine], span: Lines, language: Option<&Grammar>) -> (Vec
     let mut lines = Vec::new();
     let (mut gap, mut hidden) = (false, 0);
     let long = long_change(part);
-    // Lines of a long change so far: removed, added.
+    // The lines of a long change so far: removed, added.
     let mut of_change = [0; 2];
     for (at, changed) in part.iter().enumerate() {
         let is_long = long.as_ref().is_some_and(|it| it.contains(&at));
@@ -344,7 +346,7 @@ fn shown(part: &[ComparedLine], span: Lines, language: Option<&Grammar>) -> (Vec
             continue;
         }
         *of_side += usize::from(is_long);
-        // Cut within a change, lines that were replaced would look deleted.
+        // A cut within a change would make replaced lines look deleted.
         let is_within = at > 0 && changed.side != Side::Both && part[at - 1].side != Side::Both;
         let most = if is_within { MAX_WHOLE } else { MAX_LINES };
         if !is_long && (hidden > 0 || lines.len() >= most) {
@@ -352,7 +354,7 @@ fn shown(part: &[ComparedLine], span: Lines, language: Option<&Grammar>) -> (Vec
             continue;
         }
         let mut line = view::shown_line(Encoding::Utf8, &changed.bytes);
-        // Each text is read by a painter of its own; what is in both, by both.
+        // Each text has its own painter; common lines go through both.
         match changed.side {
             Side::Removed => view::paint_one(then.as_mut(), &mut line),
             Side::Added => view::paint_one(now.as_mut(), &mut line),

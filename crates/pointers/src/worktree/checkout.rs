@@ -1,4 +1,4 @@
-//! What is checked out: the files on disk, by what the index knows of them. A file that is as git
+//! Reads the files that are checked out, using the index. A file that has not changed since git
 //! last saw it is not read.
 
 use std::{
@@ -19,9 +19,10 @@ use super::{
     rules::Ignored,
 };
 
-/// How many folder entries are examined.
+/// The most folder entries that are examined.
 const MOST_ENTRIES: usize = 1_000_000;
-/// How many bytes are read to see whether files are other than git last saw them; beyond, they are.
+/// The most bytes that are read to find out whether files changed since git last saw them; beyond
+/// that, they count as changed.
 const MOST_READ: u64 = 256 << 20;
 
 /// The working tree of a repository.
@@ -29,9 +30,10 @@ pub(crate) struct Checkout<'r> {
     repo: &'r Repo,
     root: PathBuf,
     index: Index,
-    /// When the index was written: what was written no earlier may differ unseen.
+    /// When the index was written. A file modified at that time or later may have changed
+    /// unnoticed.
     written: SystemTime,
-    /// Whether a folder is one, and no link to one.
+    /// Whether a path is a real folder, not a link to one.
     folders: HashMap<PathBuf, bool>,
 }
 
@@ -48,10 +50,11 @@ impl<'r> Checkout<'r> {
         })
     }
 
-    /// The blob that the file at this path is; none where there is no file of its own.
+    /// Returns the blob of the file at this path; `None` if there is no regular file.
     ///
     /// # Errors
-    /// A file that is too large to be read, or cannot be.
+    ///
+    /// The file is too large or cannot be read.
     pub(crate) fn blob(&mut self, path: &str, most: u64) -> Result<Option<Oid>, Refusal> {
         let known = self.index.get_path(Path::new(path), 0);
         if let Some(entry) = known
@@ -80,8 +83,8 @@ impl<'r> Checkout<'r> {
             .map_err(|e| refuse::broken(&refuse::quoted(path), &e))
     }
 
-    /// Every file that git tracks or would, with the blob that it is; zero where nobody knows without
-    /// reading it.
+    /// Returns every file that git tracks or would track, with its blob; a zero id if the blob is
+    /// unknown without reading the file.
     pub(crate) fn files(&mut self) -> Result<Vec<TreeEntry>, Refusal> {
         let stop = self.repo.stop();
         let mut left = MOST_READ;
@@ -114,7 +117,7 @@ impl<'r> Checkout<'r> {
         Ok(files)
     }
 
-    /// The blob of a changed file, as long as there are bytes left to read.
+    /// Returns the blob of a changed file, as long as there are bytes left to read.
     fn read_on(&self, path: &str, len: u64, left: &mut u64) -> Oid {
         match left.checked_sub(len) {
             Some(rest) => {
@@ -126,7 +129,7 @@ impl<'r> Checkout<'r> {
         }
     }
 
-    /// A file by its path, with no link on the way to it.
+    /// Returns the metadata of a file by its path, if no link is on the way to it.
     fn look(&mut self, path: &str) -> Option<Metadata> {
         let at = self.root.join(path);
         let mut around = at.parent()?;
@@ -141,7 +144,7 @@ impl<'r> Checkout<'r> {
         at.symlink_metadata().ok()
     }
 
-    /// The files that git does not know and does not ignore.
+    /// Returns the files that git neither tracks nor ignores.
     fn untracked(
         &self,
         tracked: &HashSet<String>,
@@ -184,13 +187,13 @@ impl<'r> Checkout<'r> {
         Ok(())
     }
 
-    /// Whether a file is the one that git saw when it wrote the index.
+    /// Returns whether a file is unchanged since git wrote the index.
     fn is_as_seen(&self, entry: &IndexEntry, file: &Metadata) -> bool {
         let written = file.modified().is_ok_and(|modified| {
             let seconds = u64::try_from(entry.mtime.seconds()).unwrap_or_default();
             let nanos = entry.mtime.nanoseconds();
             let then = UNIX_EPOCH + Duration::new(seconds, nanos.min(999_999_999));
-            // An index without nanoseconds says little of the second in which it was written.
+            // An index without nanoseconds cannot tell changes within one second.
             nanos > 0 && modified == then && modified < self.written
         });
         written && is_file(entry) && entry.file_size == file.len() as u32 && is_same(entry, file)

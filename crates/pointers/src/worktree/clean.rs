@@ -1,6 +1,5 @@
-//! What git would store for a file of the working tree, where a checkout differs from it: line ends
-//! (gitattributes, `core.autocrlf`) and files that Git LFS keeps. What lies on disk is compared as
-//! `git add` would clean it.
+//! Converts a file of the working tree to what git would store, as `git add` would: line ends
+//! (gitattributes, `core.autocrlf`) and files that Git LFS keeps.
 
 use std::path::Path;
 
@@ -10,13 +9,14 @@ use crate::{Encoding, Repo, refuse, sha256_hex, worktree};
 
 use super::rules::{Attributes, Value};
 
-/// How a file begins that stands for one that Git LFS keeps.
+/// The beginning of the file that stands for one kept by Git LFS.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
 
-/// The bytes that git would store for a file of the working tree.
+/// Returns the bytes that git would store for a file of the working tree.
 ///
 /// # Errors
-/// A clean filter that only the machine's git can run.
+///
+/// The file has a clean filter that only the machine's git can run.
 pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Refusal> {
     let attributes = Attributes::of(repo, &worktree::root(repo)?, path)?;
     match attributes.get("filter") {
@@ -45,13 +45,13 @@ pub(crate) fn cleaned(repo: &Repo, path: &str, bytes: Vec<u8>) -> Result<Vec<u8>
     let converts = match conversion(repo, &attributes) {
         Conversion::Never => false,
         Conversion::Always => true,
-        // What was stored with CRLF stays so.
+        // A file that was stored with CRLF stays so.
         Conversion::Auto => indexed(repo, path).is_none_or(|it| !has_crlf(&it)),
     };
     Ok(if converts { with_lf(&bytes) } else { bytes })
 }
 
-/// As git-lfs-pointers(5) has it.
+/// Returns the stand-in, as defined in git-lfs-pointers(5).
 fn lfs_pointer(bytes: &[u8]) -> Vec<u8> {
     format!(
         "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize {}\n",
@@ -78,7 +78,7 @@ enum Conversion {
     Auto,
 }
 
-/// gitattributes(5): `text` decides, then `eol`, then the configuration.
+/// Applies gitattributes(5): `text` decides, then `eol`, then the configuration.
 fn conversion(repo: &Repo, attributes: &Attributes) -> Conversion {
     match attributes.get("text") {
         Value::Unset => return Conversion::Never,

@@ -1,6 +1,6 @@
-//! Files on disk, reached from a folder name by name, each through the handle of the one before: what
-//! was checked is what is read, whoever renames and links meanwhile. Nothing is opened that is
-//! neither a folder nor a regular file, so that nothing is waited for.
+//! Opens files on disk below a folder, name by name, each through the handle of the folder before:
+//! the file checked is the file read, even if paths are renamed or linked meanwhile. Opens nothing
+//! but folders and regular files, so it never blocks.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -9,23 +9,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// As many links as an operating system follows.
+/// The number of links that an operating system follows.
 const MOST_LINKS: usize = 40;
-/// How many folders are opened on the way to a file. A path of 4,096 bytes has 2,048 at most.
+/// The most folders that are opened on the way to a file. A path of 4,096 bytes has at most 2,048.
 const MOST_STEPS: usize = 4096;
 
-/// What is done about symbolic links.
+/// How to treat symbolic links.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
-    /// Followed while they stay below the folder.
+    /// Follows them while they stay below the folder.
     Followed,
-    /// Nothing exists there.
+    /// Treats them as missing files.
     Refused,
 }
 
 /// A regular file that is open.
 pub(crate) struct ReachedFile {
-    /// Where it is below the folder, with every link followed.
+    /// Its path below the folder, with every link followed.
     pub(crate) within: PathBuf,
     pub(crate) len: u64,
     file: File,
@@ -35,11 +35,11 @@ pub(crate) struct ReachedFile {
 #[derive(Debug)]
 pub(crate) enum Miss {
     NotThere,
-    /// A path that is none below a folder, or leads into git's own.
+    /// The path does not lead below the folder, or leads into git's own folder.
     NoPath,
     /// A link that leaves the folder.
     Leaves,
-    /// Links without an end.
+    /// The links form a loop.
     Loop,
     /// Another repository is on the way.
     Nested,
@@ -60,7 +60,7 @@ impl From<io::Error> for Miss {
 }
 
 impl ReachedFile {
-    /// All bytes, if there are no more than this.
+    /// Returns all bytes, if there are no more than `most`.
     pub(crate) fn read(self, most: u64) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.len.min(most)).unwrap_or(0));
         self.file.take(most + 1).read_to_end(&mut bytes)?;
@@ -68,13 +68,13 @@ impl ReachedFile {
     }
 }
 
-/// The bytes of a small file by its path, where it is a regular one and no larger than this. The
-/// folders on the way are taken as they are.
+/// Returns the bytes of a small file by its path, if it is a regular file of at most `most` bytes.
+/// The folders on the way are not checked.
 pub(crate) fn read_small(path: &Path, most: u64) -> Result<Vec<u8>, Miss> {
     read_at(path, most, &path.metadata()?, Links::Followed)
 }
 
-/// The same, unless it is a link.
+/// Does the same, but refuses a link.
 pub(crate) fn read_own(path: &Path, most: u64) -> Result<Vec<u8>, Miss> {
     let metadata = path.symlink_metadata()?;
     if metadata.is_symlink() {
@@ -83,7 +83,8 @@ pub(crate) fn read_own(path: &Path, most: u64) -> Result<Vec<u8>, Miss> {
     read_at(path, most, &metadata, Links::Refused)
 }
 
-/// Looked at before it is opened, since opening a device can do something; and again when it is open.
+/// Checks the file before opening it, since opening a device can have effects; and again once it is
+/// open.
 fn read_at(path: &Path, most: u64, before: &Metadata, links: Links) -> Result<Vec<u8>, Miss> {
     if before.is_dir() {
         return Err(Miss::Folder);
@@ -104,14 +105,15 @@ fn read_at(path: &Path, most: u64, before: &Metadata, links: Links) -> Result<Ve
     Ok(bytes)
 }
 
-/// Whether opening this path could block forever: it exists, and is neither a file nor a folder.
+/// Returns whether opening this path could block forever: it exists, and is neither a file nor a
+/// folder.
 pub(crate) fn is_special(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
 
-/// Opens a file below a folder. Repositories within it are not entered, and nothing that could be
-/// git's own folder is.
+/// Opens a file below a folder. Enters neither repositories within it nor anything that could be
+/// git's own folder.
 pub(crate) fn reach(root: &Path, path: &Path, links: Links) -> Result<ReachedFile, Miss> {
     let mut way = Walk {
         root,
@@ -172,9 +174,9 @@ enum EntryKind {
 struct Walk<'r> {
     root: &'r Path,
     at: system::Folder,
-    /// The folders that were entered; none of them is a link.
+    /// The names of the folders entered; none of them is a link.
     names: Vec<OsString>,
-    /// What is still to be walked, the next one last.
+    /// The names still to be walked, the next one last.
     ahead: Vec<OsString>,
     steps: usize,
 }
@@ -198,7 +200,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// To the folder that its names lead to, from the beginning: no handle leads up.
+    /// Walks again from the root to the folder of these names, since no handle leads up.
     fn again(&mut self) -> Result<(), Miss> {
         self.at = system::Folder::root(self.root)?;
         for at in 0..self.names.len() {
@@ -237,7 +239,7 @@ impl Walk<'_> {
     }
 }
 
-/// The names of a path, the last one first; none for what is no relative path.
+/// Returns the names of a path, the last one first; `None` if it is not a relative path.
 fn parts(path: &Path) -> Option<Vec<OsString>> {
     use std::path::Component;
     path.components()
@@ -251,8 +253,8 @@ fn parts(path: &Path) -> Option<Vec<OsString>> {
         .collect()
 }
 
-/// Whether a file system may take this name for `.git`: in any case, by its short name, with what
-/// NTFS drops at its end or HFS anywhere in it.
+/// Returns whether a file system may take this name for `.git`: in any case, by its short name,
+/// with what NTFS drops at its end or HFS drops anywhere.
 pub(crate) fn is_gits(name: &OsStr) -> bool {
     let dropped = |c: &char| matches!(c, '\u{200C}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{206A}'..='\u{206F}' | '\u{FEFF}');
     let name: String = name
@@ -283,7 +285,7 @@ mod system {
 
     use super::{EntryKind, Links};
 
-    /// Only to descend from: a folder need not be readable for that.
+    /// Opens a folder only to descend from it; it need not be readable for that.
     #[cfg(target_os = "linux")]
     const THROUGH: OFlags = OFlags::PATH;
     #[cfg(not(target_os = "linux"))]
@@ -330,7 +332,7 @@ mod system {
     }
 }
 
-/// Without folder handles: each name is checked before it is entered, and nothing more is guaranteed.
+/// Without folder handles: checks each name before entering it, and guarantees no more.
 #[cfg(not(unix))]
 mod system {
     use std::{

@@ -1,4 +1,5 @@
-//! Files of the working tree: uncommitted evidence, read once and kept, and what is on disk now.
+//! Reads files of the working tree: uncommitted evidence, which is read once and kept, and the
+//! present state of files on disk.
 
 pub(crate) mod checkout;
 pub(crate) mod clean;
@@ -19,13 +20,14 @@ use rules::Ignored;
 /// Larger files belong in a commit.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
-/// Reads `path` in the working tree; refuses what leaves it and what git ignores.
+/// Reads `path` in the working tree; refuses a path that leaves it or that git ignores.
 pub(crate) fn snapshot(repo: &Repo, path: &str) -> Result<Snapshot, Refusal> {
     let file = reach(repo, path, Links::Followed)?;
     let mut ignored = Ignored::new(repo, root(repo)?)?;
     refuse_ignored(repo, &mut ignored, path, path)?;
     if file.within != Path::new(path) {
-        // A name that is no text is in no pointer, and in no link that a person would make.
+        // A name that is not valid text cannot occur in a pointer, nor in a link that a person
+        // would make.
         let within = file
             .within
             .to_str()
@@ -35,7 +37,7 @@ pub(crate) fn snapshot(repo: &Repo, path: &str) -> Result<Snapshot, Refusal> {
     snapshot_of(path, read(file, path)?, repo.head().1)
 }
 
-/// What is stored of a file with these bytes.
+/// Returns the snapshot of a file with these bytes.
 pub(crate) fn snapshot_of(
     path: &str,
     bytes: Vec<u8>,
@@ -52,7 +54,7 @@ pub(crate) fn snapshot_of(
     })
 }
 
-/// The file as git would store it now; none where it is not there. Nothing of it is kept.
+/// Returns the file as git would store it now; `None` if it does not exist. Stores nothing.
 pub(crate) fn read_now(repo: &Repo, path: &str) -> Result<Option<Vec<u8>>, Refusal> {
     let file = match below(repo, path, Links::Followed)? {
         Ok(file) => file,
@@ -63,18 +65,18 @@ pub(crate) fn read_now(repo: &Repo, path: &str) -> Result<Option<Vec<u8>>, Refus
     clean::cleaned(repo, path, bytes).map(Some)
 }
 
-/// The absolute path of a file in the working tree, if it exists and stays inside.
+/// Returns the absolute path of a file in the working tree, if it exists and stays inside.
 pub(crate) fn open_path(repo: &Repo, path: &str) -> Option<PathBuf> {
     reach(repo, path, Links::Followed).ok()?;
     Some(root(repo).ok()?.join(path))
 }
 
-/// The file at a path of the working tree, open.
+/// Opens the file at a path of the working tree.
 pub(crate) fn reach(repo: &Repo, path: &str, links: Links) -> Result<ReachedFile, Refusal> {
     below(repo, path, links)?.map_err(|miss| refused(path, miss))
 }
 
-/// The same, or why there is none.
+/// The same as [`reach`], but returns the reason if there is no file.
 pub(crate) fn below(
     repo: &Repo,
     path: &str,
@@ -83,7 +85,7 @@ pub(crate) fn below(
     Ok(disk::reach(&root(repo)?, Path::new(path), links))
 }
 
-/// The root of the working tree, with every link on the way to it followed.
+/// Returns the root of the working tree, with every link on the way to it followed.
 pub(crate) fn root(repo: &Repo) -> Result<PathBuf, Refusal> {
     let workdir = repo.workdir().ok_or_else(|| {
         refuse::invalid(

@@ -1,9 +1,9 @@
-//! Tells when a working tree may read otherwise: files that git does not ignore, and what git
-//! itself keeps of the checkout (HEAD, the index, refs). Nothing runs at rest.
+//! Reports when a working tree may have changed: files that git does not ignore, and what git
+//! itself keeps of the checkout (HEAD, the index, refs). Uses no time while nothing changes.
 //!
-//! The whole tree is watched, folder by folder where the system counts watches (inotify). Where
-//! those run out, the folders that hold evidence are watched instead; where there are none to be
-//! had at all, these are looked at every few seconds until there are some. [`Watch::coverage`] says which.
+//! Watches the whole tree, folder by folder on systems that count watches (inotify). If the watches
+//! run out, it watches only the folders that hold evidence; if no watch is available at all, it
+//! checks those folders every few seconds until one is. [`Watch::coverage`] reports which.
 
 use std::{
     collections::HashSet,
@@ -24,35 +24,35 @@ use crate::{Repo, refuse};
 
 use super::{disk, rules::Ignored};
 
-/// How often is looked where nothing tells.
+/// The interval between checks where the system cannot notify.
 const EVERY: Duration = Duration::from_secs(2);
-/// How often watches are asked for again where there were none.
+/// The interval between attempts to get watches.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// What was heard.
+/// What a watch reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stir {
-    /// Something may read otherwise; said once until [`Watch::rearm`].
+    /// Files may have changed; reported once until [`Watch::rearm`].
     Changed,
-    /// A folder that is to be watched too, with [`Watch::extend`].
+    /// A new folder that must be watched too, with [`Watch::extend`].
     Folder(PathBuf),
-    /// Too much happened at once: call [`Watch::renew`] to find again what to watch.
+    /// Too many changes came at once: call [`Watch::renew`] to rebuild the watches.
     Lost,
 }
 
-/// How much is watched.
+/// How much of the tree is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// All that git does not ignore.
+    /// Everything that git does not ignore.
     Whole,
-    /// The folders that hold evidence, and why not more.
+    /// Only the folders that hold evidence, with the reason.
     Evidence(String),
-    /// No watching is possible: those folders are checked every few seconds, and why.
+    /// No folder can be watched, so those folders are checked every few seconds, with the reason.
     Polled(String),
 }
 
 impl Coverage {
-    /// For a reader; nothing where there is nothing to say.
+    /// Returns a sentence for a reader; `None` if there is nothing to report.
     pub fn words(&self) -> Option<String> {
         match self {
             Self::Whole => None,
@@ -76,21 +76,21 @@ pub struct Watch {
     tell: StirCallback,
     told: Arc<AtomicBool>,
     watched: HashSet<PathBuf>,
-    /// Ends the thread that asks for watches again.
+    /// Ends the thread that keeps asking for watches.
     asks: Option<Sender<()>>,
 }
 
-/// Where things are.
+/// The folders of a watched tree.
 #[derive(Clone)]
 struct WatchedTree {
-    /// None where there is only a git folder.
+    /// `None` if there is only a git folder.
     root: Option<PathBuf>,
     git_dir: PathBuf,
     common_dir: PathBuf,
 }
 
 impl Watch {
-    /// Begins to watch; `most` folders at most.
+    /// Starts to watch at most `most` folders.
     pub fn start(
         repo: &Repo,
         most: usize,
@@ -126,7 +126,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// How much is watched.
+    /// Returns how much is watched.
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
     }
@@ -136,7 +136,7 @@ impl Watch {
         self.told.store(false, Ordering::Release);
     }
 
-    /// Finds again what to watch.
+    /// Rebuilds the watches.
     pub fn renew(&mut self) -> Result<(), Refusal> {
         if matches!(self.coverage, Coverage::Polled(_))
             && let Ok(watcher) = system(&self.tree, &self.tell, &self.told)
@@ -157,7 +157,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Watches a folder and all below it.
+    /// Watches a folder and everything below it.
     pub fn extend(&mut self, folder: &Path) -> Result<(), Refusal> {
         if self.coverage != Coverage::Whole {
             return Ok(());
@@ -168,7 +168,8 @@ impl Watch {
         }
     }
 
-    /// Names the files that hold evidence, from the root. Where not all is watched, their folders are.
+    /// Sets the files that hold evidence, as paths from the root. If not everything is watched,
+    /// their folders are.
     pub fn keep<'p>(&mut self, paths: impl Iterator<Item = &'p str>) -> Result<(), Refusal> {
         let Some(root) = self
             .tree
@@ -197,7 +198,7 @@ impl Watch {
         if common_dir != git_dir {
             self.watch(&common_dir)?;
         }
-        // Branches whose names have slashes are in folders of their own.
+        // Branches with slashes in their names are in subfolders.
         let heads = common_dir.join("refs").join("heads");
         each_folder(&heads, |_, _| true, &mut |it| self.watch(it))
     }
@@ -214,14 +215,14 @@ impl Watch {
         let mut ignored = root
             .as_ref()
             .and_then(|it| rules(it, &Repo::open(it).ok()?));
-        // Repositories within are their own.
+        // Nested repositories are not part of this one.
         let counts = |path: &Path, name: &OsStr| {
             !disk::is_gits(name)
                 && path.join(".git").symlink_metadata().is_err()
                 && !is_ignored(root.as_deref(), ignored.as_mut(), path)
         };
         each_folder(folder, counts, &mut |it| match self.watch(it) {
-            // It went away again.
+            // The folder disappeared again.
             Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => Ok(()),
             watched => watched,
         })
@@ -237,7 +238,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Less is watched from now on.
+    /// Falls back to less coverage.
     fn fall_back(&mut self, error: &notify::Error) -> Result<(), Refusal> {
         let reason = why(error);
         self.watched.clear();
@@ -267,7 +268,7 @@ impl Watch {
     }
 }
 
-/// Calls for a folder and for those below it that count; links are not followed.
+/// Calls a function for a folder and for the folders below it that count; does not follow links.
 fn each_folder(
     from: &Path,
     mut counts: impl FnMut(&Path, &OsStr) -> bool,
@@ -289,15 +290,15 @@ fn each_folder(
     Ok(())
 }
 
-/// What git ignores below a root; none if that is unknown.
+/// Returns what git ignores below a root; `None` if that is unknown.
 fn rules(root: &Path, repo: &Repo) -> Option<Ignored> {
     let rules = Ignored::new(repo, root.to_owned());
     rules
-        .inspect_err(|refusal| tracing::info!(%refusal, "what git ignores is watched too"))
+        .inspect_err(|refusal| tracing::info!(%refusal, "cannot read the ignore rules; watching ignored files too"))
         .ok()
 }
 
-/// If that is unknown, nothing is ignored.
+/// Returns whether git ignores a path; false if that is unknown.
 fn is_ignored(root: Option<&Path>, ignored: Option<&mut Ignored>, path: &Path) -> bool {
     let within = root.and_then(|it| path.strip_prefix(it).ok()?.to_str());
     let (Some(within), Some(ignored)) = (within.filter(|it| !it.is_empty()), ignored) else {
@@ -307,7 +308,7 @@ fn is_ignored(root: Option<&Path>, ignored: Option<&mut Ignored>, path: &Path) -
     ignored.has(within, is_folder).unwrap_or(false)
 }
 
-/// The folder of a file, or its nearest existing parent.
+/// Returns the folder of a file, or its nearest existing parent.
 fn nearest(root: &Path, path: &str) -> PathBuf {
     let file = root.join(path);
     let mut around = file.ancestors().skip(1);
@@ -342,7 +343,8 @@ fn polling(
     }
 }
 
-/// Asks for watches until there are some, and tells to renew then; ends when what is returned is dropped.
+/// Keeps asking for watches until there are some, then reports that [`Watch::renew`] is due; ends
+/// when the returned sender is dropped.
 fn ask_again(
     tree: &WatchedTree,
     tell: &StirCallback,
@@ -359,11 +361,12 @@ fn ask_again(
     };
     let thread = std::thread::Builder::new().name("watch".to_owned());
     let started = thread.spawn(ask);
-    let refused = |error: &_| tracing::warn!(%error, "watches are not asked for again");
+    let refused =
+        |error: &_| tracing::warn!(%error, "cannot start the thread that asks for watches again");
     started.inspect_err(refused).ok().map(|_| asks)
 }
 
-/// What an event says of the tree. Git is asked only for the first since the last look.
+/// Handles an event. Git's rules are read only for the first event since the last report.
 fn hear(
     tree: &WatchedTree,
     tell: &StirCallback,
@@ -404,7 +407,7 @@ fn hear(
 }
 
 impl WatchedTree {
-    /// Whether something at this path can change how evidence reads.
+    /// Returns whether a change at this path can change evidence.
     fn counts(&self, path: &Path, repo: &mut Option<Repo>) -> bool {
         for git in [&self.git_dir, &self.common_dir] {
             if let Ok(within) = path.strip_prefix(git) {
@@ -417,7 +420,7 @@ impl WatchedTree {
         if !repo.as_ref().is_some_and(Repo::is_as_opened) {
             *repo = Repo::open(root).ok();
         }
-        // Rules may have changed since they were asked.
+        // The rules may have changed since they were read.
         let mut ignored = repo.as_ref().and_then(|it| rules(root, it));
         !is_ignored(Some(root), ignored.as_mut(), path)
     }

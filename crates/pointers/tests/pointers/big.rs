@@ -17,7 +17,7 @@ fn commit_tree(git: &Repository, tree: git2::Oid) {
         .unwrap();
 }
 
-/// A bare repository with one commit of one file.
+/// Makes a bare repository with one commit of one file.
 pub(crate) fn commit_blob(at: &Path, name: &Path, bytes: &[u8]) {
     let git = Repository::init_bare(at).unwrap();
     let blob = git.blob(bytes).unwrap();
@@ -74,7 +74,7 @@ fn a_large_file_is_read() {
     assert_eq!(view.total_lines as usize, count);
 }
 
-/// A line of megabytes is cut for the window and digested whole.
+/// A line of megabytes is cut for the window, but digested in full.
 #[test]
 fn a_file_of_one_long_line_is_shown_cut() {
     let dir = tempfile::TempDir::new().unwrap();
@@ -89,7 +89,7 @@ fn a_file_of_one_long_line_is_shown_cut() {
     assert_eq!(view.content_digest, format!("sha256:{}", sha256(&bytes)));
 }
 
-/// A folder among a hundred: this one is kept, and those beside it are named and nowhere.
+/// Makes a tree with a hundred entries, of which only `kept` exists in the repository.
 fn alone(git: &Repository, name: &str, kept: Oid) -> Oid {
     let nowhere = [7; 20];
     let mut names: Vec<String> = (0..100).map(|at| format!("{}{at}", &name[..2])).collect();
@@ -108,7 +108,7 @@ fn alone(git: &Repository, name: &str, kept: Oid) -> Oid {
     odb.write(ObjectType::Tree, &tree).unwrap()
 }
 
-/// As among a hundred thousand files: nothing is read but the folders that lead to it.
+/// As in a tree of a hundred thousand files: only the folders on the path are read.
 #[test]
 fn a_path_is_found_without_a_look_at_what_lies_beside_it() {
     let dir = tempfile::TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! A stranger's repository costs no more than others: nothing is waited for, and nothing is read,
-//! walked or searched without an end.
+//! A stranger's repository costs no more than others: no read blocks, and every read, walk and
+//! search ends.
 
 use std::{fs, path::Path, sync::mpsc, time::Duration};
 
@@ -12,7 +12,7 @@ use git2::{ObjectType, Oid, Repository, Signature, Time};
 
 use crate::fixture::{Fixture, Stored, around, refused};
 
-/// What is done ends by itself: long before the test is given up.
+/// Runs something that must end by itself, long before the test times out.
 #[track_caller]
 fn ends<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
     let (tell, told) = mpsc::channel();
@@ -23,7 +23,7 @@ fn ends<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static)
     }
 }
 
-/// Whatever can be asked about one pointer.
+/// Makes every kind of request for one pointer.
 fn ask(repo: &Repo, pointer: &str) -> Vec<Option<Refusal>> {
     let shelf = Stored::default();
     let pointer: Pointer = match pointer.parse() {
@@ -39,7 +39,7 @@ fn ask(repo: &Repo, pointer: &str) -> Vec<Option<Refusal>> {
     ]
 }
 
-/// A commit of a tree, on `main`.
+/// Commits a tree on `main`.
 fn commit(git: &Repository, tree: Oid, message: &str) -> Oid {
     let who = Signature::new("A", "a@example.org", &Time::new(1_700_000_000, 0)).unwrap();
     let tree = git.find_tree(tree).unwrap();
@@ -111,7 +111,7 @@ fn a_revision_leads_no_further_than_history_does() {
         let pointer = format!("repo:a.txt@{rev}");
         fixture.refused(&pointer, Code::PointerNotFound, "no commit");
     }
-    // Refs that lead to one another.
+    // Refs that lead to one another in a circle.
     fs::write(
         fixture.root().join(".git/refs/heads/a"),
         "ref: refs/heads/b\n",
@@ -146,7 +146,7 @@ fn a_revision_leads_no_further_than_history_does() {
     fixture.refused("repo:a.txt@many", Code::PointerInvalid, "100 tags");
 }
 
-/// Patterns for which git tries every way that their stars could be stretched.
+/// Patterns whose stars git tries to stretch in every way.
 #[test]
 fn patterns_that_explode_do_not() {
     let mut rules = String::new();
@@ -181,7 +181,7 @@ fn rules_that_are_too_large_are_refused() {
     assert_eq!(fixture.text("repo:a.txt@HEAD"), "text\n");
 }
 
-/// Ten trees that each hold the next one ten times are ten thousand million files.
+/// Ten trees that each contain the next one ten times hold ten thousand million files.
 #[test]
 fn trees_that_multiply_are_not_walked_to_their_end() {
     let fixture = Fixture::with(&[("a.txt", b"one\ntwo\nthree and four and five\n")]);
@@ -251,7 +251,7 @@ fn trees_within_trees_are_followed_as_far_as_paths_go() {
     });
 }
 
-/// A file of zeros packs to a thousandth of itself.
+/// A file of zeros compresses to a thousandth of its size.
 #[test]
 fn a_file_that_is_too_large_is_refused_by_its_size() {
     let fixture = Fixture::with(&[("a.txt", b"text\n")]);
@@ -302,12 +302,12 @@ fn a_file_that_is_too_large_is_refused_by_its_size() {
     assert_eq!(
         found[1].as_ref().unwrap().state,
         State::Unchanged,
-        "the others go on"
+        "the other spans are still followed"
     );
     assert_eq!(fixture.text("repo:a.txt@HEAD"), "text\n");
 }
 
-/// A file of three megabytes can be made from one that is larger than may be read.
+/// A file of three megabytes can be a delta of one that is too large to read.
 #[test]
 fn what_a_file_is_made_from_is_bounded_too() {
     let fixture = Fixture::with(&[("a.txt", b"text\n")]);
@@ -332,7 +332,7 @@ fn what_a_file_is_made_from_is_bounded_too() {
     assert_eq!(fixture.text("repo:a.txt@HEAD"), "text\n");
 }
 
-/// What waits for a writer that never comes stands in every place that is opened.
+/// Puts a pipe without a writer in every place that is opened.
 #[cfg(unix)]
 #[test]
 fn nobody_waits_for_a_pipe() {
@@ -433,7 +433,7 @@ fn ask_everything(repo: &Repo) {
     let _ = Anchors::default().look(repo, &Stored::default(), &[pinned]);
 }
 
-/// An object that is a pipe is looked for where it would be.
+/// Puts a pipe at the path of a loose object.
 #[cfg(unix)]
 #[test]
 fn an_object_that_is_a_pipe_is_damage() {
@@ -484,7 +484,7 @@ fn settings_that_include_without_an_end_are_refused() {
     assert_eq!(fixture.text("repo:a.txt@HEAD"), "text\n");
 }
 
-/// Who cancels a request has it end, wherever it is; what the next one asks is answered.
+/// Cancelling a request ends it at any point, and the next request is answered.
 #[test]
 fn what_is_stopped_ends() {
     let fixture = Fixture::with(&[("a.txt", b"one and two and three\n")]);
@@ -528,7 +528,7 @@ fn what_is_stopped_ends() {
     );
     assert!(
         told.unwrap().parts.iter().all(|it| it.or_before),
-        "nobody was asked who wrote them"
+        "no commit was searched"
     );
     repo.until(Stop::default());
     assert!(read("repo:a.txt@HEAD~20").is_ok());

@@ -1,7 +1,7 @@
-//! Sources in many languages, in which each definition is marked, and the names that find it.
+//! Sources in many languages, with each definition marked, and the names that must find it.
 
-/// A source in which every definition stands between a line `«marker` and a line `»`, which the
-/// test removes: they say what must be found.
+/// A source in which every definition stands between a line `«marker` and a line `»`. The test
+/// removes these lines, which say what must be found.
 pub(crate) struct Source {
     pub(crate) path: &'static str,
     text: &'static str,

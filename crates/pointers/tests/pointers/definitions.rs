@@ -82,7 +82,7 @@ fn what_has_no_definition_is_found_where_it_is_first_named() {
     }
 }
 
-/// Any text and any name: an answer, never a panic.
+/// Any text and any name give a result or a refusal, never a panic.
 #[test]
 fn any_source_is_answered() {
     use proptest::prelude::*;

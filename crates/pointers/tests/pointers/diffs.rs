@@ -1,4 +1,4 @@
-//! `diff:` pointers, compared with what git says.
+//! `diff:` pointers, compared with the output of git.
 
 use engram_model::{Code, Target};
 
@@ -13,7 +13,7 @@ fn numbered(changes: &[(usize, &str)]) -> String {
         .collect()
 }
 
-/// The hunks alone.
+/// Returns the hunks alone.
 fn hunks(diff: &str) -> &str {
     diff.find("@@").map_or("", |at| &diff[at..])
 }
@@ -111,7 +111,7 @@ fn a_change_reads_as_git_shows_it() {
 #[test]
 fn lines_choose_the_hunks_that_touch_them() {
     let fixture = Fixture::with(&[("a.txt", numbered(&[]).as_bytes())]);
-    // At head: line 10 replaced, line 30 deleted, lines 49 and 50 from one.
+    // At head: line 10 replaced, line 30 deleted, line 50 replaced by lines 49 and 50.
     fixture.write(
         "a.txt",
         numbered(&[(10, "ten\n"), (30, ""), (50, "fifty\nand more\n")]).as_bytes(),

@@ -15,7 +15,7 @@ fn utf32(text: &str, write: fn(u32) -> [u8; 4]) -> Vec<u8> {
 
 #[test]
 fn text_is_shown_whatever_its_encoding_and_digested_as_stored() {
-    // U+0A0A and U+0D0A hold the byte of a line feed and are none.
+    // U+0A0A and U+0D0A contain the byte of a line feed but are no line feeds.
     let text = "\u{FEFF}un\r\nzwei ਊ \u{0D0A} 漢𝄞\r\ntrois";
     let files: [(&str, Encoding, Vec<u8>); 6] = [
         ("utf8", Encoding::Utf8, text.as_bytes().to_vec()),
@@ -89,7 +89,7 @@ fn binaries_are_refused() {
     ] {
         fixture.refused(pointer, Code::PointerInvalid, "is binary");
     }
-    // As a whole, it is an artifact like any other: pinned and digested, with nothing to read.
+    // The whole file is an artifact like any other: pinned and digested, but without text to read.
     let artifact = fixture.resolve("artifact:logo.png@HEAD").unwrap();
     assert_eq!(artifact.bytes, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     assert!(artifact.refuse_binary().is_err());
@@ -99,7 +99,7 @@ fn binaries_are_refused() {
         "a way to point at it: {}",
         refusal.hint
     );
-    // As in git, only the beginning of a file tells.
+    // As in git, only the beginning of a file decides.
     assert_eq!(fixture.text("repo:late.txt#L2000@HEAD"), "text\n");
 }
 
@@ -130,7 +130,7 @@ fn text_of_bytes_alone() {
     }
 }
 
-/// Bytes of any kind at a digest: text or a refusal, never a panic.
+/// Any bytes under a digest give text or a refusal, never a panic.
 #[test]
 fn any_bytes_are_text_or_refused() {
     proptest::proptest!(|(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..64), line in 1u32..5)| {

@@ -1,4 +1,4 @@
-//! One way to build a repository and one way to ask.
+//! Builds repositories, and resolves pointers in them.
 
 use std::{collections::HashMap, ops::Deref, path::PathBuf};
 
@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use engram_kit::git;
 
-/// A repository in a temporary folder, and what is asked of it.
+/// A repository in a temporary folder, with ways to resolve pointers in it.
 pub(crate) struct Fixture {
     folder: Folder,
     repository: Repository,
 }
 
-/// What is not in git.
+/// Content that is not in git.
 #[derive(Default)]
 pub(crate) struct Stored {
     pub(crate) blobs: HashMap<String, Vec<u8>>,
@@ -59,7 +59,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-/// A view with as many lines on each side.
+/// A view with the same number of lines on each side.
 pub(crate) fn around(context: u32) -> View {
     View {
         context,
@@ -76,26 +76,26 @@ impl Deref for Fixture {
 }
 
 impl Fixture {
-    /// An empty repository.
+    /// Makes an empty repository.
     pub(crate) fn new() -> Self {
         let folder = Folder::temporary();
         let repository = Repository::init(folder.path("foo"));
         Self { folder, repository }
     }
 
-    /// A repository with one commit of these files.
+    /// Makes a repository with one commit of these files.
     pub(crate) fn with(files: &[(&str, &[u8])]) -> Self {
         let folder = Folder::temporary();
         let repository = Repository::with(folder.path("foo"), files);
         Self { folder, repository }
     }
 
-    /// A path beside the repository.
+    /// Returns a path beside the repository.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path(name)
     }
 
-    /// A clone with the newest commits alone.
+    /// Makes a clone with only the newest commits.
     pub(crate) fn shallow(&self, depth: u32) -> Repo {
         let clone = self.beside("shallow");
         let (depth, from) = (
@@ -115,7 +115,7 @@ impl Fixture {
         resolve(Some(&self.repo()), &Stored::default(), &pointer)
     }
 
-    /// The text of what a pointer addresses.
+    /// Returns the text that a pointer addresses.
     #[track_caller]
     pub(crate) fn text(&self, pointer: &str) -> String {
         match self.resolve(pointer) {
@@ -124,7 +124,7 @@ impl Fixture {
         }
     }
 
-    /// The refusal of a pointer must have this code and say these words.
+    /// Asserts that a pointer is refused with this code and these words.
     #[track_caller]
     pub(crate) fn refused(&self, pointer: &str, code: Code, says: &str) {
         refused(self.resolve(pointer), pointer, code, says);
@@ -154,7 +154,7 @@ pub(crate) fn refused<T: std::fmt::Debug>(
     assert!(!whole.contains(char::is_control), "{what}: {whole:?}");
 }
 
-/// The pinned commit of a resolved pointer.
+/// Returns the pinned commit of a resolved pointer.
 pub(crate) fn commit_of(resolved: &Resolved) -> String {
     match &resolved.pointer.target {
         Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. } => {

@@ -1,5 +1,5 @@
-//! Hostile bytes wherever a repository has some: nothing panics, nothing goes on, nothing outside is
-//! read. What is asked is a function of bytes, so that whoever has others can ask with them.
+//! Puts hostile bytes everywhere in a repository: no request panics, runs for ever or reads
+//! anything outside. Each check takes its input as bytes, so that a fuzzer can call it too.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::fixture::{Fixture, Stored, around};
 
-/// Files of a repository that are read on the way to evidence.
+/// Files of a repository that are read to reach evidence.
 const FILES: [&str; 14] = [
     ".git/HEAD",
     ".git/config",
@@ -30,7 +30,7 @@ const FILES: [&str; 14] = [
     "linked/.git",
 ];
 
-/// What such files are made of, and what leads elsewhere.
+/// The parts of such files, and names that lead elsewhere.
 const WORDS: [&str; 30] = [
     "ref: ",
     "refs/heads/main",
@@ -75,7 +75,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(word(), 0..16).prop_map(|it| it.concat())
 }
 
-/// A repository beside one of somebody else's.
+/// Makes a repository beside one that belongs to somebody else.
 fn made() -> Fixture {
     let fixture = Fixture::with(&[("a.txt", b"one\r\ntwo\n"), ("folder/b.txt", b"b\n")]);
     let victim = fixture.beside("victim");
@@ -88,7 +88,8 @@ fn made() -> Fixture {
     fixture
 }
 
-/// Asks a repository for evidence in every way; nothing that it names of somebody else's comes back.
+/// Requests evidence in every way. No content of the other repository may come back, unless this
+/// one was found to lead outside.
 fn asked(repo: &Repo) {
     let shelf = Stored::default();
     let is_its_own = repo.is_named_back() && repo.reads_outside().is_none();
@@ -116,7 +117,7 @@ fn asked(repo: &Repo) {
     let _ = Anchors::default().look(repo, &shelf, &[pinned]);
 }
 
-/// A file of a repository that holds these bytes.
+/// Puts these bytes in a file of a repository.
 fn any_file(name: &str, bytes: &[u8]) {
     static FIXTURE: OnceLock<Mutex<Fixture>> = OnceLock::new();
     let fixture = FIXTURE.get_or_init(|| Mutex::new(made()));
@@ -136,7 +137,7 @@ fn any_file(name: &str, bytes: &[u8]) {
     }
 }
 
-/// A revision that these bytes spell.
+/// Resolves the revision that these bytes spell.
 fn any_revision(bytes: &[u8]) {
     static FIXTURE: OnceLock<Fixture> = OnceLock::new();
     let repo = FIXTURE.get_or_init(made).repo();
@@ -167,7 +168,7 @@ fn any_revision(bytes: &[u8]) {
     }
 }
 
-/// A path of the working tree that these bytes spell.
+/// Reads the path of the working tree that these bytes spell.
 fn any_path(bytes: &[u8]) {
     static FIXTURE: OnceLock<Fixture> = OnceLock::new();
     let repo = FIXTURE.get_or_init(made).repo();

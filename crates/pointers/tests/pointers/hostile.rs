@@ -1,4 +1,4 @@
-//! Pointers that are meant to do harm, and names that only look so.
+//! Pointers that are meant to do harm, and harmless names that look like them.
 
 use engram_model::{Code, Lines, Pin, Pointer, Recorded, Refusal, Target};
 use engram_pointers::{Anchors, Origin, Pinned, Shelf, resolve, source, track::Span};
@@ -46,7 +46,7 @@ fn hostile_pointers_are_refused() {
     fixture.refused("repo:a.txt", Code::PointerUnpinned, "@HEAD");
 }
 
-/// Past the parser too: a target made by hand cannot leave the repository or end the process.
+/// Without the parser, too, a hand-made target cannot leave the repository or end the process.
 #[test]
 fn hostile_targets_are_refused_without_the_parser() {
     let fixture = Fixture::with(&[("a.txt", b"text\n")]);
@@ -115,7 +115,7 @@ fn hostile_targets_are_refused_without_the_parser() {
                 };
                 let shelf = Stored::default();
                 let text = resolve(Some(&repo), &shelf, &pointer).map(|r| r.text());
-                // Nothing but the committed file may come back, by a path that ends in a slash.
+                // For a path that ends in a slash, only the committed file may come back.
                 assert!(
                     !text.clone().unwrap_or_default().contains("secret"),
                     "{pointer:?}"
@@ -249,7 +249,7 @@ fn what_is_not_in_git_comes_from_the_shelf() {
     }
 }
 
-/// What was stored of one file.
+/// The bytes stored for one file.
 struct OfPlan(Vec<u8>);
 
 impl Shelf for OfPlan {
@@ -267,7 +267,7 @@ impl Shelf for OfPlan {
     }
 }
 
-/// Bytes that were stored of one file are evidence of that file alone, however they are asked for.
+/// Bytes that were stored for one file are evidence of that file alone, whatever path is asked for.
 #[test]
 fn what_was_stored_is_asked_for_by_its_path() {
     let fixture = Fixture::with(&[("plan.md", b"# A\none\n"), ("other.md", b"else\n")]);

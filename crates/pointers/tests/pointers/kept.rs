@@ -8,7 +8,8 @@ use engram_pointers::{Anchors, Origin, Pinned, resolve, track::Span};
 
 use crate::fixture::{Fixture, Stored, git, refused};
 
-/// A repository, its newest commit, and the folder of the refs that keep commits.
+/// Makes a repository; returns it with its newest commit and the folder of the refs that keep
+/// commits.
 fn begun() -> (Fixture, String, PathBuf) {
     let fixture = Fixture::with(&[("a.rs", b"one\n")]);
     let head = fixture.git(&["rev-parse", "HEAD"]).trim().to_owned();
@@ -16,7 +17,7 @@ fn begun() -> (Fixture, String, PathBuf) {
     (fixture, head, refs)
 }
 
-/// The commit is kept, and nothing is left beside its ref.
+/// Asserts that the commit is kept, and that nothing new is left beside its ref.
 #[track_caller]
 fn is_kept(fixture: &Fixture, head: &str, left: &[String]) {
     let name = format!("refs/engram/keep/{head}");
@@ -38,7 +39,7 @@ fn what_a_killed_process_left_does_not_stop_the_next() {
         let (fixture, head, refs) = begun();
         fs::create_dir_all(&refs).unwrap();
         let left = [format!("{head}.lock"), format!("{head}.1-0.lock")];
-        // Another process had our number.
+        // Another process had the same id.
         let ours = (0..64).map(|it| format!("{head}.{own}-{it}.lock"));
         let all: Vec<String> = left.iter().cloned().chain(ours).collect();
         for name in &all {
@@ -49,7 +50,10 @@ fn what_a_killed_process_left_does_not_stop_the_next() {
             .into_iter()
             .filter(|it| refs.join(it).exists())
             .collect();
-        assert!(stayed.len() >= 65, "at most the one whose name was needed");
+        assert!(
+            stayed.len() >= 65,
+            "at most one temporary file was replaced"
+        );
         is_kept(&fixture, &head, &stayed);
         fixture.repo().keep(&head).unwrap();
     }
@@ -75,7 +79,7 @@ fn many_keep_the_same_commit_at_once() {
     is_kept(&fixture, &head, &[]);
 }
 
-/// A ref that has the name of one commit and leads to another keeps neither.
+/// A ref named after one commit that leads to another keeps neither.
 #[test]
 fn a_ref_that_leads_elsewhere_is_written_again() {
     let (fixture, head, refs) = begun();
@@ -98,7 +102,8 @@ fn a_ref_that_leads_elsewhere_is_written_again() {
     }
 }
 
-/// What is made in memory to follow lines is no commit of the repository, to whoever guesses its id.
+/// A commit made in memory to follow lines is not part of the repository, even for a caller who
+/// guesses its id.
 #[test]
 fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
     let (fixture, head, refs) = begun();
@@ -118,7 +123,7 @@ fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
     let repo = fixture.repo();
     Anchors::default().look(&repo, &stored, &[kept]).unwrap();
     let made = made_elsewhere(&fixture, &head, "a.rs", b"two\n");
-    assert!(repo.has_commit(&made), "the test guesses its id");
+    assert!(repo.has_commit(&made), "the test guessed the right id");
     for pointer in [
         format!("repo:a.rs#L1@{made}"),
         format!("repo:a.rs#L1@{}", &made[..12]),
@@ -143,7 +148,7 @@ fn a_commit_that_exists_in_memory_alone_is_no_evidence() {
     assert_eq!(real.unwrap().bytes, b"one\n");
 }
 
-/// The id of the commit that is made in memory: the same one, made by git in a clone.
+/// Returns the id of the commit that is made in memory, by making the same one with git in a clone.
 fn made_elsewhere(fixture: &Fixture, parent: &str, path: &str, bytes: &[u8]) -> String {
     let clone = fixture.beside("clone");
     git(

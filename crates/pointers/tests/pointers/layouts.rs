@@ -1,4 +1,4 @@
-//! Repositories however they are laid out, and revisions however they are written.
+//! Repositories in every layout, and revisions in every notation.
 
 use std::{fs, path::Path};
 
@@ -74,7 +74,7 @@ fn every_layout_opens_and_shares_its_common_folder() {
         let repo = Repo::discover(&inside).unwrap().unwrap();
         assert_eq!(repo.common_dir(), common, "{}", inside.display());
     }
-    // The lines of one worktree are not those of another.
+    // The lines of one worktree differ from those of another.
     fs::write(linked.join("src/a.txt"), "changed\n").unwrap();
     let repo = Repo::open(&linked).unwrap();
     assert_eq!(read(&repo, "repo:src/a.txt@worktree").unwrap(), "changed\n");
@@ -150,7 +150,7 @@ fn a_repository_that_is_deleted_or_damaged_is_said() {
         );
         assert_eq!(read(&repo, "repo:b.txt@HEAD").unwrap(), "two\n", "{what}");
     }
-    // A branch whose commit is gone is damage too, not a mistake in the pointer.
+    // A branch whose commit is gone is damage as well, not a mistake in the pointer.
     let zeros = "1234567890123456789012345678901234567890\n";
     fs::write(fixture.root().join(".git/refs/heads/lost"), zeros).unwrap();
     refused(
@@ -346,7 +346,7 @@ fn commits_are_read_whatever_lies_in_the_working_tree() {
     assert!(!Path::new(&fixture.root().join("a.txt")).exists());
 }
 
-/// Only root can give a file away, so this shows something where tests run as root.
+/// Only root can change the owner of a file, so this tests something only if tests run as root.
 #[cfg(unix)]
 #[test]
 fn a_repository_of_another_user_is_explained() {

@@ -53,7 +53,7 @@ fn links_are_followed_within_the_tree_only() {
         assert_eq!(
             resolved.pointer.to_string(),
             pinned,
-            "the path that was asked"
+            "the path as asked for"
         );
     }
     for (path, code, says) in [

@@ -1,5 +1,5 @@
-//! Whether what was opened and the repository that was found name each other, in every layout that
-//! git makes and in those that somebody made up.
+//! Tests whether the opened path and the repository found there name each other, in every layout
+//! that git makes and in invented ones.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use engram_pointers::Repo;
 
 use crate::fixture::{Fixture, git};
 
-/// A repository of somebody else's, beside the fixture's own.
+/// Makes a repository that belongs to somebody else, beside the fixture's own.
 fn victim(fixture: &Fixture) -> PathBuf {
     let victim = fixture.beside("victim");
     fs::create_dir(&victim).unwrap();
@@ -73,7 +73,7 @@ fn what_git_lays_out_is_named_back() {
     }
     let within = Repo::discover(&root.join("folder")).unwrap().unwrap();
     assert!(within.is_named_back(), "from a folder within");
-    // Wherever it was moved; a linked worktree must be told.
+    // A clone may be moved anywhere; a linked worktree must be repaired afterwards.
     let moved = fixture.beside("moved");
     fs::rename(&shared, &moved).unwrap();
     is_named_back(&moved, true);
@@ -111,7 +111,7 @@ fn what_git_lays_out_reads_nothing_outside_unless_it_borrows() {
     }
 }
 
-/// By a link, and by another mount where one can be made.
+/// A repository can be reached by a link, and by another mount if one can be made.
 #[cfg(unix)]
 #[test]
 fn a_repository_has_more_names_than_one() {
@@ -121,8 +121,8 @@ fn a_repository_has_more_names_than_one() {
     is_named_back(&link, true);
 }
 
-/// Git writes nothing in a repository that is kept elsewhere: it names its working tree once somebody
-/// has it do so.
+/// Git writes nothing into a repository that is kept elsewhere. It names its working tree only once
+/// somebody sets that.
 #[test]
 fn a_repository_that_is_kept_elsewhere_is_asked_to_name_its_tree() {
     let fixture = Fixture::with(&[("a.txt", b"text\n")]);
@@ -163,7 +163,7 @@ fn who_names_a_strangers_repository_is_not_named_back() {
         )
         .unwrap();
         is_named_back(&folder, false);
-        // In the victim's own tree too.
+        // The same in the victim's own tree.
         let folder = victim.join(name);
         fs::create_dir(&folder).unwrap();
         fs::write(
@@ -190,11 +190,11 @@ fn a_clone_that_shares_what_is_a_strangers_is_not_named_back() {
     let victim = victim(&fixture);
     let own = fixture.root().join(".git");
     is_named_back(fixture.root(), true);
-    // All that a clone has is the victim's, but for its HEAD.
+    // The clone takes everything from the victim, except its HEAD.
     let common = own.join("commondir");
     fs::write(&common, format!("{}\n", victim.join(".git").display())).unwrap();
     is_named_back(fixture.root(), false);
-    // As a worktree of the victim's would say it.
+    // As in a worktree of the victim.
     fs::write(own.join("gitdir"), format!("{}\n", own.display())).unwrap();
     let opened = Repo::open(fixture.root());
     assert!(!opened.is_ok_and(|it| it.is_named_back()));

@@ -1,4 +1,4 @@
-//! The bytes and the digest of a span are those of its lines, whatever the file.
+//! The bytes and the digest of a span are those of its lines, for any file.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::fixture::{Fixture, sha256};
 
-/// What a span is, computed the slow way: each line with its terminator.
+/// Returns the bytes of a span, computed the slow way: each line with its terminator.
 fn naive(bytes: &[u8], start: usize, end: usize) -> Option<Vec<u8>> {
     let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
     (end <= lines.len()).then(|| lines[start - 1..end].concat())
@@ -58,7 +58,7 @@ proptest! {
     ) {
         let mut bytes = lines.concat().into_bytes();
         bytes.extend(junk);
-        // Two bytes that would be a mark of UTF-16 are another test's matter.
+        // Another test covers two bytes that form a UTF-16 byte order mark.
         prop_assume!(!matches!(bytes.first(), Some(0xFE | 0xFF)));
         let end = start + length;
         let fixture = Bare::with(&bytes);
@@ -73,7 +73,7 @@ proptest! {
                 prop_assert_eq!(resolved.text(), text.strip_prefix('\u{FEFF}').unwrap_or(&text));
                 prop_assert_eq!(text_of(&expected).unwrap(), resolved.text());
                 prop_assert_eq!(&resolved.bytes, &expected);
-                // The pinned pointer, read again, addresses the same bytes.
+                // The pinned pointer resolves to the same bytes.
                 let again = fixture.resolve(&resolved.pointer.to_string()).unwrap();
                 prop_assert_eq!(again.pointer, resolved.pointer);
             }
@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// A repository made without the git command, quickly: one commit of one file.
+/// A repository made quickly, without the git command: one commit of one file.
 struct Bare(tempfile::TempDir);
 
 impl Bare {

@@ -1,4 +1,4 @@
-//! How the working tree reads where a pointer was pinned, and who wrote it.
+//! How the working tree differs from the pin of a pointer, and who wrote the lines.
 
 use engram_model::{Reading, Refusal, Side, Standing};
 use engram_pointers::{blame, standing};
@@ -30,7 +30,7 @@ fn the_working_tree_is_compared_by_bytes() {
             Reading::Moved,
             Some((5, 6)),
         ),
-        // The nearest of two places, and only whole lines.
+        // The nearest of two places, in whole lines only.
         (
             Some("c\nd\nxc\nd\n\nc\nd\n"),
             "#L3-L4",
@@ -99,13 +99,13 @@ fn a_binary_is_compared_as_a_whole() {
         let got = now(&fixture, pointer).unwrap();
         assert_eq!(got.reading, reading, "{pointer}: {path} {bytes:?}");
         assert_eq!(got.media.is_some(), is_media, "{pointer}: {path} {bytes:?}");
-        assert!(got.changes.is_empty(), "no line of it can be told");
+        assert!(got.changes.is_empty(), "no line can be compared");
     }
 }
 
 #[test]
 fn what_changed_is_told_with_both_numbers() {
-    // Unchanged lines are in a short comparison, and left out of a long one.
+    // A short comparison includes the unchanged lines, a long one leaves them out.
     for (last, is_told) in [(45, true), (445, false)] {
         let then: String = (1..=460).map(|n| format!("line {n}\n")).collect();
         let fixture = Fixture::with(&[("a.txt", then.as_bytes())]);
@@ -134,7 +134,7 @@ fn what_changed_is_told_with_both_numbers() {
         assert_eq!(
             told,
             want.into_iter().flatten().collect::<Vec<_>>(),
-            "what changed before the span is not told"
+            "changes before the span are left out"
         );
         let length = if is_told { 45 } else { 16 };
         assert_eq!(got.changes.len(), length, "to line {last}");
@@ -182,10 +182,7 @@ fn each_line_is_told_with_the_commit_that_wrote_it() {
     );
     assert_eq!(parts[0].commit, fixture.git(&["rev-parse", "HEAD"]));
     let old = ask("repo:a.txt#L2@HEAD~1").unwrap().parts;
-    assert_eq!(
-        old[0].summary, "first",
-        "history as the pinned commit has it"
-    );
+    assert_eq!(old[0].summary, "first", "the history of the pinned commit");
     assert!(ask("sam:note:s@2026-01-08").is_err());
 }
 
@@ -196,10 +193,12 @@ fn what_is_left_out_of_a_long_span_is_counted() {
     fixture.write("a.txt", then.replace("line", "row").as_bytes());
     let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
     assert_eq!(told.changes.len() as u32 + told.hidden, 5_000);
-    // Too long to be sent whole: the beginning of either side is, so that nothing looks deleted.
+    // A change too long to send in full: the beginning of each side is sent, so that nothing looks
+    // deleted.
     let count = |side| told.changes.iter().filter(|it| it.side == side).count();
     assert_eq!((count(Side::Removed), count(Side::Added)), (300, 300));
-    // One that ends a little beyond what is sent is sent whole: none of its lines looks deleted.
+    // A change that ends slightly beyond the limit is sent in full, so that none of its lines looks
+    // deleted.
     let edited: String = (1..=2_500)
         .map(|n| match n {
             100..=400 | 900 => format!("row {n}\n"),
@@ -210,7 +209,7 @@ fn what_is_left_out_of_a_long_span_is_counted() {
     let told = now(&fixture, "repo:a.txt@HEAD").unwrap();
     let count = |side| told.changes.iter().filter(|it| it.side == side).count();
     assert_eq!((count(Side::Removed), count(Side::Added)), (301, 301));
-    assert!(told.hidden > 0, "the change of line 900");
+    assert!(told.hidden > 0, "the change of line 900 is counted");
     let blamed = blame(
         Some(&fixture.repo()),
         &Stored::default(),

@@ -1,4 +1,4 @@
-//! Where spans are after one change or several: the states, and the peers' classes.
+//! Follows spans over one change or several: every state, and the classes used by comparable tools.
 
 use engram_pointers::track::{Anchor, Edit, RepoState, Span, State, track};
 
@@ -12,7 +12,7 @@ pub(crate) fn span(path: &str, start: u32, end: u32) -> Span {
     }
 }
 
-/// One span that must be answered.
+/// Follows one span, which must not be refused.
 #[track_caller]
 pub(crate) fn follow(fixture: &Fixture, from: &str, to: &str, asked: &Span) -> Anchor {
     let sides = (RepoState::Commit(from.into()), RepoState::Commit(to.into()));
@@ -21,8 +21,8 @@ pub(crate) fn follow(fixture: &Fixture, from: &str, to: &str, asked: &Span) -> A
     answers.pop().unwrap().unwrap()
 }
 
-/// A file of `count` functions of four lines each with a blank line after it; function 1 begins
-/// at line 1, function n at line 5n - 4.
+/// Makes a file of `count` functions of four lines, each followed by a blank line; function n
+/// begins at line 5n - 4.
 fn functions(count: usize) -> String {
     (1..=count)
         .map(|n| {
@@ -153,7 +153,7 @@ fn a_last_line_without_its_end_has_other_bytes() {
     expect(&found, State::Unchanged, Some(("f", 1, 1)), "above it");
 }
 
-/// The recipe of the peers: claims that each cite the four lines of one function.
+/// The method used for comparable tools: claims that each cite the four lines of one function.
 #[test]
 fn every_class_of_the_peers() {
     const CLAIMS: u32 = 20;
@@ -284,7 +284,7 @@ fn many_small_steps_are_one_way() {
     let old = functions(6);
     let fixture = Fixture::with(&[("a.py", old.as_bytes())]);
     let from = fixture.commit("begin");
-    // Everything of function 3 changes, a line at a time, and the file is renamed on the way.
+    // Function 3 changes completely, one line at a time, and the file is renamed on the way.
     let mut text = old.clone();
     for (at, (was, is)) in [
         (
@@ -330,7 +330,8 @@ fn histories_that_are_not_one_line() {
     let text = functions(8);
     let fixture = Fixture::with(&[("a.py", text.as_bytes())]);
     let asked = span("a.py", 16, 19);
-    // Two branches that each change what is above, merged both ways, and a third that is unrelated.
+    // Two branches that each change the lines above, merged in both directions, and an unrelated
+    // branch.
     fixture.git(&["checkout", "-q", "-b", "left"]);
     fixture.write("a.py", format!("left\n{text}").as_bytes());
     let left = fixture.commit("left");
@@ -409,7 +410,7 @@ fn the_index_and_the_disk_are_sides_too() {
         let place = Some(("a.py", expected.0, expected.1));
         expect(&found, State::Moved, place, &format!("{from:?} to {to:?}"));
     }
-    // Moved on disk to a file that git does not know yet.
+    // Moved on disk to a file that git does not track yet.
     fixture.write("a.py", b"import new\n");
     fixture.write("new.py", text.as_bytes());
     let asked = [span("a.py", 6, 9)];

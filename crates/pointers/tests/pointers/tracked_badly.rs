@@ -1,4 +1,4 @@
-//! Bad input to tracking: a refusal for that span alone.
+//! Bad input to tracking gives a refusal for that span alone.
 
 use std::fs;
 
@@ -65,7 +65,7 @@ fn each_bad_span_is_refused_alone() {
             "does not exist",
         ),
     ];
-    // Between good ones, which are answered all the same.
+    // The bad spans stand between good ones, which must still be followed.
     let mut asked = vec![span("good.txt", 1, 2), span("lfs", 2, 2)];
     asked.extend(bad.iter().map(|it| it.0.clone()));
     asked.push(span("good.txt", 3, 3));
@@ -104,7 +104,7 @@ fn an_unknown_revision_is_refused_for_each_span() {
     assert!(track(&bare, &head, &head, &[span("f", 1, 1)])[0].is_ok());
 }
 
-/// Loose objects are damaged one by one; what does not need them is answered.
+/// Damages loose objects one by one; requests that do not need the damaged one still succeed.
 #[test]
 fn a_damaged_object_is_an_error_for_what_needs_it() {
     let fixture = Fixture::with(&[
@@ -171,7 +171,7 @@ fn a_shallow_clone_answers_with_what_it_has() {
     assert!(refusal.hint.contains("unshallow"), "{refusal:?}");
 }
 
-/// A checkout may have other line ends than what is stored; only what differs in git's eyes counts.
+/// A checkout may have other line ends than the stored file; only differences that git sees count.
 #[test]
 fn line_ends_of_the_checkout_are_no_edit() {
     for (name, attributes, autocrlf, want) in [
@@ -205,7 +205,7 @@ fn line_ends_of_the_checkout_are_no_edit() {
     }
 }
 
-/// A checkout of Git LFS holds the file where git holds a few lines that stand for it.
+/// A checkout with Git LFS holds the file itself, while git stores a stand-in of a few lines.
 #[test]
 fn a_file_of_lfs_is_compared_as_it_is_stored() {
     let stands_for = |bytes: &[u8]| {
@@ -246,14 +246,14 @@ fn a_file_of_lfs_is_compared_as_it_is_stored() {
     let refusal = found[1].as_ref().unwrap_err();
     assert!(refusal.message.contains("filter crypt"), "{refusal}");
     assert_eq!(found[2].as_ref().unwrap().state, State::Unchanged);
-    // Between commits, what stands for it is text like any other.
+    // Between commits, the stand-in is text like any other.
     fixture.write("a.bin", stands_for(b"another").as_bytes());
     fixture.commit("second");
     let found = follow(&fixture, "HEAD~1", "HEAD", &span("a.bin", 1, 3));
     assert_eq!(found.state, State::Edited(Edit::Text));
 }
 
-/// Packs are written anew and old ones go while spans are followed: nothing is missed.
+/// Packs are rewritten and old ones deleted while spans are followed; no object is missed.
 #[test]
 fn a_repository_may_be_packed_meanwhile() {
     let fixture = Fixture::with(&[("f", b"alpha one\nbeta two\ngamma three\n")]);

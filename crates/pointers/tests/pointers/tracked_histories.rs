@@ -26,28 +26,28 @@ enum Change {
     },
     Rename,
     Reindent,
-    /// What begins here becomes a file of its own.
+    /// The lines from here on become a file of their own.
     Split {
         at: usize,
     },
-    /// Another file comes to its end.
+    /// Another file is appended.
     Join,
-    /// Lines go to the end of another file.
+    /// Lines move to the end of another file.
     Away {
         at: usize,
         count: usize,
     },
 }
 
-/// What one commit does, to the first file or to another.
+/// The change of one commit, to the first file or to another.
 #[derive(Clone, Debug)]
 struct Commit {
     changes: Vec<(bool, Change)>,
-    /// What is done to the first file is done on a branch, and merged.
+    /// The change to the first file is made on a branch, and merged.
     merged: bool,
 }
 
-/// A line and the number that it keeps.
+/// A line, and the number that identifies it throughout.
 #[derive(Clone, Debug)]
 struct Line {
     number: usize,
@@ -68,7 +68,7 @@ fn without_blanks(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// Words that no other line has, so that the truth is certain.
+/// Returns a line with words that no other line has, so that the true place is certain.
 fn fresh(next: &mut usize) -> Line {
     *next += 1;
     let mut mixed = *next as u64;
@@ -174,7 +174,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Lines that only move: nothing is lost on the way back.
+/// A change that only moves lines, so that nothing is lost on the way back.
 fn shift() -> impl Strategy<Value = Change> {
     let at = 0usize..200;
     prop_oneof![
@@ -183,7 +183,7 @@ fn shift() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// A repository and what its files held at each commit.
+/// A repository, and the content of its files at each commit.
 struct History {
     fixture: Fixture,
     states: Vec<(String, Vec<File>)>,
@@ -258,7 +258,7 @@ impl History {
         &file.lines[span.start as usize - 1..span.end as usize]
     }
 
-    /// Spans of every length from every third line.
+    /// Returns spans of every length from every third line.
     fn spans(&self, at: usize) -> Vec<Span> {
         let mut spans = Vec::new();
         for file in &self.states[at].1 {
@@ -274,7 +274,7 @@ impl History {
         spans
     }
 
-    /// The rule above all others, and what each state promises.
+    /// Asserts the most important rule, and what each state promises.
     fn check(&self, from: usize, to: usize, asked: &Span, found: &Anchor) {
         let Some(place) = &found.place else {
             assert_eq!(found.state, State::Deleted, "{asked:?}");
@@ -319,15 +319,15 @@ fn all_within(commits: &[Commit]) -> bool {
 }
 
 proptest! {
-    // The same histories each time; PROPTEST_CASES=1000 with another seed looks further.
+    // The same histories each time; PROPTEST_CASES=1000 with another seed covers more.
     #![proptest_config(ProptestConfig {
         cases: 40,
         rng_seed: proptest::test_runner::RngSeed::Fixed(4),
         ..ProptestConfig::default()
     })]
 
-    /// Where every line has words of its own the truth is known: nothing that is there in one
-    /// piece is missed, nothing that is gone is found.
+    /// If every line has unique words, the true place is known: a span that is still there in one
+    /// piece is found, and one that is gone is not.
     #[test]
     fn known_truth(commits in commits(change())) {
         let history = history(&commits);
@@ -349,7 +349,8 @@ proptest! {
                     let lines = file.lines.get(at..at + was.len())?;
                     was.iter().eq(lines.iter().map(|it| &it.number)).then_some(lines)
                 });
-                // What says little, or left its file, is rather called gone than found changed.
+                // A span of few words, or one that left its file, may be reported as gone rather
+                // than edited.
                 let says_enough = |now: &[Line]| {
                     let (old, new) = (text_of(history.lines(from, asked)), text_of(now));
                     let is_same = without_blanks(&old) == without_blanks(&new);
@@ -370,8 +371,8 @@ proptest! {
         }
     }
 
-    /// By way of another commit, or not: the same, where both are sure. What lost lines to another
-    /// file on the way says nothing of them.
+    /// Following a span by way of another commit gives the same result as directly, if both are
+    /// sure. A route on which lines went to another file proves nothing.
     #[test]
     fn two_ways_agree(commits in commits(change())) {
         let history = history(&commits);
@@ -394,7 +395,7 @@ proptest! {
         }
     }
 
-    /// What only moved comes back to where it was.
+    /// Lines that only moved are found at their old place on the way back.
     #[test]
     fn there_and_back(commits in commits(shift())) {
         let history = history(&commits);
@@ -413,7 +414,7 @@ proptest! {
         }
     }
 
-    /// Any bytes on either side: an answer or a refusal, and the same bytes where it says so.
+    /// Any bytes on either side give a result or a refusal for each span.
     #[test]
     fn any_bytes(
         old in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'}'), Just(b' '), Just(b'\r'), Just(b'a'), Just(0xffu8), any::<u8>()], 0..200),

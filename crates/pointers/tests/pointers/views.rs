@@ -364,7 +364,7 @@ fn a_patch_is_read_as_the_comparison_that_it_is() {
         ]
     );
     let around = view.lines.iter().filter(|it| it.side == Side::Hunk);
-    assert_eq!(around.count(), 15, "its heads and its message are kept");
+    assert_eq!(around.count(), 15, "the headers and the message are kept");
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn lines_whose_commit_is_gone_are_known_by_their_digest() {
     let text = b"one\ntwo\nthree\nfour\n# A\ntext\n";
     let gone = "1234567890123456789012345678901234567890";
     for (now, pointer, digested, on_disk, lines) in [
-        // As they were, moved, and only in the commit that is checked out.
+        // Unchanged, moved, and only in the commit that is checked out.
         (
             &text[..],
             "repo:a.md#L2-L3",
@@ -440,7 +440,7 @@ fn lines_whose_commit_is_gone_are_known_by_their_digest() {
             (start..=end).collect::<Vec<_>>(),
             "{pointer}"
         );
-        assert_eq!(shown.pointer, pinned, "it stays pinned as it was");
+        assert_eq!(shown.pointer, pinned, "the pin does not change");
         assert_eq!(shown.digest_matches, Some(true));
     }
 }

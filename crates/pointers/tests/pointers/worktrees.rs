@@ -33,7 +33,7 @@ fn a_snapshot_keeps_uncommitted_evidence() {
         matches!(&resolved.pointer.target, Target::Repo { pin: Pin::Digest(hex), .. } if *hex == whole)
     );
 
-    // The stored pointer outlives the file.
+    // The stored pointer still resolves without the file.
     fs::remove_file(fixture.root().join("a.txt")).unwrap();
     let mut shelf = Stored::default();
     shelf.keep(&snapshot.bytes);
@@ -113,7 +113,7 @@ fn large_and_special_files_are_not_kept() {
     }
 }
 
-/// Nothing under the repository changes, whatever is asked of it.
+/// No request changes anything in the repository.
 #[test]
 fn asking_writes_nothing() {
     let fixture = Fixture::with(&[("a.txt", b"one\n")]);
@@ -147,8 +147,8 @@ fn asking_writes_nothing() {
     assert_eq!(listing(), before);
 }
 
-/// Swaps what stands at two places of the working tree for links that leave it, and back, for as
-/// long as it is asked to.
+/// Replaces two paths of the working tree by links that leave it, and restores them, until told to
+/// stop.
 #[cfg(unix)]
 fn swap(root: &std::path::Path, until: &std::sync::atomic::AtomicBool) {
     let swaps = [("file", "file-link"), ("folder", "folder-link")];
@@ -161,7 +161,7 @@ fn swap(root: &std::path::Path, until: &std::sync::atomic::AtomicBool) {
     }
 }
 
-/// A file of the working tree is reached by handles: what was checked is what is read.
+/// A file of the working tree is opened by handles, so the file checked is the file read.
 #[cfg(unix)]
 #[test]
 fn who_renames_meanwhile_never_has_a_file_outside_read() {
@@ -187,10 +187,10 @@ fn who_renames_meanwhile_never_has_a_file_outside_read() {
         }
         until.store(true, std::sync::atomic::Ordering::Relaxed);
     });
-    assert_eq!(read, 0, "of 8000 reads, those of a file outside");
+    assert_eq!(read, 0, "reads of a file outside, of 8000");
 }
 
-/// What a file system may take for `.git` leads nowhere, by its own name and through a link.
+/// A name that a file system may take for `.git` leads nowhere, itself or through a link.
 #[cfg(unix)]
 #[test]
 fn no_spelling_of_gits_own_folder_is_read() {
@@ -216,7 +216,8 @@ fn no_spelling_of_gits_own_folder_is_read() {
     }
 }
 
-/// As an operating system does: up and down, through links to folders, by absolute links that stay.
+/// As in an operating system: up and down, through links to folders, and by absolute links that
+/// stay inside.
 #[cfg(unix)]
 #[test]
 fn links_that_stay_inside_are_followed() {

@@ -1,5 +1,5 @@
 //! What something is set to, other than a number: `LOG_FORMAT=json`, "the default branch is
-//! `main`". It is a value like a number, and two different ones are two settings.
+//! `main`". Like a number, it is a value, and two different ones are two different settings.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ struct Assignment {
     /// The words that it takes: the first and the last.
     first: usize,
     last: usize,
-    /// The terms that they became.
+    /// The terms made of these words.
     terms: BTreeSet<usize>,
     /// Whether they are in quotation marks.
     literal: bool,
 }
 
-/// Makes a value of what is assigned to a name, or is an attribute's single value.
+/// Makes a value of what is assigned to a name, or is the single value of an attribute.
 pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]) {
     let Some((at, sure)) = sketch.assigned else {
         return;
@@ -52,7 +52,7 @@ pub(crate) fn assign(sketch: &mut Sketch, said: &mut Statement, tokens: &[Token]
         .push(Value::exact(ValueKind::Name(text), from.from, to.to));
 }
 
-/// One word, or several in quotation marks, and nothing else.
+/// Reads one word, or several in quotation marks, with nothing after them.
 fn after(sketch: &Sketch, at: usize, tokens: &[Token]) -> Option<Assignment> {
     let after: Vec<&PlacedWord> = sketch.places.iter().filter(|it| it.at > at).collect();
     let (first, last) = (after.first()?.at, after.last()?.at);
@@ -68,7 +68,7 @@ fn after(sketch: &Sketch, at: usize, tokens: &[Token]) -> Option<Assignment> {
     (first == last || literal).then_some(assigned)
 }
 
-/// Whether it is a value, not a description: "the address is configurable".
+/// Whether it can be a value, not a description such as in "the address is configurable".
 fn may_be_value(
     sketch: &Sketch,
     said: &Statement,
@@ -97,13 +97,13 @@ fn may_be_value(
     }
 }
 
-/// `TZ2` is too short to be sure, `LOG_FORMAT` is the name of a constant.
+/// Whether a name is that of a constant: `LOG_FORMAT` is, `TZ2` is too short to be sure.
 fn is_constant(text: &str) -> bool {
     let sign = |it: char| it.is_uppercase() || it == '_' || it.is_ascii_digit();
     text.len() > 2 && text.chars().all(sign) && text.chars().any(char::is_alphabetic)
 }
 
-/// Words that describe something and are not values.
+/// Whether a word describes something, and so is not a value.
 fn is_adjective(word: &str) -> bool {
     const ENDINGS: [&str; 8] = ["able", "ible", "ed", "ing", "ous", "ful", "ive", "less"];
     ENDINGS.iter().any(|it| word.ends_with(it))

@@ -49,7 +49,7 @@ fn is_phrase(words: &Words<'_>) -> bool {
     lexicon::exact(&pair).is_some() || lexicon::exact(&three).is_some()
 }
 
-/// Takes a condition: to the next comma if it comes first, else to the end.
+/// Takes a condition: up to the next comma if it comes first, or else to the end.
 pub(crate) fn condition(reader: &mut Reader<'_>, word: &str) {
     let first = reader.sketch.places.is_empty();
     if ["unless", "without"].contains(&word) {
@@ -66,7 +66,7 @@ pub(crate) fn condition(reader: &mut Reader<'_>, word: &str) {
         note(reader, token);
         reader.at += 1;
     }
-    // "While in use" has no word of its own, and is a condition all the same.
+    // "While in use" has no word of its own, but is a condition nevertheless.
     if reader.said.conditions.is_empty() && reader.said.environment.is_empty() && reader.at > begun
     {
         reader.said.conditions.insert(word.to_owned());
@@ -78,7 +78,7 @@ fn has_comma(reader: &Reader<'_>) -> bool {
     rest.iter().any(|it| it.is(","))
 }
 
-/// One word of a circumstance.
+/// Notes one word of a circumstance.
 fn note(reader: &mut Reader<'_>, token: &Token) {
     if token.mark {
         return;
@@ -163,7 +163,7 @@ pub(crate) fn is_region(word: &str) -> bool {
     }
 }
 
-/// What a word denies by its prefix: unencrypted, non-nullable.
+/// The word that a prefix denies: unencrypted, non-nullable.
 pub(crate) fn denied(word: &str) -> Option<String> {
     let rest = word
         .strip_prefix("non-")

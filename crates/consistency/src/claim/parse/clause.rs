@@ -9,7 +9,7 @@ use crate::claim::{
     },
 };
 
-/// The clauses of a claim. A question states nothing and is left out.
+/// The clauses of a claim, without questions, which state nothing.
 pub(crate) fn clauses(tokens: &[Token]) -> Vec<Vec<Token>> {
     let ends = |it: &Token| {
         !it.quoted
@@ -29,7 +29,7 @@ pub(crate) fn clauses(tokens: &[Token]) -> Vec<Vec<Token>> {
     found
 }
 
-/// Most conjunctions of a sentence that are examined.
+/// The most conjunctions of a sentence that are examined.
 const CONJUNCTIONS: usize = 16;
 
 /// Splits a sentence where a conjunction joins two verbs, or two numbers of one subject.
@@ -88,7 +88,7 @@ fn is_inside_value(sentence: &[Token], from: usize, at: usize) -> bool {
         .any(|it| quantity::value_at(&words, it).is_some_and(|found| it + found.words > at))
 }
 
-/// How many words a conjunction that starts here takes.
+/// The number of words of a conjunction that starts here.
 fn joins(tokens: &[Token]) -> Option<usize> {
     let is = |at: usize, word: &str| {
         tokens
@@ -132,7 +132,8 @@ fn verb_of_any(tokens: &[Token]) -> Option<usize> {
         .or_else(|| tokens.iter().position(|it| is_verb(it, false)))
 }
 
-/// Whether a word is a verb: certainly, like "is" and "uses", or possibly by its form, like "retries".
+/// Whether a word is a verb: certainly, like "is" and "uses", or possibly by its form, like
+/// "retries".
 pub(crate) fn is_verb(token: &Token, sure: bool) -> bool {
     if token.mark || token.quoted {
         return false;

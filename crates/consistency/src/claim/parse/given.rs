@@ -1,4 +1,4 @@
-//! Takes the values of a clause in order: numbers, periods, ports, versions.
+//! Reads the values of a clause in order: numbers, periods, ports, versions.
 
 use crate::claim::{
     statement::{Aspect, Traits},
@@ -16,7 +16,7 @@ use crate::claim::{
 
 use super::{clause, read::Reader, sketch::PlacedWord};
 
-/// One of several things of this kind is told apart by a number: step 9, shard 3.
+/// Kinds of things that a number distinguishes: step 9, shard 3.
 const NUMBERED: &[&str] = &[
     "number",
     "step",
@@ -55,7 +55,7 @@ const NUMBERED: &[&str] = &[
     "row",
     "column",
 ];
-/// Their number is what is said of them.
+/// Kinds of things for which "number" introduces a value: "port number 80".
 const WITH_NUMBERS: &[&str] = &["port", "version", "build", "revision"];
 
 impl Reader<'_> {
@@ -119,7 +119,7 @@ impl Reader<'_> {
         true
     }
 
-    /// `localhost:5432`: a name and its port.
+    /// Takes `localhost:5432`: a name and its port.
     fn port(&mut self, token: &Token) -> bool {
         let Some((host, port)) = token
             .text
@@ -172,7 +172,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `^18.2.0` and `~18.2.0` are ranges of versions.
+    /// Reads `^18.2.0` and `~18.2.0` as ranges of versions.
     fn make_range(&self, token: &Token, found: &mut FoundValue) {
         let before = self.at.checked_sub(1).and_then(|it| self.words.get(it));
         let Some(sign) = before.filter(|it| it.to == token.from) else {
@@ -188,13 +188,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a verb follows the number here: "port 80 is open" speaks of that port.
+    /// Whether a verb follows the number here: "port 80 is open" is about that port.
     fn says_on(&self) -> bool {
         let next = self.words.get(self.at + 1);
         next.is_some_and(|it| [true, false].iter().any(|sure| clause::is_verb(it, *sure)))
     }
 
-    /// Whether the number here tells a thing from others of its kind.
+    /// Whether the number here distinguishes a thing from others of its kind.
     fn is_numbered(&self) -> bool {
         let back = |steps: usize| {
             let at = self.at.checked_sub(steps);

@@ -12,7 +12,7 @@ use crate::claim::{
 
 use super::{circumstance, sketch::Sketch};
 
-/// What one clause says.
+/// Parses what one clause says.
 pub(crate) fn read(tokens: &[Token]) -> Statement {
     let mut reader = Reader {
         words: Words(tokens),
@@ -78,7 +78,7 @@ impl Reader<'_> {
         let Some(token) = self.words.get(self.at) else {
             return;
         };
-        // A place of evidence: line 43, #123
+        // A reference to evidence: line 43, #123
         let evidence =
             ["line", "lines", "#", "pr", "issue", "commit"].contains(&token.lower.as_str());
         let number = |at: usize| {
@@ -86,7 +86,8 @@ impl Reader<'_> {
                 .lower(at)
                 .starts_with(|it: char| it.is_ascii_digit())
         };
-        // What speaks is no evidence: "line 10 sets the timeout" says nothing of line 40.
+        // At the beginning, such a reference is the subject: "line 10 sets the timeout" says
+        // nothing about line 40.
         if evidence && self.sketch.places.is_empty() {
             let told = (self.at..self.at + 3).find(|it| number(*it) && *it > self.at);
             self.said
@@ -124,7 +125,7 @@ impl Reader<'_> {
         self.at += 1;
     }
 
-    /// The longest lexicon entry that starts here, with at least so many words.
+    /// The longest lexicon entry that starts here, with at least `least` words.
     fn phrase(&self, least: usize) -> Option<(Meaning, usize)> {
         let mut joined = String::new();
         let mut best = None;
@@ -152,11 +153,11 @@ impl Reader<'_> {
         }
     }
 
-    /// What a single word means here, given its neighbours.
+    /// The meaning of a single word here, given its neighbours.
     fn alone(&self, token: &Token, meaning: Meaning) -> Option<(Meaning, usize)> {
         let next = self.words.lower(self.at + 1);
         let before = self.at.checked_sub(1).map_or("", |it| self.words.lower(it));
-        // "Closed after a minute" is an end, not a state.
+        // "Closed after a minute" ends something; it is not a state.
         if meaning == Meaning::Opposite("open", false) && next == "after" {
             return None;
         }
@@ -202,7 +203,7 @@ impl Reader<'_> {
             {
                 Meaning::Noise
             }
-            // GET and SET are names
+            // GET and SET are names, not verbs
             _ if meaning == Meaning::Light
                 && token.text.len() > 2
                 && token.text != "MUST"
@@ -210,7 +211,7 @@ impl Reader<'_> {
             {
                 return None;
             }
-            // A name, not what it would mean in prose
+            // The language Go, not the verb
             "go" if token.text == "Go" && !self.sketch.places.is_empty() => return None,
             _ => meaning,
         };
@@ -226,7 +227,7 @@ impl Reader<'_> {
         match mark {
             "=" | ":" | ":=" | "==" | "=>" | "->" => self.sketch.assigned = Some((self.at, true)),
             "~" | "≈" => self.sketch.about.push(self.at),
-            // What adds nothing to numbers written in digits that are not read
+            // Other marks add nothing
             _ => {}
         }
         self.hung = "";
@@ -297,7 +298,7 @@ impl Reader<'_> {
                 self.verb(name::key(key), span);
             }
             Meaning::Alive(alive) => self.sketch.alive(alive, span),
-            // These are only found by their stems.
+            // These meanings are only found by stems.
             Meaning::Generic
             | Meaning::End(_)
             | Meaning::Hold(_)
@@ -346,7 +347,8 @@ impl Reader<'_> {
         self.hung = "";
     }
 
-    /// Whether a word is a setting's value, as in `SAMESITE=Strict`, not a statement of its own.
+    /// Whether a word is the value of a setting, as in `SAMESITE=Strict`, not a statement of its
+    /// own.
     fn is_set_to(&self, key: &str, at: usize) -> bool {
         let flag = ["enable", "mandatory", "allow"].contains(&key);
         let follows = |it: &(usize, bool)| it.1 && it.0 + 1 == at;
@@ -355,8 +357,8 @@ impl Reader<'_> {
             && self.sketch.assigned.as_ref().is_some_and(follows)
     }
 
-    /// Whether a word says which ones are meant, before anything is said of them: "disabled accounts
-    /// are purged" does not deny that active ones are.
+    /// Whether a word only narrows the subject, before the verb: "disabled accounts are purged"
+    /// does not deny that active ones are.
     pub(crate) fn is_attribute(&self, token: &Token, at: usize) -> bool {
         const WORDS: &[&str] = &[
             "active",
@@ -423,7 +425,7 @@ impl Reader<'_> {
         }
     }
 
-    /// "All", "every": of what, up to the end of that phrase.
+    /// Reads "all" or "every", and what it applies to, up to the end of that phrase.
     fn all(&mut self, none: bool) {
         self.said.reach = Reach::All {
             class: String::new(),

@@ -1,5 +1,5 @@
-//! Assembles what was noticed in a clause: which bound belongs to which number, what a setting is
-//! set to, what kind of time is meant.
+//! Combines what was noted in a clause: which bound belongs to which number, what a setting is set
+//! to, which kind of time is meant.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use crate::claim::{
 
 use super::assigned;
 
-/// What a word of the clause became.
+/// A word of the clause, and what it became.
 pub(crate) struct PlacedWord {
     pub(crate) at: usize,
     pub(crate) term: Option<usize>,
     pub(crate) value: Option<usize>,
 }
 
-/// What is noticed while a clause is parsed.
+/// What is noted while a clause is parsed.
 #[derive(Default)]
 pub(crate) struct Sketch {
     pub(crate) places: Vec<PlacedWord>,
@@ -30,13 +30,14 @@ pub(crate) struct Sketch {
     pub(crate) bare: Vec<bool>,
     pub(crate) after: Vec<bool>,
     pub(crate) skipped: BTreeSet<usize>,
-    /// Whether a value says how many belong together: "in batches of 500". The verb is not about it.
+    /// Whether a value is the size of a group: "in batches of 500". The verb then does not count.
     pub(crate) in_lots: bool,
-    /// The values that tell a thing from others of its kind, whatever the clause says of it.
+    /// The values that distinguish a thing from others of its kind, whatever else the clause says.
     pub(crate) numbered: BTreeSet<usize>,
     pub(crate) forms: Vec<(usize, Form)>,
     pub(crate) about: Vec<usize>,
-    /// The word before an assigned value, and whether only an assignment is written like this.
+    /// The position of the word before an assigned value, and whether the notation is used only for
+    /// assignments.
     pub(crate) assigned: Option<(usize, bool)>,
     pub(crate) verb_seen: bool,
     pub(crate) was: bool,
@@ -46,7 +47,8 @@ pub(crate) struct Sketch {
     pub(crate) filled: bool,
     pub(crate) ended: bool,
     pub(crate) last_name_at: Option<usize>,
-    /// Names of settings in parts, the position of their first term, their first character.
+    /// The settings: the parts of the name, the position of its first term, and its first
+    /// character.
     pub(crate) settings: Vec<(Vec<String>, usize, usize)>,
     pub(crate) concepts: Vec<&'static str>,
     pub(crate) ends: Vec<(&'static str, bool)>,
@@ -56,7 +58,7 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    /// Notes whether something still exists; gone is final.
+    /// Notes whether something still exists; once gone, it stays gone.
     pub(crate) fn alive(&mut self, alive: bool, span: (usize, usize)) {
         self.alive = Some(self.alive.unwrap_or(true) && alive);
         self.poles.push(span);
@@ -79,13 +81,13 @@ impl Sketch {
         said.settings = self.settings.iter().map(|it| it.0.join(" ")).collect();
         said.settings.sort();
         said.settings.dedup();
-        // A class that is not a word of the subject narrows nothing.
+        // A class without any word in the subject narrows nothing.
         if matches!(&said.reach, Reach::All { class, .. } if class.is_empty()) {
             said.reach = Reach::Named;
         }
         let nothing_left =
             self.changed && said.values.is_empty() && said.terms.iter().all(|it| it.kind.is_none());
-        // Digits of other scripts are not read, so nothing said about numbers is known.
+        // Digits of other scripts are not read, so what the clause says about numbers is unknown.
         let unread = tokens
             .iter()
             .any(|it| it.text.chars().any(|it| it.is_numeric() && !it.is_ascii()));
@@ -93,7 +95,7 @@ impl Sketch {
         said
     }
 
-    /// Applies "at most" or "about" to the next number nearby, else to the previous one.
+    /// Applies "at most" or "about" to the next number nearby, or else to the previous one.
     fn bounds(&mut self, said: &mut Statement) {
         let values: Vec<(usize, usize)> = self
             .places
@@ -122,7 +124,7 @@ impl Sketch {
         }
     }
 
-    /// Numbers said to be a version, or to be pinned.
+    /// Handles numbers that are called a version, or pinned.
     fn versions(&mut self, said: &mut Statement, tokens: &[Token]) {
         if !said.has("version") && !said.has("pin") {
             return;
@@ -154,7 +156,7 @@ impl Sketch {
         let Some(unit) = parts
             .last()
             .filter(|it| ENDS.split(' ').any(|end| end == it.as_str()) && parts.len() > 1)
-            // requests_per_second counts no seconds
+            // requests_per_second is not counted in seconds
             .filter(|_| !parts.iter().any(|it| it == "per"))
         else {
             return;
@@ -190,7 +192,7 @@ impl Sketch {
         parts.pop();
     }
 
-    /// What kind of time is meant, and which words say only that.
+    /// Determines the kind of time, and drops the words that only express it.
     fn respects(&mut self, said: &mut Statement, tokens: &[Token]) {
         let timed = said
             .values
@@ -235,7 +237,7 @@ impl Sketch {
             drop_term(said, "=before");
         }
         if gives_up && !timed && (said.has("attempt") || said.has("retry")) {
-            // It gives up after so many attempts: more are not made.
+            // It gives up after that many attempts, so the number is the most.
             drop_term(said, "timeout");
             at_most(said, Dimension::Count);
         }
@@ -243,7 +245,7 @@ impl Sketch {
             .iter()
             .any(|it| ["get", "gets"].contains(&it.lower.as_str()))
         {
-            // What somebody gets a minute is what they may use.
+            // What a client gets per minute is the most it may use.
             at_most(said, Dimension::Rate);
         }
         let bound = |key: &str| said.terms.iter().any(|it| it.key == key);
@@ -252,7 +254,7 @@ impl Sketch {
         said.allowed |= most || least || accepts || said.has("range");
         let more = said.values.iter().any(|it| it.form == Form::More);
         if said.negative && accepts && more {
-            // More than the number is refused, so the number is the most that is accepted.
+            // If more than the number is refused, the number is the most that is accepted.
             said.negative = false;
             said.terms
                 .retain(|it| !["=accept", "=allow"].contains(&it.key.as_str()));
@@ -296,7 +298,7 @@ impl Sketch {
     }
 }
 
-/// Takes numbers of a dimension for the most that there may be.
+/// Treats the exact numbers of a dimension as maximums.
 fn at_most(said: &mut Statement, dimension: Dimension) {
     let exact = |it: &&mut Value| it.form == Form::Exact && it.dimension() == Some(dimension);
     for value in said.values.iter_mut().filter(exact) {
@@ -328,13 +330,14 @@ fn implied(said: &mut Statement) {
         .iter()
         .any(|it| it.kind.is_some_and(technology::is_part_of_product));
     let port = said.has("port");
-    // What runs at three, or every hour, starts then.
+    // What runs at three, or every hour, also starts then.
     let clock = |it: &Value| matches!(it.kind, ValueKind::Clock(_));
     let recurs = said.aspect == Some(Aspect::Interval) || said.values.iter().any(clock);
     for term in said.terms.iter_mut().filter(|it| !it.traits.name) {
         term.traits.implied = match term.key.as_str() {
             "limit" | "minimum" | "count" => any,
-            // Who needs two of something may have more; who needs a version, or so much at least, has it.
+            // Needing two of something does not exclude more, but needing a version or a minimum
+            // says all.
             "=mandatory" => version || least,
             "pin" | "lock" | "write" if term.traits.verb => version,
             "build" if term.traits.verb => version && product,

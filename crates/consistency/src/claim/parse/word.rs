@@ -1,5 +1,5 @@
-//! Parses the words that the lexicon does not list in this form: names, files, technologies, and prose,
-//! which is matched by its stem.
+//! Parses the words that the lexicon does not list in this form: names, files, technologies, and
+//! prose, which is looked up by its stem.
 
 use crate::claim::{
     statement::{Reach, Term, Traits},
@@ -12,11 +12,11 @@ use crate::claim::{
 
 use super::{circumstance, read::Reader, sketch::PlacedWord};
 
-/// More parts than a name or a word has.
+/// The most parts of a name or a word.
 const PARTS: usize = 12;
 
 impl Reader<'_> {
-    /// A word that the lexicon does not list in this form: a name, a path, or prose.
+    /// Parses a word that the lexicon does not list in this form: a name, a path, or prose.
     pub(crate) fn word(&mut self, token: &Token) {
         let literal = token.quoted;
         let span = (token.from, token.to);
@@ -82,7 +82,7 @@ impl Reader<'_> {
         );
     }
 
-    /// The file in which something is set says nothing about its value.
+    /// Parses a path. The file in which something is set says nothing about its value.
     fn path(&mut self, token: &Token, literal: bool) {
         let said = self.sketch.filled || self.sketch.verb_seen && !self.said.values.is_empty();
         let aside = ["in", "at", "from", "by"].contains(&self.hung)
@@ -106,7 +106,7 @@ impl Reader<'_> {
         );
     }
 
-    /// A name in parts, each of which may also appear in prose.
+    /// Parses a name with several parts, each of which may also appear in prose.
     fn identifier(&mut self, token: &Token, literal: bool) {
         let mut parts = name::parts(&token.text);
         if parts.len() > PARTS {
@@ -138,7 +138,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A word of prose: listed by its stem, or a word of the subject.
+    /// Parses a word of prose: listed by its stem, or a word of the subject.
     fn prose(&mut self, token: &Token, first: bool) {
         let span = (token.from, token.to);
         let lower = token.lower.trim_end_matches("'s").trim_end_matches('\'');
@@ -183,7 +183,7 @@ impl Reader<'_> {
             Some(Meaning::Opposite(key, side)) => self.opposite(key, side, span),
             Some(Meaning::Filled(key)) => {
                 self.sketch.filled |= !first;
-                // Stored for a week is kept for a week.
+                // "Stored for a week" means "kept for a week".
                 self.sketch.holds.extend((key == "store").then_some(key));
                 self.verb(key.to_owned(), span);
             }
@@ -211,7 +211,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A word that is not understood, in its parts.
+    /// Adds an unknown word to the subject, in its parts.
     fn subject_words(&mut self, lower: &str, span: (usize, usize), name: bool) {
         let parts = lower.split(['-', '/']).filter(|it| !it.is_empty());
         for part in parts.take(PARTS) {
@@ -223,7 +223,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a version follows: of "Node 20 or newer", as there is no newer node of a cluster.
+    /// Whether a version follows, as in "Node 20 or newer"; no cluster has a "newer node".
     fn is_of_version(&self) -> bool {
         let after = [self.words.lower(self.at + 2), self.words.lower(self.at + 3)];
         let number = self.words.lower(self.at + 1);
@@ -231,8 +231,8 @@ impl Reader<'_> {
             && (number.ends_with('+') || [["or", "newer"], ["or", "later"]].contains(&after))
     }
 
-    /// Whether a possible verb is one here, by its ending and by what precedes it. A word before
-    /// a noun, as in "cached pages", says which ones.
+    /// Whether a possible verb is one here, judged by its ending and the word before it. In "cached
+    /// pages", the word only says which pages.
     fn acts(&self, lower: &str, token: &Token) -> bool {
         let before = self.at.checked_sub(1).and_then(|it| self.words.get(it));
         let Some(before) = before.filter(|it| !it.mark && !token.quoted) else {
@@ -307,7 +307,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A term as people write it.
+    /// A term as it was written.
     fn written(&self, key: &str, from: usize) -> String {
         const BACK: usize = 6;
         let mut near = (self.at.saturating_sub(BACK)..=self.at).filter_map(|it| self.words.get(it));
@@ -330,7 +330,8 @@ impl Reader<'_> {
         part.unwrap_or_else(|| key.trim_start_matches('=').to_owned())
     }
 
-    /// The last word of what follows "all" is what they are; what stands before narrows it.
+    /// Takes the next word after "all": the last word of the phrase is the class, and those before
+    /// it narrow it.
     fn class(&mut self, key: &str) {
         if let Reach::All { class, narrowed } = &mut self.said.reach {
             if !class.is_empty() {
@@ -341,7 +342,7 @@ impl Reader<'_> {
     }
 }
 
-/// Endings that no verb has: "persistent" is not a form of "persist".
+/// Whether a word has an ending that no verb has: "persistent" is not a form of "persist".
 fn is_noun_by_ending(word: &str) -> bool {
     const ENDINGS: [&str; 12] = [
         "ent", "ant", "able", "ible", "ion", "ions", "ive", "ment", "ments", "ness", "ity", "er",

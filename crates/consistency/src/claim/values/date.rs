@@ -1,5 +1,5 @@
 //! Dates as claims write them: a day, a month, a quarter or a year, each a span of days. A date
-//! that does not exist is not a date here either.
+//! that does not exist is not read as a date.
 
 use jiff::{ToSpan, civil::Date};
 
@@ -13,7 +13,7 @@ pub struct Days {
 }
 
 impl Days {
-    /// Whether one is within the other: "March 2026" and "2026-03-15" may be the same day.
+    /// Whether one span is within the other: "March 2026" and "2026-03-15" may be the same day.
     pub fn may_be(self, other: Self) -> bool {
         let within = |it: Self, by: Self| by.first <= it.first && it.last <= by.last;
         within(self, other) || within(other, self)
@@ -35,7 +35,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// The month with this name, or with these first three letters unless they are another word.
+/// The month with this name, or with its first three letters unless those are another word.
 pub(crate) fn month(word: &str) -> Option<i8> {
     let word = word.to_lowercase();
     let at = MONTHS.iter().position(|it| {
@@ -71,7 +71,7 @@ pub(crate) fn one(year: i16, month: i8, day: i8) -> Option<Days> {
     })
 }
 
-/// A span of so many months from the first day of one.
+/// A span of `months` months, from the first day of the given month.
 pub(crate) fn of_months(year: i16, month: i8, months: i32) -> Option<Days> {
     let first = Date::new(year, month, 1).ok()?;
     let next = first.checked_add(months.months()).ok()?;
@@ -79,7 +79,8 @@ pub(crate) fn of_months(year: i16, month: i8, months: i32) -> Option<Days> {
     Some(Days { first, last })
 }
 
-/// A year that a claim about software may mention: other four-digit numbers are just numbers.
+/// Reads a year that a claim about software may mention; other four-digit numbers are plain
+/// numbers.
 pub(crate) fn year(word: &str) -> Option<i16> {
     let year: i16 = word.parse().ok()?;
     (word.len() == 4 && (1970..=2099).contains(&year)).then_some(year)

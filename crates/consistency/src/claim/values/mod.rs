@@ -1,5 +1,5 @@
-//! The values of a claim: numbers with their units, ranges, versions, dates; and whether two of
-//! them can both be right.
+//! The values of a claim: numbers with their units, ranges, versions and dates; and whether two
+//! values can both be right.
 
 pub(super) mod date;
 pub(super) mod number;

@@ -1,5 +1,5 @@
-//! Exact numbers: a ratio of integers, so that 150 s are exactly 2.5 minutes; a number too large
-//! for this is no number at all.
+//! Exact numbers: a ratio of integers, so that 150 s are exactly 2.5 minutes. A number too large
+//! for this is not read as a number.
 
 /// An exact number, always reduced with a positive divisor, so that equal numbers are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +64,7 @@ impl Ratio {
         self.over as f64 / self.under as f64
     }
 
-    /// Which is larger; approximate if the exact comparison overflows.
+    /// Compares two numbers; approximate if the exact comparison overflows.
     pub fn compare(self, other: Self) -> std::cmp::Ordering {
         let left = self.over.checked_mul(other.under);
         let right = other.over.checked_mul(self.under);
@@ -90,7 +90,8 @@ fn divisor(left: i128, right: i128) -> i128 {
     i128::try_from(left).unwrap_or(1).max(1)
 }
 
-/// A number as written, and its other reading: `1.500` and `1,5` depend on who wrote them.
+/// A number as written, and its other reading: `1.500` and `1,5` mean different numbers in
+/// different countries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenNumber {
     pub(crate) number: Ratio,
@@ -100,8 +101,8 @@ pub(crate) struct WrittenNumber {
 /// More digits than any real number has.
 const DIGITS: usize = 30;
 
-/// The number at the start of a word, and its length in bytes: `2.5` of `2.5min`. Digits may
-/// be grouped by commas, underscores and apostrophes; an exponent may follow.
+/// Reads the number at the start of a word, and its length in bytes: `2.5` of `2.5min`. Commas,
+/// underscores and apostrophes may group the digits; an exponent may follow.
 pub(crate) fn leading(word: &str) -> Option<(WrittenNumber, usize)> {
     let bytes = word.as_bytes();
     let signed = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
@@ -147,7 +148,7 @@ fn plain_number(text: &str) -> Option<(Ratio, Option<Ratio>)> {
         (1, 0) if tail(',') == 3 && !text.starts_with('0') => {
             Some((decimal(&bare(','))?, decimal(&text.replace(',', "."))))
         }
-        // 1,5 as written in much of the world
+        // 1,5 as written in many countries
         (1, 0) => Some((decimal(&text.replace(',', "."))?, None)),
         (_, 0) if grouped(',') => Some((decimal(&bare(','))?, None)),
         (0, _) if is_grouped(&text) => Some((decimal(&bare('.'))?, None)),
@@ -159,7 +160,7 @@ fn plain_number(text: &str) -> Option<(Ratio, Option<Ratio>)> {
     }
 }
 
-/// Whether points only group the digits: `1.000.000`, and no version.
+/// Whether points only group the digits: `1.000.000`, which is not a version.
 pub(crate) fn is_grouped(text: &str) -> bool {
     let mut parts = text.split('.');
     let first = parts.next().unwrap_or_default();
@@ -183,7 +184,7 @@ fn decimal(text: &str) -> Option<Ratio> {
     Ratio::new(over, 10_i128.checked_pow(u32::try_from(part.len()).ok()?)?)
 }
 
-/// `e6`, `E-3`: the power and the bytes it takes.
+/// Reads `e6`, `E-3`: the power, and the number of bytes it takes.
 fn exponent(text: &str) -> Option<(i32, usize)> {
     let rest = text.strip_prefix(['e', 'E'])?;
     let digits = rest.strip_prefix(['+', '-']).unwrap_or(rest);
@@ -216,7 +217,7 @@ pub(crate) fn suffix(text: &str) -> Option<Ratio> {
     }
 }
 
-/// A number word below a hundred, also two joined by a hyphen.
+/// The value of a number word below a hundred, or of two joined by a hyphen.
 pub(crate) fn small(word: &str) -> Option<i64> {
     const ONES: [&str; 20] = [
         "zero",
@@ -257,7 +258,7 @@ pub(crate) fn small(word: &str) -> Option<i64> {
 }
 
 /// Whether a number word continues the count so far: "fifty" after "one hundred", "five" after
-/// "twenty". `scaled`: whether a hundred or a thousand was said.
+/// "twenty". `scaled` means that a hundred or a thousand was named.
 pub(crate) fn may_follow(count: Ratio, word: i64, scaled: bool) -> bool {
     let Some(count) = count.as_whole() else {
         return false;

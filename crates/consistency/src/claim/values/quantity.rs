@@ -13,7 +13,7 @@ use super::{
     value::{Value, ValueKind},
 };
 
-/// A value that starts at a word, and the words it uses.
+/// A value that starts at a word, and the number of words it takes.
 pub(crate) struct FoundValue {
     pub(crate) value: Value,
     /// How many words it takes.
@@ -158,7 +158,7 @@ pub(crate) fn plain(words: &Words<'_>, at: usize) -> Option<(WrittenNumber, usiz
         .checked_sub(1)
         .is_none_or(|it| words.lower(it) != "between");
     let thousand = Ratio::whole(1000);
-    // What is complete up to a thousand or more, and what is still counted below it.
+    // The total of the complete parts from a thousand up, and the part below that is still growing.
     let (mut total, mut group) = (Ratio::whole(0), written.number);
     loop {
         if let Some(times) = number::scale(words.lower(at + taken)) {
@@ -199,7 +199,7 @@ fn in_words(words: &Words<'_>, at: usize) -> Option<WrittenNumber> {
     }
 }
 
-/// `half an hour`, `a quarter`, `an hour`: how much, of what unit, how many words.
+/// Reads `half an hour`, `a quarter`, `an hour`: the amount, its unit, and the number of words.
 fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)> {
     let skipped = usize::from(["a", "an", "one"].contains(&words.lower(at)));
     let part = match words.lower(at + skipped) {
@@ -210,7 +210,7 @@ fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)>
     let Some(part) = part else {
         // "an hour", unless it means "per hour"
         let article = ["a", "an"].contains(&words.lower(at));
-        // and not a second replica
+        // ... and not a second replica
         let noun = words.lower(at + 1) == "second"
             && words
                 .get(at + 2)
@@ -228,8 +228,8 @@ fn part_of(words: &Words<'_>, at: usize) -> Option<(Ratio, Option<Unit>, usize)>
     }
 }
 
-/// A number with its unit and denominator; of a time, also the rest in smaller units: "1 hour and
-/// 30 minutes", "an hour and a half".
+/// Reads a number with its unit and denominator. For a time, also reads the rest in smaller units:
+/// "1 hour and 30 minutes", "an hour and a half".
 fn measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     if let Some(time) = words
         .get(at)
@@ -250,7 +250,7 @@ fn measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     Some(whole)
 }
 
-/// What is added to a time in the words after it, and how many words that takes.
+/// Returns what the words after a time add to it, and how many words that takes.
 fn rest_of(words: &Words<'_>, at: usize, whole: &FoundValue) -> Option<(Ratio, usize)> {
     let last = words.get(at + whole.words.checked_sub(1)?)?;
     let unit = unit::unit(&last.lower).or_else(|| unit_at_end(&last.text))?;
@@ -276,13 +276,13 @@ fn rest_of(words: &Words<'_>, at: usize, whole: &FoundValue) -> Option<(Ratio, u
     (smaller && more.apart.is_empty()).then_some((low, more.words + and))
 }
 
-/// The unit of `30min`.
+/// Returns the unit of `30min`.
 fn unit_at_end(text: &str) -> Option<Unit> {
     let (_, length) = number::leading(text)?;
     unit::unit(text.get(length..)?)
 }
 
-/// A number with its unit and denominator, of one unit only.
+/// Reads a number with its unit and denominator, in one unit only.
 fn one_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     if let Some((part, unit, taken)) = part_of(words, at) {
         let (worth, dimension) = measure(unit);
@@ -303,7 +303,7 @@ fn one_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     if let Some(every) = amount.every {
         (worth, dimension) = (worth.by(every)?, dimension.in_time()?);
         amount.bare = false;
-        // Three times an hour is a period of twenty minutes.
+        // "Three times an hour" is a period of twenty minutes.
         if times && amount.thing.is_none() {
             let kind = ValueKind::amount(every.by(amount.number.number)?, Dimension::Time);
             let mut found = found(words, at, amount.taken, kind)?;
@@ -332,14 +332,14 @@ fn one_measured(words: &Words<'_>, at: usize) -> Option<FoundValue> {
     Some(found)
 }
 
-/// What one of a unit is worth, and what it measures; without a unit, things are counted.
+/// Returns what one of a unit is worth, and what it measures; without a unit, things are counted.
 fn measure(unit: Option<Unit>) -> (Ratio, Dimension) {
     unit.map_or((Ratio::whole(1), Dimension::Count), |it| {
         (it.worth, it.dimension)
     })
 }
 
-/// A number with its unit, as far as it is read.
+/// A number with its unit, as read so far.
 struct Amount {
     number: WrittenNumber,
     unit: Option<Unit>,
@@ -438,7 +438,7 @@ fn in_one_word(words: &Words<'_>, at: usize) -> Option<Amount> {
     }
 }
 
-/// The unit, denominator and counted thing of one word: `ms`, `MB/s`, `req/min`.
+/// The unit, denominator and counted thing in one word: `ms`, `MB/s`, `req/min`.
 type SpelledUnit = (Option<Unit>, Option<Ratio>, Option<String>);
 
 fn spelled(token: &Token) -> SpelledUnit {
@@ -475,8 +475,8 @@ fn spelled_as(text: &str) -> SpelledUnit {
     }
 }
 
-/// `per second`, `a minute`, `/ hour` after at most two words for what is counted: the seconds, the
-/// places of these words, and whether what is counted is how many times.
+/// Reads `per second`, `a minute`, `/ hour` after at most two words for what is counted. Returns
+/// the seconds, the positions of these words, and whether the words are "times".
 fn per(words: &Words<'_>, at: usize, taken: usize) -> (Option<Ratio>, Vec<usize>, bool) {
     for gap in 0..=2 {
         let place = at + taken + gap;

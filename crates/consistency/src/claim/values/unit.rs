@@ -27,7 +27,7 @@ pub enum Dimension {
 }
 
 impl Dimension {
-    /// The name of the base unit in the record's `unit`, which its `value` is counted in.
+    /// The name of the base unit, as in the record's `unit`; its `value` is counted in this unit.
     pub fn base(self) -> Option<&'static str> {
         match self {
             Self::Count | Self::Share => None,
@@ -53,17 +53,17 @@ impl Dimension {
     }
 }
 
-/// What one unit is worth in the base unit of its dimension.
+/// The value of one unit in the base unit of its dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// What it measures.
     pub dimension: Dimension,
-    /// How many base units it is.
+    /// How many base units it is worth.
     pub worth: Ratio,
 }
 
 impl Unit {
-    /// The seconds that a rate counts by: 60 for `rpm`.
+    /// The period of a rate in seconds: 60 for `rpm`.
     pub(crate) fn window(self) -> Option<Ratio> {
         match self.dimension {
             Dimension::Rate => Ratio::whole(1).by(self.worth),
@@ -114,7 +114,8 @@ const CALENDAR: &[(&[&str], i128)] = &[
     (&["year", "years", "yr", "yrs"], 31_556_952),
 ];
 
-/// The unit with this name: `MB` is not `Mb`, but nobody means millibits by `mb`.
+/// The unit with this name. `MB` is not `Mb`, but `mb` means megabytes, since nobody means
+/// millibits.
 pub fn unit(name: &str) -> Option<Unit> {
     let lower = name.to_lowercase();
     let of = |dimension, worth| Some(Unit { dimension, worth });
@@ -141,7 +142,7 @@ pub fn unit(name: &str) -> Option<Unit> {
     }
 }
 
-/// Bits and bytes by their prefixes, of ten and of two.
+/// Bits and bytes by their decimal and binary prefixes.
 fn data(name: &str, lower: &str) -> Option<Unit> {
     const WORDS: [(&str, i32, bool); 6] = [
         ("", 0, false),
@@ -216,7 +217,7 @@ fn short_prefix(prefix: &str) -> Option<(i32, bool)> {
     Some((power, of_two))
 }
 
-/// A time in two units or more without a space: `1h30m`, `2m30s`, in seconds.
+/// Reads a time in several units without a space: `1h30m`, `2m30s`, in seconds.
 pub(crate) fn spelled_together(text: &str) -> Option<Ratio> {
     let (mut rest, mut total, mut last) = (text, Ratio::whole(0), None::<Ratio>);
     while !rest.is_empty() {
@@ -229,7 +230,7 @@ pub(crate) fn spelled_together(text: &str) -> Option<Ratio> {
             return None;
         }
         total = total.plus(unit.worth.times(Ratio::whole(number.parse().ok()?))?)?;
-        // One alone is a number with its unit.
+        // A single part is a number with its unit.
         if last.is_none() && after.is_empty() {
             return None;
         }
@@ -238,7 +239,7 @@ pub(crate) fn spelled_together(text: &str) -> Option<Ratio> {
     last.map(|_| total)
 }
 
-/// How often something happens, in one word: the seconds between two times.
+/// Reads a frequency in one word, as the seconds between two times.
 pub(crate) fn period(word: &str) -> Option<Ratio> {
     let seconds = match word {
         "hourly" => 3600,

@@ -16,7 +16,7 @@ pub struct Value {
     pub about: bool,
     /// Whether it is part of the subject's name: "step 2", "Node 18".
     pub(crate) label: bool,
-    /// The seconds within which a rate is counted: 60 in "100 requests per minute".
+    /// The seconds of a rate's period: 60 in "100 requests per minute".
     pub(crate) window: Option<Ratio>,
     /// Its first character in the claim.
     pub from: usize,
@@ -38,7 +38,8 @@ pub enum ValueKind {
         /// What it measures.
         dimension: Dimension,
     },
-    /// Numbers from the most to the least significant: 18.2 matches 18.2.1 as far as it goes.
+    /// Numbers from the most to the least significant: 18.2 matches 18.2.1, since only the common
+    /// part counts.
     Version(Vec<u64>),
     /// A day, a month, a quarter or a year.
     Days(Days),
@@ -72,7 +73,7 @@ impl ValueKind {
 }
 
 impl Value {
-    /// As written between these characters: neither a bound nor approximate.
+    /// A value exactly as written between these characters: neither a bound nor approximate.
     pub(crate) fn exact(kind: ValueKind, from: usize, to: usize) -> Self {
         Self {
             kind,
@@ -85,8 +86,8 @@ impl Value {
         }
     }
 
-    /// How this value relates to another of the same attribute. `allowed`: whether both say what is
-    /// allowed, where overlapping ranges are still two different rules.
+    /// Returns how this value relates to another of the same attribute. `allowed` means that both
+    /// say what is allowed; then even overlapping ranges are two different rules.
     pub(crate) fn stands_to(&self, other: &Self, allowed: bool) -> ValueRelation {
         match (&self.kind, &other.kind) {
             (ValueKind::Version(left), ValueKind::Version(right)) => {
@@ -123,7 +124,7 @@ impl Value {
             (form, Form::Exact) if allows(form, left, right) => ValueRelation::Open,
             (Form::Exact, form) if allows(form, right, left) => ValueRelation::Open,
             (Form::Exact, _) | (_, Form::Exact) => ValueRelation::Apart,
-            // At least a version beyond all that the other allows.
+            // One requires at least a version above all that the other allows.
             (form, Form::AtLeast) if ends_before(form, left, right) => ValueRelation::Apart,
             (Form::AtLeast, form) if ends_before(form, right, left) => ValueRelation::Apart,
             _ => ValueRelation::Open,
@@ -195,8 +196,8 @@ impl Value {
         (self.about || other.about) && left.0.is_about(right.0) && left.1.is_about(right.1)
     }
 
-    /// Whether two rates of different windows can both hold: 60 in a minute, and 1000 in an hour.
-    /// The shorter window must allow fewer at once; else the same limit is given in two ways.
+    /// Whether two rates with different periods can both hold: 60 in a minute, and 1000 in an hour.
+    /// The shorter period must allow fewer; otherwise the same limit is given in two ways.
     fn is_beside(&self, other: &Self) -> bool {
         let counted = |rate: &Self| {
             let (low, window) = (rate.span()?.0, rate.window?);
@@ -221,7 +222,7 @@ impl Value {
         }
     }
 
-    /// A whole number compared with a version is a version: Node 18 and Node 18.2.
+    /// Reads a whole number as a version, to compare it with one: Node 18 and Node 18.2.
     fn as_version(&self) -> Option<Vec<u64>> {
         let (low, high, _, dimension) = self.span()?;
         let whole = u64::try_from(low.as_whole()?).ok()?;
@@ -250,13 +251,14 @@ impl Value {
     }
 }
 
-/// A share is a part of one, so a bare number may say the same; all else needs the same dimension.
+/// Whether two dimensions are comparable: equal, or a share and a bare number, since a share is a
+/// part of one.
 fn measured_alike(left: Dimension, right: Dimension) -> bool {
     let bare = |it| matches!(it, Dimension::Count | Dimension::Share);
     left == right || (bare(left) && bare(right))
 }
 
-/// Whether a version is among those that a bound allows, as far as both are written.
+/// Whether a bound allows a version, comparing only the parts that both give.
 fn allows(form: Form, bound: &[u64], version: &[u64]) -> bool {
     let alike = |parts: usize| bound.iter().zip(version).take(parts).all(|it| it.0 == it.1);
     let (same, above) = (alike(usize::MAX), version >= bound);

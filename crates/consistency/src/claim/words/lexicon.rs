@@ -1,5 +1,5 @@
-//! What common words mean for a comparison: general English of software, fitted to no particular
-//! claims. A word not listed here belongs to the subject, and must be found on the other side.
+//! What common words mean for a comparison: general English of software, not fitted to particular
+//! claims. A word not listed here belongs to the subject, and must occur in the other claim too.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -7,10 +7,10 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use super::vocabulary::{EXACT, STEMMED};
 
-/// How a number bounds its attribute.
+/// How a number limits its attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// It is exactly that.
+    /// Exactly the number.
     Exact,
     /// "At most", "up to": the highest allowed.
     AtMost,
@@ -29,9 +29,9 @@ pub enum Form {
 /// What a word does in a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// Adds nothing that could differ.
+    /// A word that makes no difference.
     Noise,
-    /// A preposition: what follows depends on what came before.
+    /// A preposition: the following words depend on the preceding ones.
     Hang,
     /// A verb without meaning of its own: is, has, runs.
     Light,
@@ -50,7 +50,7 @@ pub(crate) enum Meaning {
     /// A noun that adds nothing to a name: setting, value.
     Generic,
     Negation,
-    /// One of two opposites: the word that stands for the pair, and which of the two.
+    /// One of two opposites: the word that names the pair, and which of the two it is.
     Opposite(&'static str, bool),
     /// A synonym of another word.
     Concept(&'static str),
@@ -106,27 +106,27 @@ static IRREGULAR: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(
         .collect()
 });
 
-/// Most words of an entry of [`EXACT`].
+/// The most words of an entry of [`EXACT`].
 pub(crate) const LONGEST: usize = 4;
 
-/// What these words mean in exactly this form, in lower case and separated by one space.
+/// The meaning of these words in exactly this form, in lower case and separated by one space.
 pub(crate) fn exact(words: &str) -> Option<Meaning> {
     EXACT_WORDS.get(words).copied()
 }
 
-/// What a word means in any form.
+/// The meaning of a word in any form.
 pub(crate) fn stemmed(stem: &str) -> Option<Meaning> {
     STEMS.get(stem).copied()
 }
 
-/// The verb of an irregular form.
+/// The base form of an irregular verb form.
 pub(crate) fn irregular(word: &str) -> Option<&'static str> {
     IRREGULAR.get(word).copied()
 }
 
-/// The stem that a word shares with its other forms.
+/// The stem that all forms of a word share.
 pub(crate) fn stem(word: &str) -> String {
-    // No word is this long, and anything else has only one form.
+    // No word is this long; a longer text has only one form.
     const LONG: usize = 48;
     if word.is_ascii() && word.len() <= LONG {
         Stemmer::create(Algorithm::English).stem(word).into_owned()
@@ -135,7 +135,7 @@ pub(crate) fn stem(word: &str) -> String {
     }
 }
 
-/// Nouns with a single value each: if two claims give two, one is wrong.
+/// Whether a noun has a single value: if two claims give two, one is wrong.
 pub(crate) fn has_one_value(key: &str) -> bool {
     static NOUNS: LazyLock<Vec<String>> = LazyLock::new(|| {
         [
@@ -197,8 +197,8 @@ pub(crate) fn has_one_value(key: &str) -> bool {
     NOUNS.iter().any(|it| it == key)
 }
 
-/// Nouns for the parts of a project: "all services" means every one of them,
-/// wherever the claim is filed.
+/// Whether a noun names parts of a project: "all services" means every one of them, wherever the
+/// claim is filed.
 pub(crate) fn is_everywhere(key: &str) -> bool {
     static NOUNS: LazyLock<Vec<String>> = LazyLock::new(|| {
         [

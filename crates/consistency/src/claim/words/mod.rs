@@ -1,4 +1,4 @@
-//! The words of a claim, and what is known of them: the lexicon, names, technologies.
+//! The words of a claim and what they mean: the lexicon, names, technologies.
 
 pub(super) mod lexicon;
 pub(super) mod name;

@@ -1,5 +1,5 @@
-//! Names that differ only in spelling are one: `fetchUserProfile`, `fetch_user_profile` and "fetch
-//! user profile" are the same three words; `MAX_CONN` is "max connections".
+//! Treats names that differ only in spelling as one: `fetchUserProfile`, `fetch_user_profile` and
+//! "fetch user profile" are the same three words; `MAX_CONN` is "max connections".
 
 use super::{lexicon, technology};
 
@@ -43,7 +43,7 @@ pub(crate) fn folded(text: &str) -> String {
         .collect()
 }
 
-/// One name for a technology, and its kind.
+/// The main name of a technology, and its kind.
 pub(crate) fn technology(text: &str) -> Option<(String, &'static str)> {
     let folded = folded(text);
     let name = technology::usual_name(&folded);
@@ -55,7 +55,7 @@ pub(crate) fn technology(text: &str) -> Option<(String, &'static str)> {
 }
 
 /// Whether a word looks like a name: `max_retries`, `JWT_SECRET`, `fetchUser`, `a::b`, `--jobs`,
-/// `svc00042`; an acronym is a word.
+/// `svc00042`. An acronym counts as a word.
 pub(crate) fn is_identifier(text: &str) -> bool {
     let chars = || text.chars();
     let separated = text
@@ -68,7 +68,7 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     separated || hump || digits || text.starts_with("--")
 }
 
-/// Whether a name is a setting's: its parts are joined as prose never joins words.
+/// Whether a name is that of a setting: its parts are joined in a way that prose never uses.
 pub(crate) fn is_setting(text: &str) -> bool {
     let upper = text.chars().any(char::is_alphabetic) && !text.chars().any(char::is_lowercase);
     let inner = text.trim_start_matches(['-', '.']);
@@ -146,7 +146,7 @@ pub(crate) fn key(part: &str) -> String {
     }
 }
 
-/// The key of a part of an identifier: "TTL" is a concept both in prose and in names.
+/// The key of a part of an identifier: "TTL" means the same in prose and in names.
 pub(crate) fn key_of_part(part: &str) -> String {
     match lexicon::exact(part) {
         Some(lexicon::Meaning::Concept(key)) => key.to_owned(),

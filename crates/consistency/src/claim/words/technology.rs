@@ -1,6 +1,6 @@
-//! Technologies by purpose. Two of one kind exclude each other where a claim names the one
-//! in use: a service that keeps its data in PostgreSQL does not keep it in MySQL. Of some kinds a
-//! thing may well use several, so there the claim must say that it is the one.
+//! Technologies by purpose. Two of one kind exclude each other if a claim names the one in use: a
+//! service that keeps its data in PostgreSQL does not keep it in MySQL. Of some kinds one system
+//! may use several, so there the claim must say that it names the only one.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -105,7 +105,7 @@ const KINDS: &[(&str, &str)] = &[
     ),
     ("browsertests", "playwright, cypress, selenium"),
     ("bundler", "webpack, vite, parcel, turbopack, rspack, trunk"),
-    // Other bundlers are made of these.
+    // Other bundlers are built on these.
     ("bundlerpart", "rollup, esbuild"),
     ("packages", "npm, yarn, pnpm, bun"),
     ("pythonpackages", "pip, poetry, pipenv, conda, uv"),
@@ -113,7 +113,7 @@ const KINDS: &[(&str, &str)] = &[
         "build",
         "maven, gradle, bazel, cmake, meson, sbt, ant, scons, buck",
     ),
-    // CMake and Meson write files for these.
+    // CMake and Meson generate files for these.
     ("buildrunner", "make, ninja"),
     ("proxy", "nginx, haproxy, envoy, traefik, caddy, apache"),
     (
@@ -125,15 +125,16 @@ const KINDS: &[(&str, &str)] = &[
         "os",
         "ubuntu, debian, alpine, fedora, centos, rhel, archlinux, nixos, amazonlinux",
     ),
-    // OIDC is built on OAuth, and both may hand out JWTs; Sentry takes errors beside any log store;
-    // Aurora speaks for MySQL or PostgreSQL, TimescaleDB is an extension of it, OpenShift of Kubernetes.
+    // OIDC is built on OAuth, and both may issue JWTs. Sentry takes errors beside any log store.
+    // Aurora is compatible with MySQL or PostgreSQL, TimescaleDB extends PostgreSQL, and OpenShift
+    // extends Kubernetes.
     (
         TOOL,
         "tls, ssl, http, https, docker, podman, git, jwt, oidc, sentry, aurora, timescaledb, openshift",
     ),
 ];
 
-/// Kinds of which one thing may use several at once.
+/// Kinds that one system may use several of at once.
 const TOGETHER: &[&str] = &[
     "webframework",
     "siteframework",
@@ -158,23 +159,24 @@ const TOGETHER: &[&str] = &[
     "buildrunner",
 ];
 
-/// Whether one thing may use several technologies of a kind, so that two claims exclude each other only
-/// if they say so.
+/// Whether one system may use several technologies of a kind, so that two claims exclude each other
+/// only if they say so.
 pub(crate) fn live_together(kind: &str) -> bool {
     TOGETHER.contains(&kind)
 }
 
-/// Kinds that are part of what is built with them; what is built with Node may run on another.
+/// Whether a kind becomes part of what is built with it; what is built with Node may run on another
+/// technology.
 pub(crate) fn is_part_of_product(kind: &str) -> bool {
     ["frontend", "webframework", "siteframework", "language"].contains(&kind)
 }
 
-/// Kinds that client and server agree on for each response.
+/// Whether client and server agree on a kind for each response.
 pub(crate) fn is_negotiated(kind: &str) -> bool {
     ["format", "compression"].contains(&kind)
 }
 
-/// Whether one of two names says more of the same: UUIDv7 is a UUID, AES-256 is AES.
+/// Whether one of two names is a more specific form of the other: UUIDv7 is a UUID, AES-256 is AES.
 pub(crate) fn is_form_of(one: &str, other: &str) -> bool {
     let longer = |name: &str, of: &str| {
         let rest = name.strip_prefix(of).unwrap_or_default();
@@ -187,7 +189,7 @@ pub(crate) fn is_form_of(one: &str, other: &str) -> bool {
 /// The kind of technologies that do not exclude each other.
 pub(crate) const TOOL: &str = "tool";
 
-/// Names that are also common words: those mean a technology only with a capital or in quotation
+/// Names that are also common words. They mean a technology only with a capital or in quotation
 /// marks.
 const COMMON: &str = "go, rest, make, echo, render, solid, express, oracle, spring, ant, rocket, gin, fiber, \
      swift, drone, parcel, trunk, nose, dart, elm, remix, ember, flask, chef, puppet, \
@@ -206,7 +208,7 @@ pub(crate) fn kind_of(folded: &str) -> Option<&'static str> {
     NAMES.get(folded).or_else(one).copied()
 }
 
-/// Whether it is a name as it stands: HTTPS is not the plural of HTTP.
+/// Whether a name is listed exactly as written: HTTPS is not the plural of HTTP.
 pub(crate) fn is_listed(folded: &str) -> bool {
     NAMES.contains_key(folded)
 }
@@ -218,7 +220,7 @@ static NAMES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The main name of a technology with several.
+/// The main name of a technology that has several.
 pub(crate) fn usual_name(folded: &str) -> &str {
     match folded {
         "postgres" | "pg" | "psql" => "postgresql",
@@ -240,7 +242,7 @@ pub(crate) fn usual_name(folded: &str) -> &str {
     }
 }
 
-/// Names of two words.
+/// Whether two words form the name of a technology.
 pub(crate) fn is_pair(first: &str, second: &str) -> bool {
     matches!(
         (first, second),

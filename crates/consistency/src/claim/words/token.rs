@@ -1,18 +1,19 @@
-//! Cuts a claim into words and marks, each with its place in characters. Nothing is understood here.
+//! Cuts a claim into words and marks, each with its position in characters, without interpreting
+//! them.
 
 /// A word or a mark of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     /// As it was written.
     pub(crate) text: String,
-    /// In lower case, apostrophes straight.
+    /// In lower case, with straight apostrophes.
     pub(crate) lower: String,
     /// Its first character, and the one after its last, counted in characters of the claim.
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// Whether it stands within backticks or quotation marks: said literally.
+    /// Whether it is within backticks or quotation marks, and so meant literally.
     pub(crate) quoted: bool,
-    /// Whether it is a mark and no word.
+    /// Whether it is a mark, not a word.
     pub(crate) mark: bool,
 }
 
@@ -23,10 +24,10 @@ impl Token {
     }
 }
 
-/// Most characters of a claim that are read. A claim has at most a few hundred; what is longer comes
-/// from elsewhere, and its end says nothing that is compared.
+/// The most characters of a claim that are read. A claim has at most a few hundred; a longer text
+/// comes from elsewhere, and its end is not compared.
 const CHARS: usize = 4000;
-/// Most characters between two quotation marks.
+/// The most characters between two quotation marks.
 const QUOTED: usize = 120;
 
 /// The words and marks of a text.
@@ -52,7 +53,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         if end > at {
             found.push(token(&chars, at, end, closes.is_some(), false));
             at = end;
-            // e.g. and i.e. are no end of a sentence
+            // e.g. and i.e. do not end a sentence
             let short = found.last().is_some_and(|it| {
                 ["e.g", "i.e", "approx", "max", "min"].contains(&it.lower.as_str())
             });
@@ -86,7 +87,7 @@ fn token(chars: &[char], from: usize, to: usize, quoted: bool, mark: bool) -> To
     }
 }
 
-/// Where the quotation that begins here ends.
+/// The end of the quotation that begins here.
 fn closing(chars: &[char], at: usize) -> Option<usize> {
     let ends = match chars.get(at)? {
         '`' => '`',
@@ -103,7 +104,7 @@ fn closing(chars: &[char], at: usize) -> Option<usize> {
     (begins_word && length > 0 && chars.get(end) == Some(&ends)).then_some(end)
 }
 
-/// The end of the word that begins here; the same place where none does.
+/// The end of the word that begins here; `at` itself if none does.
 fn word_end(chars: &[char], at: usize) -> usize {
     let is_word = |at: usize| {
         chars
@@ -113,7 +114,7 @@ fn word_end(chars: &[char], at: usize) -> usize {
     let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
     let fresh = at == 0 || !is_word(at - 1);
     let mut end = at;
-    // What may begin a word: .env, /v1/users, --jobs, :8080, @scope, ~/x, -5
+    // Characters that may begin a word: .env, /v1/users, --jobs, :8080, @scope, ~/x, -5
     if fresh {
         let leads = chars
             .iter()
@@ -121,7 +122,7 @@ fn word_end(chars: &[char], at: usize) -> usize {
             .take(2)
             .take_while(|it| "./-:@~".contains(**it))
             .count();
-        // ~5 is about five, ~1.2.3 a version
+        // ~5 is about five, ~1.2.3 is a version
         let about = chars.get(at) == Some(&'~') && digit(at + 1);
         let negative = leads == 1 && chars.get(at) == Some(&'-') && !digit(at + 1);
         if leads > 0 && !negative && !about && is_word(at + leads) {
@@ -165,12 +166,12 @@ fn word_end(chars: &[char], at: usize) -> usize {
     end
 }
 
-/// Marks that belong to what they follow: accents that are written apart.
+/// Marks that belong to the preceding letter: accents written as separate characters.
 fn is_joined_to(sign: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&sign)
 }
 
-/// How many characters one mark takes.
+/// The number of characters of one mark.
 fn mark_length(chars: &[char], at: usize) -> usize {
     let pair: String = chars.iter().skip(at).take(2).collect();
     if ["<=", ">=", "==", "!=", "->", "=>", ":="].contains(&pair.as_str()) {

@@ -1,5 +1,5 @@
 //! The tables of [`lexicon`](super::lexicon): common words and their roles in a claim. Words are
-//! separated by a comma and a space; if two rows have a word, the first decides.
+//! separated by a comma and a space; if two rows list a word, the first decides.
 
 use super::lexicon::Meaning::{self, *};
 
@@ -159,7 +159,7 @@ pub(crate) const EXACT: &[(Meaning, &str)] = &[
         Concept("retry"),
         "tried again, try again, tries again, retries, reattempted",
     ),
-    // The first attempt is no retry.
+    // The first attempt is not a retry.
     (Concept("attempt"), "attempt, attempts, tries"),
     (
         Concept("parallel"),

@@ -1,4 +1,4 @@
-//! How git stores a file of the working tree: gitattributes(5).
+//! Reads how git stores a file of the working tree: gitattributes(5).
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,11 @@ use crate::Repo;
 
 use super::{Pattern, Steps, elsewhere, folds, lines, of_tree, of_user};
 
-/// A file of attributes that is in no working tree any more is a few lines.
+/// The largest staged attributes file that is read if it is missing on disk; real ones are a few
+/// lines.
 const MOST_STAGED: usize = 512 << 10;
 
-/// What an attribute is for a path.
+/// The value of an attribute for a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     Unspecified,
@@ -20,14 +21,15 @@ pub(crate) enum Value {
     Is(String),
 }
 
-/// The lines about one path, the one that counts most first.
+/// The lines about one path, in order of precedence.
 pub(crate) struct Attributes(Vec<Vec<(String, Value)>>);
 
 impl Attributes {
-    /// Those of a path.
+    /// Reads the attributes of a path.
     ///
     /// # Errors
-    /// Rules that are not in a regular file, or too many of them.
+    ///
+    /// The rules are not in a regular file, or are too many.
     pub(crate) fn of(repo: &Repo, root: &Path, path: &str) -> Result<Self, Refusal> {
         let (steps, folds) = (Steps::new(), folds(repo));
         let mut said = Vec::new();
@@ -62,7 +64,7 @@ impl Attributes {
         Ok(Self(said))
     }
 
-    /// What one attribute is.
+    /// Returns the value of one attribute.
     pub(crate) fn get(&self, name: &str) -> Value {
         let mut said = self.0.iter().flat_map(|line| line.iter().rev());
         let found = said.find(|it| it.0 == name);
@@ -70,7 +72,7 @@ impl Attributes {
     }
 }
 
-/// The staged file, if it is not on disk.
+/// Returns the staged file, if it is not on disk.
 fn staged(repo: &Repo, path: &Path) -> Option<Vec<u8>> {
     let entry = repo.index().ok()?.get_path(path, 0)?;
     if repo.size(entry.id).ok()? > MOST_STAGED {
@@ -84,7 +86,8 @@ fn staged(repo: &Repo, path: &Path) -> Option<Vec<u8>> {
     )
 }
 
-/// The pattern of a line and what follows it; none for anything but a rule, or for a macro.
+/// Returns the pattern of a line and the attributes after it; `None` for a macro or anything but a
+/// rule.
 fn split(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     let line = line.trim_ascii_start();
     if line.starts_with(b"[attr]") || line.starts_with(b"!") || line.starts_with(b"#") {
@@ -121,7 +124,7 @@ fn values(rest: &[u8]) -> Vec<(String, Value)> {
                 _ => (&*word, Value::Set),
             },
         };
-        // The one macro that git itself has.
+        // The only macro built into git.
         if name == "binary" && value == Value::Set {
             values.push(("text".to_owned(), Value::Unset));
         }

@@ -1,14 +1,14 @@
-//! Git's patterns (gitignore(5), `wildmatch`), matched in one pass over the path: every place of the
-//! pattern that the path so far leads to is kept at once.
+//! Matches git's patterns (gitignore(5), `wildmatch`) in one pass over the path: it tracks all
+//! positions in the pattern that the path so far can reach.
 
 /// A part of a pattern.
 enum PatternPart {
     Byte(u8),
-    /// `?`, and what stands in brackets: a byte other than `/`.
+    /// `?` or brackets: one byte other than `/`.
     OneOf(Box<[bool; 256]>),
     /// `*`: within one name.
     Star,
-    /// `**/`: nothing, or folders.
+    /// `**/`: no folder, or several.
     Folders,
     /// `**` at the end.
     Rest,
@@ -16,16 +16,16 @@ enum PatternPart {
 
 pub(super) struct Glob {
     tokens: Vec<PatternPart>,
-    /// What every path begins and ends with that fits.
+    /// The literal beginning and end of every matching path.
     head: Vec<u8>,
     tail: Vec<u8>,
     folds: bool,
-    /// It fits nothing.
+    /// Whether it matches nothing.
     is_broken: bool,
 }
 
 impl Glob {
-    /// `folds` where case does not count.
+    /// Reads a pattern; with `folds`, case does not count.
     pub(super) fn read(pattern: &[u8], folds: bool) -> Self {
         let folded = if folds {
             pattern.to_ascii_lowercase()
@@ -54,7 +54,7 @@ impl Glob {
         self.head.len() == self.tokens.len()
     }
 
-    /// How many steps it takes to compare it with a text.
+    /// The number of steps to compare it with a text.
     pub(super) fn cost(&self, text: &[u8]) -> usize {
         if self.is_plain() {
             self.head.len()
@@ -78,7 +78,7 @@ impl Glob {
         if self.is_plain() {
             return text.len() == self.head.len();
         }
-        // at[i]: the first i tokens fit the text so far.
+        // at[i]: the first i tokens match the text so far.
         let mut at = vec![false; self.tokens.len() + 1];
         self.enter(&mut at, 0);
         let mut next = at.clone();
@@ -98,7 +98,7 @@ impl Glob {
                     PatternPart::Star if *byte != b'/' => self.enter(&mut next, place),
                     PatternPart::Rest => self.enter(&mut next, place),
                     PatternPart::Folders => {
-                        // Within a name: it cannot end here.
+                        // The star stays within a name, and cannot match a slash here.
                         next[place] = true;
                         if *byte == b'/' {
                             self.enter(&mut next, place + 1);
@@ -112,7 +112,7 @@ impl Glob {
         at[self.tokens.len()]
     }
 
-    /// Comes to a place, and past whatever there can fit nothing.
+    /// Marks a position as reached, and also those after parts that can match nothing.
     fn enter(&self, at: &mut [bool], place: usize) {
         let mut place = place;
         at[place] = true;
@@ -125,7 +125,7 @@ impl Glob {
     }
 }
 
-/// None where brackets do not close.
+/// Splits a pattern into parts; `None` if brackets do not close.
 fn tokens(pattern: &[u8], folds: bool) -> Option<Vec<PatternPart>> {
     let mut tokens = Vec::new();
     let mut rest = pattern;
@@ -170,7 +170,7 @@ fn tokens(pattern: &[u8], folds: bool) -> Option<Vec<PatternPart>> {
     Some(tokens)
 }
 
-/// What stands in brackets, and what comes after them.
+/// Returns the bytes that brackets match, and the text after them.
 fn brackets(text: &[u8], folds: bool) -> Option<(Box<[bool; 256]>, &[u8])> {
     let mut set = Box::new([false; 256]);
     let (negated, mut rest) = match text.first()? {
@@ -178,7 +178,7 @@ fn brackets(text: &[u8], folds: bool) -> Option<(Box<[bool; 256]>, &[u8])> {
         _ => (false, text),
     };
     let mut is_first = true;
-    // The byte that a range could begin with.
+    // The byte that may begin a range.
     let mut last = None;
     loop {
         let (&byte, after) = rest.split_first()?;
@@ -207,7 +207,7 @@ fn brackets(text: &[u8], folds: bool) -> Option<(Box<[bool; 256]>, &[u8])> {
                         .for_each(|it| set[usize::from(it)] = true);
                     rest = &rest[end + 1..];
                 } else {
-                    // No class: a bracket like any other byte.
+                    // Not a class, so the bracket is an ordinary byte.
                     set[usize::from(b'[')] = true
                 }
                 last = None;

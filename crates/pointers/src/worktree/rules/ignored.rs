@@ -1,4 +1,4 @@
-//! Which paths git ignores: gitignore(5).
+//! Finds which paths git ignores: gitignore(5).
 
 use std::{collections::HashMap, path::PathBuf, rc::Rc};
 
@@ -8,16 +8,16 @@ use crate::Repo;
 
 use super::{Pattern, Steps, elsewhere, folds, lines, of_tree, of_user};
 
-/// The rules of one file, the one that counts most first.
+/// The rules of one file, in order of precedence.
 struct Rules(Vec<(Pattern, bool)>);
 
-/// Answers for one working tree, of which it reads each file of rules once.
+/// Answers for one working tree, and reads each of its rules files once.
 pub(crate) struct Ignored {
     root: PathBuf,
     folds: bool,
-    /// Those of the user and of the repository, the latter first.
+    /// The rules of the repository, then those of the user.
     outer: Vec<Rules>,
-    /// By their folder, which is empty for the root.
+    /// The rules by folder; the root's name is empty.
     folders: HashMap<String, Option<Rc<Rules>>>,
 }
 
@@ -38,10 +38,11 @@ impl Ignored {
         })
     }
 
-    /// Whether git ignores a path, or a folder around it.
+    /// Returns whether git ignores a path, or a folder around it.
     ///
     /// # Errors
-    /// Rules that are not in a regular file, or too many of them.
+    ///
+    /// The rules are not in a regular file, or are too many.
     pub(crate) fn has(&mut self, path: &str, is_folder: bool) -> Result<bool, Refusal> {
         let steps = Steps::new();
         let ends = path.match_indices('/').map(|it| it.0);
@@ -53,12 +54,12 @@ impl Ignored {
         self.says(path, is_folder, &steps)
     }
 
-    /// The same, where it is known of the folder around the path that it is not ignored.
+    /// Does the same for a path whose folder is known not to be ignored.
     pub(crate) fn has_itself(&mut self, path: &str, is_folder: bool) -> Result<bool, Refusal> {
         self.says(path, is_folder, &Steps::new())
     }
 
-    /// What the rules of the folders around a path say of it, the nearest first; else the others.
+    /// Applies the rules of the folders around a path, the nearest first, then the outer ones.
     fn says(&mut self, path: &str, is_folder: bool, steps: &Steps) -> Result<bool, Refusal> {
         let mut folder = path.rsplit_once('/').map_or("", |it| it.0);
         loop {
@@ -118,7 +119,7 @@ impl Rules {
     }
 }
 
-/// Without the blanks at its end, but for one that is escaped.
+/// Returns the line without trailing blanks, except an escaped one.
 fn trimmed(line: &[u8]) -> &[u8] {
     let mut end = 0;
     let mut at = 0;

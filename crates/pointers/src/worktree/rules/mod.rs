@@ -1,7 +1,7 @@
-//! What git's own files in a working tree say of a path: `.gitignore` whether it is ignored,
-//! `.gitattributes` how it is stored. A stranger wrote them. They are read as regular files up to a
-//! size, and matching takes as many steps as pattern and path have bytes, multiplied: libgit2 and git
-//! try every way that the stars of a pattern could be stretched.
+//! Reads git's own files in a working tree: `.gitignore` says whether a path is ignored,
+//! `.gitattributes` how it is stored. They may be a stranger's, so they must be regular files of
+//! limited size. Matching takes at most the bytes of the pattern times those of the path; libgit2
+//! and git try every way to stretch the stars of a pattern.
 
 mod attributes;
 mod glob;
@@ -27,11 +27,11 @@ use glob::Glob;
 
 /// No real rules file is larger.
 const MOST_BYTES: u64 = 512 << 10;
-/// How many bytes of patterns are compared with bytes of paths for one question: some tenths of a
-/// second.
+/// The most comparisons of pattern bytes with path bytes for one question; they take some tenths of
+/// a second.
 const MOST_STEPS: usize = 100_000_000;
 
-/// What may still be done for one question.
+/// The steps that are left for one question.
 struct Steps(Cell<usize>);
 
 impl Steps {
@@ -59,12 +59,12 @@ fn too_much(why: impl Into<String>) -> Refusal {
     )
 }
 
-/// Which files a line of rules is about.
+/// The files that a line of rules matches.
 struct Pattern {
     glob: Glob,
-    /// Only folders.
+    /// Whether it matches folders only.
     is_folder: bool,
-    /// The name of a file, in whatever folder; else its path.
+    /// Whether it matches a name in any folder, not a path.
     is_name: bool,
 }
 
@@ -81,7 +81,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it is about this path, which is relative to the folder of the rules.
+    /// Returns whether it matches this path, which is relative to the folder of the rules.
     fn fits(&self, path: &[u8], is_folder: bool, steps: &Steps) -> Result<bool, Refusal> {
         if self.is_folder && !is_folder {
             return Ok(false);
@@ -96,7 +96,7 @@ impl Pattern {
     }
 }
 
-/// The lines of a file of rules.
+/// Returns the lines of a rules file.
 fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     bytes
@@ -105,12 +105,12 @@ fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
         .filter(|line| !line.is_empty() && !line.starts_with(b"#"))
 }
 
-/// A file of rules in the working tree; none where there is none, and where it is a link, as for git.
+/// Reads a rules file in the working tree; `None` if it is missing or, as in git, a link.
 fn of_tree(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     read(path, disk::read_own(path, MOST_BYTES))
 }
 
-/// A file of rules elsewhere.
+/// Reads a rules file elsewhere.
 fn elsewhere(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     read(path, disk::read_small(path, MOST_BYTES))
 }
@@ -128,7 +128,7 @@ fn read(path: &Path, read: Result<Vec<u8>, Miss>) -> Result<Option<Vec<u8>>, Ref
     Err(too_much(format!("{} {why}", path.display())))
 }
 
-/// The user's own file of rules: named by the configuration, else where it is by default.
+/// Returns the user's own rules file: the configured one, or else the default.
 fn of_user(repo: &Repo, setting: &str, name: &str) -> Option<PathBuf> {
     let config = repo.git.config().ok()?;
     config.get_path(setting).ok().or_else(|| {
@@ -139,7 +139,7 @@ fn of_user(repo: &Repo, setting: &str, name: &str) -> Option<PathBuf> {
     })
 }
 
-/// Whether names that differ in case alone are one name to git.
+/// Returns whether git ignores case in names.
 fn folds(repo: &Repo) -> bool {
     let config = repo.git.config();
     config
@@ -160,7 +160,7 @@ mod tests {
         "a", "b", "ab", "a.b", "a/b", "a/b/a", "b/a/b", "ab/a.b", "a/ab/b", "A", "a b", "[a]",
     ];
 
-    /// What git says about each path, one line for each.
+    /// Returns what git says about each path, one line for each.
     fn git(at: &Path, args: &[&str]) -> String {
         let mut git = engram_kit::git_command(at);
         git.args(args)
@@ -191,7 +191,7 @@ mod tests {
             &["check-ignore", "--no-index", "--stdin"],
         );
         for path in PATHS {
-            // As git does, a path that is not there is taken for a file.
+            // Like git, treats a missing path as a file.
             let is_folder = repository.root().join(path).is_dir();
             let want = said.lines().any(|it| it == path);
             let got = rules.has(path, is_folder).unwrap();
@@ -277,8 +277,8 @@ mod tests {
         proptest::collection::vec(part, 0..12).prop_map(|it| bounded(&it.concat()))
     }
 
-    /// One star for two that stand behind something else than a slash: what git makes of those depends
-    /// on where its memory lies.
+    /// Replaces two stars after anything but a slash by one: git's result for those depends on its
+    /// memory layout.
     fn bounded(text: &str) -> String {
         let mut out = String::new();
         let mut is_bound = true;
