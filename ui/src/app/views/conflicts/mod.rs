@@ -71,7 +71,7 @@ pub(crate) static VIEW: View = View {
     ..View::LIST
 };
 
-/// The command that gives a verdict.
+/// Makes the command that gives a verdict.
 macro_rules! gives {
     ($verdict:ident, $title:ident, $key:literal) => {
         Command::own(
