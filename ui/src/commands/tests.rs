@@ -1,4 +1,4 @@
-//! The table of commands: keys, groups, and the guide that is made of it.
+//! The table of commands: keys, groups, and the guide that is made from it.
 #![allow(clippy::unwrap_used)]
 use std::{collections::BTreeSet, env, fs, path::Path};
 
@@ -50,7 +50,7 @@ fn a_key_stands_for_one_command() {
         let found = pressed(press, view("feed"));
         assert_eq!(found.map(|it| it.id), want, "{press:?}");
     }
-    // A digit is known by its place too, but what a key types comes first.
+    // A digit is also recognized by its place, but what a key types comes first.
     for (key, code, shift, want) in [
         ("\"", "Digit2", true, Some("source")),
         ("é", "Digit2", false, Some("view")),

@@ -323,8 +323,8 @@ fn follow_to(app: App, path: String, query: String) {
     });
 }
 
-/// Says that a repository is unknown, and offers to open it. Its path is not touched before the person
-/// agrees: anybody may have written the link.
+/// Says that a repository is unknown, and offers to open it. Its path is not touched before the
+/// person agrees: anybody may have written the link.
 pub(super) fn say_not_here(app: App, path: String, query: String) {
     if app.backend().switches_repositories() {
         app.repositories.refused.set(None);

@@ -1,5 +1,5 @@
-//! Two texts side by side: pinned and current, with changes marked. They are one table, so that both
-//! scroll together and wrapped lines stay beside each other.
+//! Two texts side by side: pinned and current, with changes marked. They are one table, so that
+//! both scroll together and wrapped lines stay beside each other.
 
 use std::{collections::HashSet, ops::Range, sync::Arc};
 

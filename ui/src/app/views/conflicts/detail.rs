@@ -1,4 +1,5 @@
-//! One conflict: why it is one, both claims side by side with what differs, and the evidence of each.
+//! One conflict: why it is one, both claims side by side with what differs, and the evidence of
+//! each.
 
 use std::sync::Arc;
 

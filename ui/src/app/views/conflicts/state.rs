@@ -415,8 +415,8 @@ fn leave_conflict(app: App) -> bool {
     true
 }
 
-/// Whether somebody settled or allowed it, so that this can be undone; a conflict that closed automatically
-/// cannot be.
+/// Whether somebody settled or allowed it, so that this can be undone; a conflict that closed
+/// automatically cannot be.
 pub(super) fn can_reopen(conflict: &Conflict) -> bool {
     match conflict.status {
         ConflictStatus::Resolved | ConflictStatus::Dismissed => true,

@@ -233,7 +233,8 @@ pub(super) fn tidy_after(app: App, id: ConflictId, verdict: ConflictVerdict) {
     }
 }
 
-/// Shows why a verdict failed: beside its conflict or, if another is open by now, at the lower edge.
+/// Shows why a verdict failed: beside its conflict or, if another is open by now, at the lower
+/// edge.
 fn refuse_verdict(app: App, id: ConflictId, verdict: ConflictVerdict, refusal: Refusal) {
     let all = app.views.conflicts;
     // If somebody else was first, what they said is read.

@@ -1,5 +1,5 @@
-//! Where the person looks: rows under the pointer stay in place, and what arrived since the last look is
-//! marked as new.
+//! Where the person looks: rows under the pointer stay in place, and what arrived since the last
+//! look is marked as new.
 
 use engram_model::{EngramId, Looked, ProjectId};
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
