@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Where each row stands, in CSS pixels from the top of the list.
+/// Where each row is, in CSS pixels from the top of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The top of every row, and at the end the total height.

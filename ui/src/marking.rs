@@ -62,7 +62,7 @@ pub fn pointer(source: &SourceReply, lines: Lines) -> Option<Pointer> {
     }
     let (path, pin) = match &source.pointer.target {
         Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => (path, pin),
-        // An artifact pinned by its digest may be no file of the repository.
+        // An artifact pinned by its digest may not be a file of the repository.
         Target::Artifact {
             name,
             pin: pin @ Pin::Rev(_),

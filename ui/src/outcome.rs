@@ -127,7 +127,7 @@ mod tests {
         let mut outcome = BatchOutcome::of((1..=count).collect());
         let mut asked = BTreeSet::new();
         while let Some(&next) = outcome.next() {
-            assert!(asked.insert(next), "each once");
+            assert!(asked.insert(next), "each claim comes up once");
             if !outcome.answer(answer(next)) {
                 break;
             }

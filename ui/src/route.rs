@@ -14,7 +14,7 @@ use crate::{
     words::{self, say},
 };
 
-/// Longest link that is read, in bytes: a path takes 4,096.
+/// Longest link that is read, in bytes: a path may take 4,096.
 const LONGEST: usize = 6_000;
 
 /// A place in the window: a view of a repository, and the open item.

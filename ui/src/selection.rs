@@ -377,7 +377,7 @@ mod tests {
         let mut feed = feed(10..=19, Some(10));
         let mut chosen = Selection::default();
         chosen.add(&feed.rows(), |_| true);
-        assert!(!chosen.follow(&feed, now()), "nothing is otherwise");
+        assert!(!chosen.follow(&feed, now()), "nothing changed");
         let mut newer = engram(21, "");
         newer.supersedes = Some(id(12));
         let closed = vec![

@@ -11,7 +11,7 @@ pub enum Tag {
     Facets,
     /// Lists by evidence or by what has ended, which no entry reports by itself.
     Doubts,
-    /// The conflicts, and where each stands.
+    /// The conflicts, and the status of each.
     Conflicts,
     /// The sides of conflicts: a conflict may end with a side, which no entry reports by itself.
     Sides,

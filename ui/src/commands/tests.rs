@@ -140,7 +140,11 @@ fn names_and_chords_are_given_once() {
         );
     }
     let own: usize = VIEWS.iter().map(|view| view.commands().len()).sum();
-    assert_eq!(ids.len(), COMMANDS.len() + own, "each is in one group");
+    assert_eq!(
+        ids.len(),
+        COMMANDS.len() + own,
+        "each command is in one group"
+    );
 }
 
 #[test]
@@ -180,6 +184,6 @@ fn the_guide_lists_the_table() {
     let kept = fs::read_to_string(&file).unwrap();
     assert!(
         kept == guide(),
-        "docs/guide/keys.md is old: run the tests of ui/ with ENGRAM_UPDATE_GUIDE=1"
+        "docs/guide/keys.md is out of date: run the tests of ui/ with ENGRAM_UPDATE_GUIDE=1"
     );
 }

@@ -188,7 +188,7 @@ fn put(menu: &HtmlElement, place: MenuPosition) {
         height - size.height() - MARGIN,
     );
     let left = place.x.min(right).max(MARGIN);
-    // If there is no room below, the menu stands above.
+    // If there is no room below, the menu goes above.
     let top = if place.y <= bottom {
         place.y
     } else {

@@ -462,7 +462,7 @@ fn is_of_commit(pointer: &Pointer) -> bool {
     }
 }
 
-/// Reads how the working tree stands; none if there is no tree to compare with.
+/// Reads how the working tree differs; none if there is no tree to compare with.
 async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
     match app.ask(ask::Standing(PointerInput::from(pointer))).await {
         Ok(standing) => Some(Arc::from(standing)),

@@ -140,7 +140,7 @@ fn save_new(app: App) {
                     app.frame
                         .say_done(say::write::ADDED, &new.claim, Undo::withdraw(stored.id))
                 }
-                // Shows the claim wherever the list stands; its author has already seen it.
+                // Shows the claim wherever the list is scrolled to; its author has already seen it.
                 feed::show_new(app);
                 feed::saw_own(app, stored.seq, was_nothing_new);
                 reading::go_to(app, stored.id);

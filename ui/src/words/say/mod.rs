@@ -5,15 +5,12 @@
 //! - a *pointer* leads to evidence, is *pinned* to a commit, and opens a *source*
 //! - evidence is *unchanged*, *moved*, *renamed*, *reformatted*, *edited* or *gone*
 //! - a *conflict* has two *claims*, A and B, of which A was stored first; a person *settles* it by
-//!   a
-//!   *verdict*, or *allows* it, so that it no longer blocks CI
+//!   a *verdict*, or *allows* it, so that it no longer blocks CI
 //! - an agent *asks* for more than its *budget* by a *request*; a person *grants* or *denies* it; a
-//!   *grant*
-//!   is open until it is used, *expires* or is *revoked*
+//!   *grant* is open until it is used, *expires* or is *revoked*
 //! - the *brief* has *lines*; a line is *pinned* or *unpinned*
 //! - a claim is *confirmed*, *forgotten*, *redacted*, *replaced* or *expired*; what was edited or
-//!   is gone is
-//!   *to review*
+//!   is gone is *to review*
 //!
 //! Backticks mark what a person types or finds elsewhere; it is typeset as code.
 #![allow(missing_docs, reason = "each says what it is")]

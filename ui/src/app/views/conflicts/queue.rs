@@ -10,7 +10,7 @@ use crate::app::inbox::stepped;
 /// A person's verdict on a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictVerdict {
-    /// The side that was said first holds.
+    /// The side that was said first (A) holds.
     First,
     /// The other side holds.
     Second,

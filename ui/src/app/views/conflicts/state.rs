@@ -59,7 +59,7 @@ part! {
             /// The selected rows, and the reason for all of them.
             pub(crate) chosen: RwSignal<Selection<Conflict>> = Selection::default(),
             pub(super) chosen_reason: RwSignal<String> = String::new(),
-            /// Kept until they are sent.
+            /// Drafts, kept until they are sent.
             pub(super) drafts: RwSignal<HashMap<ConflictId, ConflictDraft>> = HashMap::new(),
             /// Whether a verdict waits for its reason.
             pub(crate) wants_reason: RwSignal<bool> = false,

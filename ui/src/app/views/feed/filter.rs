@@ -42,7 +42,7 @@ pub(super) fn clear_filter(app: App) {
 pub(crate) fn FilterBar() -> impl IntoView {
     let app = App::here();
     let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        // The browser would empty the field.
+        // Otherwise the browser would empty the field.
         "Escape" if pages::is_searching(app) => {
             event.prevent_default();
             pages::stop_search(app);

@@ -1,4 +1,4 @@
-//! The heights of the rows, whose claims take one line or two, and of what stands between rows.
+//! The heights of the rows, whose claims take one line or two, and of what is between rows.
 
 use std::collections::HashMap;
 

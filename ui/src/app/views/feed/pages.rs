@@ -172,7 +172,7 @@ async fn read_stretches(
     }
 }
 
-/// Lists the oldest page and opens the oldest engram, wherever the list stands.
+/// Lists the oldest page and opens the oldest engram, wherever the list is scrolled to.
 pub(crate) fn list_oldest(app: App) {
     let number = app.list.begin();
     spawn_local(async move {

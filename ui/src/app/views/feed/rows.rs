@@ -1,4 +1,4 @@
-//! The rows of the list: where each stands, and which are on the screen; only those are drawn.
+//! The rows of the list: where each is, and which are on the screen; only those are drawn.
 
 use std::{ops::Range, sync::Arc};
 
@@ -74,7 +74,7 @@ pub(super) fn Rows() -> impl IntoView {
     }
 }
 
-/// The rows, where they stand, and which of them are on the screen.
+/// The rows, where they are, and which of them are on the screen.
 #[derive(Clone, Copy)]
 pub(super) struct RowLayout {
     app: App,
