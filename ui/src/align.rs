@@ -1,6 +1,7 @@
-//! Two rows of things laid beside each other in order, so that as much as possible stands opposite its like.
+//! Aligns two sequences in order, so that as many similar items as possible face each other.
 
-/// The increasing pairs with the highest sum; pairs of 0 do not count.
+/// Returns the index pairs, rising in both sequences, whose worths have the highest sum. A pair of
+/// worth 0 is never chosen.
 pub fn best(
     height: usize,
     width: usize,
@@ -36,8 +37,8 @@ pub fn best(
     pairs
 }
 
-/// Which words of two texts stand in both, in the same order. Beyond `most` pairs of words, only what both
-/// begin and end with is looked at.
+/// Marks the words that both texts have, in the same order. If the texts differ in more than `most`
+/// pairs of words, compares only how both begin and end.
 pub fn shared(a: &[&str], b: &[&str], most: usize) -> (Vec<bool>, Vec<bool>) {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let ends = a[start..].iter().rev().zip(b[start..].iter().rev());

@@ -14,7 +14,7 @@ use crate::{
     words::say,
 };
 
-/// What is done.
+/// What a command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Opens the palette.
@@ -27,11 +27,11 @@ pub enum Act {
     Repositories,
     /// Connects agents.
     Connect,
-    /// The window's log in the person's editor.
+    /// Opens the window's log in the person's editor.
     Log,
     /// Zooms the window.
     Zoom(Zooming),
-    /// Moves the selection by rows; to an end at the limits.
+    /// Moves the selection by rows; `isize::MIN` and `isize::MAX` move it to an end.
     Step(isize),
     /// Selects or deselects the open row.
     Choose,
@@ -41,64 +41,64 @@ pub enum Act {
     ChooseAll,
     /// Shows what was held back.
     New,
-    /// To the search field.
+    /// Focuses the search field.
     Search,
-    /// What the list can be limited to.
+    /// Shows or hides the values of the filter.
     Facets,
-    /// To the time of which the knowledge is shown.
+    /// Focuses the field for the time whose knowledge is shown.
     Then,
-    /// From a time that is past back to now.
+    /// Returns from a past time to now.
     Now,
-    /// Opens the menu of what is read.
+    /// Opens the menu of the open engram.
     Menu,
-    /// The whole claim in its row.
+    /// Shows the whole claim in its row, or cuts it again.
     Expand,
-    /// Away from what is open, back to the list.
+    /// Closes the topmost open thing, or returns to the list.
     Back,
-    /// To what was shown before, or after, by as many steps.
+    /// Goes this many steps forward in the history; if negative, back.
     Go(i32),
-    /// To the first source.
+    /// Focuses the first source.
     First,
-    /// To a source by its number.
+    /// Focuses a source by its number.
     Pointer,
-    /// To a view by its number.
+    /// Shows a view by its number.
     View,
-    /// What was done last, taken back.
+    /// Undoes the last action.
     Undo,
-    /// The file in the person's editor.
+    /// Opens the file in the person's editor.
     Open,
-    /// The exact pointer on the clipboard.
+    /// Copies the exact pointer.
     Copy,
     /// Copies the claim, or all selected ones.
     CopyClaim,
-    /// A link that leads here, on the clipboard.
+    /// Copies a link to what is open.
     Link,
-    /// The commits that wrote the lines.
+    /// Shows the commits that wrote the lines.
     Blame,
-    /// What became of them.
+    /// Shows what became of the lines.
     Changes,
-    /// The conflict that the engram is in.
+    /// Shows the conflict that the engram is in.
     Dispute,
-    /// Versions and voices.
+    /// Shows the history of the claim.
     History,
-    /// It is still true.
+    /// Says that the claim is still true.
     True,
-    /// It is no longer true.
+    /// Says that the claim is no longer true.
     False,
-    /// Nobody knows.
+    /// Says that the person does not know.
     Unsure,
     /// Corrects the claim.
     Correct,
     /// Adds a claim by hand.
     Add,
-    /// Closes its window.
+    /// Closes the claim's window.
     Forget,
-    /// Erases its text.
+    /// Erases the claim's text.
     Redact,
 }
 
 impl Act {
-    /// Whether it means the same in every list: it moves through it, or away.
+    /// Whether it means the same in every list: it moves through the list, or leaves it.
     pub(crate) fn moves(self) -> bool {
         matches!(
             self,
@@ -113,7 +113,7 @@ impl Act {
         )
     }
 
-    /// Whether it acts on a source that is read.
+    /// Whether it acts on an open source.
     pub(crate) fn is_of_source(self) -> bool {
         matches!(
             self,
@@ -121,7 +121,7 @@ impl Act {
         )
     }
 
-    /// Whether it changes the memory, which the past does not let.
+    /// Whether it changes the memory, which is not possible while a past time is shown.
     pub fn writes(self) -> bool {
         matches!(
             self,
@@ -148,29 +148,29 @@ pub enum Zooming {
     Reset,
 }
 
-/// Where a command holds.
+/// Where a command applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// Everywhere, also where somebody types.
+    /// Everywhere, even while the person types.
     Always,
-    /// Where the list is.
+    /// Where there is a list.
     List,
-    /// Where an engram is read.
+    /// Where an engram is open.
     Engram,
-    /// Where one is read whose evidence changed.
+    /// Where an engram is open whose evidence changed.
     Drifted,
 }
 
-/// One thing that can be done.
+/// One command.
 #[derive(Debug)]
 pub struct Command {
-    /// Stable name.
+    /// Its stable name.
     pub id: &'static str,
     /// What it does, for people.
     pub title: &'static str,
-    /// What is done.
+    /// What it does.
     pub(crate) does: CommandKind,
-    /// Where.
+    /// Where it applies.
     pub holds: Holds,
     /// Chords that do it: `Mod+` is Ctrl, or Command on a Mac.
     pub keys: &'static [&'static str],
@@ -179,9 +179,9 @@ pub struct Command {
 /// What a command does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CommandKind {
-    /// What means the same in every view that knows it.
+    /// An action with the same meaning in every view that supports it.
     Shared(Act),
-    /// What one view alone has.
+    /// An action of one view alone.
     Own(ViewCommand),
 }
 
@@ -189,14 +189,14 @@ pub(crate) enum CommandKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewCommand {
     pub(crate) does: fn(App),
-    /// Whether there is something to do it to.
+    /// Whether there is something to act on.
     pub(crate) may: fn(App) -> bool,
-    /// It says something of what is open, so that a person must see that first.
+    /// Whether it judges the open item, so that a person must see that first.
     pub(crate) judges: bool,
 }
 
 impl Command {
-    /// A command of one view: what it does, and whether there is something to do it to.
+    /// Makes a command of one view from what it does and whether there is something to act on.
     pub(crate) const fn own(
         id: &'static str,
         title: &'static str,
@@ -217,7 +217,7 @@ impl Command {
         }
     }
 
-    /// One that says something of what is open, so that a person must see that first.
+    /// Marks the command as one that judges the open item, so that a person must see that first.
     pub(crate) const fn that_judges(self) -> Self {
         let does = match self.does {
             CommandKind::Own(own) => CommandKind::Own(ViewCommand {
@@ -229,7 +229,7 @@ impl Command {
         Self { does, ..self }
     }
 
-    /// What it does in every view, if it is not of one alone.
+    /// Returns what it does in every view, unless it belongs to one view alone.
     pub(crate) fn act(&self) -> Option<Act> {
         match self.does {
             CommandKind::Shared(act) => Some(act),
@@ -237,7 +237,7 @@ impl Command {
         }
     }
 
-    /// Whether it means anything while this view is on the screen.
+    /// Whether it has a meaning while this view is on the screen.
     pub(crate) fn is_for(&self, view: &View) -> bool {
         match self.does {
             CommandKind::Shared(_) if self.holds == Holds::Always => true,
@@ -247,7 +247,8 @@ impl Command {
     }
 }
 
-/// All commands in the groups of the sheet and the guide: those that views share, then each view's own.
+/// Returns all commands in the groups of the sheet and the guide: first those that views share,
+/// then each view's own.
 pub(crate) fn groups() -> Vec<(&'static str, Vec<&'static Command>)> {
     let of = |holds: &[Holds]| {
         let all = COMMANDS.iter();
@@ -266,18 +267,18 @@ pub(crate) fn groups() -> Vec<(&'static str, Vec<&'static Command>)> {
     groups
 }
 
-/// The shared one that does this.
+/// Returns the shared command with this action.
 pub fn by(act: Act) -> Option<&'static Command> {
     COMMANDS.iter().find(|it| it.act() == Some(act))
 }
 
-/// All that mean something while this view is on the screen.
+/// Returns all commands that have a meaning while this view is on the screen.
 pub(crate) fn of(view: &View) -> impl Iterator<Item = &'static Command> + use<'_> {
     let all = COMMANDS.iter().chain(view.commands());
     all.filter(|it| it.is_for(view))
 }
 
-/// A title with the keys behind it, for a tooltip.
+/// Returns a command's title followed by its keys, for a tooltip.
 pub fn tip(command: &Command, is_mac: bool) -> String {
     match command.keys.first() {
         Some(chord) => format!("{} ({})", command.title, caps(chord, is_mac).join(" ")),
@@ -285,7 +286,7 @@ pub fn tip(command: &Command, is_mac: bool) -> String {
     }
 }
 
-/// The page of the guide.
+/// Returns the page of the guide.
 pub fn guide() -> String {
     let mut page = "# Keys of the window\n\nEvery command is also in the palette (Ctrl+K, ⌘K on a Mac), and the window lists them with `?`. Keys without Ctrl do nothing while you type.\n".to_owned();
     for (title, commands) in groups() {

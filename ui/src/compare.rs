@@ -6,39 +6,38 @@ use engram_model::{Piece, Side, SourceLine};
 
 use crate::align::{best, shared};
 
-/// Unchanged rows that stay above and below what changed.
+/// Unchanged rows that stay above and below a change.
 const AROUND: usize = 3;
 /// Fewer rows than this are not worth a fold.
 const FEWEST: usize = 4;
-/// Replaced lines are matched each with each up to this many pairs, and in order beyond.
+/// Most pairs of replaced lines that are all compared; beyond this, lines are paired in order.
 const MOST_PAIRS: usize = 2_500;
-/// Words are matched each with each up to this many pairs; beyond, only the ends of lines.
+/// Most pairs of words that are all compared; beyond this, only the ends of lines are.
 const MOST_WORDS: usize = 40_000;
-/// The share of the longer of two lines, in percent, that both must have to be paired.
+/// The share of the longer line, in percent, that two lines must have in common to be paired.
 const ALIKE: usize = 40;
 
-/// A row of the two texts; what has no counterpart stands alone.
+/// A row of the two texts; a line without a counterpart stands alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair<'a> {
-    /// As it was pinned.
+    /// The line as it was pinned.
     pub then: Option<&'a SourceLine>,
-    /// As it is.
+    /// The line as it is now.
     pub now: Option<&'a SourceLine>,
 }
 
 /// What a row of the comparison shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ComparisonRow<'a> {
-    /// Lines beside each other.
+    /// Two lines beside each other.
     Pair(Pair<'a>),
-    /// Unchanged lines far from any change, until they are asked for.
+    /// Unchanged lines far from any change, hidden until the person asks for them.
     Fold(Vec<Pair<'a>>),
     /// This many unchanged lines that were not sent.
     Gap(u32),
 }
 
-/// The rows of two texts: replaced lines stand beside the most similar new
-/// ones, in order.
+/// Returns the rows of two texts: replaced lines are beside the most similar new ones, in order.
 pub fn rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
     let pairs = pairs(lines);
     let mut rows = Vec::new();
@@ -73,8 +72,8 @@ pub fn rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
     rows
 }
 
-/// The rows, with the lines of open folds in their place. Each with its number in [`rows`], by which a fold
-/// is opened.
+/// Returns the rows, with the lines of open folds in place of the folds. Each has its number in
+/// [`rows`], by which a fold is opened.
 pub fn unfolded_rows(
     lines: &[SourceLine],
     is_open: impl Fn(usize) -> bool,
@@ -91,7 +90,8 @@ pub fn unfolded_rows(
     all
 }
 
-/// How many of these rows to draw for about `most`: a change that was cut would look like lines deleted.
+/// Returns how many of these rows to draw for about `most`: a change that was cut would look like
+/// deleted lines.
 pub fn drawn(rows: &[(usize, ComparisonRow<'_>)], most: usize) -> usize {
     let is_change = |(_, row): &(usize, ComparisonRow<'_>)| matches!(row, ComparisonRow::Pair(pair) if pair.side() != Side::Both);
     let (shown, rest) = rows.split_at(most.min(rows.len()));
@@ -103,7 +103,7 @@ pub fn drawn(rows: &[(usize, ComparisonRow<'_>)], most: usize) -> usize {
     shown.len() + more
 }
 
-/// The lines for the one-column form, with a sign in place of each fold.
+/// Returns the lines for the one-column form, with a sign in place of each fold.
 pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLine> {
     let sign = |count: u32| SourceLine {
         side: Side::Hunk,
@@ -145,14 +145,14 @@ pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLi
 }
 
 impl Pair<'_> {
-    /// The kind of its lines: an unpaired line, or one beside a different line, was changed.
+    /// The side of its lines: a line that is unpaired, or beside a different one, was changed.
     fn side(&self) -> Side {
         let line = self.then.or(self.now);
         line.map_or(Side::Both, |it| it.side)
     }
 }
 
-/// How many lines were not sent at the pair `at`; 0 if unknown.
+/// Returns how many lines were not sent at the pair `at`; 0 if unknown.
 fn missing(pairs: &[Pair<'_>], at: usize) -> u32 {
     let number = |it: &Pair<'_>| it.then.map(|it| it.before).filter(|it| *it > 0);
     let before = pairs.iter().take(at).rev().find_map(number);
@@ -183,8 +183,8 @@ fn pairs(lines: &[SourceLine]) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// Matched lines stand beside each other; those between them pair up in order, as far as they
-/// go.
+/// Adds the matched lines beside each other; the lines between them pair up in order, as far as
+/// they go.
 fn beside<'a>(
     pairs: &mut Vec<Pair<'a>>,
     removed: &mut Vec<&'a SourceLine>,
@@ -211,7 +211,7 @@ fn beside<'a>(
     added.clear();
 }
 
-/// Which line became which, in order, with the highest similarity in all.
+/// Returns which line became which, in order, with the highest total similarity.
 fn matches(removed: &[&SourceLine], added: &[&SourceLine]) -> Vec<(usize, usize)> {
     let (height, width) = (removed.len(), added.len());
     if height * width > MOST_PAIRS {
@@ -233,7 +233,7 @@ fn matches(removed: &[&SourceLine], added: &[&SourceLine]) -> Vec<(usize, usize)
     })
 }
 
-/// The share of the longer of two lines that both have, in percent; 0 if too small.
+/// Returns the share of the longer line that both have in common, in percent; 0 if too small.
 fn likeness(then: &[String], now: &[String]) -> usize {
     let length = |words: &[String]| words.iter().map(String::len).sum::<usize>();
     let (mut left, mut right) = (then.iter().peekable(), now.iter().peekable());
@@ -257,7 +257,7 @@ fn likeness(then: &[String], now: &[String]) -> usize {
 /// Where two lines differ, in bytes of each.
 pub type DifferingRanges = (Vec<Range<usize>>, Vec<Range<usize>>);
 
-/// The words in which two lines differ. None if they share too little for a mark to
+/// Returns the words in which two lines differ; none if the lines share too little for marks to
 /// help.
 pub fn differing(then: &str, now: &str) -> Option<DifferingRanges> {
     let (a, b) = (words(then), words(now));
@@ -273,7 +273,7 @@ pub fn differing(then: &str, now: &str) -> Option<DifferingRanges> {
     (length(&kept) * 100 >= most * ALIKE).then(|| (ranges(&a, &same.0), ranges(&b, &same.1)))
 }
 
-/// For each line, where it differs from its pair.
+/// Returns for each line where it differs from its pair.
 pub fn marks(lines: &[SourceLine]) -> Vec<Vec<Range<usize>>> {
     let mut found: HashMap<*const SourceLine, Vec<Range<usize>>> = HashMap::new();
     for pair in pairs(lines) {
@@ -289,7 +289,7 @@ pub fn marks(lines: &[SourceLine]) -> Vec<Vec<Range<usize>>> {
     marks.map(Option::unwrap_or_default).collect()
 }
 
-/// The ranges of differing words, with the blanks between two of them.
+/// Returns the ranges of differing words, with the blanks between two of them.
 fn ranges(words: &[&str], same: &[bool]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let (mut at, mut is_near) = (0, false);
@@ -332,7 +332,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// The lines without their common indent: the same blanks and tabs.
+/// Returns the lines without their common indent of blanks and tabs.
 pub fn without_indent(lines: &[SourceLine]) -> Vec<SourceLine> {
     let full = lines
         .iter()
@@ -509,7 +509,7 @@ mod tests {
             assert_eq!(drawn(&rows, most), want, "{most}");
         }
         assert_eq!(drawn(&[], 3), 0);
-        // What is far from a change, once it is asked for.
+        // Unchanged lines far from the change are drawn once their fold is open.
         let given = lines(&[vec!["-a"], vec![" same"; 9]].concat());
         let count = |is_open: bool| unfolded_rows(&given, |_| is_open).len();
         assert_eq!((count(false), count(true)), (5, 10));

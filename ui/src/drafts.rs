@@ -1,4 +1,4 @@
-//! What a person wrote and has not stored, as it outlives a reload of the page.
+//! What a person wrote and has not stored, as it is kept over a reload of the page.
 
 use std::collections::BTreeMap;
 
@@ -16,28 +16,28 @@ pub struct Drafts {
     pub corrections: BTreeMap<EngramId, String>,
     /// A new claim.
     pub claim: String,
-    /// Its evidence.
+    /// The evidence of the new claim.
     pub pointer: String,
-    /// Its kind, once chosen.
+    /// The kind of the new claim, once chosen.
     pub kind: Option<Kind>,
-    /// Its topic.
+    /// The topic of the new claim.
     pub topic: String,
 }
 
 impl Drafts {
-    /// As they were kept; none where that cannot be read.
+    /// Reads drafts that were kept; returns empty ones if they cannot be read.
     pub fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// As they are kept; nothing without any, or with far too much.
+    /// Returns the drafts as they are kept; none if they are empty or far too long.
     pub fn text(&self) -> Option<String> {
         let text = serde_json::to_string(self).ok();
         text.filter(|it| *self != Self::default() && it.len() <= MOST)
     }
 }
 
-/// Whether a draft may be kept: not one that was refused for a secret.
+/// Whether a draft may be kept: one that was refused for a secret may not.
 pub fn may_keep(refusal: Option<&Refusal>) -> bool {
     refusal.is_none_or(|it| it.code != Code::SecretDetected)
 }

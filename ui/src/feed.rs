@@ -1,4 +1,4 @@
-//! What the list holds: engrams in the order of their places, newest first, kept up to date from journal
+//! The engrams of the list in the order of their places, newest first, kept up to date from journal
 //! entries.
 
 use std::{
@@ -14,35 +14,35 @@ use jiff::Timestamp;
 
 use crate::words::State;
 
-/// Most engrams that stay in memory; those beyond are paged in again when they are scrolled to.
+/// Most engrams that stay in memory; others are loaded again when scrolled to.
 pub const MOST: usize = 2_000;
 
-/// A stretch of the engrams of one project, newest first; as a rule the newest.
+/// A stretch of the engrams of one project, newest first; usually the newest.
 #[derive(Clone, Debug, Default)]
 pub struct EngramList {
     rows: VecDeque<Arc<Engram>>,
-    /// Arrived while the person reads further down; newest first.
+    /// Engrams that arrived while the person reads further down, newest first.
     waiting: VecDeque<Arc<Engram>>,
-    /// Arrived too, and were not kept: they are read when they are asked for.
+    /// How many others arrived and were not kept; they are read on request.
     missed: usize,
     known: HashSet<EngramId>,
-    /// Old version to the newer one.
+    /// Maps an old version to the newer one.
     replaced: HashMap<EngramId, EngramId>,
     head: u64,
-    /// The place before which older engrams are asked for; none when all are here.
+    /// The place before which older engrams are requested; none when all are loaded.
     older: Option<u64>,
-    /// The place after which newer ones are asked for; none while the list reaches the newest.
+    /// The place after which newer engrams are requested; none while the list reaches the newest.
     newer: Option<u64>,
-    /// Conflicts that may be open no longer, or again: no entry says so of every claim in them.
+    /// Conflicts that may have closed or reopened: no entry reports this for every claim in them.
     doubtful: Vec<ConflictId>,
     /// Whether the first page has come.
     is_read: bool,
-    /// What the list is limited to: new engrams that are not like this are not listed.
+    /// The filter of the list: new engrams that do not match it are not listed.
     filter: Filter,
 }
 
 impl EngramList {
-    /// Begins again from the newest page of what `filter` leaves.
+    /// Starts again from the newest page of what `filter` leaves.
     pub fn load(&mut self, page: FeedPage, filter: Filter) {
         *self = Self {
             filter,
@@ -53,8 +53,8 @@ impl EngramList {
         self.add_older(page);
     }
 
-    /// Lists nothing until the first page comes: what is here is of another time. The journal is followed
-    /// from where it is.
+    /// Lists nothing until the first page comes, since the current rows are of another time. The
+    /// journal is still followed from where it is.
     pub fn clear(&mut self) {
         *self = Self {
             head: self.head,
@@ -67,7 +67,7 @@ impl EngramList {
         self.is_read
     }
 
-    /// Begins again from the oldest page of what the filter leaves, oldest first.
+    /// Starts again from the oldest page of what the filter leaves, oldest first.
     pub fn load_oldest(&mut self, page: FeedPage) {
         let (missed, newer) = (self.waiting_new(), page.next);
         *self = Self {
@@ -114,7 +114,7 @@ impl EngramList {
                 self.rows.push_front(Arc::from(engram));
             }
         }
-        // What arrived after the page was read is asked for too.
+        // What arrived after the page was read must be requested too.
         let is_newest = page.next.is_none() && page.head >= self.head;
         self.newer = if is_newest {
             None
@@ -136,7 +136,7 @@ impl EngramList {
                 continue; // sent again after a reconnect
             }
             self.head = entry.seq;
-            // What held then stays as it was, but for what is erased.
+            // What held at a past time stays as it was, except for erasures.
             let is_past = self.filter.held_at.is_some() || !self.is_read;
             if is_past && !matches!(entry.change, Change::Redacted(_)) {
                 continue;
@@ -166,7 +166,7 @@ impl EngramList {
                         (engram.ttl, engram.expires_at) = (None, None);
                     }
                 }),
-                // Nobody can look any more, or somebody can again: what is shown is read anew then.
+                // The repository became available or unavailable: what is shown is then read again.
                 Change::Anchored { engrams, .. } if engrams.is_empty() => {
                     for engram in self.rows.iter_mut().chain(&mut self.waiting) {
                         Arc::make_mut(engram).health = None;
@@ -178,7 +178,8 @@ impl EngramList {
                     }
                 }
                 Change::Conflict { id, engrams, .. } => self.dispute(id, &engrams),
-                // What a verdict closes and stores has entries of its own; this says why it closed.
+                // What a verdict closes and stores has entries of its own; this entry says why it
+                // closed.
                 Change::Resolved {
                     id, how, closed, ..
                 } => {
@@ -206,7 +207,7 @@ impl EngramList {
         new
     }
 
-    /// What an engram is in conflict with may be so no longer, now that it ended.
+    /// Records that conflicts of these ended engrams may have closed.
     fn doubt(&mut self, ended: impl IntoIterator<Item = EngramId>) {
         for id in ended {
             let conflicts = self.get(id).map(|it| it.conflicts.clone());
@@ -214,7 +215,7 @@ impl EngramList {
         }
     }
 
-    /// The conflicts to ask about since they were last asked about.
+    /// Returns the conflicts to ask about since the last call.
     pub fn take_doubtful(&mut self) -> Vec<ConflictId> {
         let mut all = std::mem::take(&mut self.doubtful);
         all.sort_unstable();
@@ -222,7 +223,7 @@ impl EngramList {
         all
     }
 
-    /// Takes in between which engrams a conflict is open, as just read: none where it is not.
+    /// Sets the engrams between which a conflict is open, as just read; none if it is not open.
     pub fn learn_conflict(&mut self, id: ConflictId, between: &[EngramId]) {
         for engram in self.rows.iter_mut().chain(&mut self.waiting) {
             if engram.conflicts.contains(&id) {
@@ -242,7 +243,7 @@ impl EngramList {
         }
     }
 
-    /// Takes in a new engram; returns whether it is listed as new.
+    /// Adds a new engram; returns whether it is listed as new.
     fn arrive(&mut self, engram: Box<Engram>, hold: bool) -> bool {
         if !self.filter.admits(&engram, engram.recorded_at) {
             self.replace(&engram);
@@ -264,7 +265,7 @@ impl EngramList {
         true
     }
 
-    /// A version with the words of an earlier one takes its place: nothing moves.
+    /// Puts a version with the words of an earlier one in its place, so that nothing moves.
     fn stand_in(&mut self, engram: Box<Engram>, hold: bool) {
         self.replace(&engram);
         if self.known.contains(&engram.id) {
@@ -279,7 +280,7 @@ impl EngramList {
             *row = Arc::from(engram);
             return;
         }
-        // Beyond either end, it comes with its page.
+        // A version beyond either end comes with its page.
         let is_within = self.older.is_none_or(|older| place >= older)
             && self.newer.is_none_or(|newer| place <= newer);
         if is_within {
@@ -288,7 +289,7 @@ impl EngramList {
         }
     }
 
-    /// Puts it in its place, in the list or among those held back.
+    /// Inserts an engram at its place, in the list or among those held back.
     fn insert(&mut self, engram: Arc<Engram>, hold: bool) {
         let to = if hold {
             &mut self.waiting
@@ -305,7 +306,7 @@ impl EngramList {
         self.rows.front().map(|it| it.placed())
     }
 
-    /// Shows what was held back; false where it must be read, since it was not kept.
+    /// Shows what was held back; returns false if that must be read, since it was not kept.
     pub fn release(&mut self) -> bool {
         if self.newer.is_some() {
             return false;
@@ -338,17 +339,17 @@ impl EngramList {
         self.head
     }
 
-    /// The place before which older entries are asked for; nothing when all are here.
+    /// The place before which older entries are requested; none when all are loaded.
     pub fn next_page(&self) -> Option<u64> {
         self.older
     }
 
-    /// The place after which newer entries are asked for; nothing while the list reaches the newest.
+    /// The place after which newer entries are requested; none while the list reaches the newest.
     pub fn newer_page(&self) -> Option<u64> {
         self.newer
     }
 
-    /// Whether there is nothing at all, here or further back.
+    /// Whether there is nothing at all, loaded or not.
     pub fn is_empty(&self) -> bool {
         self.is_read
             && self.filter.is_empty()
@@ -357,17 +358,17 @@ impl EngramList {
             && self.older.is_none()
     }
 
-    /// Newest first, as they lie.
+    /// Iterates over the listed engrams, newest first.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Engram>> {
         self.rows.iter()
     }
 
-    /// Newest first.
+    /// Returns the listed engrams, newest first.
     pub fn rows(&self) -> Vec<Arc<Engram>> {
         self.rows.iter().cloned().collect()
     }
 
-    /// One engram, as it is now.
+    /// Returns an engram, as it is now.
     pub fn get(&self, id: EngramId) -> Option<Arc<Engram>> {
         self.rows
             .iter()
@@ -398,28 +399,28 @@ impl EngramList {
         }
     }
 
-    /// The version that took the place of this one.
+    /// Returns the version that replaced this one.
     pub fn newer(&self, id: EngramId) -> Option<EngramId> {
         self.replaced.get(&id).copied()
     }
 
-    /// Learns which versions of a claim replaced which.
+    /// Records which versions of a claim replaced which.
     pub fn learn_versions<'e>(&mut self, versions: impl Iterator<Item = &'e Engram>) {
         versions.for_each(|it| self.replace(it));
     }
 
-    /// Takes in the state of an engram's evidence, as just read.
+    /// Sets the state of an engram's evidence, as just read.
     pub fn learn_health(&mut self, id: EngramId, health: Option<Health>) {
         self.edit(id, |it| it.health = health);
     }
 
-    /// Whether it was not listed before.
+    /// Records an engram; returns whether it was not listed before.
     fn learn(&mut self, engram: &Engram) -> bool {
         self.replace(engram);
         self.known.insert(engram.id)
     }
 
-    /// Closes the version whose place it takes.
+    /// Closes the version that this one replaces.
     fn replace(&mut self, engram: &Engram) {
         let Some(old) = engram.supersedes.or(engram.restores) else {
             return;
@@ -438,7 +439,7 @@ impl EngramList {
         }
     }
 
-    /// A to-do asks about a claim.
+    /// Records that a to-do asks about a claim.
     fn ask(&mut self, about: LineageId, todo: EngramId) {
         let all = self.rows.iter_mut().chain(&mut self.waiting);
         for engram in all.filter(|it| it.lineage_id == about && it.valid_until.is_none()) {
@@ -446,7 +447,7 @@ impl EngramList {
         }
     }
 
-    /// What a to-do asked is answered.
+    /// Records that a to-do is answered.
     fn answer(&mut self, todo: EngramId) {
         let all = self.rows.iter_mut().chain(&mut self.waiting);
         for engram in all.filter(|it| it.asked == Some(todo)) {
@@ -454,7 +455,7 @@ impl EngramList {
         }
     }
 
-    /// Redaction erases the text in every version that carries it.
+    /// Erases the text in every version that has it.
     fn redact(&mut self, id: EngramId, at: Timestamp) {
         let Some(hash) = self.get(id).map(|it| it.content_hash.clone()) else {
             return;
@@ -469,7 +470,7 @@ impl EngramList {
         }
     }
 
-    /// Of a list of what holds, what ended leaves it.
+    /// Removes ended engrams from a list of what holds.
     fn drop_ended(&mut self) {
         for rows in [&mut self.rows, &mut self.waiting] {
             for ended in rows.iter().filter(|it| it.valid_until.is_some()) {
@@ -479,7 +480,7 @@ impl EngramList {
         }
     }
 
-    /// The versions of these lineages leave the list.
+    /// Removes the versions of these lineages from the list.
     fn unlist(&mut self, lineages: &[LineageId]) {
         for rows in [&mut self.rows, &mut self.waiting] {
             rows.retain(|engram| {
@@ -492,14 +493,14 @@ impl EngramList {
         }
     }
 
-    /// Lets go of the oldest beyond [`MOST`].
+    /// Drops the oldest engrams beyond [`MOST`].
     fn trim(&mut self) {
         if self.rows.len() > MOST {
             let gone: Vec<_> = self.rows.drain(MOST..).collect();
             self.let_go(gone);
             self.older = self.rows.back().map(|it| it.placed());
         }
-        // Versions that were replaced and never listed.
+        // Forgets replaced versions that were never listed.
         if self.replaced.len() > 2 * MOST {
             self.replaced.retain(|old, _| self.known.contains(old));
         }

@@ -1,19 +1,19 @@
-//! How well a text is what somebody typed a part of.
+//! Fuzzy search: how well a text matches what somebody typed of it.
 
-/// A text that fits: the higher the better, and which of its characters were meant.
+/// A match: the score, the higher the better, and the characters that matched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fit {
-    /// Beginnings of words and runs count more than scattered letters.
+    /// Starts of words and runs count more than scattered letters.
     pub score: i32,
-    /// Places of the characters, rising.
+    /// Indices of the characters, rising.
     pub at: Vec<usize>,
 }
 
-/// Longest text that is looked at, in characters.
+/// Longest text that is searched, in characters.
 const MOST: usize = 600;
 
-/// Every word of `query` must be in `text`, in any order: as it is, or as letters close together that
-/// begin where a word does.
+/// Matches if every word of `query` is in `text`, in any order: literally, or as letters close
+/// together that begin where a word does.
 pub fn fit(query: &str, text: &str) -> Option<Fit> {
     let text: Vec<char> = text.chars().take(MOST).flat_map(lower).collect();
     let mut fit = Fit {
@@ -31,7 +31,7 @@ pub fn fit(query: &str, text: &str) -> Option<Fit> {
     Some(fit)
 }
 
-/// One for one, so that places stay those of the text.
+/// Lowercases one character to one, so that the indices stay those of the text.
 fn lower(c: char) -> Option<char> {
     let mut all = c.to_lowercase();
     match (all.next(), all.next()) {
@@ -77,7 +77,7 @@ fn scattered(word: &[char], text: &[char]) -> Option<(i32, Vec<usize>)> {
         .max_by_key(|(score, _)| *score)
 }
 
-/// A text in pieces, those that were meant marked.
+/// Splits a text into pieces, each with whether it matched.
 pub fn pieces(text: &str, at: &[usize]) -> Vec<(bool, String)> {
     let mut pieces: Vec<(bool, String)> = Vec::new();
     for (index, c) in text.chars().enumerate() {

@@ -19,21 +19,21 @@ pub struct HistoryEntry {
     pub did: &'static str,
     /// When.
     pub at: Timestamp,
-    /// The version that came of it, with its claim.
+    /// The version that resulted, with its claim.
     pub version: Option<(EngramId, String)>,
     /// The words that it replaced, if they differ.
     pub before: Option<String>,
-    /// Where the evidence of that version is otherwise than that of the one before: from, to.
+    /// Where the evidence of that version differs from the previous version's: from, to.
     pub moved: Option<(String, String)>,
-    /// That version ended, and can hold again.
+    /// Whether that version ended and can be restored.
     pub can_restore: bool,
-    /// It is somebody else saying the same.
+    /// Whether somebody else said the same.
     pub is_voice: bool,
-    /// The conflict whose verdict it is.
+    /// The conflict whose verdict this entry reports.
     pub conflict: Option<ConflictId>,
 }
 
-/// What the entries of a claim's log come to, in their order.
+/// Returns the history in the entries of a claim's log, in their order.
 pub fn history(entries: &[Entry]) -> Vec<HistoryEntry> {
     let stored = entries.iter().filter_map(|it| it.change.stored());
     let all: HashMap<EngramId, &Engram> = stored.map(|it| (it.id, it)).collect();
@@ -101,7 +101,7 @@ fn did(did: Did) -> &'static str {
     }
 }
 
-/// The first evidence that is elsewhere, or is another.
+/// Returns the first evidence that moved or was replaced.
 fn moved(before: &Engram, now: &Engram) -> Option<(String, String)> {
     let pairs = before.pointers.iter().zip(&now.pointers);
     let (from, to) = pairs

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// Where each row stands, in CSS pixels from the top of the list.
+/// Where each row is, in CSS pixels from the top of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Top of every row, and at the end the height of all.
+    /// The top of every row, and at the end the total height.
     tops: Vec<u32>,
 }
 
@@ -16,7 +16,7 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// From the heights of the rows, first to last.
+    /// Makes a layout from the heights of the rows, first to last.
     pub fn new(heights: impl IntoIterator<Item = u32>) -> Self {
         let mut tops = vec![0];
         let mut at = 0u32;
@@ -32,7 +32,7 @@ impl Layout {
         self.tops.len() - 1
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -42,12 +42,12 @@ impl Layout {
         self.tops.last().copied().unwrap_or(0)
     }
 
-    /// Top of a row; the end of the list for an index beyond it.
+    /// Top of a row; the end of the list if the index is beyond it.
     pub fn top(&self, index: usize) -> u32 {
         self.tops.get(index).copied().unwrap_or(self.total())
     }
 
-    /// The rows to draw: those on the screen and `spare` on each side.
+    /// Returns the rows to draw: those on the screen and `spare` more on each side.
     pub fn window(&self, scroll: u32, viewport: u32, spare: usize) -> Range<usize> {
         let rows = self.tops.get(1..).unwrap_or_default();
         let first = rows.partition_point(|&bottom| bottom <= scroll);
@@ -56,7 +56,7 @@ impl Layout {
         first.saturating_sub(spare)..last.max(first).saturating_add(spare).min(self.len())
     }
 
-    /// Where to scroll so that a row is whole on the screen; nothing when it is.
+    /// Returns where to scroll so that a row is entirely on the screen; none if it already is.
     pub fn reveal(&self, index: usize, scroll: u32, viewport: u32) -> Option<u32> {
         if index >= self.len() {
             return None;

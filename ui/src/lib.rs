@@ -1,10 +1,10 @@
 //! The window's front end: it shows what the engine answers and sends what the person asks.
 //!
-//! All of it is compiled for the host too, where it is tested: a page is reached through `app/dom.rs`, and
-//! what acts on one does nothing there.
+//! All of it also compiles for the host, where it is tested: a page is reached through
+//! `app/dom.rs`, and functions that act on a page do nothing on the host.
 //!
-//! **Never:** decides nothing that the engine decides, knows no crate but the model, reads no file,
-//! and reaches the engine through one [`app::Backend`](crate) alone.
+//! **Never:** decides what the engine decides, knows a crate other than the model, reads a file, or
+//! reaches the engine other than through [`app::Backend`](crate).
 
 pub mod align;
 pub mod commands;

@@ -2,17 +2,17 @@
 
 use engram_model::{Lines, Pin, Pointer, Side, SourceReply, Target};
 
-/// Marked lines, from where marking began to where it is, in either direction.
+/// Marked lines, from where marking began to where it is now, in either direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marking {
     /// Where it began.
     pub from: u32,
-    /// Where it is.
+    /// Where it is now.
     pub to: u32,
 }
 
 impl Marking {
-    /// One line.
+    /// Marks one line.
     pub fn at(line: u32) -> Self {
         Self {
             from: line,
@@ -20,12 +20,12 @@ impl Marking {
         }
     }
 
-    /// From where it began to this line.
+    /// Extends or shrinks the marking to this line.
     pub fn reaching(self, to: u32) -> Self {
         Self { to, ..self }
     }
 
-    /// Extends by a line, within the source.
+    /// Moves the end of the marking by a line, within the source.
     pub fn stepped(self, is_down: bool, within: Lines) -> Self {
         let to = if is_down {
             self.to.saturating_add(1)
@@ -35,7 +35,7 @@ impl Marking {
         self.reaching(to.clamp(within.start, within.end))
     }
 
-    /// What is marked.
+    /// Returns the marked lines.
     pub fn lines(self) -> Lines {
         Lines {
             start: self.from.min(self.to),
@@ -44,7 +44,7 @@ impl Marking {
     }
 }
 
-/// The lines of a source that can be marked; none if it does not show lines of one file.
+/// Returns the lines of a source that can be marked; none if it does not show lines of one file.
 pub fn markable(source: &SourceReply) -> Option<Lines> {
     let numbers = || source.lines.iter().map(|it| it.number).filter(|it| *it > 0);
     let lines = Lines {
@@ -54,7 +54,7 @@ pub fn markable(source: &SourceReply) -> Option<Lines> {
     pointer(source, lines).map(|_| lines)
 }
 
-/// The pointer to lines of a source, with the source's pin.
+/// Returns the pointer to lines of a source, with the source's pin.
 pub fn pointer(source: &SourceReply, lines: Lines) -> Option<Pointer> {
     let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
     if is_compared || source.found_in.is_some() {
@@ -62,7 +62,7 @@ pub fn pointer(source: &SourceReply, lines: Lines) -> Option<Pointer> {
     }
     let (path, pin) = match &source.pointer.target {
         Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => (path, pin),
-        // An artifact pinned by its digest may be no file of the repository.
+        // An artifact pinned by its digest may not be a file of the repository.
         Target::Artifact {
             name,
             pin: pin @ Pin::Rev(_),

@@ -9,18 +9,18 @@ use crate::words::{self, say};
 pub struct BatchOutcome<T, D> {
     /// What was done, with the results.
     pub done: Vec<(T, D)>,
-    /// What was refused for its own reasons.
+    /// What was refused for a reason of its own.
     pub refused: Vec<T>,
     /// Why the first of them was refused.
     pub first: Option<Refusal>,
-    /// What was not tried, because the run ended before.
+    /// What was not tried, because the run ended first.
     pub left: Vec<T>,
-    /// Why it ended, if not by the person.
+    /// Why the run ended, unless the person stopped it.
     pub ended: Option<Refusal>,
 }
 
 impl<T, D> BatchOutcome<T, D> {
-    /// Begins with all of these to do.
+    /// Starts with all of these to do.
     pub fn of(mut all: Vec<T>) -> Self {
         all.reverse();
         Self {
@@ -32,12 +32,12 @@ impl<T, D> BatchOutcome<T, D> {
         }
     }
 
-    /// The next one.
+    /// Returns the next one.
     pub fn next(&self) -> Option<&T> {
         self.left.last()
     }
 
-    /// Takes the answer for the next one; returns whether to go on.
+    /// Records the answer for the next one; returns whether to go on.
     pub fn answer(&mut self, answer: Result<D, Refusal>) -> bool {
         match answer {
             Err(refusal) if !is_of_one(refusal.code) => {
@@ -53,7 +53,7 @@ impl<T, D> BatchOutcome<T, D> {
         !self.left.is_empty()
     }
 
-    /// The count.
+    /// The total number.
     pub fn len(&self) -> usize {
         self.done.len() + self.refused.len() + self.left.len()
     }
@@ -68,7 +68,7 @@ impl<T, D> BatchOutcome<T, D> {
         self.done.len() == self.len()
     }
 
-    /// Says how many of these were done, and why not the rest.
+    /// Returns how many of these were done, and why the rest were not.
     pub fn told(&self, done: &str, of: say::Noun) -> (String, String) {
         let number = |it: usize| words::thousands(it as u64);
         if self.is_whole() {
@@ -122,12 +122,12 @@ mod tests {
 
     use super::*;
 
-    /// The message for so many claims, each answered by its number.
+    /// Returns the message for `count` claims, each answered by its number.
     fn told(count: u32, answer: impl Fn(u32) -> Result<(), Refusal>) -> (String, String) {
         let mut outcome = BatchOutcome::of((1..=count).collect());
         let mut asked = BTreeSet::new();
         while let Some(&next) = outcome.next() {
-            assert!(asked.insert(next), "each once");
+            assert!(asked.insert(next), "each claim comes up once");
             if !outcome.answer(answer(next)) {
                 break;
             }
@@ -144,7 +144,7 @@ mod tests {
         let refused = |code| Refusal::new(code, "it is over", "Look again.");
         assert_eq!(told(1, |_| Ok(())).0, "Confirmed 1 claim");
         assert_eq!(told(10_000, |_| Ok(())).0, "Confirmed 10,000 claims");
-        // Each refusal of one is counted; the others go on.
+        // Each refusal of one claim is counted; the other claims go on.
         let odd = |it| match it % 2 {
             0 => Ok(()),
             _ => Err(refused(Code::NotFound)),

@@ -1,4 +1,4 @@
-//! How a text of words and code is typeset: backticked parts are code, and lines of Hebrew or Arabic run
+//! How text with code is typeset: backticked parts are code, and lines of Hebrew or Arabic run
 //! right to left, with paths and code names in them left to right.
 
 use std::ops::Range;
@@ -6,9 +6,9 @@ use std::ops::Range;
 /// How a stretch of text is typeset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
-    /// Plain.
+    /// Plain words.
     Words,
-    /// It was in backticks.
+    /// Text that was in backticks.
     Code,
     /// A path or code name among words that run right to left: it runs left to right.
     Name,
@@ -17,14 +17,14 @@ pub enum Face {
 /// A stretch of text in one face.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// How.
+    /// How it is typeset.
     pub face: Face,
     /// Its text, in marked and unmarked pieces.
     pub pieces: Vec<(String, bool)>,
 }
 
-/// The text in spans; `marked` says for each byte whether a search found it, or is empty. Backticks
-/// that close on their line are left out. Spans do not nest.
+/// Splits a text into spans; `marked` says for each byte whether a search found it, or is empty.
+/// Backticks that close on their line are dropped. Spans do not nest.
 pub fn spans(text: &str, marked: &[bool]) -> Vec<Span> {
     let is_turned = text.chars().any(is_right_to_left);
     let mut spans = Vec::new();
@@ -73,7 +73,7 @@ pub fn runs_right_to_left(spans: &[Span]) -> bool {
     right > 0 && right >= left
 }
 
-/// For each byte of a text, whether it is part of one of these words (in lower case).
+/// Returns for each byte of a text whether it is part of one of these words (in lower case).
 pub fn found(text: &str, words: &[String]) -> Vec<bool> {
     let lower = text.to_ascii_lowercase();
     let mut is_found = vec![false; text.len()];
@@ -85,7 +85,7 @@ pub fn found(text: &str, words: &[String]) -> Vec<bool> {
     is_found
 }
 
-/// The letters of scripts that run right to left.
+/// Whether a letter is of a script that runs right to left.
 fn is_right_to_left(c: char) -> bool {
     matches!(c,
         '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}'
@@ -106,7 +106,7 @@ fn pieces(text: &str, range: Range<usize>, marked: &[bool]) -> Vec<(String, bool
     pieces
 }
 
-/// Code with and without its backticks: as many close it as opened it, on the same line.
+/// Finds code, with and without its backticks: equally many open and close it, on the same line.
 fn codes(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let mut codes = Vec::new();
     let mut start = 0;
@@ -128,7 +128,7 @@ fn codes(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     codes
 }
 
-/// The runs of backticks.
+/// Returns the runs of backticks.
 fn ticks(line: &str, start: usize) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, _) in line.match_indices('`') {
@@ -141,7 +141,7 @@ fn ticks(line: &str, start: usize) -> Vec<Range<usize>> {
     runs
 }
 
-/// A space on each side separates code from its backticks and is dropped.
+/// Drops a space on each side, which separates code from its backticks.
 fn inside(text: &str, range: Range<usize>) -> Range<usize> {
     let code = text.get(range.clone()).unwrap_or_default();
     let is_padded = code.starts_with(' ') && code.ends_with(' ') && !code.trim().is_empty();
@@ -152,8 +152,8 @@ fn inside(text: &str, range: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Paths and code names among words: runs of other scripts that contain punctuation, less the punctuation
-/// around them.
+/// Finds paths and code names among words: runs of other scripts that contain punctuation, without
+/// the punctuation around them.
 fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let stretch = text.get(range.clone()).unwrap_or_default();
     let ends = |c: char| c.is_whitespace() || is_right_to_left(c);
@@ -163,7 +163,7 @@ fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
         let from = at;
         at += part.len();
         let mut word = part.trim_end_matches(ends);
-        // Hebrew puts a prefix before it, with a hyphen.
+        // Hebrew joins a prefix to a name with a hyphen.
         let is_prefixed = text
             .get(..from)
             .and_then(|it| it.chars().next_back())
@@ -175,7 +175,7 @@ fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
         let is_name = name.contains(|c: char| c.is_alphanumeric())
             && name.contains(|c: char| c.is_ascii_punctuation());
         if is_name {
-            // Both are parts of the same text.
+            // Both are slices of the same text.
             let start = name.as_ptr() as usize - text.as_ptr() as usize;
             names.push(start..start + name.len());
         }
@@ -199,7 +199,7 @@ fn bare(word: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// Faces in brackets, marks in braces.
+    /// Puts faces in brackets and marks in braces.
     fn told(text: &str, words: &[&str]) -> String {
         let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
         let tell = |span: Span| {

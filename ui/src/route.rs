@@ -1,5 +1,5 @@
-//! What the address says: the view, the repository, the filter and the engram that is read, so that a
-//! link, going back and loading again lead to the same screen.
+//! The address names the view, the repository, the filter and the open item, so that a link, *back*
+//! and a reload lead to the same screen.
 
 use engram_model::{Evidence, FactType, Filter, Kind, Scope};
 use jiff::{
@@ -14,21 +14,21 @@ use crate::{
     words::{self, say},
 };
 
-/// Longest link that is read, in bytes: a path takes 4,096.
+/// Longest link that is read, in bytes: a path may take 4,096.
 const LONGEST: usize = 6_000;
 
-/// A place in the window: a view, of a repository, and what is read there.
+/// A place in the window: a view of a repository, and the open item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// What is shown: one of [`VIEWS`].
+    /// The view: one of [`VIEWS`].
     pub view: &'static str,
-    /// The repository that it is in, by its path; where a link says so.
+    /// The path of its repository, if a link names one.
     pub repository: Option<String>,
     /// Which engrams are listed.
     pub filter: Filter,
-    /// What is open in the view, by its name.
+    /// The name of the open item.
     pub open: Option<String>,
-    /// What it names and there is not.
+    /// What the address names that does not exist.
     pub missing: Option<Missing>,
 }
 
@@ -37,7 +37,7 @@ pub struct Route {
 pub enum Missing {
     /// A view.
     View(String),
-    /// What is open in a view, by what cannot be its name; as it is said.
+    /// An item, by a text that cannot be its name; holds the message about it.
     Name(String),
 }
 
@@ -54,7 +54,8 @@ impl Default for Route {
 }
 
 impl Route {
-    /// From the query of an address, which anybody may have written: what is not understood is left out.
+    /// Parses the query of an address, which anybody may have written: ignores what it does not
+    /// understand.
     pub fn parse(query: &str, offset: Offset) -> Self {
         let mut route = Self::default();
         let pairs = pairs(query);
@@ -66,12 +67,12 @@ impl Route {
         route.of_its_view()
     }
 
-    /// The view that it leads to.
+    /// Returns the view that it leads to.
     fn view(&self) -> &'static View {
         View::named(self.view)
     }
 
-    /// Names what is open in its view.
+    /// Sets the name of the open item.
     fn name(&mut self, name: &str) {
         let address = &self.view().address;
         if (address.is_name)(name) {
@@ -106,19 +107,19 @@ impl Route {
         }
     }
 
-    /// Without what its view does not read.
+    /// Drops what its view does not read.
     fn of_its_view(mut self) -> Self {
         let tells_of_the_past = self.view().tells_of_the_past;
         self.filter.held_at = self.filter.held_at.filter(|_| tells_of_the_past);
         self
     }
 
-    /// A link of ours that leads to a view of a repository, and an engram in it.
+    /// Returns an `engram://` link to a view of a repository, and to an item in it.
     pub fn link(&self) -> String {
         let mut link = format!("engram://{}", self.view);
         if let Some(name) = &self.open {
             link.push('/');
-            // One part of the path, whatever an agent is called.
+            // The name is one part of the path, whatever an agent is called.
             let name = utf8_percent_encode(name, PLAIN).to_string();
             link.push_str(&name.replace('/', "%2F"));
         }
@@ -133,8 +134,9 @@ impl Route {
         link
     }
 
-    /// Where a link of ours leads: `engram://feed/ID?repo=/code/shop`, `engram://feed?kind=risk`,
-    /// `engram://drift`, `engram://conflicts/ID`, and as earlier builds wrote it, `engram://engram/ID`. Anybody may have written it.
+    /// Parses an `engram://` link, which anybody may have written:
+    /// `engram://feed/ID?repo=/code/shop`, `engram://feed?kind=risk`, `engram://drift`,
+    /// `engram://conflicts/ID`, or the form of earlier builds, `engram://engram/ID`.
     pub fn of_link(link: &str, offset: Offset) -> Option<Self> {
         let rest = link.trim().strip_prefix("engram://")?;
         if rest.len() > LONGEST {
@@ -160,8 +162,8 @@ impl Route {
         parts.next().is_none().then(|| route.of_its_view())
     }
 
-    /// Turns to a view by its name. One that there is not, as of a newer build, is noted; what cannot be
-    /// a name is none.
+    /// Switches to a view by its name. A name without a view, as of a newer build, is noted; a text
+    /// that cannot be a name returns none.
     fn turn_to(&mut self, name: &str) -> Option<()> {
         match VIEWS.iter().find(|it| it.id == name) {
             Some(view) => self.view = view.id,
@@ -176,7 +178,7 @@ impl Route {
         Some(())
     }
 
-    /// The query that leads back here within its repository; empty for the plain feed.
+    /// Returns the query that leads back here within its repository; empty for the plain feed.
     pub fn query(&self, offset: Offset) -> String {
         let filter = &self.filter;
         let mut pairs: Vec<(&str, String)> = Vec::new();
@@ -217,7 +219,7 @@ impl Route {
     }
 }
 
-/// The keys and values of a query; of a long one, the first.
+/// Returns the keys and values of a query; of a long query, only the first.
 fn pairs(query: &str) -> Vec<(String, String)> {
     let pairs = query.trim_start_matches('?').split('&').take(64);
     let pairs = pairs.filter_map(|pair| pair.split_once('='));
@@ -226,18 +228,18 @@ fn pairs(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// One condition of a filter, as a chip that can be taken away.
+/// One condition of a filter, as a chip that can be removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chip {
     /// What it is about.
     pub what: &'static str,
-    /// What it asks.
+    /// The value that it asks for.
     pub value: String,
     /// The filter without it.
     pub without: Filter,
 }
 
-/// The conditions of a filter but its text, which stands in a field of its own.
+/// Returns the conditions of a filter, except its text, which has a field of its own.
 pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
     let mut chips = Vec::new();
     let mut add = |what, value: String, take: &dyn Fn(&mut Filter)| {
@@ -289,7 +291,7 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
     }
     for standing in &filter.health {
         let word = words::standing(*standing).to_owned();
-        // “evidence gone” is what it is called where no other word stands before it.
+        // The word is “evidence gone” where no label comes before it; here one does.
         let word = word.trim_start_matches("evidence ").to_owned();
         add("evidence", word, &|it| {
             it.health.retain(|other| other != standing)
@@ -304,7 +306,7 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
     chips
 }
 
-/// A time as a field of a form has it, to the second: `2026-11-21T14:03:00`.
+/// Formats a time for a field of a form, to the second: `2026-11-21T14:03:00`.
 pub fn local(at: Timestamp, offset: Offset) -> String {
     let at = offset.to_datetime(at);
     format!(
@@ -316,7 +318,7 @@ pub fn local(at: Timestamp, offset: Offset) -> String {
     )
 }
 
-/// The time that such a field holds; a year has four digits.
+/// Parses the time in such a field; a year has four digits.
 pub fn moment(text: &str, offset: Offset) -> Option<Timestamp> {
     let at: DateTime = text.parse().ok()?;
     offset.to_timestamp(at).ok().filter(|_| at.year() >= 1_000)
@@ -330,7 +332,7 @@ pub fn author_name(author: &str) -> &str {
     }
 }
 
-/// The midnight that began the day `days` before this one.
+/// Returns the midnight at the start of the day `days` before today.
 pub fn days_ago(now: Timestamp, days: i64, offset: Offset) -> Option<Timestamp> {
     let today = offset.to_datetime(now).date();
     let date = today
@@ -339,7 +341,7 @@ pub fn days_ago(now: Timestamp, days: i64, offset: Offset) -> Option<Timestamp> 
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
-/// The midnight that begins a day, as `2026-11-21`; a year has four digits.
+/// Returns the midnight at the start of a day such as `2026-11-21`; a year has four digits.
 pub fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
     let date: Date = text.parse().ok()?;
     if date.year() < 1_000 {
@@ -348,12 +350,12 @@ pub fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
     offset.to_timestamp(date.at(0, 0, 0, 0)).ok()
 }
 
-/// The midnight that ends a day: until a day means until it is over.
+/// Returns the midnight at the end of a day: “until” includes the day.
 pub fn end_of(text: &str, offset: Offset) -> Option<Timestamp> {
     midnight(text, offset)?.checked_add(DAY).ok()
 }
 
-/// The day that ends at this midnight.
+/// Returns the day that ends at this midnight.
 pub fn last_day(end: Timestamp, offset: Offset) -> String {
     date_of(end.checked_sub(DAY).unwrap_or(end), offset)
 }
@@ -365,7 +367,7 @@ pub fn date_of(at: Timestamp, offset: Offset) -> String {
     offset.to_datetime(at).date().to_string()
 }
 
-/// What stands for itself in an address.
+/// The characters that an address does not escape.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -443,7 +445,7 @@ mod tests {
                     Some("/code/shop".to_owned()),
                 )),
             ),
-            // Of another time, knowledge alone tells.
+            // Only the knowledge view shows another time.
             ("engram://feed?at=2026-11-20T09:00:00Z".to_owned(), here("")),
             (
                 "engram://knowledge?at=then".to_owned(),
@@ -569,7 +571,7 @@ mod tests {
         assert_eq!(chips[4].without.health, []);
         assert_eq!(chips[5].without.since, None);
         assert_eq!(chips[6].without.until, None);
-        // Until a day is until it is over.
+        // “Until” a day includes the day.
         let end: Timestamp = "2026-11-21T22:00:00Z".parse().unwrap();
         assert_eq!(filter.until, Some(end));
         let now: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();

@@ -16,7 +16,7 @@ use crate::{
 /// An action on several claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimAction {
-    /// Still true: repoints each at its evidence as it is now.
+    /// Still true: repoints each claim at its evidence as that is now.
     Confirm,
     /// No longer true: forgets those whose evidence changed.
     Deny,
@@ -27,7 +27,7 @@ pub enum ClaimAction {
 }
 
 impl ClaimAction {
-    /// Whether it applies to this engram, which holds.
+    /// Whether it applies to this engram, which still holds.
     pub fn fits(self, engram: &Engram) -> bool {
         match self {
             Self::Confirm => words::can_repin(engram),
@@ -37,15 +37,15 @@ impl ClaimAction {
         }
     }
 
-    /// Whether it asks first.
+    /// Whether it asks for confirmation first.
     pub fn asks(self) -> bool {
         matches!(self, Self::Deny | Self::Forget)
     }
 }
 
-/// What a list holds.
+/// An item of a list that can be selected.
 pub trait Selectable {
-    /// What it is known by.
+    /// The type of its id.
     type Id: Copy + Ord;
 
     /// Its id.
@@ -68,12 +68,11 @@ impl Selectable for Conflict {
     }
 }
 
-/// The selected rows, with what they show: the list drops rows that are scrolled
-/// far away.
+/// The selected rows with their content, because the list drops rows that are scrolled far away.
 #[derive(Clone, Debug)]
 pub struct Selection<R: Selectable = Engram> {
     all: BTreeMap<R::Id, Arc<R>>,
-    /// Done, but not yet shown in the list: must not be done again.
+    /// Rows that were acted on but do not show it yet; they must not be acted on again.
     settling: BTreeSet<R::Id>,
     /// Start and end of the last extension.
     range: Option<(R::Id, R::Id)>,
@@ -90,17 +89,17 @@ impl<R: Selectable> Default for Selection<R> {
 }
 
 impl<R: Selectable> Selection<R> {
-    /// The count.
+    /// The number of selected rows.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether none is.
+    /// Whether no row is selected.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Whether this one is.
+    /// Whether this row is selected.
     pub fn has(&self, id: R::Id) -> bool {
         self.all.contains_key(&id)
     }
@@ -110,7 +109,7 @@ impl<R: Selectable> Selection<R> {
         self.settling.contains(&id)
     }
 
-    /// All of them, by id.
+    /// Iterates over the selected rows, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<R>> {
         self.all.values()
     }
@@ -124,8 +123,8 @@ impl<R: Selectable> Selection<R> {
         }
     }
 
-    /// Selects from one row to another; `can` says which rows can be selected. From the end of the last
-    /// extension, that one grows or shrinks.
+    /// Selects from one row to another; `can` says which rows can be selected. An extension from
+    /// the end of the last one grows or shrinks that one.
     pub fn extend(
         &mut self,
         rows: &[Arc<R>],
@@ -153,7 +152,7 @@ impl<R: Selectable> Selection<R> {
         self.range = Some((from, to));
     }
 
-    /// Selects these too, if they can be.
+    /// Also selects these rows, if they can be selected.
     pub fn add(&mut self, rows: &[Arc<R>], can: impl Fn(&R) -> bool) {
         let rows = rows
             .iter()
@@ -161,7 +160,7 @@ impl<R: Selectable> Selection<R> {
         self.all.extend(rows.map(|it| (it.id(), it.clone())));
     }
 
-    /// These were acted on: deselects them.
+    /// Deselects rows that were acted on.
     pub fn settle(&mut self, done: impl Iterator<Item = R::Id>) {
         for id in done {
             self.all.remove(&id);
@@ -169,7 +168,7 @@ impl<R: Selectable> Selection<R> {
         }
     }
 
-    /// Keeps what is still listed, as it is now; returns whether anything changed.
+    /// Keeps the rows that are still listed, as they are now; returns whether anything changed.
     pub fn keep(&mut self, listed: &[Arc<R>]) -> bool {
         if self.all.is_empty() && self.settling.is_empty() {
             return false;
@@ -185,7 +184,7 @@ impl<R: Selectable> Selection<R> {
         is_other
     }
 
-    /// Deselects one.
+    /// Deselects a row.
     pub fn remove(&mut self, id: R::Id) {
         self.all.remove(&id);
     }
@@ -198,27 +197,27 @@ impl<R: Selectable> Selection<R> {
 }
 
 impl Selection<Engram> {
-    /// Newest first.
+    /// Returns the selected rows, newest first.
     pub fn rows(&self) -> Vec<Arc<Engram>> {
         let mut rows: Vec<_> = self.all.values().cloned().collect();
         rows.sort_by_key(|it| std::cmp::Reverse(it.placed()));
         rows
     }
 
-    /// Those without a pending action, newest first.
+    /// Returns the selected rows that an action applies to, newest first.
     pub fn fitting(&self, action: ClaimAction) -> Vec<Arc<Engram>> {
         let mut rows = self.rows();
         rows.retain(|it| action.fits(it));
         rows
     }
 
-    /// The count of those.
+    /// The number of selected rows that an action applies to.
     pub fn count(&self, action: ClaimAction) -> usize {
         self.all.values().filter(|it| action.fits(it)).count()
     }
 
-    /// Drops what no longer holds or left the list, and updates the others; returns whether anything
-    /// changed. Rows that were only scrolled out of memory stay.
+    /// Drops rows that no longer hold or left the list, and updates the others; returns whether
+    /// anything changed. Rows that were only scrolled out of memory stay.
     pub fn follow(&mut self, feed: &EngramList, now: Timestamp) -> bool {
         if self.is_empty() && self.settling.is_empty() {
             return false;
@@ -248,7 +247,7 @@ impl Selection<Engram> {
         is_other
     }
 
-    /// Their claims as shown, one per line.
+    /// Returns the claims as shown, one per line.
     pub fn text(&self) -> String {
         let line = |engram: &Arc<Engram>| {
             let claim = words::claim(engram);
@@ -262,7 +261,7 @@ impl Selection<Engram> {
 /// How many claims a question quotes, and how many characters of each.
 const NAMED: (usize, usize) = (3, 48);
 
-/// A claim, cut short to tell it from others.
+/// A claim, cut to a length that tells it from others.
 pub fn name(claim: &str) -> String {
     shorten(claim, NAMED.1)
 }
@@ -343,14 +342,14 @@ mod tests {
         let rows = feed(1..=9, None).rows();
         let can = |it: &Engram| it.seq != 6;
         let mut chosen = Selection::default();
-        // Selectable by row, past one that cannot be selected, and back.
+        // Extends row by row, past a row that cannot be selected, and back.
         for (at, to, want) in [
             (9, 8, &[9, 8][..]),
             (8, 7, &[9, 8, 7]),
             (7, 6, &[9, 8, 7]),
             (6, 5, &[9, 8, 7, 5]),
             (5, 7, &[9, 8, 7]),
-            // From elsewhere a new extension begins; across its start it turns around.
+            // A new extension begins elsewhere; it turns around across its start.
             (3, 2, &[9, 8, 7, 3, 2]),
             (2, 4, &[9, 8, 7, 4, 3]),
             (4, 4, &[9, 8, 7, 4, 3]),
@@ -378,7 +377,7 @@ mod tests {
         let mut feed = feed(10..=19, Some(10));
         let mut chosen = Selection::default();
         chosen.add(&feed.rows(), |_| true);
-        assert!(!chosen.follow(&feed, now()), "nothing is otherwise");
+        assert!(!chosen.follow(&feed, now()), "nothing changed");
         let mut newer = engram(21, "");
         newer.supersedes = Some(id(12));
         let closed = vec![

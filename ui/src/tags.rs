@@ -1,32 +1,32 @@
-//! What a page reads, by tag, and which change makes which of it stale: the one table.
+//! The tags of what a page reads, and the one table of which change makes which of them stale.
 
 use engram_model::{Change, EngramId};
 
 /// Something that was read, and is read again once it is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tag {
-    /// How many engrams and agents there are, and what is in doubt.
+    /// The numbers of engrams and agents, and what is in doubt.
     Status,
     /// How many engrams each value of a filter leaves.
     Facets,
-    /// Lists by how evidence stands or by what has ended, which no entry says by itself.
+    /// Lists by evidence or by what has ended, which no entry reports by itself.
     Doubts,
-    /// The conflicts, and where each stands.
+    /// The conflicts, and the status of each.
     Conflicts,
-    /// What conflicts are about: one may end with a side, and no entry says so by itself.
+    /// The sides of conflicts: a conflict may end with a side, which no entry reports by itself.
     Sides,
     /// What agents asked to read, and what became of it.
     Requests,
     /// The shared brief.
     Brief,
-    /// The lines that pointers lead to, and how the working tree reads there.
+    /// The lines that pointers lead to, and the working tree there.
     Sources,
-    /// One engram, its versions and voices.
+    /// One engram, with its versions and voices.
     Engram(EngramId),
 }
 
 impl Tag {
-    /// A sum over the whole home: it is read once for all changes of a moment.
+    /// Whether it is a sum over the whole home, which is read once for all changes of a moment.
     pub fn is_sum(self) -> bool {
         matches!(
             self,
@@ -35,7 +35,8 @@ impl Tag {
     }
 }
 
-/// What a change makes stale. Each is told of an agent, so that each touches the status.
+/// Returns the tags that a change makes stale. Each change counts for an agent, so each touches the
+/// status.
 pub fn touched(change: &Change) -> Vec<Tag> {
     use Tag::{Brief, Conflicts, Doubts, Facets, Requests, Sides, Sources, Status};
     let (tags, ids): (&[Tag], Vec<EngramId>) = match change {

@@ -1,14 +1,14 @@
-//! Which words of a claim were changed.
+//! Which words of a claim changed.
 
 use crate::align::shared;
 
 /// A text in parts, each with whether it is missing from the other text.
 pub type Parts = Vec<(String, bool)>;
 
-/// Words of one text times words of the other that are compared each with each.
+/// Most pairs of words that are all compared.
 const MOST: usize = 1_000_000;
 
-/// Two wordings, with the words that only one has marked.
+/// Returns two wordings, with the words marked that only one of them has.
 pub fn reworded(before: &str, now: &str) -> (Parts, Parts) {
     let (a, b) = (tokens(before), tokens(now));
     let (in_a, in_b) = shared(&a, &b, MOST);
@@ -26,7 +26,7 @@ fn parts(tokens: &[&str], is_shared: &[bool]) -> Parts {
     parts
 }
 
-/// Words, and what is between them.
+/// Splits a text into words, and what is between them.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;

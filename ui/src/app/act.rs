@@ -1,4 +1,4 @@
-//! Does what the table of commands says, from a key or by name.
+//! Runs the commands of the table, by key or by name.
 
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
@@ -57,7 +57,7 @@ pub(crate) fn holds(app: App, command: &Command) -> bool {
     }
 }
 
-/// Does what a command stands for.
+/// Runs a command.
 pub(crate) fn run(app: App, command: &Command) {
     match command.does {
         CommandKind::Shared(act) => perform(app, act),
@@ -70,7 +70,7 @@ pub(crate) fn run(app: App, command: &Command) {
     }
 }
 
-/// Does what a shared command stands for.
+/// Runs a shared command.
 pub(crate) fn perform(app: App, act: Act) {
     if act != Act::Back {
         menu::close_menu(app);
@@ -103,14 +103,14 @@ pub(crate) fn perform(app: App, act: Act) {
         Act::Search => room::in_list(app, || dom::select("filter")),
         Act::Facets => room::in_list(app, move || {
             feed::toggle_facets(app);
-            // By keys one goes on in it.
+            // Keyboard users continue in the panel.
             dom::next_frame(|| dom::focus(feed::PANEL));
         }),
         Act::Dispute => conflicts::show_its_conflict(app),
         Act::Then => knowledge::choose_time(app),
         Act::Now => knowledge::show_now(app),
         Act::Menu => menu::open_menu(app),
-        // In front of the list, the claim is shown whole.
+        // A claim that covers the list is shown whole already.
         Act::Expand if untrack(|| room::covers_list(app)) => {}
         Act::Expand => feed::toggle_row(app),
         Act::Back => back(app),
@@ -141,13 +141,14 @@ pub(crate) fn perform(app: App, act: Act) {
     }
 }
 
-/// Brings what is open in front. Whether the command ends with that: a person first sees what they judge.
+/// Brings the open item in front. Returns true if the command must stop there, because a person
+/// must see what they judge.
 fn must_come_forward(app: App, only_shows: bool) -> bool {
     let view = app.view.get_untracked();
     !untrack(|| (view.is_any_chosen)(app)) && room::bring_forward(app) && !only_shows
 }
 
-/// Closes the topmost thing that is open; with none, back to the list.
+/// Closes the topmost open thing; if nothing is open, returns to the list.
 fn back(app: App) {
     if app.frame.menu.get_untracked().is_some() {
         menu::close_menu(app);
@@ -177,8 +178,8 @@ fn is_of_detail(act: Act) -> bool {
     shows(act) || matches!(act, Act::First | Act::True | Act::False | Act::Unsure)
 }
 
-/// Whether it only shows something or asks: then it runs as soon as the engram is in front. A verdict waits
-/// until the person has seen the claim.
+/// Whether the command only shows something or asks a question: then it runs as soon as the engram
+/// is in front. A verdict waits until the person has seen the claim.
 fn shows(act: Act) -> bool {
     matches!(
         act,
@@ -186,7 +187,7 @@ fn shows(act: Act) -> bool {
     )
 }
 
-/// The keys of the window.
+/// Listens for the keys of the window.
 pub(crate) fn follow_keys(app: App) {
     let keys = window_event_listener(ev::keydown, move |event| {
         if !event.alt_key() && !event.default_prevented() && press(app, &event) {
@@ -196,7 +197,7 @@ pub(crate) fn follow_keys(app: App) {
     on_cleanup(move || keys.remove());
 }
 
-/// Does what a key stands for; says whether it stands for anything here.
+/// Runs the command of a key; returns whether the key has one here.
 fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     let (key, code) = (event.key(), event.code());
     let is_mod = event.ctrl_key() || event.meta_key();
@@ -209,7 +210,7 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     let Some(command) = commands::pressed(press, app.view.get_untracked()) else {
         return false;
     };
-    // It works everywhere; a browser keeps its own zoom.
+    // The zoom keys work everywhere. A browser has its own zoom.
     if let Some(Act::Zoom(to)) = command.act() {
         let is_ours = app.backend().zooms();
         if is_ours {
@@ -217,7 +218,7 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         }
         return is_ours;
     }
-    // What lies over the window is a modal dialog and has its own keys.
+    // A dialog over the window is modal and has its own keys.
     if app.frame.over.get_untracked().is_some() {
         return is_mod && command.holds == Holds::Always;
     }

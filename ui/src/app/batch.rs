@@ -1,14 +1,14 @@
-//! One action on many claims, one after the other: each once, with a way to stop, and never two at a time.
+//! Runs one action on many claims in turn: each once, never two at a time, and with a way to stop.
 
 use engram_model::Refusal;
 use leptos::prelude::*;
 
 use crate::outcome::BatchOutcome;
 
-/// So many are done before anybody could read the progress.
+/// The largest run that is over before anybody could read its progress.
 const FEW: usize = 20;
 
-/// The progress.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// The action.
@@ -18,13 +18,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Whether it takes long enough to show progress.
+    /// Whether the run takes long enough to show progress.
     pub(crate) fn is_long(self) -> bool {
         self.of > FEW
     }
 }
 
-/// What is being done.
+/// The run that is going on, if any.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch {
     pub(crate) progress: RwSignal<Option<Progress>>,
@@ -39,7 +39,7 @@ impl Batch {
         }
     }
 
-    /// Ends the run. A switch of repositories ends it too: no answers come after that.
+    /// Ends the run. Switching repositories also ends it, because no answers arrive after that.
     pub(crate) fn end(self) {
         self.progress.set(None);
     }
@@ -54,12 +54,13 @@ impl Batch {
         self.progress.get_untracked().is_some_and(Progress::is_long)
     }
 
-    /// Starts no more than what was already sent.
+    /// Stops the run after the action that was already sent.
     pub(crate) fn stop(self) {
         self.is_stopped.set_value(true);
     }
 
-    /// Begins before anything is sent, so that a second press finds it busy. Returns whether it began.
+    /// Starts a run before anything is sent, so that a second press finds it busy. Returns whether
+    /// it started.
     pub(crate) fn begin(self, verb: &'static str, of: usize) -> bool {
         let is_free = !self.is_busy() && of > 0;
         if is_free {
@@ -69,8 +70,8 @@ impl Batch {
         is_free
     }
 
-    /// Runs the action on each of `all` until the end, a stop by the person, or a refusal that would
-    /// affect the rest too.
+    /// Runs the action on each of `all`, until all are done, the person stops it, or a refusal
+    /// would affect the rest too.
     pub(crate) async fn each<T: Copy, D>(
         self,
         all: Vec<T>,

@@ -1,4 +1,4 @@
-//! Small functions over the browser: clock, console, clipboard, timers.
+//! Small wrappers of the browser: clock, console, clipboard, timers.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use web_sys::{Element, HtmlElement, HtmlTextAreaElement};
 
 use crate::words::Clock;
 
-/// The page; none on the host, where the logic of views is tested.
+/// Returns the page; none on the host, where the logic of views is tested.
 fn page() -> Option<web_sys::Document> {
     cfg!(target_arch = "wasm32").then(document)
 }
 
-/// Runs once the page has been drawn; without a page, at once.
+/// Runs a function once the page has been drawn; without a page, at once.
 pub(crate) fn next_frame(run: impl FnOnce() + 'static) {
     if page().is_some() {
         request_animation_frame(run);
@@ -24,7 +24,7 @@ pub(crate) fn next_frame(run: impl FnOnce() + 'static) {
     }
 }
 
-/// Runs after a while; without a page, never.
+/// Runs a function after a pause; without a page, never.
 pub(crate) fn later(run: impl FnOnce() + 'static, pause: Duration) {
     if page().is_some() {
         set_timeout(run, pause);
@@ -38,7 +38,7 @@ pub(crate) fn log(text: &str) {
     }
 }
 
-/// The clock on the wall.
+/// Returns the time now and the local offset.
 pub(crate) fn clock() -> Clock {
     if page().is_none() {
         return Clock::new(0.0, 0.0);
@@ -47,23 +47,24 @@ pub(crate) fn clock() -> Clock {
     Clock::new(now.get_time(), -now.get_timezone_offset())
 }
 
-/// Whether the page can be seen.
+/// Whether the page is visible.
 pub(crate) fn is_visible() -> bool {
     page().is_none_or(|it| !it.hidden())
 }
 
-/// What follows the sharp sign of the address, and it.
+/// Returns the fragment of the address, with its `#`.
 pub(crate) fn hash() -> String {
     window().location().hash().unwrap_or_default()
 }
 
-/// The query of the address.
+/// Returns the query of the address.
 pub(crate) fn query() -> String {
     let search = page().and_then(|_| window().location().search().ok());
     search.unwrap_or_default()
 }
 
-/// Writes the query of the address within a repository; a step is one that can be gone back.
+/// Writes the query of the address within the repository `root`. If `is_step`, *back* returns from
+/// it.
 pub(crate) fn set_query(query: &str, is_step: bool, root: Option<&str>) {
     let Some(history) = page().and_then(|_| window().history().ok()) else {
         return;
@@ -102,7 +103,7 @@ pub(crate) fn focus(id: &str) {
     focus_on(element(id));
 }
 
-/// Focuses a field and selects what stands in it.
+/// Focuses a field and selects its text.
 pub(crate) fn select(id: &str) {
     focus(id);
     let Some(field) = element(id) else {
@@ -129,26 +130,26 @@ pub(crate) fn focus_on(element: Option<Element>) {
     }
 }
 
-/// Gives the focus to what stands before the one that was pressed, which goes away.
+/// Focuses the element before the pressed one, which is about to disappear.
 pub(crate) fn focus_before(event: &web_sys::Event) {
     let pressed = event.current_target();
     let pressed = pressed.and_then(|it| it.dyn_into::<Element>().ok());
     focus_on(pressed.and_then(|it| it.previous_element_sibling()));
 }
 
-/// What an event came from.
+/// Returns the element that an event came from.
 pub(crate) fn target<T: JsCast>(event: &web_sys::Event) -> Option<T> {
     event.target().and_then(|it| it.dyn_into().ok())
 }
 
-/// What has the focus within the element with this id, by its own id.
+/// Returns the id of the focused element, if it is within the element with this id.
 pub(crate) fn focused_in(id: &str) -> Option<String> {
     let active = page()?.active_element()?;
     let within = element(id)?;
     within.contains(Some(&active)).then(|| active.id())
 }
 
-/// Whether keys belong to what the event came from, because a person types there.
+/// Whether the event came from a field in which the person types, so that keys belong to the field.
 pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
     target::<HtmlElement>(event).is_some_and(|it| {
         it.is_content_editable()
@@ -156,18 +157,18 @@ pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
     })
 }
 
-/// Whether text is chosen.
+/// Whether text is selected.
 pub(crate) fn has_selection() -> bool {
     let selection = window().get_selection().ok().flatten();
     selection.is_some_and(|it| !it.is_collapsed())
 }
 
-/// Whether a key is held that makes a press select.
+/// Whether a modifier key is held that makes a press select.
 pub(crate) fn is_choosing(event: &web_sys::MouseEvent) -> bool {
     event.shift_key() || event.ctrl_key() || event.meta_key()
 }
 
-/// A press that selects a row selects no text, and still focuses the list.
+/// Keeps a press that selects rows from selecting text; the list still gets the focus.
 pub(crate) fn keep_text(event: web_sys::MouseEvent) {
     if event.shift_key() {
         event.prevent_default();
@@ -181,7 +182,7 @@ pub(crate) fn is_control(event: &web_sys::KeyboardEvent) -> bool {
     element.is_some_and(|it| matches!(it.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY"))
 }
 
-/// Puts text on the clipboard; says whether it went.
+/// Puts text on the clipboard; returns whether that worked.
 pub(crate) async fn copy(text: &str) -> bool {
     let clipboard = window().navigator().clipboard();
     if !clipboard.is_undefined() && JsFuture::from(clipboard.write_text(text)).await.is_ok() {
@@ -190,7 +191,7 @@ pub(crate) async fn copy(text: &str) -> bool {
     copy_by_selection(text).unwrap_or(false)
 }
 
-/// The old way, for a web view that guards its clipboard.
+/// Copies by selecting the text, for a web view that guards its clipboard.
 fn copy_by_selection(text: &str) -> Result<bool, JsValue> {
     let area: HtmlTextAreaElement = document().create_element("textarea")?.dyn_into()?;
     area.set_value(text);
@@ -204,17 +205,17 @@ fn copy_by_selection(text: &str) -> Result<bool, JsValue> {
     done
 }
 
-/// Waits until the fonts are there, so that text can be measured.
+/// Waits until the fonts are loaded, so that text can be measured.
 pub(crate) async fn fonts_ready() {
     let fonts = document().fonts();
     let faces = ["500 13px Inter", "12px \"JetBrains Mono\""];
     for face in faces {
-        // A face that cannot be had falls back to one of the system.
+        // A font that cannot be loaded falls back to one of the system.
         let _ = JsFuture::from(fonts.load(face)).await;
     }
 }
 
-/// Shows the page as the person chose.
+/// Applies the person's settings to the page.
 pub(crate) fn apply(settings: &Settings) {
     let Some(root) = document().document_element() else {
         return;
@@ -239,27 +240,28 @@ pub(crate) fn apply(settings: &Settings) {
     word("data-motion", is_reduced.then_some("reduced"));
 }
 
-/// What a page in a browser keeps between visits.
+/// Reads a value that the browser keeps between visits.
 pub(crate) fn stored(name: &str) -> Option<String> {
     page()?;
     let store = window().local_storage().ok().flatten()?;
     store.get_item(name).ok().flatten()
 }
 
-/// Keeps it; says whether it could.
+/// Keeps a value between visits; returns whether that worked.
 pub(crate) fn store(name: &str, text: &str) -> bool {
     let store = window().local_storage().ok().flatten();
     store.is_some_and(|it| it.set_item(name, text).is_ok())
 }
 
-/// What this tab or window keeps until it is closed.
+/// Reads a value that this tab or window keeps until it is closed.
 pub(crate) fn kept_for_session(name: &str) -> Option<String> {
     page()?;
     let store = window().session_storage().ok().flatten()?;
     store.get_item(name).ok().flatten()
 }
 
-/// Keeps it; without a text, nothing is kept any more. Where nothing can be kept, it is lost with the page.
+/// Keeps a value for the session; without a text, removes it. If it cannot be kept, it is lost with
+/// the page.
 pub(crate) fn keep_for_session(name: &str, text: Option<&str>) {
     let store = page().and_then(|_| window().session_storage().ok().flatten());
     let _ = store.map(|it| match text {
@@ -274,13 +276,13 @@ pub(crate) fn is_mac() -> bool {
     agent.contains("Mac OS")
 }
 
-/// Whether the event came from the edge between panes, which has its own arrows.
+/// Whether the event came from the edge between panes, which uses the arrow keys itself.
 pub(crate) fn is_separator(event: &web_sys::KeyboardEvent) -> bool {
     let element = target::<Element>(event);
     element.is_some_and(|it| it.get_attribute("role").as_deref() == Some("separator"))
 }
 
-/// Brings the element with this id into view, once it is drawn.
+/// Scrolls the element with this id into view, once it is drawn.
 pub(crate) fn reveal(id: &str) {
     let id = id.to_owned();
     next_frame(move || {
@@ -292,7 +294,7 @@ pub(crate) fn reveal(id: &str) {
     });
 }
 
-/// How high an element with this id must be to show all that is in it.
+/// The height, in pixels, that an element with this id needs to show all its content.
 pub(crate) fn height_within(id: &str) -> Option<u32> {
     let last = document().get_element_by_id(id)?.last_element_child()?;
     let row = document().get_element_by_id(id)?.get_bounding_client_rect();
@@ -300,7 +302,7 @@ pub(crate) fn height_within(id: &str) -> Option<u32> {
     Some((end.max(0.0) as u32).saturating_add(12))
 }
 
-/// The arrows lead through the buttons of a list; says whether the key was one of them.
+/// Moves the focus through the buttons of a list by arrow keys; returns whether the key was one.
 pub(crate) fn step_focus(event: &web_sys::KeyboardEvent, list: &str) -> bool {
     let by = match event.key().as_str() {
         "ArrowDown" => 1,
@@ -324,8 +326,8 @@ pub(crate) fn step_focus(event: &web_sys::KeyboardEvent, list: &str) -> bool {
     true
 }
 
-/// Makes a change that may take the focused button of an element away: the focus then goes to the button in
-/// its place, or the one before; without any, to `otherwise`.
+/// Makes a change that may remove the focused button of an element. The focus then moves to the
+/// button in its place or, without one, to the last; if no button is left, to `otherwise`.
 pub(crate) fn keep_focus(within: &'static str, otherwise: &'static str, change: impl FnOnce()) {
     let at = shown_buttons(within).iter().position(is_focused);
     change();
@@ -342,7 +344,7 @@ pub(crate) fn keep_focus(within: &'static str, otherwise: &'static str, change: 
     });
 }
 
-/// The buttons of an element that are not hidden.
+/// Returns the visible buttons of an element.
 fn shown_buttons(within: &str) -> Vec<HtmlElement> {
     let element = document().get_element_by_id(within);
     let Some(all) = element.and_then(|it| it.query_selector_all("button").ok()) else {
@@ -357,7 +359,7 @@ fn is_focused(button: &HtmlElement) -> bool {
     document().active_element().as_ref() == Some(button)
 }
 
-/// Measures text in the face of a claim.
+/// Returns a canvas context that measures text in the font of a claim.
 pub(crate) fn measure() -> Option<web_sys::CanvasRenderingContext2d> {
     let canvas = document().create_element("canvas").ok()?;
     let canvas: web_sys::HtmlCanvasElement = canvas.dyn_into().ok()?;

@@ -16,7 +16,8 @@ use crate::{
     words::{self, say},
 };
 
-/// Where the keys begin while nothing else has them: the first Tab is at the page's first button.
+/// The element that takes the focus at first, so that the first Tab reaches the page's first
+/// button.
 const WELCOME: &str = "welcome";
 
 pub(crate) fn begin() {
@@ -97,7 +98,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
     }
 }
 
-/// Says of a sample that it is one, and takes it away.
+/// A note that the claims are a sample, with a button to remove them.
 #[component]
 pub(crate) fn SampleNote() -> impl IntoView {
     let app = App::here();
@@ -126,12 +127,12 @@ pub(crate) fn SampleNote() -> impl IntoView {
     }
 }
 
-/// Whether an engram is of the sample and still holds.
+/// Whether an engram belongs to a sample and still holds.
 fn is_sample(engram: &Engram) -> bool {
     engram.valid_until.is_none() && engram.is_sample()
 }
 
-/// Whether nothing is left but what was of a sample.
+/// Whether only ended engrams of a sample are left.
 pub(crate) fn is_only_past_sample(feed: &EngramList) -> bool {
     feed.iter()
         .all(|it| it.valid_until.is_some() && it.is_sample())

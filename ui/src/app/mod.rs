@@ -28,7 +28,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use self::{
     backend::Backend, connection::Link, frame::Over, icons::Icon, palette::keycaps, state::Phase,
 };
-// A module is reached by its own name, whatever folder it stands in.
+// Each module is reached by its own name, whatever folder it is in.
 use self::{
     components::{icons, inbox, prose, refused},
     engine::{backend, connection, stale},
@@ -58,14 +58,15 @@ pub fn start() {
     mount_to_body(Window);
 }
 
-/// After a panic nothing of this module runs any more: the page says so and offers to load again.
+/// Shows the page's notice of a fault and its reload button. After a panic, nothing of this module
+/// runs any more.
 fn show_fault(what: &str) {
     dom::log(what);
     if let Some(text) = document().get_element_by_id("fault-text") {
         text.set_text_content(Some(what));
     }
     if let Some(page) = document().get_element_by_id("fault") {
-        // Where even this fails the console has it.
+        // If even this fails, the console has the message.
         let _ = page.remove_attribute("hidden");
     }
 }
@@ -106,7 +107,7 @@ fn Window() -> impl IntoView {
         <pick::Repositories />
         <write::Adding />
         <start::Offer />
-        // Where something lies over the window, the notice lies over that.
+        // A dialog over the window shows the notice itself.
         {move || app.frame.over.get().is_none().then(|| view! { <overlay::Notice /> })}
         <div class="offscreen" role="status" aria-live="polite" data-testid="announcement">
             {move || app.frame.announcement.get()}
@@ -118,7 +119,7 @@ fn Window() -> impl IntoView {
 fn Panes() -> impl IntoView {
     let app = App::here();
     let is_outside = Memo::new(move |_| repositories::is_outside(app));
-    // Views with the same panes keep what is in them.
+    // A switch between views with the same panes keeps the content of the panes.
     let is_other = |a: Option<&&'static View>, b: Option<&&'static View>| {
         let both = a.zip(b);
         !both.is_some_and(|(a, b)| std::ptr::fn_addr_eq(a.panes, b.panes))
@@ -151,13 +152,13 @@ pub(crate) fn StatusLine() -> impl IntoView {
     let told = move |what: fn(&engram_model::StatusReply) -> String| {
         move || app.status.get().map(|it| what(&it)).unwrap_or_default()
     };
-    // Of agents at work, the one that is nearest to a limit.
+    // The budget of the working agent that is nearest to a limit.
     let spent = move || {
         let now = app.clock.get().now;
         let spending = app.status.get()?.spending.filter(|it| it.until > now)?;
         let budget = &spending.budget;
         let (what, pointers) = words::fullest(budget);
-        // A small window shows the fuller one.
+        // A small window shows only the fuller meter.
         let is_less = budget.tokens.share() < pointers.share();
         let meters = [
             (say::status::TOKENS, budget.tokens, is_less),
@@ -210,7 +211,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
     }
 }
 
-/// Times are told anew once a minute, and when the page is seen again.
+/// Updates the times once a minute, and when the page becomes visible again.
 fn follow_time(app: App) {
     let minute = set_interval_with_handle(move || app.tick(), Duration::from_secs(60));
     let focus = window_event_listener(ev::focus, move |_| {
@@ -227,7 +228,8 @@ fn follow_time(app: App) {
     });
 }
 
-/// A page that the browser keeps for going back must not keep its connection: there are six for all.
+/// Ends the connection of a page that the browser keeps for *back*: a browser allows six for all
+/// pages.
 fn follow_page(app: App) {
     let gone = window_event_listener(ev::pagehide, move |_| app.connection.end());
     let back = window_event_listener(ev::pageshow, move |event| {
@@ -242,7 +244,7 @@ fn follow_page(app: App) {
     });
 }
 
-/// Back and forward lead through what was shown, in other repositories too.
+/// Follows *back* and *forward* through what was shown, in other repositories too.
 fn follow_address(app: App) {
     let went = window_event_listener(ev::popstate, move |event| {
         repositories::follow_history(app, event.state().as_string());

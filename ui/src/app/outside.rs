@@ -1,4 +1,4 @@
-//! What goes out of the window: to the person's editor, and to the clipboard.
+//! What leaves the window: to the person's editor, and to the clipboard.
 
 use engram_model::Code;
 use leptos::{prelude::*, task::spawn_local};
@@ -24,7 +24,7 @@ pub(crate) fn open_editor(app: App) {
         match app.backend().open_editor(&pointer.to_string()).await {
             Ok(editor) => app.frame.say(&say::notice::opened_in(&editor), "", false),
             Err(refusal) => {
-                // What is only in the past stands in its card.
+                // A source that exists only in the past is shown in its card.
                 if refusal.code == Code::PointerNotFound {
                     let index = app.reading.pointer.get_untracked();
                     room::in_detail(app, move || dom::focus(&format!("pointer-{index}")));
@@ -45,7 +45,7 @@ pub(crate) fn open_log(app: App) {
     });
 }
 
-/// Copies a link that leads to what is read.
+/// Copies a link to what is open.
 pub(crate) fn copy_link(app: App) {
     let route = Route {
         repository: app.repositories.root(),

@@ -1,8 +1,8 @@
-//! Parts of the window's state that begin anew with each repository.
+//! Parts of the window's state that are reset with each repository.
 
 use leptos::prelude::*;
 
-/// What holds a value of a part.
+/// A holder for a value of a part.
 pub(crate) trait Slot<T> {
     fn of(first: T) -> Self;
     fn put(self, value: T);
@@ -28,8 +28,9 @@ impl<T: Send + Sync + 'static> Slot<T> for StoredValue<T> {
     }
 }
 
-/// A part of the window's state, each field with its first value. `reset` gives it back to all that begins `anew`
-/// with another repository, so that no field is forgotten; what outlives that stands under `stays`.
+/// Declares a part of the window's state, each field with its first value. `reset` restores the
+/// fields under `anew` when another repository opens, so that none is forgotten; fields under
+/// `stays` keep their values.
 macro_rules! part {
     (
         $(#[$about:meta])*

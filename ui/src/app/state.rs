@@ -1,4 +1,4 @@
-//! What the window knows: its parts, and where it is among them.
+//! The state of the window: its parts, and the address of what it shows.
 
 use engram_model::{Ask, Code, Refusal, Request, StatusReply, ask};
 use leptos::prelude::*;
@@ -22,18 +22,18 @@ use crate::{
     words::{Clock, say},
 };
 
-/// Which of the window's designs is on the screen.
+/// Which design of the window is on the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Phase {
-    /// The first page is on its way.
+    /// The first page is being read.
     Loading,
-    /// There is a feed.
+    /// The feed was read.
     Ready,
-    /// Nothing can be shown, and why.
+    /// Nothing can be shown, for this reason.
     Failed(Refusal),
 }
 
-/// What all of the window shares. Each part resets itself.
+/// The state that the whole window shares. Each part resets itself.
 #[derive(Clone, Copy)]
 pub(crate) struct App {
     backend: StoredValue<Backend>,
@@ -74,7 +74,7 @@ impl App {
         }
     }
 
-    /// The one in this component's context.
+    /// Returns the app in this component's context.
     pub(crate) fn here() -> Self {
         expect_context::<Self>()
     }
@@ -83,8 +83,9 @@ impl App {
         self.backend.get_value()
     }
 
-    /// Asks; the answer is of the request's own type. While another repository is on its way a change
-    /// would be made there.
+    /// Sends a request; the answer has the request's own type. Refuses a change while another
+    /// repository is being opened, since the change would be made there, and while the past is
+    /// shown.
     pub(crate) async fn ask<A: Ask>(self, ask: A) -> Result<A::Answer, Refusal> {
         let request: Request = ask.into();
         let changes = request.changes();
@@ -109,7 +110,7 @@ impl App {
         A::answer(reply.await?).ok_or_else(|| strange(&"another answer"))
     }
 
-    /// Knows nothing any more of the repository that was in front.
+    /// Forgets everything about the repository that was in front.
     pub(super) fn reset(self) {
         self.connection.reset();
         self.reading.reset();
@@ -124,7 +125,7 @@ impl App {
 
     pub(super) async fn first_page(self) -> Result<(), Refusal> {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
-        // A retry was announced before.
+        // On a retry, this was announced before.
         if self.phase.get_untracked() == Phase::Loading {
             self.tell_missing(&route);
         }
@@ -166,12 +167,12 @@ impl App {
         (View::named(route.view).address.open)(self, route.open.as_deref());
     }
 
-    /// Where the window is, as an address says it.
+    /// The current place in the window, as an address names it.
     fn route(self) -> Route {
         self.route_of(!room::is_covered(self))
     }
 
-    /// The same, with what is open in the view, unless nothing of it `is_read`.
+    /// The same; names the open item only if it `is_read`.
     pub(super) fn route_of(self, is_read: bool) -> Route {
         let view = self.view.get_untracked();
         Route {
@@ -182,7 +183,7 @@ impl App {
         }
     }
 
-    /// Says what an address names and there is not; what there is of it is shown.
+    /// Reports what an address names that does not exist; the rest of it is shown.
     pub(super) fn tell_missing(self, route: &Route) {
         let text = match &route.missing {
             None => return,
@@ -198,7 +199,7 @@ impl App {
         self.repositories.keep_place(query);
     }
 
-    /// Goes where the address leads: at the start, and back and forward.
+    /// Goes to the page's address: at the start, and on *back* and *forward*.
     pub(crate) fn follow_address(self) {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
         self.tell_missing(&route);
@@ -210,7 +211,8 @@ impl App {
         }
     }
 
-    /// Once a minute while the page is seen, and when it comes back: times and branch are told anew.
+    /// Updates the times once a minute while the page is visible, and when it becomes visible
+    /// again.
     pub(crate) fn tick(self) {
         if dom::is_visible() {
             self.clock.set(dom::clock());

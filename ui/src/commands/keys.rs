@@ -1,24 +1,24 @@
-//! Which command a key stands for, and how its keys are printed.
+//! Which command a key runs, and how its keys are printed.
 
 use super::{Command, of};
 use crate::app::View;
 
-/// A key that went down.
+/// A pressed key.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Press<'a> {
-    /// What it types, as the browser names it.
+    /// What it types, as the browser names that.
     pub key: &'a str,
     /// Where it is on the keyboard, as the browser names that.
     pub code: &'a str,
-    /// Ctrl or Command is held.
+    /// Whether Ctrl or Command is held.
     pub is_mod: bool,
-    /// Shift is held.
+    /// Whether Shift is held.
     pub shift: bool,
 }
 
 impl Press<'_> {
-    /// Which digit from 1 to 9 it is; by its place where it types something else, as it does with
-    /// Shift on most keyboards, and without on some.
+    /// Returns which digit from 1 to 9 it is. If it types something else, as with Shift on
+    /// most keyboards and without on some, its place counts.
     pub fn digit(&self) -> Option<usize> {
         let place = self.code.strip_prefix("Digit").unwrap_or_default();
         let digit = [self.key, place].map(|it| it.parse().ok().filter(|it| (1..=9).contains(it)));
@@ -26,7 +26,7 @@ impl Press<'_> {
     }
 }
 
-/// What a key stands for while this view is on the screen.
+/// Returns the command that a key runs while this view is on the screen.
 pub(crate) fn pressed(press: Press, view: &View) -> Option<&'static Command> {
     let find =
         |is_exact| of(view).find(|it| it.keys.iter().any(|chord| fits(chord, press, is_exact)));
@@ -45,7 +45,7 @@ fn fits(chord: &str, press: Press, is_exact: bool) -> bool {
         ("Space", " ") => shift == press.shift,
         // Most keyboards need Shift for this sign; the chord works without.
         ("Plus", "+" | "=") => true,
-        // Caps Lock makes no other key of a letter; some keyboards need Shift for a sign.
+        // Caps Lock does not change which letter a key is; some keyboards need Shift for a sign.
         (key, pressed) if key.len() == 1 => {
             let is_letter = key.starts_with(|it: char| it.is_ascii_alphabetic());
             let may_differ = !(shift || is_exact && is_letter);
@@ -62,7 +62,7 @@ fn strip<'a>(chord: &'a str, prefix: &str) -> (bool, &'a str) {
     }
 }
 
-/// A chord as the caps of its keys.
+/// Returns the keycaps of a chord.
 pub fn caps(chord: &str, is_mac: bool) -> Vec<String> {
     let word = |part: &str| match part {
         "Mod" if is_mac => "⌘".to_owned(),

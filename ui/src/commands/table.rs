@@ -19,7 +19,7 @@ const fn command(
     }
 }
 
-/// Those that views share, in the order in which they are listed.
+/// The commands that views share, in the order in which they are listed.
 pub(crate) const COMMANDS: &[Command] = &[
     command(
         "palette",
@@ -287,7 +287,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     ),
 ];
 
-/// What the menu of an engram holds, in the groups that a line parts.
+/// The commands in the menu of an engram, in groups separated by a line.
 pub const MENU: &[&[Act]] = &[
     &[Act::Open, Act::CopyClaim, Act::Copy, Act::Link],
     &[

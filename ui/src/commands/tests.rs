@@ -1,4 +1,4 @@
-//! The table of commands: keys, groups, and the guide that is made of it.
+//! The table of commands: keys, groups, and the guide that is made from it.
 #![allow(clippy::unwrap_used)]
 use std::{collections::BTreeSet, env, fs, path::Path};
 
@@ -50,7 +50,7 @@ fn a_key_stands_for_one_command() {
         let found = pressed(press, view("feed"));
         assert_eq!(found.map(|it| it.id), want, "{press:?}");
     }
-    // A digit is known by its place too, but what a key types comes first.
+    // A digit is also recognized by its place, but what a key types comes first.
     for (key, code, shift, want) in [
         ("\"", "Digit2", true, Some("source")),
         ("é", "Digit2", false, Some("view")),
@@ -140,7 +140,11 @@ fn names_and_chords_are_given_once() {
         );
     }
     let own: usize = VIEWS.iter().map(|view| view.commands().len()).sum();
-    assert_eq!(ids.len(), COMMANDS.len() + own, "each is in one group");
+    assert_eq!(
+        ids.len(),
+        COMMANDS.len() + own,
+        "each command is in one group"
+    );
 }
 
 #[test]
@@ -180,6 +184,6 @@ fn the_guide_lists_the_table() {
     let kept = fs::read_to_string(&file).unwrap();
     assert!(
         kept == guide(),
-        "docs/guide/keys.md is old: run the tests of ui/ with ENGRAM_UPDATE_GUIDE=1"
+        "docs/guide/keys.md is out of date: run the tests of ui/ with ENGRAM_UPDATE_GUIDE=1"
     );
 }

@@ -271,7 +271,7 @@ fn what_becomes_durable_shows_on_the_row() {
     }
 }
 
-/// A list of what holds leaves what ends, and takes what comes in its place.
+/// A list of what holds drops what ends, and lists what replaces it.
 #[test]
 fn what_ends_leaves_a_list_of_what_holds() {
     let holding = Filter {
@@ -305,7 +305,7 @@ fn what_ends_leaves_a_list_of_what_holds() {
     assert_eq!(feed.newer(engram(1, "").id), Some(engram(5, "").id));
 }
 
-/// Conflicts are told on the rows of both claims, and asked about once a side ended.
+/// The rows of both claims show a conflict, and it is asked about once a side ended.
 #[test]
 fn conflicts_come_and_go_on_the_rows_of_their_claims() {
     let id: ConflictId = "01K0000000000000000000000C".parse().unwrap();
@@ -335,7 +335,7 @@ fn conflicts_come_and_go_on_the_rows_of_their_claims() {
     assert_eq!(marked(&feed), [3, 1]);
 }
 
-/// What held then stays as it was while the journal goes on, but for what is erased.
+/// What held at a past time stays as it was while the journal goes on, except for erasures.
 #[test]
 fn the_past_changes_by_erasing_alone() {
     let at: Timestamp = "2026-11-20T10:30:00Z".parse().unwrap();
@@ -381,7 +381,7 @@ fn the_past_changes_by_erasing_alone() {
     let erased = feed.get(engram(2, "").id).unwrap();
     assert_eq!(feed.state(&erased, now), State::Redacted);
     assert!(erased.claim.is_empty());
-    // Another time is read anew, and nothing arrives before its first page.
+    // Another time is read again, and nothing arrives before its first page.
     feed.clear();
     assert!(!feed.is_read() && !feed.is_empty());
     assert_eq!(feed.live(vec![stored(11, "later")], false), 0);
@@ -420,7 +420,7 @@ fn page(seqs: impl Iterator<Item = u64>, next: Option<u64>, head: u64) -> FeedPa
     }
 }
 
-/// First and last row, how many, where the pages before and after begin, how many are new.
+/// First and last row, number of rows, where the pages before and after begin, number of new rows.
 fn stretch(feed: &EngramList) -> (u64, u64, usize, Option<u64>, Option<u64>, usize) {
     let all = seqs(feed);
     let (first, last) = (all[0], all[all.len() - 1]);
@@ -438,7 +438,7 @@ fn stretch(feed: &EngramList) -> (u64, u64, usize, Option<u64>, Option<u64>, usi
 fn memory_stays_bounded_however_far_one_goes() {
     let most = MOST as u64;
     let mut feed = loaded(10_001..=10_200, Some(10_001));
-    // Down, further than is kept.
+    // Scrolls down further than is kept.
     for below in (1..=10_000).rev().step_by(200) {
         feed.add_older(page((below - 199..=below).rev(), Some(below - 199), 10_200));
         assert!(feed.rows().len() <= MOST && feed.known.len() <= MOST);
@@ -448,7 +448,7 @@ fn memory_stays_bounded_however_far_one_goes() {
     assert_eq!(feed.live(vec![stored(10_201, "new")], true), 1);
     assert!(!feed.release(), "it must be read");
     assert_eq!(stretch(&feed), (most, 1, MOST, Some(most), Some(1), 1));
-    // Up again: a page that was read before the newest arrived is not the last.
+    // Scrolls up again: a page that was read before the newest arrived is not the last.
     feed.add_newer(page(most + 1..=most + 200, Some(most + 200), 10_201));
     assert_eq!(
         stretch(&feed),
@@ -458,12 +458,12 @@ fn memory_stays_bounded_however_far_one_goes() {
     assert_eq!(feed.newer_page(), Some(most + 300));
     feed.add_newer(page(10_201..=10_201, None, 10_201));
     assert_eq!(stretch(&feed), (10_201, 302, MOST, None, Some(302), 0));
-    // At the newest end, old ones go.
+    // At the newest end, old engrams are dropped.
     let many = (10_202..=20_000).map(|seq| stored(seq, "x")).collect();
     feed.live(many, false);
     let last = 20_001 - most;
     assert_eq!(stretch(&feed), (20_000, last, MOST, None, Some(last), 0));
-    // Held back further down: not without bound.
+    // While the person is further down, only so many are held back.
     let many = (20_001..=20_000 + most + 1)
         .map(|seq| stored(seq, "x"))
         .collect();
@@ -473,7 +473,7 @@ fn memory_stays_bounded_however_far_one_goes() {
         (20_000, last, MOST, Some(20_000), Some(last), MOST + 1)
     );
     assert_eq!(feed.known.len(), MOST);
-    // The oldest end.
+    // Jumps to the oldest end.
     feed.load_oldest(page(1..=200, Some(200), 20_000));
     assert_eq!(stretch(&feed), (200, 1, 200, Some(200), None, MOST + 1));
 }
@@ -497,7 +497,7 @@ fn what_the_filter_leaves_out_is_not_remembered() {
     }
 }
 
-/// A row says that a verdict ended its claim, from the entry that tells of the verdict.
+/// A row shows that a verdict ended its claim, from the entry of the verdict.
 #[test]
 fn a_claim_that_lost_a_conflict_says_so() {
     let conflict = "01K0000000000000000000000C".parse().unwrap();

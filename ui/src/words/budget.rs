@@ -11,7 +11,7 @@ pub fn meter(meter: Meter) -> String {
     )
 }
 
-/// Of the meters that count pointers, the fullest, with its name; the first of two.
+/// Returns the fullest of the meters that count pointers, with its name; of equal ones, the first.
 pub fn fullest(budget: &Budget) -> (&'static str, Meter) {
     let [_, spans, others @ ..] = budget.meters();
     let fuller = |fullest: (_, Meter), it: (_, Meter)| {
@@ -24,7 +24,7 @@ pub fn fullest(budget: &Budget) -> (&'static str, Meter) {
     others.into_iter().fold(spans, fuller)
 }
 
-/// All that an agent has spent in its turn, as a sentence.
+/// Returns all that an agent has spent in its turn, as a sentence.
 pub fn spent(spending: &Spending) -> String {
     let of = |(what, meter): (_, Meter)| {
         let (used, limit) = (thousands(meter.used.into()), thousands(meter.limit.into()));

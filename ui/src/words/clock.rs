@@ -23,7 +23,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// From milliseconds since 1970 and minutes that local time is ahead of UTC.
+    /// Makes a clock from milliseconds since 1970 and the minutes that local time is ahead of UTC.
     pub fn new(millis: f64, ahead_minutes: f64) -> Self {
         Self {
             now: Timestamp::from_millisecond(millis as i64).unwrap_or(Timestamp::UNIX_EPOCH),
@@ -31,8 +31,9 @@ impl Clock {
         }
     }
 
-    /// How long ago, for a row: `now`, `4 min`, `3 h`, then the day, then the month. Past ten
-    /// minutes in steps of five: each change is a frame to draw, and little is drawn at rest.
+    /// How long ago, for a row: `now`, `4 min`, `3 h`, then the day, then the month. After ten
+    /// minutes, the steps are of five: each change draws a frame, and an idle window should draw
+    /// little.
     pub fn ago(&self, at: Timestamp) -> String {
         match self.now.as_second().saturating_sub(at.as_second()) {
             ..60 => "now".to_owned(),
@@ -47,7 +48,7 @@ impl Clock {
         }
     }
 
-    /// The day: `27 Nov`, with the year where it is another one.
+    /// The day: `27 Nov`, with the year if it is not the current one.
     pub fn day(&self, at: Timestamp) -> String {
         let date = self.offset.to_datetime(at);
         let month = month(date.month());
@@ -98,7 +99,7 @@ impl Clock {
         }
     }
 
-    /// The label and the value of what is known of the end of a claim.
+    /// The label and the value of what is known about the end of a claim.
     pub fn validity(&self, until: Option<Timestamp>) -> (&'static str, String) {
         match until {
             None => ("holds", "until replaced".to_owned()),

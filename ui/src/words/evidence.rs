@@ -4,7 +4,7 @@ use engram_model::{Engram, Evidence, Kind, Lines, Pointer, REVERIFY, Reading, St
 
 use super::say;
 
-/// Whether the evidence resolved when it was stored, and the class of the word.
+/// Whether the evidence resolved when it was stored, and the CSS class of the word.
 pub fn as_stored(engram: &Engram) -> (&'static str, &'static str) {
     if engram.verified {
         (say::state::VERIFIED, "word quiet")
@@ -13,7 +13,7 @@ pub fn as_stored(engram: &Engram) -> (&'static str, &'static str) {
     }
 }
 
-/// How the working tree reads where a span was pinned, in words, and the class of the words.
+/// How the working tree reads where a span was pinned, in words, and their CSS class.
 pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static str) {
     match standing.reading {
         Reading::Same => (say::state::UNCHANGED.to_owned(), "word ok"),
@@ -41,9 +41,8 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
     }
 }
 
-/// How the evidence of a claim stands, in a word and the class of the word; `is_blind` where the
-/// repository is not there to be looked at. Where all is well the class is `word well`, for who has
-/// less to say of that.
+/// How the evidence of a claim stands, in a word with its CSS class; `is_blind` if the repository
+/// is unavailable. If all is well, the class is `word well`, for callers that say less about that.
 pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str) {
     // A question shows evidence in doubt: never call it well.
     if is_question(engram) {
@@ -79,7 +78,7 @@ fn is_question(engram: &Engram) -> bool {
     engram.kind == Kind::Todo && engram.tags.iter().any(|it| it == REVERIFY)
 }
 
-/// How evidence stands, in the one word for it.
+/// Returns the one word for how evidence stands.
 pub fn standing(evidence: Evidence) -> &'static str {
     match evidence {
         Evidence::Holds => say::state::UNCHANGED,
@@ -89,19 +88,20 @@ pub fn standing(evidence: Evidence) -> &'static str {
     }
 }
 
-/// Whether somebody should look at a claim again.
+/// Whether somebody should review a claim.
 pub fn is_drifted(engram: &Engram) -> bool {
     let standing = engram.health.as_ref().map(|it| it.standing);
     engram.valid_until.is_none() && standing.is_some_and(|it| Evidence::DRIFTED.contains(&it))
 }
 
-/// Whether the evidence of a drifted claim is still there, so that the claim can point at it anew.
+/// Whether the evidence of a drifted claim is still there, so that the claim can be repointed at
+/// it.
 pub fn can_repin(engram: &Engram) -> bool {
     let standing = engram.health.as_ref().map(|it| it.standing);
     is_drifted(engram) && standing == Some(Evidence::NeedsReverification)
 }
 
-/// Where a pointer leads now, where that is not where it was pinned: `src/core.rs#L3-L9`.
+/// Where a pointer leads now, if not where it was pinned: `src/core.rs#L3-L9`.
 pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
     let health = engram.health.as_ref()?;
     let found = health.pointers.iter().find(|it| it.pointer == pointer)?;
@@ -117,7 +117,7 @@ pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
     (!is_there).then(|| place(path, Lines { start, end }))
 }
 
-/// The same, by what was just read of the working tree.
+/// The same, as just read in the working tree.
 pub fn place_read(pointer: &Pointer, standing: &Standing) -> Option<String> {
     let path = standing.path.as_deref().unwrap_or(pointer.name());
     let lines = standing.lines.filter(|_| pointer.lines().is_some());
@@ -136,7 +136,7 @@ fn place(path: &str, lines: Lines) -> String {
     }
 }
 
-/// How a pointer stood when somebody last looked, where that is known.
+/// How a pointer stood when it was last checked, if that is known.
 pub fn last_seen(engram: &Engram, pointer: &Pointer) -> Option<String> {
     let text = pointer.to_string();
     let checked = engram.health.as_ref()?.pointers.iter();

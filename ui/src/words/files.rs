@@ -1,4 +1,4 @@
-//! Files in words: what they are, how large, and their paths and digests in little room.
+//! Files in words: what they are, their size, and short forms of their paths and digests.
 
 use engram_model::{Media, MediaKind, Pointer, PointerType, count, thousands};
 
@@ -23,7 +23,7 @@ pub fn media(media: &Media) -> String {
     }
 }
 
-/// How large it is: `640 × 480 pixels, 12.4 KB`.
+/// The measures of a file: `640 × 480 pixels, 12.4 KB`.
 pub fn measures(media: &Media) -> String {
     let size = size(media.size);
     match media.pixels {
@@ -36,7 +36,7 @@ pub fn measures(media: &Media) -> String {
     }
 }
 
-/// `17 bytes`, `12.4 KB`, `3.0 GB`.
+/// A size in words: `17 bytes`, `12.4 KB`, `3.0 GB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
     if bytes < 1_000 {
@@ -51,14 +51,14 @@ pub fn size(bytes: u64) -> String {
     format!("{}.{} {}", thousands(tenths / 10), tenths % 10, UNITS[unit])
 }
 
-/// A digest in few characters: `sha256 5976ad02…`.
+/// A shortened digest: `sha256 5976ad02…`.
 pub fn short_digest(digest: &str) -> String {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
     let head: String = hex.chars().take(8).collect();
     format!("sha256 {head}…")
 }
 
-/// The first letters of a path that has no room, cut in front so that the file name stays.
+/// Splits a path into folder and file name, so that only the folder is cut if there is little room.
 pub fn split_path(path: &str) -> (&str, &str) {
     match path.rfind('/') {
         Some(at) => path.split_at(at + 1),

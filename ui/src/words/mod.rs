@@ -33,9 +33,9 @@ pub enum State {
     Expired,
     /// Its window was closed.
     Forgotten,
-    /// A verdict on a conflict chose the other claim,
+    /// A verdict on a conflict chose the other claim.
     Lost,
-    /// or one claim that replaced both.
+    /// A verdict on a conflict replaced both claims with one.
     Merged,
     /// Its text was erased.
     Redacted,
@@ -47,7 +47,7 @@ impl State {
         matches!(self, Self::Holds | Self::Held)
     }
 
-    /// The word for it; nothing for what simply holds.
+    /// The word for it; none for a claim that simply holds.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Holds | Self::Held => None,
@@ -70,7 +70,7 @@ pub fn verified(engram: &Engram) -> &'static str {
     }
 }
 
-/// The kind as a person says it.
+/// The word for a kind.
 pub fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Fact => "fact",
@@ -85,7 +85,7 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Who said it; what no agent said comes from the person at the machine.
+/// The author of a claim; a claim that no agent made is the user's.
 pub fn author(engram: &Engram) -> String {
     match engram.provenance.created_by.as_str() {
         "" if engram.redacted => say::engram::NO_AUTHOR.to_owned(),
@@ -94,7 +94,7 @@ pub fn author(engram: &Engram) -> String {
     }
 }
 
-/// The claim, or that it was redacted.
+/// The claim, or a note that it was redacted.
 pub fn claim(engram: &Engram) -> String {
     if engram.redacted {
         say::engram::REDACTED.to_owned()
@@ -103,7 +103,7 @@ pub fn claim(engram: &Engram) -> String {
     }
 }
 
-/// Who did something, as a surface names them; nobody where that was erased.
+/// The name of who did something, as shown; empty if it was erased.
 pub fn person(by: &str) -> String {
     match by {
         "user" => say::engram::YOU.to_owned(),
@@ -121,8 +121,8 @@ pub fn sentence(message: &str) -> String {
     }
 }
 
-/// The beginning of a text that is at most this long once it is made [`visible`]: a name takes eight
-/// characters, which come from other fonts and are twice as slow to draw.
+/// The beginning of a text, at most `most` long once it is made [`visible`]. A hidden character
+/// counts as 16: its name takes eight characters of other fonts, which are twice as slow to draw.
 pub fn beginning(text: &str, most: usize) -> &str {
     let mut long = 0;
     let end = text.char_indices().find(|(_, c)| {
@@ -132,7 +132,7 @@ pub fn beginning(text: &str, most: usize) -> &str {
     &text[..end.map_or(text.len(), |it| it.0)]
 }
 
-/// `99`, `1.2k`, `31k`, `4M`: room for a few signs.
+/// A number in a few characters: `99`, `1.2k`, `31k`, `4M`.
 pub fn brief(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
@@ -142,7 +142,7 @@ pub fn brief(number: u64) -> String {
     }
 }
 
-/// The `doctor` commands that a text names in backticks.
+/// Returns the `doctor` commands that a text has in backticks.
 pub fn commands(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2);
     let is_doctor = |it: &&str| it.starts_with("engram ") && it.split(' ').any(|it| it == "doctor");

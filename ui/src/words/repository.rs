@@ -4,7 +4,7 @@ use engram_model::{ProjectStatus, Recent, count, thousands, visible};
 
 use super::say;
 
-/// What is checked out: the branch, or the commit if detached; and the word before it.
+/// What is checked out: the branch or, if detached, the commit; with the word before it.
 pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
     let commit = || project.head.as_ref().map(|it| it.chars().take(8).collect());
     match &project.branch {
@@ -13,11 +13,11 @@ pub fn checkout(project: &ProjectStatus) -> Option<(&'static str, String)> {
     }
 }
 
-/// Most letters that a repository is told by.
+/// Most letters in the initials of a repository.
 const LETTERS: usize = 4;
 
-/// Repositories by two letters each, or as few more as tell them apart; the same name twice by
-/// numbers.
+/// Returns the initials of repositories: two letters each, or as few more as tell them apart. Equal
+/// names are numbered.
 pub fn initials(names: &[&str]) -> Vec<String> {
     let mut all: Vec<String> = names.iter().map(|it| letters(it, 2)).collect();
     let is_alike = |all: &[String], at: usize| all.iter().filter(|it| **it == all[at]).count() > 1;
@@ -39,7 +39,7 @@ pub fn initials(names: &[&str]) -> Vec<String> {
     all
 }
 
-/// The first letter of a name and the first of its other words; of its only word, the first ones.
+/// Returns the first letter of each word of a name; if it is a single word, its first letters.
 fn letters(name: &str, most: usize) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric());
     let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
@@ -54,7 +54,7 @@ fn letters(name: &str, most: usize) -> String {
     letters.to_lowercase()
 }
 
-/// What is known of an open repository, as a sentence.
+/// Returns a sentence about an open repository.
 pub fn repository(repository: &Recent) -> String {
     let (engrams, drifted) = repository.holding.unwrap_or_default();
     let counts = [

@@ -65,7 +65,7 @@ impl Icon {
         }
     }
 
-    /// Drawn for the eye alone: what it says stands beside it in words.
+    /// Draws the icon for the eye only: the text beside it says the same.
     pub(crate) fn draw(self) -> impl IntoView {
         view! {
             <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -1,4 +1,4 @@
-//! What a view lists: which of it is open, why it could not be read, and the pane and the box that show it.
+//! The list of a view: which item is open, why the list could not be read, and its components.
 
 use engram_model::{Ask, Refusal};
 use leptos::{html, prelude::*, task::spawn_local};
@@ -14,13 +14,13 @@ use crate::app::{
     views::{LIST, View},
 };
 
-/// The state of a list whose items are named by a key.
+/// The state of a list whose items are identified by a key.
 pub(crate) struct Inbox<K: Send + Sync + 'static> {
-    /// Which one is open.
+    /// The key of the open item.
     pub(crate) open: RwSignal<Option<K>>,
-    /// Why it could not be read.
+    /// Why the list could not be read.
     pub(crate) refused: RwSignal<Option<Refusal>>,
-    /// Changes with each reading: the answer to an earlier one is dropped.
+    /// The number of the last reading; answers to earlier ones are dropped.
     number: StoredValue<u64>,
 }
 
@@ -32,7 +32,7 @@ impl<K: Send + Sync + 'static> Clone for Inbox<K> {
 
 impl<K: Send + Sync + 'static> Copy for Inbox<K> {}
 
-/// Nothing is open, nothing was read.
+/// Starts with nothing open and nothing read.
 impl<K: Send + Sync + 'static> Slot<()> for Inbox<K> {
     fn of((): ()) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl<K: Send + Sync + 'static> Slot<()> for Inbox<K> {
 }
 
 impl<K: Clone + PartialEq + Send + Sync + 'static> Inbox<K> {
-    /// Opens another one; returns whether it was another. *Back* returns from a step.
+    /// Opens an item; returns false if it was open already. If `is_step`, *back* returns from it.
     pub(crate) fn turn_to(self, app: App, key: K, row: &str, is_step: bool) -> bool {
         if self.open.with_untracked(|open| open.as_ref() == Some(&key)) {
             return false;
@@ -64,19 +64,19 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> Inbox<K> {
 }
 
 impl<K: Send + Sync + 'static> Inbox<K> {
-    /// Begins another reading: the answer to the one before is dropped. Its number.
+    /// Begins a new reading, so that the answer to the previous one is dropped; returns its number.
     pub(crate) fn begin(self) -> u64 {
         let number = self.number.get_value().wrapping_add(1);
         self.number.set_value(number);
         number
     }
 
-    /// Whether no other reading began since.
+    /// Whether no other reading has begun since this one.
     pub(crate) fn is_last(self, number: u64) -> bool {
         self.number.get_value() == number
     }
 
-    /// Asks for what is listed, and lists it.
+    /// Sends a request and passes its answer to `list`, unless another reading has begun.
     pub(crate) fn read<A: Ask + 'static>(
         self,
         app: App,
@@ -103,7 +103,8 @@ impl<K: Send + Sync + 'static> Inbox<K> {
     }
 }
 
-/// The row so many further on; from none, or from one that is not listed, the first. The ends hold.
+/// Returns the row that is `by` rows further, clamped at the ends. If `from` is none or not listed,
+/// returns the first row.
 pub(crate) fn stepped<K: Clone + PartialEq>(rows: &[K], from: Option<&K>, by: isize) -> Option<K> {
     let at = from.and_then(|from| rows.iter().position(|row| row == from));
     let last = rows.len().checked_sub(1)?;
@@ -111,8 +112,8 @@ pub(crate) fn stepped<K: Clone + PartialEq>(rows: &[K], from: Option<&K>, by: is
     rows.get(to).cloned()
 }
 
-/// While a view is on the screen that lists no engrams, keys act on its own sources: from the first, and
-/// afterwards on those of the open engram again.
+/// Makes keys act on the view's own sources, beginning with the first, while a view without engrams
+/// is on the screen. Afterwards, keys act on the sources of the open engram again.
 pub(crate) fn read_own_sources(app: App) {
     app.reading.begin(0);
     on_cleanup(move || {
@@ -122,15 +123,15 @@ pub(crate) fn read_own_sources(app: App) {
     });
 }
 
-/// The pane of a list: its name with what stands beside that, what it can be limited to, why it could not be
-/// read, and its rows.
+/// The pane of a list: its name and what is beside it, its filters, why it could not be read, and
+/// its rows.
 #[component]
 pub(crate) fn ListPane(
     view: &'static View,
-    /// Beside the name.
+    /// What is shown beside the name.
     #[prop(into)]
     beside: ViewFn,
-    /// Below the name.
+    /// The filters, shown below the name.
     #[prop(optional, into)]
     limits: ViewFn,
     refused: RwSignal<Option<Refusal>>,
@@ -157,17 +158,17 @@ pub(crate) fn ListPane(
     }
 }
 
-/// The rows of a list, for keys and for programs that read the screen.
+/// The rows of a list, for keys and screen readers.
 #[component]
 pub(crate) fn ListBox(
     class: &'static str,
     #[prop(into)] label: Signal<&'static str>,
     testid: &'static str,
-    /// Several rows can be selected.
+    /// Whether several rows can be selected.
     #[prop(optional)]
     is_many: bool,
     is_none: Memo<bool>,
-    /// The row that is open, by its element's id; where it is drawn.
+    /// The id of the open row's element, if the row is drawn.
     #[prop(into)]
     active: Signal<Option<String>>,
     #[prop(optional)] node: NodeRef<html::Div>,
@@ -181,7 +182,7 @@ pub(crate) fn ListBox(
     }
 }
 
-/// What stands in place of the rows while there are none: that they are read, or what it means.
+/// What is shown while there are no rows: that they are being read, or what an empty list means.
 #[component]
 pub(crate) fn Instead(
     is_none: Memo<bool>,

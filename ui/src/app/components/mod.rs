@@ -1,4 +1,4 @@
-//! What views are made of: icons, texts with code in them, refusals, and lists.
+//! The components that views share: icons, texts with code in them, refusals, and lists.
 
 pub(super) mod icons;
 pub(super) mod inbox;

@@ -1,4 +1,4 @@
-//! Texts that contain code: our own, and claims.
+//! Renders texts that contain code: the window's own, and claims.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::{
     words,
 };
 
-/// A text with backticked parts as code.
+/// Renders a text, with backticked parts as code.
 pub(crate) fn prose(text: &str) -> Vec<AnyView> {
     spans(text, &[]).into_iter().map(span).collect()
 }
@@ -18,7 +18,7 @@ pub(crate) struct Claim {
     pub(crate) text: Vec<AnyView>,
 }
 
-/// A claim with the search's words marked.
+/// Renders a claim with the searched words marked.
 pub(crate) fn claim(text: &str, searched: &[String]) -> Claim {
     let is_found = if searched.is_empty() {
         Vec::new()
@@ -28,7 +28,7 @@ pub(crate) fn claim(text: &str, searched: &[String]) -> Claim {
     marked_claim(text, &is_found)
 }
 
-/// A claim with these byte ranges marked.
+/// Renders a claim; `marked` says for each byte whether it is marked.
 pub(crate) fn marked_claim(text: &str, marked: &[bool]) -> Claim {
     let spans = spans(text, marked);
     Claim {

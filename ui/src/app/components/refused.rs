@@ -1,4 +1,4 @@
-//! An error where it occurred. It stays until its cause is gone or something else is tried.
+//! Shows an error where it occurred, until its cause is gone or the person tries something else.
 
 use engram_model::Refusal;
 use leptos::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) fn Refused(
     }
 }
 
-/// The same of one that is known, with what stands beside it.
+/// Renders a known refusal, with `beside` next to it.
 pub(crate) fn told(refusal: &Refusal, beside: AnyView) -> AnyView {
     view! {
         <div class="refusal" role="alert" data-testid="refused" data-code=refusal.code.as_str()>

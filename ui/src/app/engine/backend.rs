@@ -1,4 +1,4 @@
-//! The one way to the engine, over one of two transports: Tauri's IPC in the window, HTTP in a browser.
+//! The only way to the engine: over Tauri's IPC in the window, over HTTP in a browser.
 
 use engram_model::{
     Call, Client, Code, ConnectHint, ConnectReply, Connection, Entry, Handed, OpenedReply, Recent,
@@ -13,7 +13,7 @@ use crate::{app::dom, words::say};
 /// Where requests go.
 #[derive(Clone, Debug)]
 pub(crate) enum Backend {
-    /// The window: commands of the shell around us.
+    /// The window: commands of the shell around the page.
     Tauri,
     /// A browser: the local server that served this page.
     Http(http::Server),
@@ -22,7 +22,7 @@ pub(crate) enum Backend {
     Script(Script),
 }
 
-/// What answers in a test.
+/// The function that answers in a test.
 #[cfg(all(test, feature = "gallery"))]
 #[derive(Clone)]
 pub(crate) struct Script(
@@ -36,17 +36,17 @@ impl std::fmt::Debug for Script {
     }
 }
 
-/// What a subscription tells.
+/// What a subscription reports.
 pub(crate) enum News {
-    /// The connection stands.
+    /// The connection is established.
     Connected,
-    /// The connection broke; it is being tried again.
+    /// The connection broke and is being retried.
     Lost,
     /// Journal entries, oldest first.
     Entries(Vec<Entry>),
 }
 
-/// A live feed; dropping it ends it.
+/// A live feed of the journal; dropping it ends the feed.
 pub(crate) enum Subscription {
     /// See [`tauri::IpcSubscription`].
     Tauri(#[expect(dead_code, reason = "kept alive")] tauri::IpcSubscription),
@@ -64,7 +64,7 @@ impl Backend {
         }
     }
 
-    /// Asks; changes nothing.
+    /// Sends a request that changes nothing.
     pub(crate) async fn read(&self, request: Request) -> Result<Reply, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Read, &RequestArgs { request }).await,
@@ -74,7 +74,7 @@ impl Backend {
         }
     }
 
-    /// Changes something.
+    /// Sends a request that changes something.
     pub(crate) async fn change(&self, request: Request) -> Result<Reply, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Change, &RequestArgs { request }).await,
@@ -84,7 +84,7 @@ impl Backend {
         }
     }
 
-    /// Follows the journal after a place.
+    /// Follows the journal after the entry `after`.
     pub(crate) async fn subscribe(
         &self,
         after: u64,
@@ -110,17 +110,18 @@ impl Backend {
         }
     }
 
-    /// Whether it can open an editor: a page in a browser cannot.
+    /// Whether the backend can open an editor: a page in a browser cannot.
     pub(crate) fn opens_editors(&self) -> bool {
         matches!(self, Self::Tauri)
     }
 
-    /// Whether it zooms: a browser has its own keys and memory for that.
+    /// Whether the backend zooms: a browser has its own keys and memory for that.
     pub(crate) fn zooms(&self) -> bool {
         matches!(self, Self::Tauri)
     }
 
-    /// Opens what a pointer addresses in the person's editor, where it is now; returns the editor's name.
+    /// Opens a pointer's target, where it is now, in the person's editor; returns the editor's
+    /// name.
     pub(crate) async fn open_editor(&self, pointer: &str) -> Result<String, Refusal> {
         #[derive(Serialize)]
         struct OpenEditorArgs<'a> {
@@ -136,7 +137,7 @@ impl Backend {
         }
     }
 
-    /// What the person chose before.
+    /// Reads the person's settings.
     pub(crate) async fn settings(&self) -> Result<Settings, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Settings, &NoArgs {}).await,
@@ -148,7 +149,7 @@ impl Backend {
         }
     }
 
-    /// Keeps what the person chose.
+    /// Stores the person's settings.
     pub(crate) async fn keep_settings(&self, settings: &Settings) -> Result<(), Refusal> {
         #[derive(Serialize)]
         struct KeepSettingsArgs<'a> {
@@ -171,7 +172,7 @@ impl Backend {
         }
     }
 
-    /// What surrounds the window; nothing around a page in a browser.
+    /// Returns the window's surroundings, such as installed editors; none in a browser.
     pub(crate) async fn surroundings(&self) -> Result<Option<Surroundings>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Surroundings, &NoArgs {}).await.map(Some),
@@ -187,7 +188,7 @@ impl Backend {
         }
     }
 
-    /// Lets the system open links of ours with the window.
+    /// Makes the system open `engram://` links with the window.
     pub(crate) async fn bring_links(&self) -> Result<(), Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::BringLinks, &NoArgs {}).await,
@@ -195,12 +196,12 @@ impl Backend {
         }
     }
 
-    /// Whether it can show another repository.
+    /// Whether the backend can show another repository.
     pub(crate) fn switches_repositories(&self) -> bool {
         matches!(self, Self::Tauri)
     }
 
-    /// Repositories that were open before.
+    /// Lists the repositories that were open before.
     pub(crate) async fn repositories(&self) -> Result<Vec<Recent>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Repositories, &NoArgs {}).await,
@@ -208,7 +209,7 @@ impl Backend {
         }
     }
 
-    /// Those that are open in the window, once there are other news than these.
+    /// Waits for news after `after`; returns the repositories that are open in the window.
     pub(crate) async fn opened(&self, after: u64) -> Result<OpenedReply, Refusal> {
         #[derive(Serialize)]
         struct OpenedArgs {
@@ -220,7 +221,7 @@ impl Backend {
         }
     }
 
-    /// Closes one that is open behind another.
+    /// Closes a repository that is open in the background.
     pub(crate) async fn close_repository(&self, path: &str) -> Result<(), Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::CloseRepository, &PathArgs { path }).await,
@@ -228,7 +229,7 @@ impl Backend {
         }
     }
 
-    /// Lets the person choose a folder in the system's dialog; none if they cancel.
+    /// Lets the person choose a folder in the system's dialog; returns none if they cancel.
     pub(crate) async fn choose_folder(&self) -> Result<Option<String>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::ChooseFolder, &NoArgs {}).await,
@@ -236,7 +237,7 @@ impl Backend {
         }
     }
 
-    /// Makes another repository the one that requests are about; returns its root.
+    /// Directs requests to another repository; returns its root.
     pub(crate) async fn open_repository(&self, path: &str) -> Result<String, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::OpenRepository, &PathArgs { path }).await,
@@ -244,7 +245,7 @@ impl Backend {
         }
     }
 
-    /// Follows what other programs hand to the window.
+    /// Calls `each` with what other programs hand to the window.
     pub(crate) async fn follow_handed(&self, each: impl FnMut(Handed) + 'static) {
         if let Self::Tauri = self
             && let Err(refusal) = tauri::follow_handed(each).await
@@ -253,7 +254,7 @@ impl Backend {
         }
     }
 
-    /// Tells the shell that something is on the screen.
+    /// Notifies the shell that something is on the screen.
     pub(crate) async fn ready(&self) {
         if let Self::Tauri = self {
             let done: Result<(), Refusal> = tauri::call(Call::Ready, &NoArgs {}).await;
@@ -263,12 +264,12 @@ impl Backend {
         }
     }
 
-    /// Whether it can write an agent's configuration: a page in a browser cannot.
+    /// Whether the backend can write an agent's configuration: a page in a browser cannot.
     pub(crate) fn connects(&self) -> bool {
         matches!(self, Self::Tauri)
     }
 
-    /// Which agents are connected.
+    /// Lists which agents are connected.
     pub(crate) async fn connections(&self) -> Result<Vec<Connection>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::Connections, &NoArgs {}).await,
@@ -276,7 +277,8 @@ impl Backend {
         }
     }
 
-    /// Shows the change to an agent's configuration; writes it if it is still the one shown.
+    /// Returns the change to an agent's configuration. If it is the one that was `shown`, writes it
+    /// instead.
     pub(crate) async fn connect(
         &self,
         client: Client,
@@ -300,7 +302,7 @@ impl Backend {
         }
     }
 
-    /// The command lines that connect an agent.
+    /// Returns the command lines that connect an agent.
     pub(crate) async fn connect_hint(&self) -> Result<Vec<ConnectHint>, Refusal> {
         match self {
             Self::Tauri => tauri::call(Call::ConnectHint, &NoArgs {}).await,
@@ -311,10 +313,10 @@ impl Backend {
     }
 }
 
-/// Under what a page in a browser keeps what was chosen.
+/// The key under which a browser keeps the settings.
 const SETTINGS: &str = "settings";
 
-/// The arguments of a call without any.
+/// The arguments of a call that takes none.
 #[derive(Serialize)]
 pub(crate) struct NoArgs {}
 
@@ -336,7 +338,7 @@ struct PathArgs<'a> {
     path: &'a str,
 }
 
-/// A JavaScript value, or bytes of JSON, as one of our types.
+/// Converts a JavaScript value, or bytes of JSON, to one of our types.
 pub(crate) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Result<T, Refusal> {
     let bytes = match value.dyn_ref::<js_sys::ArrayBuffer>() {
         Some(bytes) => {
@@ -347,35 +349,35 @@ pub(crate) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Result<T, Refusal
         None => {
             let text = js_sys::JSON::stringify(value).ok();
             let text = text.and_then(|it| it.as_string());
-            // `undefined`, the answer of a command without one, has no JSON text.
+            // A command without an answer returns `undefined`, which has no JSON text.
             text.unwrap_or_else(|| "null".to_owned()).into_bytes()
         }
     };
     from_json(&bytes).map_err(|error| strange(&error))
 }
 
-/// Gives the memory of an answer back at once: as garbage it would wait for the next collection, which
-/// lets tens of megabytes of it come together while claims pour in.
+/// Frees the memory of an answer at once. As garbage, it would wait for the next collection, and
+/// tens of megabytes would pile up while claims pour in.
 fn release(bytes: &js_sys::ArrayBuffer) {
     let transfer = js_sys::Reflect::get(bytes, &"transfer".into()).ok();
     if let Some(transfer) = transfer.and_then(|it| it.dyn_into::<js_sys::Function>().ok()) {
-        // What cannot be given back so waits.
+        // Memory that cannot be freed this way waits for the collector.
         let _ = transfer.call1(bytes, &0.into());
     }
 }
 
-/// The one way that the page reads JSON: each other would put all types into it once more.
+/// The only function that parses JSON here: any other would compile all types into the page again.
 pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
     serde_json::from_slice(bytes)
 }
 
-/// One of our types as a JavaScript value.
+/// Converts one of our types to a JavaScript value.
 pub(crate) fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Refusal> {
     let text = serde_json::to_string(value).map_err(|error| strange(&error))?;
     js_sys::JSON::parse(&text).map_err(|_| strange(&"not JSON"))
 }
 
-/// An answer of another shape than this page knows.
+/// Returns the refusal for an answer whose shape this page does not know.
 pub(crate) fn strange(what: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(
         Code::Internal,

@@ -1,4 +1,4 @@
-//! The connection to the journal: it is followed, lost, tried again, and caught up with.
+//! The connection to the journal: follows it, retries when it is lost, and catches up.
 
 use std::time::Duration;
 
@@ -19,40 +19,40 @@ use crate::{
 /// Longest wait between attempts to reconnect, in seconds.
 const PATIENCE: u64 = 4;
 
-/// How often a failed start is retried.
+/// How long to wait before retrying a failed start.
 const AGAIN: Duration = Duration::from_secs(4);
 
-/// The connection to the journal.
+/// The state of the connection to the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// Not yet.
+    /// Not connected yet.
     Connecting,
     /// Entries arrive.
     Live,
-    /// Broken, and tried again.
+    /// Broken, and being retried.
     Lost,
 }
 
-/// What a request was answered when the connection broke.
+/// Why the connection broke, by the answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LossReason {
-    /// The server wants another token than this page has.
+    /// The server wants a token other than this page's.
     Token,
-    /// Anything else that was refused.
+    /// Any other refusal.
     Refused(Refusal),
 }
 
-/// The state of the connection.
+/// The connection, and its retries.
 #[derive(Clone, Copy)]
 pub(crate) struct JournalConnection {
     /// The subscription; dropping it ends it.
     live: StoredValue<Option<Subscription>, LocalStorage>,
     attempts: StoredValue<u64>,
-    /// A new attempt to connect is due.
+    /// Whether an attempt to reconnect is scheduled.
     is_waiting: StoredValue<bool>,
-    /// The first page is being read.
+    /// Whether the first page is being read.
     is_starting: StoredValue<bool>,
-    /// When it is retried after a failure.
+    /// The timer that retries a failed start.
     again: StoredValue<Option<TimeoutHandle>>,
     pub(crate) link: RwSignal<Link>,
     /// When the connection broke.
@@ -74,7 +74,7 @@ impl JournalConnection {
         }
     }
 
-    /// Ends it, as at the start.
+    /// Ends the connection and resets its state.
     pub(crate) fn reset(self) {
         self.end();
         self.attempts.set_value(0);
@@ -85,7 +85,7 @@ impl JournalConnection {
         self.lost_why.set(None);
     }
 
-    /// Sets why it is lost; the same reason again notifies nobody.
+    /// Sets why the connection is lost; the same reason again notifies nobody.
     fn explain(self, why: LossReason) {
         let why = Some(why);
         if self.lost_why.get_untracked() != why {
@@ -126,7 +126,7 @@ pub(crate) fn start(app: App) {
     });
 }
 
-/// Nothing can be shown: says why, and retries until it can.
+/// Reports why nothing can be shown, and schedules a retry.
 fn fail(app: App, refusal: Refusal) {
     let failed = Phase::Failed(refusal);
     if app.phase.get_untracked() != failed {
@@ -139,14 +139,14 @@ fn fail(app: App, refusal: Refusal) {
     }
 }
 
-/// Tries again, if nothing could be shown.
+/// Starts again, if nothing could be shown.
 pub(crate) fn start_again(app: App) {
     if matches!(app.phase.get_untracked(), Phase::Failed(_)) {
         start(app);
     }
 }
 
-/// Follows the journal after the last entry that is known.
+/// Follows the journal after the last known entry.
 pub(crate) fn connect(app: App) {
     spawn_local(async move {
         let after = app.list.feed.with_untracked(EngramList::head);
@@ -179,7 +179,7 @@ fn hear(app: App, news: News) {
     }
 }
 
-/// The engine answers again: retries the requests that failed meanwhile.
+/// Marks the connection as live, and retries the requests that failed meanwhile.
 fn is_back(app: App) {
     app.connection.attempts.set_value(0);
     if app.connection.link.get_untracked() != Link::Live {
@@ -192,7 +192,7 @@ fn is_back(app: App) {
         frame::forgive(app);
         stale::recheck(app);
         catch_up(app);
-        // In the window, a feed ends only with its home, which may be another now.
+        // In the window, a feed ends only with its home; another home may be there now.
         if was_refused || matches!(app.backend(), Backend::Tauri) {
             feed::list_anew(app);
         }
@@ -221,7 +221,7 @@ fn arrive(app: App, entries: Vec<Entry>) {
     app.frame.announce(new);
 }
 
-/// Whether conflicts that were settled, opened again or lost a side are open.
+/// Asks whether conflicts are still open that were settled, reopened or lost a side.
 fn ask_about_conflicts(app: App) {
     let doubtful = app
         .list
@@ -242,7 +242,7 @@ fn ask_about_conflicts(app: App) {
     }
 }
 
-/// Waits longer after each failure, and asks again for what was missed.
+/// Reconnects after a wait that grows with each failure.
 fn reconnect_later(app: App) {
     if app.connection.is_waiting.get_value() {
         return;
@@ -266,7 +266,7 @@ fn reconnect_later(app: App) {
     dom::later(again, Duration::from_secs(wait));
 }
 
-/// A stream of events says not why it broke; a request does.
+/// Asks for the reason by a request, because a stream of events does not say why it broke.
 fn ask_why(app: App) {
     spawn_local(async move {
         let refused = app.ask(ask::Status).await.err();
@@ -277,21 +277,21 @@ fn ask_why(app: App) {
                 LossReason::Refused(it)
             }
         });
-        // A read-only home refuses this, and has already said why.
+        // If this request succeeds, as in a read-only home, the known reason stays.
         if let Some(why) = why {
             app.connection.explain(why);
         }
     });
 }
 
-/// Tries again now.
+/// Reconnects now.
 pub(crate) fn reconnect(app: App) {
     app.connection.is_waiting.set_value(false);
     app.connection.live.set_value(None);
     connect(app);
 }
 
-/// When the person comes back: where things stand, and what the subscription may have missed.
+/// Reads the status and what the subscription may have missed.
 pub(crate) fn catch_up(app: App) {
     if app.phase.get_untracked() != Phase::Ready {
         return;
@@ -308,7 +308,7 @@ async fn read_missed(app: App) -> Result<(), Refusal> {
     let newest = status.head;
     app.status.set(Some(status));
     if newest < app.list.feed.with_untracked(EngramList::head) {
-        // Another home, or an older copy, took the place of the one that was shown.
+        // Another home, or an older copy of this one, has taken its place.
         feed::list_anew(app);
         return Ok(());
     }
@@ -326,7 +326,7 @@ async fn read_missed(app: App) -> Result<(), Refusal> {
         let page = app.ask(ask::Feed(after)).await?;
         let is_last = page.entries.len() < PAGE;
         if !is_last && newest - head > MOST as u64 {
-            // More than the list keeps; other repositories of the home may have the most of it.
+            // The list does not keep this many; most may belong to other repositories of the home.
             feed::list_anew(app);
             return Ok(());
         }

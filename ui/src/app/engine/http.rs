@@ -18,29 +18,29 @@ use web_sys::{EventSource, Headers, MessageEvent, RequestInit, Response};
 use super::backend::{News, from_js, from_json, strange};
 use crate::{app::dom, words::say};
 
-/// Under what the tab keeps the token.
+/// The key under which the tab keeps the token.
 const TOKEN: &str = "token";
-/// What a server answers to another token than its own; other refusals have other numbers.
+/// The HTTP status for a wrong token; other refusals have other statuses.
 const UNAUTHORIZED: u16 = 401;
 
-/// The local server that served this page, and the token that it wants.
+/// The local server that served this page, and its token.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     token: String,
-    /// It was refused, at the last request.
+    /// Whether the last request was refused for its token.
     is_refused: Arc<AtomicBool>,
 }
 
 impl Server {
-    /// Takes the token out of the address (`#token=..`), where it would stay in the history, and keeps
-    /// it for as long as the tab, so that the page can be loaded again.
+    /// Takes the token out of the address (`#token=..`), where it would stay in the history. The
+    /// tab keeps it, so that the page can be reloaded.
     pub(crate) fn from_location() -> Self {
         let window = leptos::prelude::window();
         let store = window.session_storage().ok().flatten();
         let hash = dom::hash();
         let token = match hash.strip_prefix("#token=") {
             Some(token) => {
-                // Where the tab cannot keep it, the address does.
+                // If the tab cannot keep the token, it stays in the address.
                 let kept = store.is_some_and(|it| it.set_item(TOKEN, token).is_ok());
                 if kept && let Ok(history) = window.history() {
                     let query = window.location().search().unwrap_or_default();
@@ -59,7 +59,7 @@ impl Server {
         }
     }
 
-    /// One request, one answer; an error comes as a refusal.
+    /// Sends one request; returns its answer or a refusal.
     pub(crate) async fn post<T: DeserializeOwned>(
         &self,
         call: Call,
@@ -115,7 +115,7 @@ fn unreachable() -> Refusal {
     )
 }
 
-/// Server-sent events; the browser connects again by itself, after the last place it got.
+/// Server-sent events; the browser reconnects by itself, after the last entry that it received.
 pub(crate) struct SseSubscription {
     source: EventSource,
     _closures: [Closure<dyn FnMut(MessageEvent)>; 3],
@@ -128,7 +128,7 @@ impl SseSubscription {
         each: impl FnMut(News) + 'static,
     ) -> Result<Self, Refusal> {
         let token = String::from(js_sys::encode_uri_component(&server.token));
-        // An event source cannot send headers, so that here the token is in the address.
+        // An event source cannot send headers, so the token is in the address.
         let source = EventSource::new(&format!(
             "{}?after={after}&token={token}",
             path(Call::Subscribe)
@@ -164,7 +164,7 @@ impl Drop for SseSubscription {
     }
 }
 
-/// An event carries one entry or a list of them.
+/// Reads an event, which carries one entry or a list of them.
 fn entries(event: &MessageEvent) -> News {
     let text = event.data().as_string().unwrap_or_default();
     let list = from_json::<Vec<Entry>>(text.as_bytes())

@@ -1,5 +1,5 @@
-//! What is stale is loaded anew by tag: who reads something tracks its tag, who hears of a change touches
-//! it, and neither knows the other.
+//! Reloads stale data by tag. A reader tracks a tag, a change touches it, and neither knows the
+//! other.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,11 +17,11 @@ use crate::{
 /// How long changes gather before sums over the home are read again.
 const PAUSE: Duration = Duration::from_millis(400);
 
-/// Who reads what.
+/// The readers of each tag.
 #[derive(Clone, Copy)]
 pub(crate) struct Stale {
     readers: StoredValue<HashMap<Tag, ArcTrigger>>,
-    /// Touched within the pause.
+    /// The sums that were touched within the pause.
     gathered: StoredValue<HashSet<Tag>>,
 }
 
@@ -33,7 +33,7 @@ impl Stale {
         }
     }
 
-    /// What runs now runs again when this is stale.
+    /// Runs the current effect again when this tag is stale.
     pub(crate) fn track(self, tag: Tag) {
         let reader = self
             .readers
@@ -43,20 +43,21 @@ impl Stale {
         }
     }
 
-    /// Whoever reads this reads it again.
+    /// Makes the readers of this tag read again.
     pub(crate) fn touch(self, tag: Tag) {
         if let Some(reader) = self.readers.with_value(|all| all.get(&tag).cloned()) {
             reader.notify();
         }
     }
 
-    /// Nobody reads an engram of the repository that was in front any more.
+    /// Forgets who reads engrams of the repository that was in front.
     pub(crate) fn reset(self) {
         self.readers
             .update_value(|all| all.retain(|tag, _| !matches!(tag, Tag::Engram(_))));
     }
 
-    /// Touches what entries of the journal make stale; sums a little later, once for many.
+    /// Touches the tags that journal entries make stale; those of sums a little later, once for
+    /// many.
     pub(crate) fn follow(self, entries: &[Entry]) {
         let all: HashSet<Tag> = entries.iter().flat_map(|it| touched(&it.change)).collect();
         let (sums, others): (Vec<Tag>, Vec<Tag>) = all.into_iter().partition(|it| it.is_sum());
@@ -74,12 +75,12 @@ impl Stale {
     }
 }
 
-/// Reads anew what is stale, for as long as the window lives.
+/// Reloads what is stale, for as long as the window lives.
 pub(crate) fn follow_stale(app: App) {
     read_when(app, Tag::Status, reread_status);
     read_when(app, Tag::Facets, feed::count_facets);
     read_when(app, Tag::Doubts, feed::list_doubts_anew);
-    // What evidence reads like is known anew once somebody can look again.
+    // When the repository becomes available or unavailable, its evidence must be read again.
     Effect::new(move |before: Option<bool>| {
         let is_gone = is_blind(app);
         if before.is_some_and(|before| before != is_gone) {
@@ -88,7 +89,7 @@ pub(crate) fn follow_stale(app: App) {
         }
         is_gone
     });
-    // The list keeps what is in it by the entries themselves; what it leaves out is read.
+    // Entries keep the list itself up to date. An engram that the list leaves out must be read.
     Effect::new(move |_| {
         if let Some(id) = app.reading.selected.get() {
             app.stale.track(Tag::Engram(id));
@@ -97,7 +98,7 @@ pub(crate) fn follow_stale(app: App) {
     });
 }
 
-/// Whatever is read may have changed while nobody told of it.
+/// Touches everything on the screen that may have changed without notice.
 pub(crate) fn recheck(app: App) {
     app.stale.touch(Tag::Sources);
     app.stale.touch(Tag::Conflicts);
@@ -108,7 +109,7 @@ pub(crate) fn recheck(app: App) {
     }
 }
 
-/// Whether the repository is not there to be looked at.
+/// Whether the repository is unavailable.
 pub(crate) fn is_blind(app: App) -> bool {
     let why = |it: &StatusReply| it.project.as_ref()?.unavailable.clone();
     app.status.with(|it| it.as_ref().and_then(why).is_some())

@@ -43,7 +43,7 @@ pub(crate) async fn call<T: DeserializeOwned>(
     }
 }
 
-/// What a rejected command says: a refusal of ours, or a sentence of Tauri's.
+/// Reads the error of a rejected command: one of our refusals, or a sentence of Tauri's.
 fn refusal(error: &JsValue) -> Refusal {
     from_js(error).unwrap_or_else(|_| {
         Refusal::new(
@@ -56,7 +56,7 @@ fn refusal(error: &JsValue) -> Refusal {
     })
 }
 
-/// The feed of the shell; dropping it ends it.
+/// The feed of the shell; dropping it ends the feed.
 pub(crate) struct IpcSubscription(Rc<Cell<bool>>);
 
 impl IpcSubscription {
@@ -99,7 +99,7 @@ impl Drop for IpcSubscription {
     }
 }
 
-/// Hears what other programs hand to the window, for as long as the page lives.
+/// Calls `each` with what other programs hand to the window, for as long as the page lives.
 pub(crate) async fn follow_handed(mut each: impl FnMut(Handed) + 'static) -> Result<(), Refusal> {
     let channel = Channel::new();
     let closure =

@@ -1,4 +1,4 @@
-//! The frame around the views: what lies over them, and what is said at the lower edge.
+//! The frame around the views: what lies over them, and the notices at the lower edge.
 
 pub(super) mod rail;
 pub(super) mod room;
@@ -18,52 +18,52 @@ use crate::{
     words::{self, say, say::Noun},
 };
 
-/// What can lie over the window, one at a time.
+/// What can lie over the window; one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// Everything that can be done or read, by a few letters.
+    /// The palette, which finds everything that can be done or read by a few letters.
     Palette,
-    /// The keys.
+    /// The sheet of shortcuts.
     Sheet,
-    /// What the person chose.
+    /// The settings.
     Settings,
-    /// Other repositories.
+    /// The choice of another repository.
     Repositories,
-    /// A claim by hand.
+    /// The form for a claim by hand.
     Add,
-    /// An unknown repository that a link leads to.
+    /// The offer to open an unknown repository that a link leads to.
     Offer,
     /// Agents, and whether they are connected.
     Connect,
 }
 
-/// What takes back what the person did last.
+/// What undoes one action of the person.
 #[derive(Clone, Copy)]
 pub(crate) struct Undo {
-    /// What it was done to, by its id: all ids are written like an engram's.
+    /// The id of what the action was done to; all ids are written like an engram's.
     pub(crate) id: EngramId,
     pub(crate) way: &'static Way,
 }
 
-/// How something is taken back.
+/// A way to undo an action.
 pub(crate) struct Way {
-    /// What it is done to.
+    /// The noun for what the action was done to.
     pub(crate) of: Noun,
-    /// Takes it back; returns the version that holds again, if any.
+    /// Undoes the action; returns the version that holds again, if any.
     pub(crate) take_back: fn(App, EngramId) -> UndoFuture,
-    /// What follows where it was the only one: with its id, and what was said of it.
+    /// Runs after the undo of a single action, with the id and what the notice called it.
     pub(crate) then: fn(App, EngramId, &str),
 }
 
-/// Something that is being taken back: the version that holds again, if any.
+/// An undo in progress; returns the version that holds again, if any.
 pub(crate) type UndoFuture = Pin<Box<dyn Future<Output = Result<Option<EngramId>, Refusal>>>>;
 
-/// Says that it was undone, and what it was done to.
+/// Reports that the action was undone, and on what.
 fn say_undone(app: App, _: EngramId, of: &str) {
     app.frame.say(say::notice::UNDONE, of, false);
 }
 
-/// This version holds again, as a new one.
+/// Makes this version hold again, as a new one.
 static RESTORE: Way = Way {
     of: say::CLAIMS,
     take_back: |app, id| {
@@ -75,7 +75,7 @@ static RESTORE: Way = Way {
     then: say_undone,
 };
 
-/// This claim, or this to-do, is forgotten.
+/// Forgets this claim or to-do.
 static WITHDRAW: Way = Way {
     of: say::CLAIMS,
     take_back: |app, id| Box::pin(async move { app.ask(ask::Forget(id)).await.map(|_| None) }),
@@ -83,24 +83,24 @@ static WITHDRAW: Way = Way {
 };
 
 impl Undo {
-    /// This version holds again.
+    /// Makes this version hold again.
     pub(crate) fn restore(id: EngramId) -> Self {
         Self { id, way: &RESTORE }
     }
 
-    /// This claim is forgotten.
+    /// Forgets this claim.
     pub(crate) fn withdraw(id: EngramId) -> Self {
         Self { id, way: &WITHDRAW }
     }
 }
 
-/// A sentence at the lower edge that goes away.
+/// A notice at the lower edge that disappears by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Toast {
     pub(crate) text: String,
     pub(crate) hint: String,
     pub(crate) is_error: bool,
-    /// What it tells of can be undone.
+    /// Whether the action that it reports can be undone.
     pub(crate) undoes: bool,
 }
 
@@ -111,20 +111,21 @@ pub(crate) struct Frame {
     /// Where the menu of the selected engram is open.
     pub(crate) menu: RwSignal<Option<menu::MenuPosition>>,
     pub(crate) toast: RwSignal<Option<Toast>>,
-    /// How to undo the last action, in the order in which it was done; kept after its notice is gone.
+    /// The steps that undo the last action, in the order in which it was done; kept after its
+    /// notice is gone.
     pub(crate) undo: RwSignal<Vec<Undo>>,
-    /// The claim that it is about, quoted, if it is one.
+    /// The claim of the last action, quoted; empty if the action was not on one claim.
     undo_of: StoredValue<String>,
     toast_number: StoredValue<u64>,
     pub(crate) announcement: RwSignal<String>,
     unannounced: StoredValue<usize>,
     pub(crate) settings: RwSignal<Settings>,
-    /// Why the settings could not be kept.
+    /// Why the settings could not be saved.
     pub(crate) settings_refused: RwSignal<Option<Refusal>>,
-    /// The settings are being saved.
+    /// Whether the settings are being saved.
     pub(super) is_keeping: StoredValue<bool>,
     pub(crate) list_width: RwSignal<Option<u32>>,
-    /// There is room for one pane only.
+    /// Whether there is room for one pane only.
     pub(crate) is_narrow: RwSignal<bool>,
 }
 
@@ -147,7 +148,7 @@ impl Frame {
         }
     }
 
-    /// Closes what is of one engram; what the person chose and what was said last stays.
+    /// Closes the menu and drops the undo; the settings and the last notice stay.
     pub(super) fn reset(self) {
         self.menu.set(None);
         self.undo.set(Vec::new());
@@ -163,17 +164,17 @@ impl Frame {
         self.tell(text, hint, is_error, false, seconds);
     }
 
-    /// Says what was done to a claim, with a way to take it back.
+    /// Reports what was done to a claim, with a way to undo it.
     pub(crate) fn say_done(self, text: &str, claim: &str, undo: Undo) {
         let name = say::notice::of(&selection::name(claim));
         self.say_all_done(text, &name, false, vec![undo]);
         self.undo_of.set_value(name);
     }
 
-    /// Says what was done to many claims and what was not; what was done can be undone.
+    /// Reports what was done to many claims and what was not; `undo` undoes what was done.
     pub(crate) fn say_all_done(self, text: &str, hint: &str, is_error: bool, undo: Vec<Undo>) {
         let undoes = !undo.is_empty();
-        // If nothing was done, the action before is still the last.
+        // If nothing was done, the previous action can still be undone.
         if undoes {
             self.undo.set(undo);
             self.undo_of.set_value(String::new());
@@ -198,7 +199,7 @@ impl Frame {
         dom::later(clear, Duration::from_secs(seconds));
     }
 
-    /// One sentence for all that came within a moment.
+    /// Announces in one sentence all engrams that arrive within a moment.
     pub(super) fn announce(self, new: usize) {
         let pending = self.unannounced.get_value();
         self.unannounced.set_value(pending + new);
@@ -213,7 +214,7 @@ impl Frame {
     }
 }
 
-/// The connection is back: removes notices of requests that failed without it.
+/// Removes notices of requests that failed while the connection was lost.
 pub(super) fn forgive(app: App) {
     if app
         .frame
@@ -227,8 +228,7 @@ pub(super) fn forgive(app: App) {
     app.reading.refused.set(None);
 }
 
-/// Undoes the last action, newest step first; what could not be undone can be tried
-/// again.
+/// Undoes the last action, newest step first. Steps that fail can be tried again.
 pub(crate) fn undo(app: App) {
     let mut all = app.frame.undo.get_untracked();
     if all.is_empty() {

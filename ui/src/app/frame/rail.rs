@@ -1,5 +1,5 @@
-//! The rail: the views that have something to show, and the repositories that are open where there are
-//! several.
+//! The rail: the views that have something to show and, if there are several, the open
+//! repositories.
 
 use engram_model::Recent;
 use leptos::prelude::*;
@@ -32,7 +32,7 @@ pub(crate) fn Rail() -> impl IntoView {
     }
 }
 
-/// The repositories that are open, with what came in those behind.
+/// The open repositories, with the number of new engrams in those in the background.
 #[component]
 fn Opened() -> impl IntoView {
     let app = App::here();
@@ -67,7 +67,7 @@ fn OpenedOne(path: String) -> impl IntoView {
             .repositories
             .front
             .with(|front| front.as_ref() == Some(&own));
-        // Of the one in front more is known.
+        // More is known about the repository in front.
         let status = is_front.then(|| app.status.get()).flatten();
         let status = status.filter(|it| {
             it.project
@@ -119,7 +119,7 @@ fn entry(app: App, view: &'static View) -> impl IntoView {
         let count = words::count(count.get(), view.of);
         format!("{}: {count}", view.title)
     };
-    // What is spoken begins with what is seen.
+    // The spoken label begins with the visible one.
     let seen = move || match count.get() {
         0 => view.title.to_owned(),
         count => format!("{} {}", view.title, words::brief(count)),
@@ -128,7 +128,7 @@ fn entry(app: App, view: &'static View) -> impl IntoView {
         Some(key) => format!("{} ({key})", label()),
         None => label(),
     };
-    // A narrow rail has no room for all: the one that is shown stays in sight.
+    // A narrow rail cannot show all views: the current one is scrolled into view.
     let id = format!("rail-{}", view.id);
     let own = id.clone();
     Effect::new(move |_| {

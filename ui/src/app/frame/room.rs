@@ -1,6 +1,7 @@
-//! With room for one pane, it is the list or the open engram: which one, and the ways between them. The
-//! other keeps its place and size, hidden and out of reach of keys, so that its scroll position stays. The
-//! list's address then names no engram, so that going back leads to it.
+//! A window with room for one pane shows the list or the open engram: which one is in front, and
+//! the ways between them. The other keeps its place and size, hidden and out of reach of keys, so
+//! that its scroll position stays. The list's address then names no engram, so that *back* leads to
+//! it.
 
 use leptos::{html, prelude::*};
 use wasm_bindgen::{JsCast, prelude::Closure};
@@ -17,28 +18,29 @@ use crate::{
     words::say,
 };
 
-/// From this width on there is room for two panes; `3-frame.css` has the same.
+/// Matches a window with room for one pane only; `3-frame.css` has the same width.
 const NARROW: &str = "(max-width: 719.98px)";
-/// The pane of the open engram, and the part of it that scrolls.
+/// The ids of the open engram's pane and of the part of it that scrolls.
 pub(crate) const DETAIL: &str = "detail";
 pub(crate) const READ: &str = "engram";
 
-/// Whether anything of the list on the screen is open.
+/// Whether an item of the list on the screen is open.
 fn is_any_open(app: App) -> bool {
     (app.view.get().is_any_open)(app)
 }
 
-/// Whether what is open is in front of the list.
+/// Whether the open item is in front of the list.
 pub(crate) fn covers_list(app: App) -> bool {
     app.frame.is_narrow.get() && app.reading.is_in_front.get() && is_any_open(app)
 }
 
-/// Whether it is behind the list.
+/// Whether the detail pane is behind the list.
 pub(crate) fn is_covered(app: App) -> bool {
     untrack(|| app.frame.is_narrow.get() && !covers_list(app))
 }
 
-/// Brings the open engram in front of the list, as a step in the history; returns whether it was behind.
+/// Brings the open item in front of the list, as a step in the history; returns whether it was
+/// behind.
 pub(crate) fn bring_forward(app: App) -> bool {
     let was_covered = untrack(|| is_any_open(app)) && come_forward(app);
     if was_covered {
@@ -47,19 +49,20 @@ pub(crate) fn bring_forward(app: App) -> bool {
     was_covered
 }
 
-/// The same on the way to another address.
+/// Brings the detail pane in front before another address is written; returns whether it was
+/// behind.
 pub(crate) fn come_forward(app: App) -> bool {
     if !is_covered(app) {
         return false;
     }
-    // The place to come back to.
+    // Saves the address to come back to.
     app.write_address(false);
     app.reading.is_in_front.set(true);
     dom::next_frame(|| dom::focus(READ));
     true
 }
 
-/// Acts on the open engram once it is in front.
+/// Brings the open item in front, then acts on it.
 pub(crate) fn in_detail(app: App, act: impl FnOnce() + 'static) {
     if bring_forward(app) {
         dom::next_frame(act)
@@ -68,7 +71,7 @@ pub(crate) fn in_detail(app: App, act: impl FnOnce() + 'static) {
     }
 }
 
-/// Acts in the list once it is in front.
+/// Brings the list in front, then acts in it.
 pub(crate) fn in_list(app: App, act: impl FnOnce() + 'static) {
     if untrack(|| covers_list(app)) {
         app.reading.is_in_front.set(false);
@@ -79,7 +82,7 @@ pub(crate) fn in_list(app: App, act: impl FnOnce() + 'static) {
     }
 }
 
-/// Back to the list, and into it.
+/// Returns to the list and focuses it.
 pub(crate) fn to_list(app: App) {
     in_list(app, || dom::focus(LIST));
 }
@@ -93,7 +96,7 @@ pub(crate) fn focus_pane(app: App) {
     }
 }
 
-/// Brings what an address names in front: an engram, or the list.
+/// Brings in front what an address names: an engram or the list.
 pub(crate) fn show_as_addressed(app: App, names_engram: bool) {
     let was_in_front = untrack(|| covers_list(app));
     app.reading.is_in_front.set(names_engram);
@@ -102,7 +105,7 @@ pub(crate) fn show_as_addressed(app: App, names_engram: bool) {
     }
 }
 
-/// Gives redrawn content in front the focus that went with the old.
+/// Focuses redrawn content in front, if the old content had the focus.
 pub(crate) fn keep_focus(app: App, element: &web_sys::HtmlDivElement) {
     let element = element.clone();
     dom::next_frame(move || {
@@ -112,7 +115,7 @@ pub(crate) fn keep_focus(app: App, element: &web_sys::HtmlDivElement) {
     });
 }
 
-/// Tracks whether there is room for one pane; the one with the focus stays in front.
+/// Tracks whether there is room for one pane only; the pane with the focus then stays in front.
 pub(crate) fn follow(app: App) {
     let Ok(Some(query)) = window().match_media(NARROW) else {
         return;
@@ -126,13 +129,13 @@ pub(crate) fn follow(app: App) {
             app.reading.is_in_front.set(is_read);
         }
         app.frame.is_narrow.set(is_narrow);
-        // Until there is a list, the address decides.
+        // Until the list is read, the address decides which pane is in front.
         if app.phase.get_untracked() == Phase::Ready {
             app.write_address(false);
         }
     });
     let each = turn.as_ref().unchecked_ref();
-    // A browser that cannot say leaves the panes as they are.
+    // A browser that does not report changes leaves the panes as they are.
     let _ = query.add_event_listener_with_callback("change", each);
     let kept = StoredValue::new_local((query, turn));
     on_cleanup(move || {
@@ -143,8 +146,8 @@ pub(crate) fn follow(app: App) {
     });
 }
 
-/// The panes of a view: its list, with what lies above both, and beside it what is open of it. The list is
-/// what stands right before the edge.
+/// The panes of a view: its list, with what lies above both panes, and the open item beside it. The
+/// list must come right before the edge.
 pub(crate) fn panes(list: impl IntoView + 'static, detail: impl IntoView + 'static) -> AnyView {
     let app = App::here();
     let panes = NodeRef::<html::Main>::new();
@@ -159,7 +162,7 @@ pub(crate) fn panes(list: impl IntoView + 'static, detail: impl IntoView + 'stat
     .into_any()
 }
 
-/// Keys of the list scroll the open engram while that is in front.
+/// Whether a key of the list scrolls the open engram instead, because that is in front.
 pub(crate) fn scrolls(app: App, key: &str) -> bool {
     let is_one = matches!(
         key,
@@ -168,7 +171,7 @@ pub(crate) fn scrolls(app: App, key: &str) -> bool {
     is_one && untrack(|| covers_list(app))
 }
 
-/// The way back, above the open engram.
+/// The way back to the list, above the open engram.
 #[component]
 pub(crate) fn ToList() -> impl IntoView {
     let app = App::here();
@@ -178,7 +181,7 @@ pub(crate) fn ToList() -> impl IntoView {
     let label = move || say::engram::back_to(title());
     view! {
         <header class="to-list" hidden=move || !app.frame.is_narrow.get()>
-            // The list's own is hidden.
+            // The list's own heading is hidden.
             <h1 class="offscreen">{read}</h1>
             <button class="plain" data-testid="to-list" aria-label=label title=tip on:click=move |_| to_list(app)>
                 <span class="turn">{Icon::Chevron.draw()}</span>{title}

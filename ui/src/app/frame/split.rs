@@ -1,4 +1,4 @@
-//! The edge between list and detail: it is moved by pointer or by keys, and remembered.
+//! The edge between list and detail, which is moved by pointer or keys and remembered.
 
 use leptos::{ev, html, prelude::*};
 
@@ -10,10 +10,10 @@ use crate::{
 /// Narrowest list and narrowest detail, in CSS pixels.
 const LIST: u32 = 300;
 const DETAIL: u32 = 340;
-/// What a key moves it by.
+/// How far a key moves the edge.
 const STEP: u32 = 24;
 
-/// A width that leaves room for both.
+/// Limits a width so that both panes have room.
 fn fit(width: u32, room: u32) -> u32 {
     width.min(room.saturating_sub(DETAIL)).max(LIST)
 }
@@ -23,7 +23,7 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
     let app = App::here();
     let handle = NodeRef::<html::Div>::new();
     let (is_held, now) = (RwSignal::new(false), RwSignal::new((LIST, LIST)));
-    // A frame may come after the view was left.
+    // An animation frame may come after the view was left.
     let room = move || {
         panes
             .try_get_untracked()
@@ -37,7 +37,7 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
             .and_then(|it| it.first_element_child());
         list.map_or(LIST, |it| it.client_width().max(0) as u32)
     };
-    // What a screen reader is told is what stands there, whoever set it.
+    // Reports the actual width to screen readers, whoever set it.
     let told = move || {
         now.try_set((width(), room().saturating_sub(DETAIL).max(LIST)));
     };

@@ -1,5 +1,4 @@
-//! What the frame says while nothing can be listed: that the first page is on its way, that the
-//! connection broke.
+//! What the frame shows while the first page is being read, and while the connection is lost.
 
 use engram_model::Code;
 use leptos::prelude::*;
@@ -15,7 +14,7 @@ use crate::{
     words::{self, say},
 };
 
-/// The shape of what comes.
+/// Placeholders in the shape of the list.
 #[component]
 pub(crate) fn Loading() -> impl IntoView {
     let ghosts = (0..12).map(|_| view! { <div class="ghost"><i></i><i></i><i></i></div> });
@@ -27,7 +26,7 @@ pub(crate) fn Loading() -> impl IntoView {
     }
 }
 
-/// What is listed may be old; what is stored is safe.
+/// A note that the list may be out of date, but that what is stored is safe.
 #[component]
 pub(crate) fn Disconnected() -> impl IntoView {
     let app = App::here();

@@ -1,4 +1,4 @@
-//! What the gallery shows: small, and made up here alone.
+//! Sample data for the gallery: small, and used here only.
 
 use std::sync::{
     Arc,
@@ -16,7 +16,7 @@ use super::super::backend::strange;
 use crate::{app::dom, words};
 
 const DIGEST: &str = "sha256:4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a";
-/// How evidence stands, by kind: the claim's standing, the pointer's state, its file.
+/// The state of evidence for each kind: the claim's standing, the pointer's state, its file.
 const HOW: &[(&str, &str, &str)] = &[
     ("holds", "unchanged", "src/delay.rs"),
     ("holds", "moved", "src/delay.rs"),
@@ -29,7 +29,7 @@ const HOW: &[(&str, &str, &str)] = &[
 pub(crate) const EDITED: &str = "src/retry.rs";
 const GONE: &str = "src/gone.rs";
 
-/// One engram of each kind, each with another standing. No two that were made have the same id.
+/// Makes one engram of each kind, each with another standing. No two have the same id.
 pub(crate) fn engrams() -> Vec<Arc<Engram>> {
     static MADE: AtomicU64 = AtomicU64::new(0);
     let made = Kind::ALL.iter().enumerate().map(|(index, kind)| {
@@ -92,7 +92,7 @@ pub(crate) fn edited() -> Arc<[SourceLine]> {
     ])
 }
 
-/// A span too long for the highlighter.
+/// A span that is too long to highlight.
 pub(crate) fn long() -> Arc<[SourceLine]> {
     let text = |n: u32| format!("    steps.push(Duration::from_millis({}));", n * 100);
     (1..=14).map(|n| line(n, 0, &text(n), Side::Both)).collect()
@@ -120,7 +120,7 @@ pub(crate) fn gone() -> Arc<[SourceLine]> {
     ])
 }
 
-/// Every part that a document can have.
+/// A document with every kind of part.
 pub(crate) fn document() -> Vec<Block> {
     let text = |text: &str| json!([{"is": "text", "text": text}]);
     let paragraph = |words: &str| json!({"is": "paragraph", "text": text(words)});
@@ -209,7 +209,7 @@ pub(crate) fn blame() -> Blame {
     }
 }
 
-/// What was done to a claim of two versions, of which this is the newer.
+/// The log of a claim with two versions, of which this is the newer.
 pub(crate) fn log(id: EngramId) -> Vec<Entry> {
     let mut versions = engrams().into_iter().take(2).map(|it| Engram::clone(&it));
     let (Some(mut newer), Some(mut older)) = (versions.next(), versions.next()) else {

@@ -1,6 +1,6 @@
-//! Every component in every state, on one page: `#/gallery`. Whoever changes the look sees here what it
-//! does everywhere. What is shown is the components themselves; only what they show is made up. What is a
-//! view's own stands in its folder, in `gallery.rs`.
+//! Every component in every state, on one page: `#/gallery`. It shows how a change of the look
+//! affects all of them. The components are real; only their data is made up. What belongs to one
+//! view is in that view's folder, in `gallery.rs`.
 
 pub(super) mod made_up;
 pub(super) mod set;
@@ -176,13 +176,13 @@ pub(crate) fn Frame(
     }
 }
 
-/// As wide as the rail is in the window.
+/// A strip as wide as the rail in the window.
 #[component]
 fn Strip(children: Children) -> impl IntoView {
     view! { <div style:width="64px">{children()}</div> }
 }
 
-/// A dialog where it stands: one that is open already is not shown over the page.
+/// A dialog that stays in its place: one that is open already is not shown over the page.
 #[component]
 fn Sheet(over: Over, children: Children) -> impl IntoView {
     let app = App::here();
@@ -196,7 +196,7 @@ fn Sheet(over: Over, children: Children) -> impl IntoView {
                 ("margin", "0 auto"),
                 ("max-width", "100%"),
             ] {
-                // A style that cannot be set leaves it over its neighbours.
+                // If the style cannot be set, the dialog lies over its neighbours.
                 let _ = HtmlElement::style(&dialog).set_property(name, value);
             }
         }

@@ -68,7 +68,7 @@ pub(crate) fn paused(app: App) {
     app.connection.link.set(Link::Live);
 }
 
-/// A claim for each way to be past, and the one that took the place of the last.
+/// Lists one claim for each way to end, and the claim that replaced the last one.
 pub(crate) fn past(app: App) {
     let mut all = engrams();
     let [forgotten, erased, expired, replaced, newer, ..] = &mut all[..] else {
@@ -87,7 +87,7 @@ pub(crate) fn past(app: App) {
     });
 }
 
-/// Reads the first claim of which this became.
+/// Opens the first claim in this state.
 pub(crate) fn read(app: App, state: State) {
     past(app);
     let now = app.clock.get_untracked().now;
@@ -113,25 +113,25 @@ fn reply(engrams: u64, drifted: u64, spending: &Value) -> Option<StatusReply> {
     serde_json::from_value(status).ok()
 }
 
-/// A home with this many claims in doubt.
+/// Sets the status of a home with this many claims in doubt.
 pub(crate) fn status(app: App, drifted: u64) {
     app.status.set(reply(1_284, drifted, &Value::Null));
 }
 
-/// Several repositories, one of them in front.
+/// Opens several repositories, one of them in front.
 pub(crate) fn several(app: App) {
     status(app, 3);
     app.repositories.front.set(Some("~/code/shop".to_owned()));
     app.repositories.opened.set(repositories());
 }
 
-/// A home without anything in it.
+/// Sets the status of an empty home.
 pub(crate) fn empty(app: App) {
     app.status.set(reply(0, 0, &Value::Null));
     app.connection.link.set(Link::Live);
 }
 
-/// An agent that has read so many spans.
+/// Shows an agent that has read this many spans.
 pub(crate) fn spending(app: App, spans: u32) {
     let spending = json!({"agent": "programmer-2", "until": "2100-01-01T00:00:00Z", "budget": {
         "turn": "1", "repo_spans": {"used": spans, "limit": 3}, "artifact_sections": {"used": 0, "limit": 2},

@@ -1,4 +1,4 @@
-//! Stands in for the shell of the window: what components ask is answered with what is made up, so that
+//! Stands in for the shell of the window: answers requests of components with made-up data, so that
 //! the gallery needs neither a home nor a server.
 
 use engram_model::{Call, Pointer, PointerInput, Refusal, Reply, Request};
@@ -19,7 +19,7 @@ struct CallArgs {
     request: Request,
 }
 
-/// From here on the page believes that it is in the window, and asks this.
+/// Makes the page take itself to be in the window and send its calls here.
 pub(super) fn stand_in() {
     let invoke =
         Closure::<dyn FnMut(String, JsValue) -> Promise>::new(|command: String, args: JsValue| {
@@ -35,7 +35,7 @@ pub(super) fn stand_in() {
         (&leptos::prelude::window(), "__TAURI__", &tauri),
     ];
     for (object, name, value) in within {
-        // What cannot be set leaves the page with what it was served by.
+        // If a property cannot be set, the page keeps the transport that it was served by.
         let _ = Reflect::set(object, &name.into(), value);
     }
     invoke.forget();

@@ -1,5 +1,5 @@
-//! Connecting agents: the state of each, the change to its configuration, and undo. A page that may not
-//! write (in a browser) shows the command lines.
+//! Connects agents: shows the state of each, the change to its configuration, and undo. In a
+//! browser, where the page may not write, shows the command lines.
 
 use engram_model::{
     AdviceShown, ChangeShown, ChangedLine, Client, ConnectHint, ConnectReply, Connected,
@@ -25,11 +25,11 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 enum ConnectStage {
     Rest,
-    /// A change that waits for an answer.
+    /// A change that waits for confirmation.
     Shown {
         change: ChangeShown,
         undo: bool,
-        /// The file changed after the change was shown.
+        /// Whether the file changed after the change was shown.
         is_other: bool,
     },
     Done {
@@ -40,7 +40,7 @@ enum ConnectStage {
 
 type Connections = RwSignal<Option<Result<Vec<Connection>, Refusal>>>;
 
-/// One agent.
+/// The row of one agent.
 #[derive(Clone, Copy)]
 struct ClientRow {
     app: App,
@@ -62,7 +62,7 @@ pub(crate) fn ConnectSheet() -> impl IntoView {
     }
 }
 
-/// What this does, in a sentence.
+/// Returns a sentence on what connecting does.
 pub(crate) fn means() -> &'static str {
     if App::here().backend().connects() {
         say::connect::MEANS
@@ -133,13 +133,13 @@ fn Rows(within: Option<Over>) -> impl IntoView {
         all,
     };
     let rows: Vec<ClientRow> = Client::ALL.iter().map(row).collect();
-    // Also after a sheet closes: an agent may have been connected there.
+    // Reads again after a sheet closes, since an agent may have been connected there.
     Effect::new(move |_| {
         if app.frame.over.get() == within {
             spawn_local(read(app, all));
         }
     });
-    // A file may have been fixed elsewhere: its refusal goes with the cause.
+    // The file may have been fixed elsewhere, so its refusal goes.
     let seen = rows.clone();
     let focus = window_event_listener(ev::focus, move |_| {
         let failed = |it: &&ClientRow| matches!(it.stage.get_untracked(), ConnectStage::Failed(_));
@@ -205,7 +205,7 @@ impl ClientRow {
         });
     }
 
-    /// The focus moves to the change, and back to the button.
+    /// Moves the focus to the change, or back to the button.
     fn focus(self) {
         let is_shown = matches!(
             self.stage.try_get_untracked(),
@@ -297,7 +297,7 @@ impl ClientRow {
             words::visible(&change.file.path)
         );
         let digest = change.digest;
-        // Where the configuration is as it should be, only the advice changes.
+        // If the configuration is already right, only the advice changes.
         let file = (!change.file.lines.is_empty()).then(|| shown(change.file));
         let advice = change.advice.map(|it| match it {
             AdviceShown::Changed(file) => view! {
@@ -374,7 +374,7 @@ fn line(line: ChangedLine) -> impl IntoView {
     }
 }
 
-/// The word for a state, and its class.
+/// The word for a state, and its CSS class.
 fn word(state: &Connected) -> (&'static str, &'static str) {
     match state {
         Connected::Here => ("word ok", say::connect::HERE),

@@ -1,4 +1,4 @@
-//! The menu of an engram, at the pointer or at its row: what the table of commands can do with it.
+//! The menu of an engram, at the pointer or at its row: the commands that apply to it.
 
 use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
 use wasm_bindgen::JsCast;
@@ -12,17 +12,18 @@ use crate::{
 };
 
 const ID: &str = "menu";
-/// Pixels that it keeps from the edges of the window.
+/// Distance from the menu to the edges of the window, in pixels.
 const MARGIN: f64 = 8.0;
 
-/// Where it was asked for, in pixels of the window.
+/// Where the menu was requested, in pixels of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MenuPosition {
     x: f64,
     y: f64,
 }
 
-/// Opens the menu of the selected engram at its row; where that is not drawn, at the claim itself.
+/// Opens the menu of the selected engram at its row or, if the row is not drawn, at the claim
+/// itself.
 pub(crate) fn open_menu(app: App) {
     let selected = app.reading.selected.get_untracked();
     let selected = selected.filter(|_| !untrack(|| room::covers_list(app)));
@@ -37,7 +38,7 @@ pub(crate) fn open_menu(app: App) {
     }));
 }
 
-/// Opens it at the element that was pressed.
+/// Opens the menu at the element that was pressed.
 pub(crate) fn open_menu_at(app: App, event: &web_sys::Event) {
     let pressed = event.current_target();
     if let Some(element) = pressed.and_then(|it| it.dyn_into::<Element>().ok()) {
@@ -49,17 +50,17 @@ pub(crate) fn open_menu_at(app: App, event: &web_sys::Event) {
     }
 }
 
-/// Closes it; the focus goes back to where it was.
+/// Closes the menu; the focus returns to where it was.
 pub(crate) fn close_menu(app: App) {
     if app.frame.menu.get_untracked().is_some() {
-        // One that is closed already stays so.
+        // A menu that is closed already stays closed.
         let _ = menu().map(|it| it.hide_popover());
         app.frame.menu.set(None);
     }
 }
 
-/// The other button of the mouse on an engram opens its menu. Fields and chosen text keep the menu of
-/// the system, which copies; elsewhere that of a web page has no place in a window.
+/// Opens an engram's menu on a right-click. Fields and selected text keep the system's menu, which
+/// can copy; elsewhere, the menu of a web page has no place in a window.
 pub(crate) fn follow_pointer(app: App) {
     let asked = window_event_listener(ev::contextmenu, move |event| {
         if dom::is_typing(&event) || dom::has_selection() {
@@ -92,7 +93,7 @@ pub(crate) fn Menu() -> impl IntoView {
             show(&element, place);
         }
     });
-    // A window of another size has room elsewhere.
+    // A window of another size has room elsewhere for the menu.
     let resized = window_event_listener(ev::resize, move |_| {
         let open = (node.get_untracked(), app.frame.menu.get_untracked());
         if let (Some(element), Some(place)) = open {
@@ -100,7 +101,7 @@ pub(crate) fn Menu() -> impl IntoView {
         }
     });
     on_cleanup(move || resized.remove());
-    // The browser closes it by itself: at Esc, at a press beside it.
+    // The browser closes the menu by itself on Esc, or on a press outside it.
     let toggled = move |_| {
         if !menu().is_some_and(|it| it.matches(":popover-open").unwrap_or(false)) {
             app.frame.menu.set(None);
@@ -114,7 +115,7 @@ pub(crate) fn Menu() -> impl IntoView {
         }
         event.prevent_default();
     };
-    // Who goes elsewhere, to another window too, has no use for it.
+    // Closes the menu when the focus leaves it, even for another window.
     let left = move |event: ev::FocusEvent| {
         let to = event
             .related_target()
@@ -136,7 +137,7 @@ pub(crate) fn Menu() -> impl IntoView {
     }
 }
 
-/// What the engram that is read can be done to, in groups.
+/// The actions on the open engram, in groups.
 #[component]
 pub(crate) fn Items() -> impl IntoView {
     let app = App::here();
@@ -168,15 +169,15 @@ pub(crate) fn Items() -> impl IntoView {
         .collect_view()
 }
 
-/// Shows it within the window, and leads the keys into it.
+/// Shows the menu within the window and focuses its first item.
 fn show(menu: &HtmlElement, place: MenuPosition) {
-    // Shown already where it only moves.
+    // This fails if the menu is shown already and only moves.
     let _ = menu.show_popover();
     put(menu, place);
     dom::focus_on(menu.query_selector("button").ok().flatten());
 }
 
-/// Puts it where all of it is within the window.
+/// Places the menu so that all of it is within the window.
 fn put(menu: &HtmlElement, place: MenuPosition) {
     let room = |size: Result<_, _>| size.ok().and_then(|it: wasm_bindgen::JsValue| it.as_f64());
     let width = room(window().inner_width()).unwrap_or_default();
@@ -187,7 +188,7 @@ fn put(menu: &HtmlElement, place: MenuPosition) {
         height - size.height() - MARGIN,
     );
     let left = place.x.min(right).max(MARGIN);
-    // Where there is no room below, it stands above.
+    // If there is no room below, the menu goes above.
     let top = if place.y <= bottom {
         place.y
     } else {
@@ -195,12 +196,12 @@ fn put(menu: &HtmlElement, place: MenuPosition) {
     };
     let style = menu.style();
     for (name, value) in [("left", left), ("top", top)] {
-        // A style that cannot be set leaves it in the corner.
+        // If the style cannot be set, the menu stays in the corner.
         let _ = style.set_property(name, &format!("{value}px"));
     }
 }
 
-/// What the pointer is on has the focus: one thing is chosen, by keys or by mouse.
+/// Focuses the item under the pointer, so that keys and mouse share one selection.
 fn point(event: &ev::MouseEvent) {
     let button = dom::target::<Element>(event).and_then(|it| it.closest("button").ok()?);
     if button.is_some() && button != document().active_element() {

@@ -1,4 +1,5 @@
-//! What lies over the panes: the sheet of shortcuts, a passing notice, and the page for a failure.
+//! Dialogs and notices over the panes: the sheet of shortcuts, a passing notice, and the failure
+//! page.
 
 pub(super) mod connect;
 pub(super) mod menu;
@@ -24,7 +25,7 @@ use crate::{
     words::{self, say},
 };
 
-/// A dialog over the window while `over` is open; what is in it lives as long.
+/// A dialog over the window while `over` is open; its content exists only that long.
 #[component]
 pub(crate) fn Modal(
     over: Over,
@@ -47,19 +48,19 @@ pub(crate) fn Modal(
             dialog.close();
         }
     });
-    // Escape: the state leads, the dialog follows.
+    // On Escape, the state changes first and the dialog follows.
     let cancelled = move |event: ev::Event| {
         event.prevent_default();
         app.frame.over.set(None);
     };
     let closed = move |_| {
-        // The event comes late: by now the dialog may be open once more.
+        // The event comes late: by now, the dialog may be open again.
         let is_open = dialog.get_untracked().is_some_and(|it| it.open());
         if !is_open && app.frame.over.get_untracked() == Some(over) {
             app.frame.over.set(None);
         }
     };
-    // A click beside it closes it.
+    // A click outside the dialog closes it.
     let beside = move |event: ev::MouseEvent| {
         if event.target().map(JsValue::from) == dialog.get_untracked().map(JsValue::from) {
             app.frame.over.set(None);
@@ -68,7 +69,8 @@ pub(crate) fn Modal(
     view! {
         <dialog node_ref=dialog class=class aria-label=label data-testid=class on:cancel=cancelled on:close=closed on:click=beside>
             {move || is_open.get().then(|| view! {
-                // Has the focus at first: nothing looks chosen, and the arrows scroll.
+                // Takes the focus at first, so that nothing looks selected and the arrow keys
+                // scroll.
                 <div class="inside" tabindex="-1" autofocus>{children()}</div><Notice />
             })}
         </dialog>
@@ -131,7 +133,8 @@ pub(crate) fn Notice() -> impl IntoView {
     }
 }
 
-/// Nothing can be shown: what is wrong, what to do, and a button to try again, which happens unasked too.
+/// The page for a failure: what is wrong, what to do, and a button to retry. The window also
+/// retries by itself.
 #[component]
 pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
     let app = App::here();

@@ -1,5 +1,5 @@
-//! The palette: every command, view, open repository and loaded engram, found by a few letters; and a way to
-//! search all claims.
+//! The palette: finds every command, view, open repository and loaded engram by a few letters, and
+//! can search all claims.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::{
     words::{self, say},
 };
 
-/// Most that are listed of each sort.
+/// Most engrams that are listed, and most entries of every other sort.
 const ENGRAMS: usize = 8;
 const ALL: usize = 40;
 
@@ -32,11 +32,11 @@ enum PaletteEntry {
     Command(&'static Command),
     Repository(Recent),
     Engram(Arc<Engram>),
-    /// All claims with these words, loaded or not.
+    /// A search of all claims for these words, loaded or not.
     Search(String),
 }
 
-/// One that was.
+/// An entry that was found.
 #[derive(Clone)]
 struct PaletteMatch {
     entry: PaletteEntry,
@@ -97,8 +97,8 @@ impl PaletteEntry {
     }
 }
 
-/// Views, then commands, then repositories behind, then engrams; within each the best first. Engrams are those
-/// of the list that are loaded: the last searches the others.
+/// Finds views, commands, background repositories and engrams, each sort best first. It finds only
+/// loaded engrams of the list; the last entry searches the others.
 fn find(app: App, query: &str) -> Vec<PaletteMatch> {
     let fit = |entry: PaletteEntry| {
         let fit = fuzzy::fit(query, entry.text())?;
@@ -135,7 +135,7 @@ fn find(app: App, query: &str) -> Vec<PaletteMatch> {
         .map(PaletteEntry::Engram);
     let rows = best(rows.filter_map(fit).collect(), ENGRAMS);
     let mut sorts = [views, acts, others, rows];
-    // Words that are in claims and hardly in a command are meant for claims.
+    // Words that fit claims better than commands are meant for claims.
     let top = |found: &Vec<PaletteMatch>| found.first().map_or(i32::MIN, |it| it.fit.score);
     if !query.trim().is_empty() {
         sorts.sort_by_key(|it| -i64::from(top(it)));
@@ -164,13 +164,13 @@ fn Search(app: App) -> impl IntoView {
     let found = Memo::new_with_compare(move |_| find(app, &query.get()), |_, _| true);
     let field = NodeRef::<html::Input>::new();
     field.on_load(|input| {
-        // A dialog focuses its first field by itself where this is refused.
+        // If this is refused, the dialog focuses its first field by itself.
         let _ = input.focus();
     });
     let perform = move |index: usize| {
         if let Some(matched) = found.with_untracked(|all| all.get(index).cloned()) {
             app.frame.over.set(None);
-            // The dialog gives the focus back first; what is done may take it.
+            // The dialog returns the focus first; the action may then take it.
             dom::next_frame(move || matched.entry.perform(app));
         }
     };

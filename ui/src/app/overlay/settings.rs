@@ -1,4 +1,4 @@
-//! The settings: what is chosen holds at once, and is kept in the home.
+//! The settings: a choice takes effect at once and is kept in the home.
 
 use engram_model::{Density, Motion, Refusal, Settings, Surroundings, Theme, Zoom};
 use leptos::{prelude::*, task::spawn_local};
@@ -19,7 +19,7 @@ use crate::{
     words::say,
 };
 
-/// Reads what was chosen before; what cannot be read leaves the system's.
+/// Reads the settings; if they cannot be read, the system's stay.
 pub(crate) async fn read_settings(app: App) {
     match app.backend().settings().await {
         Ok(settings) => {
@@ -31,7 +31,7 @@ pub(crate) async fn read_settings(app: App) {
     }
 }
 
-/// Changes what was chosen, on the screen and in the home.
+/// Changes the settings, on the screen and in the home.
 pub(crate) fn change_settings(app: App, change: impl FnOnce(&mut Settings)) {
     let before = app.frame.settings.get_untracked();
     app.frame.settings.update(change);
@@ -74,7 +74,7 @@ pub(crate) fn zoom_to(app: App, to: Zooming) {
     app.frame.announcement.set(told);
 }
 
-/// Says why in the settings sheet if that is open.
+/// Shows why the settings were refused: in the settings sheet if that is open, else in a notice.
 fn refuse_settings(app: App, refusal: Refusal) {
     match app.frame.over.get_untracked() {
         Some(Over::Settings) => {
@@ -95,7 +95,7 @@ pub(crate) fn SettingsSheet() -> impl IntoView {
     }
 }
 
-/// A row of choices of which one holds.
+/// A row of choices, one of which is selected.
 fn choices<T: Copy + PartialEq + Send + Sync + 'static>(
     app: App,
     name: &'static str,
@@ -162,7 +162,7 @@ fn SettingsForm() -> impl IntoView {
     }
 }
 
-/// The zoom, with a step each way.
+/// The zoom, with buttons for one step each way.
 #[component]
 fn Zoomed() -> impl IntoView {
     let app = App::here();
@@ -183,7 +183,7 @@ fn Zoomed() -> impl IntoView {
     }
 }
 
-/// Which editor opens files: one that is installed, or a command line of the person's.
+/// The choice of the editor that opens files: an installed one, or a command line.
 #[component]
 fn Editor(around: Surroundings) -> impl IntoView {
     let app = App::here();
@@ -226,7 +226,7 @@ fn Editor(around: Surroundings) -> impl IntoView {
     }
 }
 
-/// Links of ours in other programs, and what opens them.
+/// The choice of what opens `engram://` links in other programs.
 #[component]
 fn Links(is_here: bool) -> impl IntoView {
     let app = App::here();
@@ -250,7 +250,7 @@ fn Links(is_here: bool) -> impl IntoView {
     }
 }
 
-/// Opens the agents' connections.
+/// A button that opens the agents' connections.
 #[component]
 fn Agents() -> impl IntoView {
     let app = App::here();

@@ -34,7 +34,7 @@ use crate::{
 pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
     let current = Memo::new(move |_| reading::current(app));
-    // A claim that leaves the list stays where it is read.
+    // A claim that leaves the list stays open.
     Effect::new(move |_| {
         let listed = app
             .reading
@@ -60,7 +60,7 @@ pub(crate) fn Detail() -> impl IntoView {
     }
 }
 
-/// Rebuilt for another engram only; changes to this one flow in.
+/// Rebuilt only for another engram; changes to the same one are updated in place.
 #[component]
 fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let pointers = current
@@ -91,9 +91,9 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     }
 }
 
-/// Bytes of a claim that is no longer read at one glance.
+/// Length in bytes above which a claim is too long to read at a glance.
 const LONG: usize = 220;
-/// Characters of a claim that a question about it repeats.
+/// Characters of a claim that a question about it quotes.
 const NAMED: usize = 72;
 
 #[component]
@@ -191,7 +191,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                 on:click=move |_| reading::ask_to_close(app, Closing::Redact)>
                 {say::engram::REDACT}" "{keycaps("Shift+Delete")}
             </button>
-            // In little room, the menu holds the actions that do not fit.
+            // If there is little room, the menu holds the actions that do not fit.
             <button class="folded" data-testid="more-actions" aria-label=say::engram::MENU aria-haspopup="menu" title=menu
                 on:click=move |event| menu::open_menu_at(app, &event)>"⋯"</button>
         }
@@ -207,13 +207,13 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     }
 }
 
-/// The claim that is asked about, in few words.
+/// The beginning of the claim, for a question about it.
 fn named(app: App) -> String {
     let claim = untrack(|| reading::current(app)).map(|it| words::claim(&it));
     engram_model::shorten(&claim.unwrap_or_default(), NAMED)
 }
 
-/// Asks in the place where the action was, and names the claim.
+/// Asks for confirmation in place of the action, and names the claim.
 #[component]
 fn Confirm(closing: Closing, claim: String) -> impl IntoView {
     let app = App::here();
@@ -229,7 +229,7 @@ fn Confirm(closing: Closing, claim: String) -> impl IntoView {
             say::engram::REDACT_YES,
         ),
     };
-    // What cannot be undone is not what Enter does.
+    // Enter must not do what cannot be undone.
     let first = match closing {
         Closing::Forget => "forget-yes",
         Closing::Redact => "forget-no",

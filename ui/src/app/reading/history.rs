@@ -34,7 +34,7 @@ fn restore(app: App, id: EngramId) {
     });
 }
 
-/// What held when a version was stored, with that version open.
+/// Shows what held when a version was stored, with that version open.
 fn show_version_then(app: App, version: EngramId, at: Timestamp) {
     knowledge::show_then(app, Some(at));
     reading::select(app, version);
@@ -45,7 +45,7 @@ fn show_version_then(app: App, version: EngramId, at: Timestamp) {
 pub(crate) fn History(id: EngramId) -> impl IntoView {
     let app = App::here();
     let loaded = LocalResource::new(move || {
-        // What is done to it while one reads is told too.
+        // The history follows changes while it is open.
         app.stale.track(Tag::Engram(id));
         app.ask(ask::Log(id))
     });
@@ -116,7 +116,7 @@ fn row(id: EngramId, entry: HistoryEntry) -> impl IntoView {
     }
 }
 
-/// A wording, with the words that the other lacks marked.
+/// Renders a wording, with the words marked that the other wording lacks.
 fn parts(parts: Parts, is_past: bool) -> impl IntoView {
     let part = move |(text, is_other): (String, bool)| match (is_other, is_past) {
         (false, _) => text.into_any(),

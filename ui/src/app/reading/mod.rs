@@ -1,4 +1,5 @@
-//! What is read: one engram, the source that keys act on, and what is about to be done to it.
+//! What the person reads: one engram, the source that keys act on, and the action that waits for
+//! confirmation.
 
 pub(super) mod detail;
 pub(super) mod history;
@@ -19,7 +20,7 @@ use crate::{
 pub(crate) enum Panel {
     /// The commits that wrote the lines.
     Blame,
-    /// What became of them since.
+    /// What became of the lines since.
     Changes,
 }
 
@@ -33,7 +34,7 @@ pub(crate) enum Closing {
 }
 
 impl Closing {
-    /// Whether there is anything left to do it to.
+    /// Whether it still applies to this engram.
     pub(crate) fn is_for(self, engram: &Engram) -> bool {
         match self {
             Self::Forget => engram.valid_until.is_none() && !engram.redacted,
@@ -46,7 +47,7 @@ impl Closing {
 #[derive(Clone, Copy)]
 pub(crate) struct ReadingState {
     pub(crate) selected: RwSignal<Option<EngramId>>,
-    /// With room for one pane: whether it is shown rather than the list.
+    /// Whether the engram is shown rather than the list, if there is room for one pane only.
     pub(crate) is_in_front: RwSignal<bool>,
     /// The engram that was read last, which the list may leave out.
     pub(crate) visited: RwSignal<Option<Arc<Engram>>>,
@@ -54,15 +55,15 @@ pub(crate) struct ReadingState {
     pub(crate) history: RwSignal<bool>,
     /// The pointer that keys act on.
     pub(crate) pointer: RwSignal<usize>,
-    /// What the card of that pointer shows below its lines.
+    /// The panel that the card of that pointer shows below its lines.
     pub(crate) panel: RwSignal<Option<Panel>>,
-    /// The panel that opens next does so by itself: what is read stays where it is.
+    /// Whether the panel opened by itself, so that it must not scroll into view.
     pub(crate) opened_itself: StoredValue<bool>,
-    /// Whether its lines read otherwise now.
+    /// Whether its lines read differently now.
     pub(crate) has_changes: RwSignal<bool>,
-    /// The engram that an undo led back to: it stays open although a queue does not list it yet.
+    /// The engram that an undo returned to: it stays open even if a queue does not list it yet.
     pub(crate) returned: RwSignal<Option<EngramId>>,
-    /// What is about to be done to an engram.
+    /// The action on an engram that waits for confirmation.
     pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
     /// Why the last action on it failed, until another action or another engram.
     pub(crate) refused: RwSignal<Option<Refusal>>,
@@ -85,7 +86,7 @@ impl ReadingState {
         }
     }
 
-    /// Reads nothing.
+    /// Closes the open engram.
     pub(super) fn reset(self) {
         self.selected.set(None);
         self.is_in_front.set(false);
@@ -93,7 +94,7 @@ impl ReadingState {
         self.begin(0);
     }
 
-    /// Reads another engram from its start.
+    /// Resets the pane for another engram; keys act on its pointer with this index.
     pub(super) fn begin(self, pointer: usize) {
         self.returned.set(None);
         self.closing.set(None);
@@ -106,7 +107,7 @@ impl ReadingState {
     }
 }
 
-/// Reads an engram that a person went to, which can be gone back from.
+/// Opens an engram that the person chose; *back* returns from it.
 pub(crate) fn go_to(app: App, id: EngramId) {
     let is_read = app.view.get_untracked().reads;
     if !is_read {
@@ -120,12 +121,12 @@ pub(crate) fn go_to(app: App, id: EngramId) {
     }
 }
 
-/// Reads an engram, as each on the way through the list.
+/// Opens an engram while moving through the list.
 pub(crate) fn select(app: App, id: EngramId) {
     select_by(app, id, false);
 }
 
-/// Returns whether it was another one.
+/// Opens an engram; returns whether it was another one.
 fn select_by(app: App, id: EngramId, is_step: bool) -> bool {
     if app.reading.selected.get_untracked() == Some(id) {
         return false;
@@ -136,7 +137,7 @@ fn select_by(app: App, id: EngramId, is_step: bool) -> bool {
     true
 }
 
-/// There is nothing to read, and nothing that keys could act on.
+/// Closes the open engram, so that keys have nothing to act on.
 pub(crate) fn read_nothing(app: App) {
     if app.reading.selected.get_untracked().is_some() {
         app.reading.reset();
@@ -144,7 +145,7 @@ pub(crate) fn read_nothing(app: App) {
     }
 }
 
-/// Reads an engram that is not in the list, as a link or a history leads to.
+/// Reads an engram that is not in the list, as from a link or a history.
 pub(super) fn visit(app: App, id: EngramId) {
     if app.list.feed.with_untracked(|feed| feed.get(id).is_some()) {
         return;
@@ -162,8 +163,7 @@ pub(super) fn visit(app: App, id: EngramId) {
     });
 }
 
-/// Says why an action failed, beside its engram; if another is open by now, at the
-/// lower edge.
+/// Shows why an action failed: beside its engram or, if another is open by now, at the lower edge.
 pub(crate) fn refuse(app: App, id: EngramId, refusal: Refusal) {
     if app.reading.selected.get_untracked() == Some(id) {
         dom::log(&refusal.to_string());
@@ -173,7 +173,7 @@ pub(crate) fn refuse(app: App, id: EngramId, refusal: Refusal) {
     }
 }
 
-/// Reads the state of an engram's evidence: nothing announces that moved lines moved again.
+/// Reads the state of an engram's evidence again: no entry reports that moved lines moved again.
 pub(crate) fn reread_health(app: App, id: EngramId) {
     spawn_local(async move {
         match app.ask(ask::Get(id)).await {
@@ -190,7 +190,7 @@ pub(crate) fn reread_health(app: App, id: EngramId) {
     });
 }
 
-/// An engram that there is not, as a link may name one: the newest is read instead.
+/// Opens the newest engram instead of one that does not exist, as a link may name.
 fn leave(app: App, id: EngramId) {
     if app.reading.selected.get_untracked() == Some(id) {
         app.frame.say(
@@ -205,7 +205,8 @@ fn leave(app: App, id: EngramId) {
     }
 }
 
-/// A version that was replaced is told from one that was forgotten by what came after it.
+/// Reads the log of an ended version: its successor, if any, tells a replaced version from a
+/// forgotten one.
 async fn tell_successor(app: App, engram: &Engram) {
     if engram.valid_until.is_some()
         && let Ok(entries) = app.ask(ask::Log(engram.id)).await
@@ -215,14 +216,14 @@ async fn tell_successor(app: App, engram: &Engram) {
     }
 }
 
-/// The selected engram, as it is now.
+/// Returns the open engram, as it is now.
 pub(crate) fn current(app: App) -> Option<Arc<Engram>> {
     let id = app.reading.selected.get()?;
     let visited = || app.reading.visited.get().filter(|it| it.id == id);
     app.list.feed.with(|feed| feed.get(id)).or_else(visited)
 }
 
-/// The pointer of a claim whose evidence changed most; the first where none did.
+/// Returns the index of a claim's pointer whose evidence changed most; 0 if none changed.
 pub(crate) fn worst_pointer(app: App, id: EngramId) -> usize {
     let engram = app.list.feed.with_untracked(|feed| feed.get(id));
     let found = engram.and_then(|engram| {
@@ -243,18 +244,18 @@ pub(crate) fn toggle_panel(app: App, panel: Panel) {
         .update(|it| *it = (*it != Some(panel)).then_some(panel));
 }
 
-/// The pointer that keys act on.
+/// Returns the pointer that keys act on.
 pub(crate) fn pointer(app: App) -> Option<Pointer> {
     let index = app.reading.pointer.get();
     (app.view.get().pointer)(app, index)
 }
 
-/// A pointer of the engram that is read.
+/// Returns a pointer of the open engram.
 pub(crate) fn pointer_of(app: App, index: usize) -> Option<Pointer> {
     current(app)?.pointers.get(index).cloned()
 }
 
-/// Asks before anything is forgotten or erased.
+/// Asks for confirmation before anything is forgotten or erased.
 pub(crate) fn ask_to_close(app: App, closing: Closing) {
     let Some(engram) = untrack(|| current(app)) else {
         return;
@@ -265,7 +266,7 @@ pub(crate) fn ask_to_close(app: App, closing: Closing) {
     }
 }
 
-/// Does what was asked about.
+/// Does what was confirmed.
 pub(crate) fn close(app: App) {
     let Some((id, closing)) = app.reading.closing.get_untracked() else {
         return;

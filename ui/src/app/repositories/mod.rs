@@ -1,5 +1,5 @@
-//! Which repository is in front, what the page knows about the others, and what other programs hand to the
-//! window. Choosing one: `pick.rs`.
+//! Which repository is in front, what the page knows about the others, and what other programs hand
+//! to the window. `pick.rs` is the choice of one.
 
 pub(super) mod pick;
 pub(super) mod start;
@@ -20,48 +20,48 @@ use crate::{
     words::{self, say},
 };
 
-/// While many news come from a repository behind, they are shown this often.
+/// How often news from a background repository is shown, while much arrives.
 const PAUSE: Duration = Duration::from_millis(500);
-/// And so often it is tried again to hear of them.
+/// How long to wait before asking for news again after a failure.
 const LONG_PAUSE: Duration = Duration::from_secs(5);
 
-/// What the page knows of the repositories.
+/// What the page knows about repositories.
 #[derive(Clone, Copy)]
 pub(crate) struct RepositoryState {
-    /// Those that are open in this window.
+    /// The repositories that are open in this window.
     pub(crate) opened: RwSignal<Vec<Recent>>,
-    /// The root of the one in front; none outside of a repository.
+    /// The root of the repository in front; none outside a repository.
     pub(crate) front: RwSignal<Option<String>>,
-    /// How often the page began anew.
+    /// How often the page was reset.
     turns: StoredValue<u64>,
-    /// The one that is to come in front.
+    /// The repository to bring in front next.
     wanted: StoredValue<Option<RepositorySwitch>>,
     is_switching: StoredValue<bool>,
-    /// Where a link leads in the one that is on its way.
+    /// Where a link leads in the repository that is being opened.
     link: StoredValue<Option<String>>,
-    /// Where the person was in each: the query of the address.
+    /// Where the person was in each repository: the query of the address.
     places: StoredValue<HashMap<String, String>>,
     /// Why the last choice did not open; shown where it was made.
     pub(crate) refused: RwSignal<Option<Refusal>>,
     /// The target of a link to an unknown repository: its path, and the place in it.
     pub(crate) offered: RwSignal<Option<(String, String)>>,
-    /// Outside a repository, the person views what is stored there.
+    /// Whether the person, outside a repository, views what is stored there.
     pub(crate) stays_outside: RwSignal<bool>,
 }
 
-/// A repository that is to come in front.
+/// A switch to a repository.
 #[derive(Clone, Debug)]
 struct RepositorySwitch {
     path: String,
     within: SwitchPlace,
 }
 
-/// Where the person begins there.
+/// Where the person starts in a repository.
 #[derive(Clone, Debug)]
 enum SwitchPlace {
-    /// Where they were.
+    /// Where they left it.
     Left,
-    /// Where the address is already.
+    /// At the current address.
     Address,
     /// At this query.
     Place(String),
@@ -83,17 +83,17 @@ impl RepositoryState {
         }
     }
 
-    /// The root of the repository in front.
+    /// Returns the root of the repository in front.
     pub(crate) fn root(self) -> Option<String> {
         self.front.get_untracked()
     }
 
-    /// Changes when the page begins anew.
+    /// A number that changes when the page is reset.
     pub(super) fn turn(self) -> u64 {
         self.turns.get_value()
     }
 
-    /// An answer for the page as it is. One that comes after it began anew is nobody's: it never comes.
+    /// Waits for an answer. If the page was reset meanwhile, drops the answer and never returns.
     pub(super) async fn for_front<T>(self, answer: impl Future<Output = T>) -> T {
         let turn = self.turn();
         let answer = answer.await;
@@ -104,17 +104,17 @@ impl RepositoryState {
         std::future::pending().await
     }
 
-    /// Whether another one is on its way.
+    /// Whether another repository is being opened.
     pub(super) fn is_switching(self) -> bool {
         self.is_switching.get_value()
     }
 
-    /// Keeps what was read of the one in front.
+    /// Records which repository is in front.
     pub(super) fn show(self, project: Option<&ProjectStatus>) {
         self.front.set(project.and_then(|it| it.root.clone()));
     }
 
-    /// Keeps where the person is in the one in front.
+    /// Records where the person is in the repository in front.
     pub(super) fn keep_place(self, query: String) {
         if let Some(root) = self.front.get_untracked() {
             self.places.update_value(|it| drop(it.insert(root, query)));
@@ -122,20 +122,19 @@ impl RepositoryState {
     }
 }
 
-/// Whether two paths are of the same folder.
+/// Whether two paths name the same folder.
 pub(super) fn is_same(a: &str, b: &str) -> bool {
     a.trim_end_matches('/') == b.trim_end_matches('/')
 }
 
-/// Begins anew: of what was known nothing is left but the places, and no answer comes any more to
-/// what was asked.
+/// Resets the page: forgets all but the places, and drops the answers to earlier requests.
 fn begin_anew(app: App) {
     app.repositories.turns.update_value(|it| *it += 1);
     app.reset();
     connection::start(app);
 }
 
-/// What the shell hands on.
+/// Handles what the shell hands on.
 pub(crate) fn follow_handed(app: App, handed: &Handed) {
     match handed {
         Handed::Link(link) => follow_link(app, link),
@@ -143,7 +142,7 @@ pub(crate) fn follow_handed(app: App, handed: &Handed) {
     }
 }
 
-/// Goes back or forward, to another repository too.
+/// Follows *back* or *forward*, into another repository too.
 pub(crate) fn follow_history(app: App, root: Option<String>) {
     let is_there = app.repositories.root() == root && !app.repositories.is_switching();
     match root.filter(|_| !is_there && app.backend().switches_repositories()) {
@@ -177,7 +176,7 @@ pub(crate) fn open_repository(app: App, path: String) {
     }
 }
 
-/// Brings repositories in front one after the other, and shows the last one that was wanted.
+/// Brings repositories in front one after the other, and shows the one that was wanted last.
 fn bring(app: App, wanted: RepositorySwitch) {
     let known = app.repositories;
     known.refused.set(None);
@@ -201,13 +200,13 @@ fn bring(app: App, wanted: RepositorySwitch) {
             (Some((root, _)), Some(query)) => begin_in(app, root, SwitchPlace::Place(query)),
             (Some((root, within)), None) => begin_in(app, root, within),
             (None, Some(query)) => go_to_address(app, &query),
-            // The address may be that of one that did not come.
+            // The address may be that of a repository that did not open.
             (None, None) => app.write_address(false),
         }
     });
 }
 
-/// Says why at the choice, while that is on the screen.
+/// Shows why a repository did not open: where it was chosen, if that is still on the screen.
 fn refuse_to_open(app: App, refusal: Refusal) {
     let over = app.frame.over.get_untracked();
     let is_asked = matches!(over, Some(Over::Repositories | Over::Offer));
@@ -218,7 +217,7 @@ fn refuse_to_open(app: App, refusal: Refusal) {
     }
 }
 
-/// Whether to ask for a repository first: the window was started outside of one.
+/// Whether to ask for a repository first, because the window was started outside one.
 pub(crate) fn is_outside(app: App) -> bool {
     let is_nowhere = app
         .status
@@ -247,7 +246,7 @@ fn begin_in(app: App, root: String, within: SwitchPlace) {
     begin_anew(app);
 }
 
-/// Hears of the repositories that are open in this window, for as long as the page lives.
+/// Tracks the repositories that are open in this window, for as long as the page lives.
 pub(crate) fn follow_opened(app: App, after: u64) {
     if !app.backend().switches_repositories() {
         return;
@@ -267,7 +266,7 @@ pub(crate) fn follow_opened(app: App, after: u64) {
     });
 }
 
-/// Closes one that is open behind another.
+/// Closes a repository that is open in the background.
 pub(super) fn close_repository(app: App, path: String) {
     spawn_local(async move {
         if let Err(refusal) = app.backend().close_repository(&path).await {
@@ -276,7 +275,7 @@ pub(super) fn close_repository(app: App, path: String) {
     });
 }
 
-/// Goes where a link leads; one that is not understood is left alone.
+/// Goes where a link leads; ignores a link that it does not understand.
 pub(crate) fn follow_link(app: App, link: &str) {
     let offset = app.clock.get_untracked().offset;
     let Some(route) = Route::of_link(link, offset) else {
@@ -304,7 +303,8 @@ pub(crate) fn follow_link(app: App, link: &str) {
     }
 }
 
-/// Goes to a place in another repository if that is known: a link alone opens no other.
+/// Goes to a place in another repository, if that is known: a link alone never opens an unknown
+/// one.
 fn follow_to(app: App, path: String, query: String) {
     spawn_local(async move {
         match app.backend().repositories().await {
@@ -323,8 +323,8 @@ fn follow_to(app: App, path: String, query: String) {
     });
 }
 
-/// Says that a repository is unknown, and offers to open it. Its path is not touched before the person
-/// agrees: anybody may have written the link.
+/// Says that a repository is unknown, and offers to open it. Its path is not touched before the
+/// person agrees: anybody may have written the link.
 pub(super) fn say_not_here(app: App, path: String, query: String) {
     if app.backend().switches_repositories() {
         app.repositories.refused.set(None);
@@ -356,7 +356,7 @@ fn go_to_address(app: App, query: &str) {
     dom::set_query(query, true, app.repositories.root().as_deref());
     match app.phase.get_untracked() {
         Phase::Ready => app.follow_address(),
-        // What is on its way was asked for another address.
+        // The request in flight is for another address.
         Phase::Loading | Phase::Failed(_) => begin_anew(app),
     }
 }

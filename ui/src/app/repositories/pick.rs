@@ -92,7 +92,7 @@ pub(crate) fn PickRepository(list: &'static str) -> impl IntoView {
     .into_any()
 }
 
-/// A known repository: one press opens it, and one that is open behind another can be closed.
+/// A known repository: one press opens it, and one in the background can be closed.
 #[component]
 fn KnownRepository(repository: Recent) -> impl IntoView {
     let app = App::here();
@@ -102,7 +102,7 @@ fn KnownRepository(repository: Recent) -> impl IntoView {
         repository.path.clone(),
     );
     let title = say::repositories::close(&words::visible(&repository.name));
-    // The row stays when it is closed.
+    // The row stays when its repository is closed.
     let is_behind = Memo::new(move |_| {
         let known = app.repositories;
         let is_open = known.opened.with(|all| all.iter().any(|it| it.path == own));

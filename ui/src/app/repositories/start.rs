@@ -35,7 +35,7 @@ pub(crate) fn Start() -> impl IntoView {
     }
 }
 
-/// A link names an unknown repository: nothing of it is opened unasked.
+/// The offer to open an unknown repository that a link names. Nothing of it is opened before.
 #[component]
 pub(crate) fn Offer() -> impl IntoView {
     let app = App::here();

@@ -1,4 +1,4 @@
-//! A source card: where a pointer leads, and on request the very lines, marked and digested.
+//! A source card: where a pointer leads and, on request, the exact lines, marked and digested.
 
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
@@ -28,9 +28,9 @@ use crate::{
     words::{self, say},
 };
 
-/// Parts of a history that are shown before one asks for more.
+/// Parts of a history that are shown before the person asks for more.
 const PARTS: usize = 100;
-/// Lines of surroundings on each side.
+/// Lines of context on each side.
 const CONTEXT: u32 = 4;
 
 type SourceAnswer = Result<Arc<SourceReply>, Refusal>;
@@ -38,13 +38,13 @@ type SourceAnswer = Result<Arc<SourceReply>, Refusal>;
 #[component]
 pub(crate) fn SourceCard(
     engram: EngramId,
-    /// Its place among all cards that keys lead to.
+    /// Its index among all cards that keys reach.
     index: usize,
     pointer: Pointer,
-    /// It is open at first although another is the active one.
+    /// Whether the card is open at first although another one is active.
     #[prop(optional)]
     opens: bool,
-    /// What it is shown for gives an address alone, and not the digest that a claim may have for it.
+    /// Whether only the address is known, not the digest that a claim may have for it.
     #[prop(optional)]
     by_address: bool,
 ) -> impl IntoView {
@@ -70,7 +70,7 @@ pub(crate) fn SourceCard(
         // The first press on a card that is open but not the active one only makes it active.
         open.set(!(is_open && active));
     };
-    // What this card read of the working tree.
+    // What this card read in the working tree.
     let seen = RwSignal::new(None::<Arc<Standing>>);
     let place_now = follow_place(app, engram, &pointer, seen);
     read_again(app, loaded);
@@ -119,7 +119,7 @@ fn follow_place(
     let told = move |it: &Engram| pinned.with_value(|of| words::place_now(it, &of.to_string()));
     let read_at = move |it: &Standing| pinned.with_value(|of| words::place_read(of, it));
     let this = move || reading::current(app).filter(|it| it.id == engram);
-    // Nothing tells the list that moved lines moved again: it asks when this card sees it.
+    // No entry reports that moved lines moved again, so this card has the engram read again.
     Effect::new(move |_| {
         let Some(seen) = seen.get() else { return };
         let has_lines = pinned.with_value(|it| it.lines().is_some());
@@ -136,7 +136,7 @@ fn follow_place(
                 told(&known)?
             }
         };
-        // In the same file only the lines are news.
+        // Within the same file, only the lines are news.
         let lines = place
             .strip_prefix(&path)
             .and_then(|it| it.strip_prefix("#L"));
@@ -147,7 +147,7 @@ fn follow_place(
     })
 }
 
-/// Retries, once the engine answers, what failed while it did not.
+/// Retries what failed, once the engine answers again.
 fn read_again<T: Clone + 'static>(app: App, read: LocalResource<Option<Result<T, Refusal>>>) {
     Effect::new(move |before: Option<()>| {
         app.stale.track(Tag::Sources);
@@ -158,7 +158,7 @@ fn read_again<T: Clone + 'static>(app: App, read: LocalResource<Option<Result<T,
     });
 }
 
-/// False once what asked is taken away.
+/// A flag that is false once the component that asked for it is removed.
 fn on_screen() -> Rc<Cell<bool>> {
     let is_here = Rc::new(Cell::new(true));
     let here = StoredValue::new_local(is_here.clone());
@@ -166,7 +166,7 @@ fn on_screen() -> Rc<Cell<bool>> {
     is_here
 }
 
-/// Lines come soon, what they are made of when that was found.
+/// Reads a source. With `soon`, lines that take long to paint may come unpainted.
 async fn read(app: App, pointer: Pointer, soon: bool) -> SourceAnswer {
     let view = SourceView {
         pointer: PointerInput::from(pointer),
@@ -176,7 +176,7 @@ async fn read(app: App, pointer: Pointer, soon: bool) -> SourceAnswer {
     app.ask(ask::Source(view)).await.map(Arc::from)
 }
 
-/// Path and lines, or whatever names the source.
+/// The path and lines, or whatever else names the source.
 #[component]
 fn Title(pointer: Pointer) -> impl IntoView {
     let label = pointer.label();
@@ -219,7 +219,7 @@ impl CardPanel {
         reading::toggle_panel(self.app, panel);
     }
 
-    /// Opens what changed by itself: somebody who opens a drifted claim wants to see that.
+    /// Opens the changes by itself: whoever opens a drifted claim wants to see them.
     fn open_changes(self, standing: Memo<Option<Arc<Standing>>>) {
         let reading = self.app.reading;
         Effect::new(move |seen: Option<bool>| {
@@ -244,7 +244,7 @@ fn has_changes(standing: Memo<Option<Arc<Standing>>>) -> bool {
     standing.with(|it| it.as_ref().is_some_and(|it| !it.changes.is_empty()))
 }
 
-/// What was read, whether it is what it was, and what became of it since.
+/// What was read, whether it is unchanged, and what became of it since.
 #[component]
 fn Shown(
     engram: EngramId,
@@ -285,7 +285,7 @@ fn Shown(
         {source.found_in.clone().map(|found| view! { <FoundElsewhere found /> })}
         {remark.map(|media| view! { <AlsoIs media /> })}
         {recorded}
-        // The comparison shows the pinned text too: one below the other would say it twice.
+        // The comparison shows the pinned text too, so the text itself would repeat it.
         {move || (!shows_changes()).then(&text)}
         {marks.map(|marks| view! { <MarkedLines marks /> })}
         {(hidden > 0).then(|| view! {
@@ -297,7 +297,7 @@ fn Shown(
     }
 }
 
-/// The text of a source: its lines or its document, or what it is where it has neither.
+/// The text of a source: its lines or its document; if it has neither, what it is.
 fn text(
     app: App,
     source: Arc<SourceReply>,
@@ -327,7 +327,7 @@ fn text(
     }
 }
 
-/// The lines as they came; once they are painted, painted.
+/// The lines as they came, and painted ones as soon as those arrive.
 fn painted_lines(app: App, source: &SourceReply) -> RwSignal<Arc<[SourceLine]>> {
     let lines = RwSignal::new(Arc::<[SourceLine]>::from(&source.lines[..]));
     if source.unpainted {
@@ -346,7 +346,7 @@ fn painted_lines(app: App, source: &SourceReply) -> RwSignal<Arc<[SourceLine]>> 
     lines
 }
 
-/// How the working tree reads where the pointer was pinned, for as long as the card is there.
+/// Tracks how the working tree reads where the pointer was pinned, for as long as the card exists.
 fn follow_standing(
     app: App,
     pointer: Pointer,
@@ -366,7 +366,7 @@ fn follow_standing(
     let standing = Memo::new(move |_| standing.get().flatten());
     Effect::new(move |_| seen.set(standing.get()));
     on_cleanup(move || {
-        // The card may be gone with its engram.
+        // The card may have been removed with its engram.
         seen.try_set(None);
     });
     standing
@@ -424,7 +424,7 @@ fn Proof(
     }
 }
 
-/// How the working tree reads, with a button for what changed.
+/// How the working tree reads, with a button that shows what changed.
 fn view_standing(
     standing: &Standing,
     then: Option<Lines>,
@@ -445,7 +445,7 @@ fn view_standing(
     }
 }
 
-/// Whether the working tree can have what the pointer addresses.
+/// Whether the working tree can contain what the pointer addresses.
 fn is_in_tree(pointer: &Pointer) -> bool {
     matches!(
         pointer.kind(),
@@ -462,7 +462,7 @@ fn is_of_commit(pointer: &Pointer) -> bool {
     }
 }
 
-/// None where there is no tree to compare with.
+/// Reads how the working tree differs; none if there is no tree to compare with.
 async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
     match app.ask(ask::Standing(PointerInput::from(pointer))).await {
         Ok(standing) => Some(Arc::from(standing)),
@@ -473,7 +473,7 @@ async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
     }
 }
 
-/// A panel that the person opened is brought into view; one that opened by itself moves nothing.
+/// A panel that the person opened scrolls into view; one that opened by itself moves nothing.
 pub(crate) fn shown_panel() -> NodeRef<html::Div> {
     let node = NodeRef::<html::Div>::new();
     let opened_itself = App::here().reading.opened_itself;
@@ -512,7 +512,7 @@ fn Changes(pointer: Pointer, standing: Arc<Standing>) -> impl IntoView {
     }
 }
 
-/// The two texts one below the other, if there is no room side by side.
+/// The two texts one below the other, if there is no room for them side by side.
 #[component]
 fn Below(lines: Arc<[SourceLine]>) -> impl IntoView {
     let count = |it: u32| words::count(it.into(), say::source::UNCHANGED_LINES);

@@ -1,5 +1,5 @@
-//! Lines of code as the engine painted them: numbered, marked, compared; long ones drawn as they are
-//! scrolled to.
+//! Lines of code as the engine painted them: numbered, marked or compared. Long texts are drawn as
+//! they are scrolled.
 
 use std::{ops::Range, sync::Arc};
 
@@ -13,15 +13,15 @@ use crate::{
     words::{self, say},
 };
 
-/// More lines than this get a box of their own height, in which only what is seen is drawn.
+/// A text of more lines gets a scrolling box in which only the visible ones are drawn.
 const LONG: usize = 120;
-/// Height of a line (`detail.css` has the same).
+/// Height of a line in pixels (`5-detail.css` has the same).
 const LINE: i32 = 20;
-/// Lines are drawn by blocks of this many.
+/// Lines are drawn in blocks of this many.
 const BLOCK: usize = 20;
-/// More marked lines than this have an edge and a faint background.
+/// More marked lines than this get an edge and a faint background.
 const BROAD: usize = 10;
-/// Longest line that is drawn, in characters with those that are hidden named: the engine sends as many.
+/// Longest line that is drawn, in characters, with hidden ones named: the engine sends no more.
 const LONGEST: usize = 1_000;
 
 /// How lines are shown.
@@ -35,14 +35,14 @@ pub(crate) enum Shape {
     Plain,
 }
 
-/// All lines, or those that are scrolled to.
+/// All lines or, of a long text, those that are scrolled to.
 #[component]
 pub(crate) fn Code(
     #[prop(into)] lines: Signal<Arc<[SourceLine]>>,
     shape: Shape,
     label: String,
     testid: &'static str,
-    /// What the lines are of, where their rest can be asked for.
+    /// The pointer to the lines, if the rest of a long line can be requested.
     #[prop(optional_no_strip)]
     pointer: Option<Pointer>,
     /// The marking of lines, if they can be marked.
@@ -98,14 +98,14 @@ pub(crate) fn Code(
     .into_any()
 }
 
-/// How many digits the highest number takes.
+/// The number of digits of the highest line number.
 fn digits(lines: &[SourceLine]) -> String {
     let numbers = lines.iter().map(|it| it.number.max(it.before));
     let most = numbers.max().unwrap_or(0).to_string();
     most.len().max(2).to_string()
 }
 
-/// Where the box is scrolled to: the first line of a block.
+/// Tracks the scroll position of the box: the first line of a block.
 fn follow_scroll(node: NodeRef<html::Pre>, first: RwSignal<usize>) {
     if let Some(element) = node.get_untracked() {
         let at = (element.scroll_top().max(0) / LINE) as usize / BLOCK * BLOCK;
@@ -115,7 +115,7 @@ fn follow_scroll(node: NodeRef<html::Pre>, first: RwSignal<usize>) {
     }
 }
 
-/// The lines around the `first` one that is seen, in a box as high as all of them.
+/// The lines around the `first` visible one, in a box as high as all lines.
 fn scrolled(
     lines: Signal<Arc<[SourceLine]>>,
     node: NodeRef<html::Pre>,
@@ -137,7 +137,7 @@ fn scrolled(
     let window = move |first: usize| -> Range<usize> {
         first.saturating_sub(BLOCK)..(first + 3 * BLOCK).min(total)
     };
-    // A line that stays in sight stays as it is: what has the focus keeps it.
+    // A line that stays visible is not drawn again, so that its focus stays.
     let seen = move || {
         let version = lines.with(|it| it.as_ptr() as usize);
         window(first.get()).map(move |at| (version, at))
@@ -216,7 +216,7 @@ fn view_line(
     .into_any()
 }
 
-/// The text in its pieces, the rest plain; byte ranges can be marked.
+/// Renders a text in its pieces, the rest plain; byte ranges can be marked.
 pub(crate) fn pieces(whole: &str, pieces: &[Piece], marks: &[Range<usize>]) -> Vec<AnyView> {
     let mut views = Vec::with_capacity(pieces.len());
     let mut at = 0usize;

@@ -1,4 +1,5 @@
-//! A document of Markdown, from the parts that the engine made of it: text alone reaches the page.
+//! Renders a Markdown document from the parts that the engine made of it: only text reaches the
+//! page.
 
 use std::{cell::Cell, sync::Arc};
 
@@ -18,8 +19,8 @@ pub(crate) fn Document(blocks: Vec<Block>, label: String) -> impl IntoView {
     }
 }
 
-/// The levels of headings within the page's own outline, whose second level is the claim and its
-/// evidence. A part of a document may begin at any level; none is skipped on the way down.
+/// Fits the headings into the page's own outline, whose second level is the claim and its evidence.
+/// A part of a document may begin at any level; no level is skipped on the way down.
 #[derive(Default)]
 struct Outline {
     /// The level that the document begins at.
@@ -75,7 +76,7 @@ fn view_block(outline: &Outline, block: Block) -> AnyView {
     }
 }
 
-/// As large as the document means it.
+/// The CSS class that makes a heading as large as the document means it.
 fn class_of(level: u8) -> &'static str {
     match level {
         1 => "heading first",
@@ -114,7 +115,7 @@ fn word(inline: Inline) -> AnyView {
         Inline::Strong { text } => view! { <strong>{words(text)}</strong> }.into_any(),
         Inline::Emphasis { text } => view! { <em>{words(text)}</em> }.into_any(),
         Inline::Struck { text } => view! { <s>{words(text)}</s> }.into_any(),
-        // The address is told: nothing here leads out of the window.
+        // Only the address is shown: nothing here leads out of the window.
         Inline::Link { text, to } => {
             view! { <span class="address" title=visible(&to)>{words(text)}</span> }.into_any()
         }

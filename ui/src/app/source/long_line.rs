@@ -1,4 +1,4 @@
-//! A line that is longer than anybody reads across, a part at a time, wrapped.
+//! A line that is too long to read across: shown one part at a time, wrapped.
 
 use engram_model::{LineReply, LineView, Pointer, PointerInput, ask};
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use crate::{
     words::{self, say},
 };
 
-/// The parts that the engine sends, in characters.
+/// Length of the parts that the engine sends, in characters.
 const PART: u64 = 10_000;
 
 #[component]

@@ -1,5 +1,5 @@
-//! What is said of a file that is not read line by line, of evidence that cannot be read at all, and of
-//! lines that were found elsewhere than they were pinned.
+//! Notes about files that are not read line by line, about evidence that cannot be read at all, and
+//! about lines that were found elsewhere than where they were pinned.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     words::{self, say},
 };
 
-/// In the place of lines: what the file is.
+/// What the file is, in place of lines.
 #[component]
 pub(crate) fn NoLines(media: Media) -> impl IntoView {
     let (icon, why) = match media.kind {
@@ -29,7 +29,7 @@ pub(crate) fn NoLines(media: Media) -> impl IntoView {
     }
 }
 
-/// Above the lines of a text that stands for something else.
+/// A note above the lines of a text that stands for something else.
 #[component]
 pub(crate) fn AlsoIs(media: Media) -> impl IntoView {
     let says = match media.kind {
@@ -52,7 +52,7 @@ pub(crate) fn AlsoIs(media: Media) -> impl IntoView {
     }
 }
 
-/// Above lines that could not be read where they were pinned.
+/// A note above lines that could not be read where they were pinned.
 #[component]
 pub(crate) fn FoundElsewhere(found: FoundIn) -> impl IntoView {
     let place = match &found.commit {
@@ -68,7 +68,7 @@ pub(crate) fn FoundElsewhere(found: FoundIn) -> impl IntoView {
     }
 }
 
-/// Why the source cannot be shown, what to do, and what is known of it all the same.
+/// Why the source cannot be shown, what to do, and what is known about it anyway.
 #[component]
 pub(crate) fn Refused(
     refusal: Refusal,

@@ -1,5 +1,5 @@
-//! Two texts side by side: pinned and current, with changes marked. They are one table, so that both
-//! scroll together and wrapped lines stay beside each other.
+//! Two texts side by side: pinned and current, with changes marked. They are one table, so that
+//! both scroll together and wrapped lines stay beside each other.
 
 use std::{collections::HashSet, ops::Range, sync::Arc};
 
@@ -12,10 +12,10 @@ use crate::{
     words::{self, say},
 };
 
-/// Rows that are drawn before one asks for more: each is as high as its longest line wraps.
+/// Rows that are drawn before the person asks for more: each is as high as its longest line wraps.
 const ROWS: usize = 150;
 
-/// Rows, each with its place.
+/// Rows, each with its number among all rows.
 type NumberedRows<'a> = Vec<(usize, ComparisonRow<'a>)>;
 
 #[component]
@@ -89,7 +89,7 @@ pub(crate) fn Sides(
     }
 }
 
-/// In place of unchanged lines: how many, and a button to show those that were sent.
+/// What is shown in place of unchanged lines: how many, and a button to show those that were sent.
 fn between(row: ComparisonRow<'_>, unfold: impl Fn() + Send + 'static) -> AnyView {
     let said = |count: u64| words::count(count, say::source::UNCHANGED_LINES);
     let inside = match row {

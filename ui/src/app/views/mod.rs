@@ -1,5 +1,6 @@
-//! The views, one folder and one line of the table each. A view has what it lists, what it shows beside
-//! it, and the actions on that; what views share (the connection, what is read, the frame) is beside them.
+//! The views, one folder and one line of the table each. A view has a list, what it shows beside
+//! the list, and the actions on that; what views share (the connection, the open engram, the frame)
+//! is beside this folder.
 
 pub(crate) mod agents;
 pub(crate) mod brief;
@@ -19,69 +20,69 @@ use crate::{
     words::say::Noun,
 };
 
-/// One view: all that the frame knows of it.
+/// One view: all that the frame knows about it.
 pub(crate) struct View {
     /// Its name in an address.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    /// What one of its list is called.
+    /// The name of one item of its list.
     pub(crate) one: &'static str,
     pub(crate) icon: Icon,
-    /// What is counted, in the singular and the plural, and said of the number.
+    /// The noun for what it counts, and the label of the count.
     pub(crate) of: Noun,
     pub(crate) counted: &'static str,
     pub(crate) count: fn(App) -> u64,
-    /// It asks for something of each: it is absent without any, and marked with how many there are; what
-    /// is done with one leads to the next.
+    /// Whether it asks something about each item: it is hidden while empty and shows its count;
+    /// settling one item opens the next.
     pub(crate) asks: bool,
-    /// Its list holds engrams, and keys act on the open one; else it lists something else.
+    /// Whether its list holds engrams, so that keys act on the open one.
     pub(crate) reads: bool,
-    /// Its list is grouped by topic; else it is in one order, the newest first.
+    /// Whether its list is grouped by topic; else it has one order, newest first.
     pub(crate) by_topic: bool,
-    /// Its list may be of a time that is past.
+    /// Whether its list can show a past time.
     pub(crate) tells_of_the_past: bool,
-    /// Which engrams it lists, of those that the person limits it to.
+    /// Narrows a filter to the engrams that it lists.
     pub(crate) within: fn(Filter) -> Filter,
     /// Moves through its list by rows, clamped at the ends.
     pub(crate) step: fn(App, isize),
-    /// Its list, with the open item and its actions; or what stands there while it is empty.
+    /// Its list, with the open item and its actions; or what is shown while it is empty.
     pub(crate) panes: fn() -> AnyView,
-    /// What stands there when nothing is in it; where it has a word of its own for that.
+    /// What is shown while nothing is in it; none for the common text.
     pub(crate) nothing: Option<fn() -> AnyView>,
-    /// Whether anything of its list is open.
+    /// Whether an item of its list is open.
     pub(crate) is_any_open: fn(App) -> bool,
-    /// Whether several of its list are selected, so that keys act on those.
+    /// Whether several items of its list are selected, so that keys act on those.
     pub(crate) is_any_chosen: fn(App) -> bool,
-    /// A pointer of what is open, by its place.
+    /// Returns a pointer of the open item, by its index.
     pub(crate) pointer: fn(App, usize) -> Option<Pointer>,
-    /// What is open, as an address names it.
+    /// How an address names the open item.
     pub(crate) address: Address,
-    /// Its own commands, under the title of their group.
+    /// Its own commands, with the title of their group.
     pub(crate) own: Option<(&'static str, &'static [Command])>,
-    /// Which shared commands mean anything here.
+    /// Which shared commands have a meaning here.
     pub(crate) knows: fn(Act) -> bool,
-    /// Whether a shared command has something to work on; none where the view has nothing to say about that.
+    /// Whether a shared command has something to work on; none if the view does not decide that.
     pub(crate) may: fn(App, Act) -> Option<bool>,
-    /// Does what a shared command means here alone; says whether it means anything of its own.
+    /// Runs a shared command that the view handles in its own way; returns whether it does.
     pub(crate) act: fn(App, Act) -> bool,
 }
 
-/// How an address names what is open in a view.
+/// How an address names the open item of a view.
 pub(crate) struct Address {
     /// The key in a query.
     pub(crate) key: &'static str,
     /// Whether a text can be such a name.
     pub(crate) is_name: fn(&str) -> bool,
-    /// What is said of a text that cannot be one; where it is not just left out.
+    /// The message for a text that cannot be a name; none if it is just left out.
     pub(crate) no_name: Option<fn(&str) -> String>,
-    /// The name of what is open.
+    /// Returns the name of the open item.
     pub(crate) of: fn(App) -> Option<String>,
-    /// Opens what a name stands for; without one, what the view opens by itself.
+    /// Opens the item with this name; without a name, the view's default.
     pub(crate) open: fn(App, Option<&str>),
 }
 
 impl Address {
-    /// Of a view in which an address names nothing.
+    /// The address of a view in which an address names nothing.
     pub(crate) const NONE: Self = Self {
         key: "",
         is_name: |_| false,
@@ -94,7 +95,7 @@ impl Address {
 /// The id of the list on the screen, which takes the focus when nothing else has it.
 pub(crate) const LIST: &str = "feed";
 
-/// All views, in the order of the rail. The first is shown where no other is asked for.
+/// All views, in the order of the rail. The first is the default.
 pub(crate) static VIEWS: &[&View] = &[
     &feed::VIEW,
     &drift::VIEW,
@@ -105,7 +106,7 @@ pub(crate) static VIEWS: &[&View] = &[
     &knowledge::VIEW,
 ];
 
-/// What views keep while another is on the screen.
+/// The state that views keep while another is on the screen.
 macro_rules! view_states {
     ($($view:ident: $part:ty),* $(,)?) => {
         #[derive(Clone, Copy)]
@@ -134,7 +135,7 @@ view_states! {
 }
 
 impl View {
-    /// What most views that list no engrams have in common.
+    /// The common part of most views that list no engrams.
     pub(crate) const LIST: Self = Self {
         id: "",
         title: "",
@@ -161,25 +162,25 @@ impl View {
         act: |_, _| false,
     };
 
-    /// One of its own commands.
+    /// Returns one of its own commands.
     pub(crate) fn command(&self, id: &str) -> Option<&'static Command> {
         self.commands().iter().find(|it| it.id == id)
     }
 
-    /// Does what one of its own commands stands for.
+    /// Runs one of its own commands.
     pub(crate) fn run(&self, app: App, id: &str) {
         if let Some(command) = self.command(id) {
             act::run(app, command);
         }
     }
 
-    /// By its name; the first for one that there is not.
+    /// Returns the view with this name; the first view, if there is none.
     pub(crate) fn named(id: &str) -> &'static Self {
         let found = VIEWS.iter().find(|it| it.id == id);
         found.copied().unwrap_or(&feed::VIEW)
     }
 
-    /// The key that shows it: its place among the first nine.
+    /// The key that shows it, given by its place among the first nine.
     pub(crate) fn key(&self) -> Option<String> {
         let at = VIEWS.iter().position(|it| it.id == self.id)?;
         (at < 9).then(|| (at + 1).to_string())
@@ -201,7 +202,7 @@ impl View {
     }
 }
 
-/// Shows a view, whole; one that is on the screen already stays as it is limited.
+/// Shows a view without a filter; one that is on the screen already keeps its filter.
 pub(crate) fn show_view(app: App, view: &'static View) {
     if !untrack(|| view.is_on(app)) {
         feed::limit(app, view, Filter::default(), true);
@@ -210,12 +211,12 @@ pub(crate) fn show_view(app: App, view: &'static View) {
     dom::next_frame(move || room::to_list(app));
 }
 
-/// What is asked for: what the view lists, as the person limits it.
+/// The filter to request: what the view lists, limited as the person chose.
 pub(crate) fn asked(app: App) -> Filter {
     (app.view.get().within)(app.list.filter.get())
 }
 
-/// Whether what leaves the list is done with, so that the next is read.
+/// Whether an item that leaves the list is done with, so that the next one opens.
 pub(crate) fn is_queue(app: App) -> bool {
     app.view.get_untracked().asks
 }

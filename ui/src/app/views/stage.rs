@@ -1,4 +1,5 @@
-//! A window on one view without a browser, for tests of its logic: a function answers what is asked.
+//! A window on one view without a browser, to test the view's logic: a function answers its
+//! requests.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::{Arc, Mutex};
@@ -18,7 +19,7 @@ use crate::{
     commands::{self, Press},
 };
 
-/// A window on a view, and what it asked for since.
+/// A window on a view, and its requests so far.
 pub(super) struct Stage {
     pub(super) app: App,
     asked: Arc<Mutex<Vec<Request>>>,
@@ -30,7 +31,7 @@ impl Stage {
         view: &'static View,
         answer: fn(&Request) -> Result<Value, Refusal>,
     ) -> Self {
-        // Another test of this process may have begun it.
+        // Another test in this process may have initialized it.
         let _ = Executor::init_futures_executor();
         let owner = Owner::new();
         owner.set();
@@ -63,14 +64,14 @@ impl Stage {
         command.is_some()
     }
 
-    /// Until nothing is left to do.
+    /// Runs until nothing is left to do.
     pub(super) fn settle(&self) {
         for _ in 0..8 {
             Executor::poll_local();
         }
     }
 
-    /// What was asked since.
+    /// Returns the requests since the last call.
     pub(super) fn asked(&self) -> Vec<Request> {
         std::mem::take(&mut *self.asked.lock().unwrap())
     }

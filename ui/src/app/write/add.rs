@@ -1,4 +1,4 @@
-//! A claim by hand: about marked lines, or about what a pointer leads to.
+//! A claim by hand: about marked lines, or about what a pointer addresses.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(super) struct NewClaim {
 }
 
 impl NewClaim {
-    /// A draft of before the page was loaded again.
+    /// Restores a draft from before the page was reloaded.
     pub(super) fn kept(drafts: Drafts) -> Self {
         Self {
             claim: drafts.claim,
@@ -49,7 +49,7 @@ impl NewClaim {
         }
     }
 
-    /// What is kept of it: nothing before a claim is begun.
+    /// Returns what to keep of the draft; nothing before a claim is typed.
     pub(super) fn draft_to_keep(&self) -> Drafts {
         if self.claim.trim().is_empty() || !may_keep(self.refusal.as_ref()) {
             return Drafts::default();
@@ -63,7 +63,7 @@ impl NewClaim {
         }
     }
 
-    /// The repository was switched: its lines are gone, and no answer comes.
+    /// Drops the lines and the pending answer when the repository is switched; keeps the words.
     pub(super) fn leave_lines(&mut self) {
         *self = Self {
             claim: std::mem::take(&mut self.claim),
@@ -105,7 +105,7 @@ pub(crate) fn add_claim(app: App) {
         && let Some(pointer) = marked.pointer()
     {
         let pointer = pointer.to_string();
-        // A text about other lines is replaced by whatever is typed.
+        // Selects a text about other lines, so that typing replaces it.
         if app.write.new.with_untracked(|it| it.pointer != pointer) {
             dom::next_frame(|| dom::next_frame(|| dom::select(FIELD)));
         }
@@ -140,11 +140,11 @@ fn save_new(app: App) {
                     app.frame
                         .say_done(say::write::ADDED, &new.claim, Undo::withdraw(stored.id))
                 }
-                // It is shown, wherever the list stands, and is no news to its author.
+                // Shows the claim wherever the list is scrolled to; its author has already seen it.
                 feed::show_new(app);
                 feed::saw_own(app, stored.seq, was_nothing_new);
                 reading::go_to(app, stored.id);
-                // The dialog gives the focus back first.
+                // The dialog returns the focus first.
                 dom::next_frame(|| dom::focus("feed"));
             }
             Err(refusal) => {
@@ -159,7 +159,7 @@ fn save_new(app: App) {
     });
 }
 
-/// Whether the same claim existed, so that none was stored.
+/// Whether the same claim already existed, so that none was stored.
 fn is_known(stored: &PutReply) -> bool {
     let mut found = stored.findings.iter();
     found.any(|it| it.what == Noticed::Duplicate)

@@ -30,7 +30,7 @@ pub(super) struct Correction {
 }
 
 impl Correction {
-    /// A draft of before the page was loaded again.
+    /// Restores a draft from before the page was reloaded.
     pub(super) fn kept(text: String) -> Self {
         Self {
             text,
@@ -38,13 +38,13 @@ impl Correction {
         }
     }
 
-    /// What is kept of it.
+    /// Returns what to keep of the draft.
     pub(super) fn to_keep(&self) -> Option<String> {
         may_keep(self.refusal.as_ref()).then(|| self.text.clone())
     }
 }
 
-/// Opens the field for the open claim, with the draft of before.
+/// Opens the field for the open claim, with its earlier draft.
 pub(crate) fn correct(app: App) {
     if begin_correction(app) {
         dom::reveal(FIELD);
@@ -52,7 +52,7 @@ pub(crate) fn correct(app: App) {
     }
 }
 
-/// Returns whether there is anything to correct.
+/// Begins a correction; returns whether there is a claim to correct.
 pub(crate) fn begin_correction(app: App) -> bool {
     let engram = untrack(|| reading::current(app)).filter(|it| Closing::Forget.is_for(it));
     let Some(engram) = engram else {
@@ -99,7 +99,8 @@ fn leave_correction(app: App, engram: &Engram) {
     dom::focus("feed");
 }
 
-/// Stores it as a new version; an unchanged text is not stored, and a refused one stays in the field.
+/// Stores the correction as a new version. An unchanged text is not stored; a refused one stays in
+/// the field.
 fn save_correction(app: App, engram: &Engram) {
     let id = engram.id;
     let begun = untrack(|| correction(app, id));
@@ -149,7 +150,7 @@ fn is_changed(engram: &Engram, text: &str) -> bool {
     text.trim() != words::claim(engram).trim()
 }
 
-/// The version that a new one replaced: newer than the open one if another came meanwhile.
+/// Returns the version that the new one replaced: not the open one, if another came meanwhile.
 fn replaced(stored: &PutReply, read: EngramId) -> EngramId {
     let replaced = stored
         .findings
@@ -165,7 +166,7 @@ pub(crate) fn Correct(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl I
     let begun =
         move |all: &HashMap<EngramId, Correction>| all.get(&id).map(|it: &Correction| it.is_open);
     let is_open = Memo::new(move |_| app.write.corrections.with(begun));
-    // A redacted claim leaves no draft.
+    // Drops the draft of a claim that was redacted.
     Effect::new(move |_| {
         if engram.with(|it| it.as_ref().is_some_and(|it| it.id == id && it.redacted)) {
             drop_correction(app, id);
@@ -226,7 +227,7 @@ fn Field(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     }
 }
 
-/// The action, in the bar.
+/// The button for a correction, in the bar.
 #[component]
 pub(crate) fn CorrectButton(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();

@@ -21,7 +21,7 @@ pub(crate) fn ClaimField(
     #[prop(optional)] hint: &'static str,
     #[prop(into)] text: Signal<String>,
     set: impl Fn(String) + Copy + 'static,
-    /// While it is sent, typed text would be lost.
+    /// Whether the text is being sent: the field is then read-only, as typed text would be lost.
     #[prop(into)]
     is_saving: Signal<bool>,
 ) -> impl IntoView {
@@ -33,7 +33,7 @@ pub(crate) fn ClaimField(
         taken.clamp(ROWS.0, ROWS.1).to_string()
     };
     let node = NodeRef::<html::Textarea>::new();
-    // The caret goes to the end.
+    // Puts the caret at the end.
     node.on_load(|field| {
         let end = u32::try_from(field.value().encode_utf16().count()).unwrap_or(u32::MAX);
         // A browser that refuses leaves the caret where it was.
@@ -66,9 +66,9 @@ pub(crate) fn Refused(
     }
 }
 
-/// Keys of the field: the chord that saves, and the key that leaves.
+/// Handles the keys of the field: the chord that saves, and the key that leaves.
 pub(crate) fn keys(event: &ev::KeyboardEvent, save: impl FnOnce(), leave: Option<impl FnOnce()>) {
-    // Enter and Esc end a composition first.
+    // During a composition, Enter and Esc end that first.
     if event.is_composing() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Marked lines of a source: by dragging over text or numbers, by Shift-click, by Shift and the arrow
-//! keys.
+//! Marked lines of a source: by dragging over text or numbers, by Shift-click, by Shift and the
+//! arrow keys.
 
 use super::add;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct MarkedSpan {
 }
 
 impl MarkedSpan {
-    /// The pointer to them.
+    /// Returns the pointer to these lines.
     pub(super) fn pointer(&self) -> Option<Pointer> {
         pointer(&self.source, self.marking.lines())
     }
@@ -52,7 +52,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// None if no pointer could lead to the lines.
+    /// Returns none if no pointer could lead to the lines.
     pub(crate) fn of(
         app: App,
         engram: EngramId,
@@ -92,7 +92,7 @@ impl Marks {
         self.app.write.marked.set(marked);
     }
 
-    /// Marks a line, or with Shift the lines up to it; unmarks one that is marked alone.
+    /// Marks a line or, with Shift, the lines up to it; unmarks a line that is marked alone.
     pub(crate) fn press(self, event: &ev::MouseEvent) {
         self.is_dragging.set_value(false);
         let target = dom::target::<Element>(event);
@@ -103,7 +103,7 @@ impl Marks {
         if event.button() != 0 {
             return;
         }
-        // Selects no text; keys continue from here.
+        // Keeps text from being selected; keys continue from here.
         event.prevent_default();
         dom::focus_on(on_number.and_then(|it| it.closest("pre").ok()?));
         let now = self.marking.get_untracked();
@@ -130,7 +130,7 @@ impl Marks {
         }
     }
 
-    /// Marks the lines of the selected text; not those of an earlier selection.
+    /// Marks the lines of the selected text, unless it was selected earlier.
     pub(crate) fn release(self, event: &ev::MouseEvent) {
         if self.is_dragging.get_value() {
             return self.is_dragging.set_value(false);
@@ -200,7 +200,7 @@ fn chosen(within: &Element) -> Option<Marking> {
     })
 }
 
-/// Brings a line of the source that has the focus into view.
+/// Scrolls a line of the focused source into view.
 fn reveal(event: &ev::KeyboardEvent, line: u32) {
     let source = dom::target::<Element>(event).and_then(|it| it.closest("pre").ok()?);
     let line = source.and_then(|it| it.query_selector(&format!("[data-line=\"{line}\"]")).ok()?);

@@ -1,5 +1,5 @@
-//! What a person writes: a correction in place of the claim, and a claim of their own about marked lines
-//! of a source. Nothing typed is lost before it is stored or discarded.
+//! What a person writes: a correction in place of the claim, and a claim of their own about marked
+//! lines of a source. Nothing typed is lost before it is stored or discarded.
 
 mod add;
 mod correct;
@@ -32,7 +32,7 @@ pub(crate) struct Writing {
     corrections: RwSignal<HashMap<EngramId, Correction>>,
     /// The marked lines of a source.
     marked: RwSignal<Option<MarkedSpan>>,
-    /// The claim that is added by hand.
+    /// The claim that is being added by hand.
     new: RwSignal<NewClaim>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Writing {
 const DRAFTS: &str = "engram-drafts";
 
 impl Writing {
-    /// With the drafts of before the page was loaded again.
+    /// Restores the drafts from before the page was reloaded.
     pub(super) fn new() -> Self {
         let kept = dom::kept_for_session(DRAFTS);
         let mut kept = kept.map(|it| Drafts::read(&it)).unwrap_or_default();
@@ -65,7 +65,7 @@ impl Writing {
         });
     }
 
-    /// Drops marks and pending answers: none come after a switch. The texts stay.
+    /// Drops marks and pending answers, since no answer comes after a switch. The texts stay.
     pub(super) fn reset(self) {
         self.marked.set(None);
         let stop = |it: &mut Correction| it.is_saving = false;

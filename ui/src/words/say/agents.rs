@@ -66,7 +66,7 @@ pub fn did(operation: OperationKind) -> &'static str {
     }
 }
 
-/// Grants of an agent, those that it can still use and those that it used.
+/// The grants of an agent: how many it can still use, and how many it used.
 pub fn grants(open: u32, used: u32) -> String {
     format!("{open} open, {used} used")
 }

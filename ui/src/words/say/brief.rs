@@ -44,7 +44,7 @@ pub mod part {
     pub const GRANT: &str = "Open grants";
 }
 
-/// How much of what it may have a brief uses.
+/// How much of its limit a brief uses.
 pub fn used(used: &str, most: &str, what: &str) -> String {
     format!("{used} of {most} {what}")
 }

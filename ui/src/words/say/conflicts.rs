@@ -1,4 +1,4 @@
-//! Conflicts, and what is said of them.
+//! Conflicts, and the verdicts on them.
 
 use engram_model::{ConflictStatus, How, Listed, Severity, Tier};
 
@@ -78,7 +78,7 @@ pub const ONE_AT_A_TIME: &str = "Conflicts are merged one at a time";
 pub const ONE_AT_A_TIME_HINT: &str = "Clear the selection first.";
 pub const NONE_FITS: &str = "This does not apply to the selected conflicts";
 
-/// What was done, before a count of conflicts; and while it is done.
+/// The words before a count of conflicts: during a run, and after it.
 pub const SETTLE: (&str, &str) = ("Settling", "Settled");
 pub const DISMISSING: (&str, &str) = ("Dismissing", "Dismissed");
 pub const ALLOWING: (&str, &str) = ("Allowing", "Allowed");

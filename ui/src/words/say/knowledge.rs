@@ -24,12 +24,12 @@ pub fn held(at: &str) -> String {
     format!("What held on {at}")
 }
 
-/// Before the first row of a topic, for who listens.
+/// Before the first row of a topic, for screen readers.
 pub fn topic(topic: &str) -> String {
     format!("Topic {topic}. ")
 }
 
-/// Below a list that is cut.
+/// Below a list that was cut.
 pub fn newest(count: &str) -> String {
     format!("Only the newest {count} are listed. Filter by topic to see the rest.")
 }

@@ -69,7 +69,7 @@ pub fn left(count: &str, because: Option<&str>) -> String {
     }
 }
 
-/// During, and after.
+/// During a run, and after it.
 pub const CONFIRM: (&str, &str) = ("Confirming", "Confirmed");
 pub const ASK: (&str, &str) = ("Asking about", "Asked agents about");
 pub const FORGET: (&str, &str) = ("Forgetting", "Forgot");

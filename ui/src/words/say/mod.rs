@@ -1,16 +1,16 @@
-//! Every string of the window, as one list to review; titles of commands are in `crate::commands`. Short,
-//! active, one term for one thing:
+//! Every string of the window, as one list to review; titles of commands are in `crate::commands`.
+//! Short, active, one term for one thing:
 //!
 //! - an *engram* is what is stored; its *claim* is what it says, its *evidence* what it rests on
 //! - a *pointer* leads to evidence, is *pinned* to a commit, and opens a *source*
 //! - evidence is *unchanged*, *moved*, *renamed*, *reformatted*, *edited* or *gone*
-//! - a *conflict* has two *claims*, A and B, of which A was stored first; a person *settles* it by a
-//!   *verdict*, or *allows* it, so that it no longer blocks CI
-//! - an agent *asks* for more than its *budget* by a *request*; a person *grants* or *denies* it; a *grant*
-//!   is open until it is used, *expires* or is *revoked*
+//! - a *conflict* has two *claims*, A and B, of which A was stored first; a person *settles* it by
+//!   a *verdict*, or *allows* it, so that it no longer blocks CI
+//! - an agent *asks* for more than its *budget* by a *request*; a person *grants* or *denies* it; a
+//!   *grant* is open until it is used, *expires* or is *revoked*
 //! - the *brief* has *lines*; a line is *pinned* or *unpinned*
-//! - a claim is *confirmed*, *forgotten*, *redacted*, *replaced* or *expired*; what was edited or is gone is
-//!   *to review*
+//! - a claim is *confirmed*, *forgotten*, *redacted*, *replaced* or *expired*; what was edited or
+//!   is gone is *to review*
 //!
 //! Backticks mark what a person types or finds elsewhere; it is typeset as code.
 #![allow(missing_docs, reason = "each says what it is")]
@@ -78,13 +78,13 @@ pub mod status {
     pub const FIND: &str = "find";
     pub const TOKENS: &str = "tokens";
 
-    /// New rows do not push away the one that the person points at.
+    /// New rows wait while the person points at one.
     pub fn held(new: usize) -> String {
         format!("{new} new, paused while you point")
     }
 }
 
-/// The list, and what stands in its place.
+/// The list, and what is shown in its place.
 pub mod list {
     pub const LABEL: &str = "Engrams, newest first";
     pub const FOUND: &str = "Matching versions, including past ones";
@@ -118,7 +118,7 @@ pub mod list {
         format!("↑ New since you last looked · {time}")
     }
 
-    /// How many a filter leaves; at least so many where not all was counted.
+    /// How many engrams a filter leaves; at least this many, if not all were counted.
     pub fn found(count: &str, is_all: bool) -> String {
         if is_all {
             format!("{count} found")
@@ -167,7 +167,7 @@ pub mod filter {
     }
 }
 
-/// How evidence stands, one word for each state, wherever it is told.
+/// How evidence stands: one word for each state, wherever it is shown.
 pub mod state {
     pub const UNCHANGED: &str = "unchanged";
     pub const ALL_UNCHANGED: &str = "evidence unchanged";
@@ -192,7 +192,7 @@ pub mod state {
     pub const IN_CONFLICT: &str = "in conflict";
 }
 
-/// An engram: its head, its history, what is done to it.
+/// An engram: its head, its history, and the actions on it.
 pub mod engram {
     pub const LABEL: &str = "Engram";
     pub const NONE: &str = "Open an engram to see its evidence.";
@@ -244,7 +244,7 @@ pub mod engram {
     }
 }
 
-/// What was done to a claim, after who did it.
+/// What was done to a claim; follows the name of who did it.
 pub mod acts {
     pub const STORED: &str = "stored it";
     pub const CONFIRMED: &str = "confirmed it";
@@ -367,7 +367,7 @@ pub mod lost {
     }
 }
 
-/// What is said at the lower edge, and refusals of the page itself.
+/// Notices at the lower edge, and refusals by the page itself.
 pub mod notice {
     pub const UNDONE: &str = "Undone";
     pub const NO_UNDO: &str = "Nothing to undo";
@@ -394,7 +394,7 @@ pub mod notice {
     pub const NO_SHELL_HINT: &str =
         "Restart the window; its log is in the `logs` folder of Engram’s home.";
 
-    /// Which claim it was done to.
+    /// The claim that it was done to, quoted.
     pub fn of(claim: &str) -> String {
         format!("“{claim}”")
     }

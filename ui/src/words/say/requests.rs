@@ -1,4 +1,4 @@
-//! Requests: what agents ask to read beyond their budgets, and what is answered.
+//! Requests: what agents ask to read beyond their budgets, and the answers.
 
 pub const TITLE: &str = "Requests";
 pub const COUNTS: &str = "Requests that wait for your answer";
@@ -45,7 +45,7 @@ pub const NOTHING_OPEN: &str = "No open grant to revoke";
 pub const NOTHING_OPEN_HINT: &str = "A grant can be revoked until it is used or expires.";
 pub const GONE: &str = "There is no such request";
 
-/// What a request comes to, as a sentence.
+/// What a request asks for, as a sentence.
 pub fn asks(agent: &str, what: &str) -> String {
     format!("{agent} asks to read {what}")
 }
@@ -72,22 +72,22 @@ pub fn by(name: &str, when: &str) -> String {
     format!("by {name}, {when}")
 }
 
-/// How a grant stands, after who gave it.
+/// How a grant stands; follows the name of who gave it.
 pub fn open_until(time: &str) -> String {
     format!("open until {time}")
 }
 
-/// Under the cap, where the span is longer.
+/// Under the cap, if the span is longer.
 pub fn cut(tokens: &str) -> String {
     format!("of {tokens}; the rest is cut off")
 }
 
-/// Where all of it fits.
+/// Under the cap, if all of the span fits.
 pub fn whole(tokens: &str) -> String {
     format!("tokens: all {tokens} fit")
 }
 
-/// One word for what became of it.
+/// One word for what became of a request.
 pub mod state {
     pub const WAITING: &str = "waiting";
     pub const OPEN: &str = "granted";

@@ -40,7 +40,7 @@ pub fn pinned(pin: &str) -> String {
     format!("pinned {pin}")
 }
 
-/// The head of a side of a comparison, with its commit or file.
+/// The heading of one side of a comparison, with its commit or file.
 pub fn side(side: &str, of: &str) -> String {
     if of.is_empty() {
         side.to_owned()

@@ -19,7 +19,7 @@ use crate::{
     words::{self, Clock, say},
 };
 
-/// How many claims are shown.
+/// How many of its claims are shown.
 const NAMED: usize = 5;
 
 #[component]
@@ -55,7 +55,7 @@ fn head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
     } else {
         say::agents::LAST_TURN
     };
-    // Its limit is that of each message, not of the turn.
+    // Its limit is for each message, not for the turn.
     let inline = u64::from(agent.inline_tokens.used);
     let inline = (inline > 0).then(|| words::count(inline, say::requests::TOKENS));
     let meters = agent.budget.meters().into_iter();
@@ -112,7 +112,7 @@ fn Children(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     }
 }
 
-/// What its turn was spent on, and what was refused, the newest first.
+/// What its turn was spent on and what was refused, newest first.
 #[component]
 fn Costs(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     let app = App::here();
@@ -160,7 +160,7 @@ fn Costs(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     }
 }
 
-/// What cost something, what it cost, and how it looks.
+/// An expense in words, its cost, and its CSS class.
 fn told(cost_of: &CostOf) -> (String, String, &'static str) {
     let tokens = |count: u64| words::count(count, say::requests::TOKENS);
     match cost_of {
@@ -198,7 +198,7 @@ fn told(cost_of: &CostOf) -> (String, String, &'static str) {
     }
 }
 
-/// The newest claims under its name.
+/// The newest claims stored under its name.
 #[component]
 fn Stored(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     let app = App::here();

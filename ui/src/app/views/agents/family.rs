@@ -1,20 +1,20 @@
-//! Who is whose child: agents in the order of a list, each below its parent.
+//! Arranges agents as a tree: in the order of a list, each below its parent.
 
 use std::collections::{HashMap, HashSet};
 
 use engram_model::AgentId;
 
-/// Deepest step in from the edge that is drawn.
+/// Deepest indent that is drawn.
 pub const DEEPEST: usize = 4;
 
-/// The same agents, children below their parents, with how deep each is. Whose parent is not listed is at the
-/// edge; whatever is said of parents, each agent is there once.
+/// Returns the same agents with their depth, children below their parents. An agent whose parent is
+/// not listed has depth 0. Each agent appears once, whatever its parent is said to be.
 pub fn tree(order: &[AgentId], parents: &HashMap<AgentId, AgentId>) -> Vec<(AgentId, usize)> {
     let listed: HashSet<&AgentId> = order.iter().collect();
     let parent = |it: &AgentId| parents.get(it).filter(|it| listed.contains(it));
     let mut tree = Vec::with_capacity(order.len());
     let mut seen = HashSet::new();
-    // Those of a ring have no top: they come last, at the edge.
+    // Agents in a cycle have no top: they come last, at depth 0.
     let tops = order.iter().filter(|it| parent(it).is_none());
     for top in tops.chain(order) {
         let mut next = vec![(top, 0)];
@@ -45,7 +45,7 @@ mod tests {
             ("a b c", "", "a0 b0 c0"),
             ("c b a", "c<a b<a", "a0 c1 b1"),
             ("d c b a", "d<c c<a b<a", "a0 c1 d2 b1"),
-            // Not listed, oneself, and in a ring.
+            // A parent that is not listed, the agent itself, and a cycle.
             ("a b", "a<gone b<b", "a0 b0"),
             ("a b c", "a<b b<a", "c0 a0 b1"),
             ("a b c d e f", "b<a c<b d<c e<d f<e", "a0 b1 c2 d3 e4 f4"),

@@ -98,7 +98,7 @@ fn Row(handle: AgentId, depth: usize, current: Memo<Option<AgentId>>) -> impl In
 
 fn content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + use<> {
     let at = agent.last_call;
-    // Below its parent, its place says whose child it is.
+    // Below its parent, its place shows whose child it is.
     let parent = agent.started_by.as_deref().filter(|_| depth == 0);
     view! {
         <span class="who">
@@ -117,7 +117,8 @@ fn content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + u
     }
 }
 
-/// Grants that it can use, and how often it was refused, on a line of their own where there are any.
+/// The grants that it can use and how often it was refused, on a line of their own if there are
+/// any.
 fn more(agent: &AgentStatus) -> impl IntoView + use<> {
     let open = u64::from(agent.grants.open);
     let refused = u64::from(agent.refusals);

@@ -1,4 +1,4 @@
-//! The agents that used the memory: who, below which parent, their last call, and what their turn has cost.
+//! The agents that used the memory: each with its parent, its last call, and the cost of its turn.
 //! Their claims are in the feed.
 
 mod detail;

@@ -22,11 +22,11 @@ part! {
     /// The agents.
     pub(crate) struct Agents {
         anew {
-            /// Which one is open; the first where none was chosen.
+            /// The open agent; if none was chosen, the first is shown.
             pub(crate) inbox: Inbox<AgentId> = (),
-            /// What was read; none until it comes.
+            /// What was read; none until then.
             pub(super) known: RwSignal<Option<AgentsReply>> = None,
-            /// In the order in which they were heard of: the last first.
+            /// The order of the list: agents that were heard of last come first.
             heard_of: RwSignal<Vec<AgentId>> = Vec::new(),
         }
         stays {}
@@ -34,7 +34,7 @@ part! {
 }
 
 impl Agents {
-    /// The order in which they are listed, and how deep each stands below its parents.
+    /// The listed agents in order, with their depth below their parents.
     pub(super) fn order(self) -> Vec<(AgentId, usize)> {
         let parents: HashMap<AgentId, AgentId> = self.known.with(|known| {
             let all = known.iter().flat_map(|it| &it.agents);
@@ -44,7 +44,7 @@ impl Agents {
         self.heard_of.with(|all| tree(all, &parents))
     }
 
-    /// The open one: the first, until another is chosen.
+    /// The open agent; the first, until another is chosen.
     pub(super) fn current(self) -> Option<AgentId> {
         let order = self.order();
         let chosen = self.inbox.open.get();
@@ -52,7 +52,7 @@ impl Agents {
         chosen.or_else(|| order.first().map(|(handle, _)| handle.clone()))
     }
 
-    /// Those that one started.
+    /// The agents that this one started.
     pub(super) fn children_of(self, handle: &AgentId) -> Vec<AgentStatus> {
         self.known.with(|known| {
             let all = known.iter().flat_map(|it| &it.agents);
@@ -61,7 +61,7 @@ impl Agents {
         })
     }
 
-    /// The figures of one.
+    /// The figures of one agent.
     pub(super) fn of(self, handle: &AgentId) -> Option<AgentStatus> {
         self.known.with(|known| {
             let mut all = known.as_ref()?.agents.iter();
@@ -70,9 +70,9 @@ impl Agents {
     }
 }
 
-/// Reads them, and again after each action of one: they go stale with the status.
+/// Reads the agents, again after each action of one: they become stale with the status.
 pub(super) fn follow(app: App) {
-    // Who comes back sees the latest first.
+    // A person who returns to the view sees the latest agents first.
     app.views.agents.known.set(None);
     app.views.agents.heard_of.set(Vec::new());
     Effect::new(move |_| {
@@ -95,14 +95,14 @@ fn list(app: App, reply: AgentsReply) {
     leave_one_that_is_gone(app);
 }
 
-/// Opens the one that an address names; without one, the first.
+/// Opens the agent that an address names; without a name, the first.
 pub(super) fn open(app: App, handle: Option<&str>) {
     let handle = handle.map(|handle| AgentId(handle.to_owned()));
     app.views.agents.inbox.open.set(handle);
     leave_one_that_is_gone(app);
 }
 
-/// Says that the one that should be open is none of those that were read.
+/// Reports that the agent to open is not among those that were read.
 fn leave_one_that_is_gone(app: App) {
     let all = app.views.agents;
     let open = all.inbox.open.get_untracked();
@@ -115,7 +115,7 @@ fn leave_one_that_is_gone(app: App) {
     }
 }
 
-/// Opens another one.
+/// Opens another agent.
 pub(super) fn select(app: App, handle: &AgentId) {
     let open = app.views.agents.inbox.open;
     if open.get_untracked().as_ref() != Some(handle) {
@@ -125,14 +125,14 @@ pub(super) fn select(app: App, handle: &AgentId) {
     }
 }
 
-/// Opens the one that is shown without having been chosen.
+/// Opens the agent that is shown by default.
 pub(super) fn select_current(app: App) {
     if let Some(handle) = untrack(|| app.views.agents.current()) {
         select(app, &handle);
     }
 }
 
-/// Moves through the list by rows; the ends hold.
+/// Moves through the list by rows, clamped at the ends.
 pub(super) fn step(app: App, by: isize) {
     let order = untrack(|| app.views.agents.order()).into_iter();
     let handles: Vec<AgentId> = order.map(|(handle, _)| handle).collect();
@@ -142,7 +142,7 @@ pub(super) fn step(app: App, by: isize) {
     }
 }
 
-/// New ones first; the others stay where they are, so that no row moves under the pointer.
+/// Puts new agents first; the others keep their order, so that no row moves under the pointer.
 fn in_order(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
     let listed: HashSet<&AgentId> = before.iter().collect();
     let known: HashSet<&AgentId> = now.iter().map(|it| &it.handle).collect();

@@ -16,7 +16,7 @@ fn an_agent_that_there_is_not_is_said_to_be_gone() {
     });
     let app = stage.app;
     let open = app.views.agents.inbox.open;
-    // Until they were read nobody knows.
+    // Until the agents are read, any name may be one of theirs.
     (VIEW.address.open)(app, Some("ada"));
     assert!(open.get_untracked().is_some());
     state::read(app);
@@ -24,7 +24,7 @@ fn an_agent_that_there_is_not_is_said_to_be_gone() {
     assert_eq!(open.get_untracked(), None);
     let is_error = |app: crate::app::App| app.frame.toast.get_untracked().unwrap().is_error;
     assert!(is_error(app));
-    // An address may name one later too.
+    // An address may also name one later.
     app.frame.toast.set(None);
     (VIEW.address.open)(app, Some("ada"));
     assert_eq!(open.get_untracked(), None);

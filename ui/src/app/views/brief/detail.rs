@@ -1,4 +1,4 @@
-//! One line: its words, the claim that it repeats, and the evidence of that.
+//! One line of the brief: its words, the claim that it repeats, and that claim's evidence.
 
 use engram_model::{BriefLine, EngramId, Pointer};
 use leptos::{html, prelude::*};
@@ -37,7 +37,7 @@ fn Whole(line: BriefLine) -> impl IntoView {
     let app = App::here();
     let node = NodeRef::<html::Div>::new();
     node.on_load(move |it| room::keep_focus(app, &it));
-    // Marked lines belong to a claim; those of a line without one belong to none.
+    // Lines that a person marks belong to a claim; without one, they belong to no engram.
     let nobody = "00000000000000000000000000".parse::<EngramId>();
     let cards = line.engram.or(nobody.ok()).map(|engram| {
         let pointers = line.pointers.iter();

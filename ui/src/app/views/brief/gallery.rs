@@ -26,7 +26,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
     }
 }
 
-/// A brief with a line of each part, the one with these words open.
+/// Shows a brief with a line of each part, and opens the line with these words.
 fn show(app: App, open: &str) {
     set::status(app, 0);
     app.view.set(&VIEW);
@@ -64,13 +64,13 @@ fn show(app: App, open: &str) {
     app.views.brief.inbox.open.set(open);
 }
 
-/// A line is written.
+/// Shows a line being written.
 fn writing(app: App) {
     show(app, "Ship");
     write_line(app, untrack(|| line(app)));
 }
 
-/// It could not be pinned.
+/// Shows a line that could not be pinned.
 fn unpinned(app: App) {
     writing(app);
     app.views.brief.pin_refused.set(Some(Refusal::new(
@@ -80,7 +80,7 @@ fn unpinned(app: App) {
     )));
 }
 
-/// Nothing is in it, or it is on its way, or was refused.
+/// Shows a brief that is empty, on its way, or refused.
 fn none(app: App) {
     set::status(app, 0);
     app.view.set(&VIEW);

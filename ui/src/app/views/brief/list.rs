@@ -1,4 +1,4 @@
-//! The lines in their order, by part; how much of what it may have the brief uses; and whose it is.
+//! The lines in order, by part; how much of its limits the brief uses; and whose it is.
 
 use engram_model::{AgentId, AgentStatus, BriefLine, BriefPart, Meter, ShownBrief};
 use leptos::{ev, prelude::*};
@@ -17,7 +17,7 @@ use crate::{
     words::{self, say},
 };
 
-/// The choice of an agent, to which the key of the filter leads.
+/// The id of the choice of an agent, which the filter key focuses.
 pub(super) const WHOSE: &str = "brief-of";
 
 #[component]
@@ -40,7 +40,7 @@ pub(super) fn List() -> impl IntoView {
     }
 }
 
-/// Lines and tokens, of what the brief may have.
+/// The lines and tokens used, of those that the brief may have.
 #[component]
 fn Used() -> impl IntoView {
     let app = App::here();
@@ -65,7 +65,7 @@ fn Used() -> impl IntoView {
     }
 }
 
-/// Everybody's brief, or the one that an agent gets.
+/// The choice between everybody's brief and the brief of one agent.
 #[component]
 fn Whose() -> impl IntoView {
     let app = App::here();
@@ -75,7 +75,7 @@ fn Whose() -> impl IntoView {
             let one = |it: &AgentStatus| (it.handle.0.clone(), named(it));
             all.iter().map(one).collect()
         });
-        // One that is chosen stays, whatever is listed.
+        // A chosen agent stays in the choice, whatever was read.
         if let Some(chosen) = brief.whose.get()
             && !agents.iter().any(|(handle, _)| *handle == chosen.0)
         {
@@ -117,7 +117,7 @@ fn named(agent: &AgentStatus) -> String {
     }
 }
 
-/// Where a line is written.
+/// The field in which a line is written.
 #[component]
 fn Field() -> impl IntoView {
     let app = App::here();

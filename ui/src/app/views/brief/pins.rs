@@ -1,4 +1,4 @@
-//! What a person pins to the brief, unpins and edits.
+//! Pins, unpins and edits lines of the brief.
 
 use engram_model::{BriefLine, Pinning, Refusal, Unpinning, ask};
 use leptos::{prelude::*, task::spawn_local};
@@ -10,15 +10,15 @@ use crate::{
     words::say,
 };
 
-/// The field for a line of one's own.
+/// The id of the field for a line of the person's own.
 pub(super) const FIELD: &str = "line-field";
 
-/// Whether a line can be pinned, or unpinned.
+/// Whether a line can be pinned or unpinned.
 pub(super) fn can_pin(line: &BriefLine) -> bool {
     line.pinned || line.engram.is_some()
 }
 
-/// Whether its words are somebody's own, and not those of a claim.
+/// Whether a line is pinned words, not a claim, so that the words can be edited.
 pub(super) fn can_edit(line: &BriefLine) -> bool {
     line.pinned && line.engram.is_none()
 }
@@ -44,7 +44,7 @@ pub(super) fn pin_or_unpin(app: App) {
     }
 }
 
-/// Opens the field for a line: a new one, or one that takes the place of a pinned line.
+/// Opens the field for a line: a new one, or one that replaces a pinned line.
 pub(super) fn write_line(app: App, instead_of: Option<BriefLine>) {
     app.views.brief.pin_refused.set(None);
     let text = instead_of.as_ref().map(|it| it.text.clone());
@@ -55,7 +55,7 @@ pub(super) fn write_line(app: App, instead_of: Option<BriefLine>) {
     dom::next_frame(|| dom::focus(FIELD));
 }
 
-/// Changes the words of the open line.
+/// Opens the field with the words of the open line.
 pub(super) fn edit_line(app: App) {
     let Some(line) = untrack(|| state::line(app)) else {
         return;
@@ -68,7 +68,7 @@ pub(super) fn edit_line(app: App) {
     }
 }
 
-/// The field is closed; what was written in it is gone.
+/// Closes the field and discards what was written in it.
 pub(super) fn leave_draft(app: App) {
     app.views.brief.draft.set(None);
     app.views.brief.pin_refused.set(None);
@@ -91,7 +91,7 @@ pub(super) fn save_draft(app: App) {
         say::brief::PINNED_NOW
     };
     change_pins(app, done, async move {
-        // The new words are checked before the old ones go.
+        // Pins the new words before unpinning the old ones, since the new ones may be refused.
         pin(app, Pinning::Text(text.clone())).await?;
         if let Some(old) = old.and_then(|it| it.pin) {
             unpin(app, old).await?;
@@ -107,13 +107,13 @@ async fn pin(app: App, what: Pinning) -> Result<(), Refusal> {
     app.ask(ask::Pin(what)).await.map(|_| ())
 }
 
-/// Unpins by id: a line's number may be another by now, and another in an agent's brief.
+/// Unpins by id: a line's number may have changed, and differs in an agent's brief.
 async fn unpin(app: App, pin: u64) -> Result<(), Refusal> {
     let unpin = ask::Unpin(Unpinning::Pin { pin });
     app.ask(unpin).await.map(|_| ())
 }
 
-/// Sends a change; what was refused is said beside the lines.
+/// Sends a change; shows a refusal beside the lines.
 fn change_pins(
     app: App,
     done: &'static str,

@@ -1,4 +1,4 @@
-//! Whose brief is shown, which line of it is open, and what is written.
+//! Whose brief is shown, which line of it is open, and the line being written.
 
 use engram_model::{AgentId, AgentStatus, BriefLine, BriefOf, Pointer, Refusal, ShownBrief, ask};
 use leptos::{prelude::*, task::spawn_local};
@@ -19,10 +19,10 @@ use crate::{
     tags::Tag,
 };
 
-/// A line that is written.
+/// A line that is being written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LineDraft {
-    /// The pinned line that it takes the place of.
+    /// The pinned line that it replaces.
     pub(super) instead_of: Option<BriefLine>,
     pub(super) text: String,
 }
@@ -31,14 +31,14 @@ part! {
     /// The brief.
     pub(crate) struct Brief {
         anew {
-            /// Which line is open, by its words: others come and go around it.
+            /// The open line, by its words: other lines come and go around it.
             pub(crate) inbox: Inbox<String> = (),
-            /// What was read; none until it comes.
+            /// What was read; none until then.
             pub(crate) known: RwSignal<Option<ShownBrief>> = None,
-            /// Whose it is; everybody's where it is none.
+            /// The agent whose brief is shown; none for everybody's.
             pub(crate) whose: RwSignal<Option<AgentId>> = None,
             pub(super) agents: RwSignal<Vec<AgentStatus>> = Vec::new(),
-            /// The line that is written, and why it could not be pinned.
+            /// The line being written, and why it could not be pinned.
             pub(super) draft: RwSignal<Option<LineDraft>> = None,
             pub(crate) pin_refused: RwSignal<Option<Refusal>> = None,
         }
@@ -91,7 +91,7 @@ fn list(app: App, shown: ShownBrief) {
         all.iter().position(|line| line.text == *selected)
     };
     let is_there = place(lines).is_some();
-    // Where the open line is gone, the one that took its place opens.
+    // If the open line is gone, the line in its place opens.
     let before = brief
         .known
         .with_untracked(|it| it.as_ref().and_then(|it| place(&it.brief.lines)));
@@ -118,7 +118,7 @@ pub(crate) fn line_pointer(app: App, index: usize) -> Option<Pointer> {
     line(app)?.pointers.get(index)?.parse().ok()
 }
 
-/// Opens a line, as each on the way through the list.
+/// Opens a line while moving through the list.
 pub(super) fn select_line(app: App, text: String) {
     let all = app.views.brief;
     let lines = untrack(|| all.lines());
@@ -129,13 +129,13 @@ pub(super) fn select_line(app: App, text: String) {
     }
 }
 
-/// Opens one that a person went to.
+/// Opens a line that the person chose.
 pub(super) fn go_to_line(app: App, text: String) {
     select_line(app, text);
     room::bring_forward(app);
 }
 
-/// Moves through the lines; the ends hold.
+/// Moves through the lines, clamped at the ends.
 pub(super) fn step_brief(app: App, by: isize) {
     let lines = untrack(|| app.views.brief.lines()).into_iter();
     let texts: Vec<String> = lines.map(|line| line.text).collect();
@@ -153,7 +153,7 @@ pub(super) fn show_claim_of_line(app: App) {
     }
 }
 
-/// Does what a shared command means in the brief alone.
+/// Runs a shared command that the brief handles in its own way; returns whether it does.
 pub(super) fn act(app: App, act: Act) -> bool {
     let leads = act == Act::Facets;
     if leads {

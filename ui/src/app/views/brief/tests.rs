@@ -34,7 +34,7 @@ fn a_line_that_is_pinned_is_unpinned_and_one_of_nobody_is_not() {
     assert!(stage.press("j"));
     assert_eq!(open().as_deref(), Some("tokens 412/1200"));
     assert!(!stage.press("p"));
-    // A line of one's own is begun, and kept while others come.
+    // The person begins a line of their own, which stays while others come.
     assert!(stage.press("n"));
     assert!(all.draft.get_untracked().is_some());
 }

@@ -1,4 +1,5 @@
-//! Several conflicts at once: selected by keys or by mouse, settled one after the other, undone by one key.
+//! Several conflicts at once: selected by keys or mouse, settled one after the other, and undone by
+//! one key.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -29,7 +30,7 @@ fn can_choose(conflict: &Conflict) -> bool {
     conflict.status == ConflictStatus::Open
 }
 
-/// Changes the selection; a verdict that waits for its reason is dropped.
+/// Changes the selection; drops a verdict that waits for its reason.
 fn choose_conflicts(app: App, change: impl FnOnce(&mut Selection<Conflict>)) {
     app.views.conflicts.wants_reason.set(false);
     app.views.conflicts.chosen.update(change);
@@ -77,7 +78,7 @@ pub(super) fn extend_conflicts_to(app: App, to: ConflictId) {
     state::select_conflict(app, to);
 }
 
-/// Selects all that wait for a verdict.
+/// Selects all conflicts that wait for a verdict.
 pub(super) fn choose_all_conflicts(app: App) {
     let rows = conflict_rows(app);
     if rows.is_empty() {
@@ -140,11 +141,12 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
     });
 }
 
-/// Settled conflicts are deselected and leave the list; those that failed or that it does not fit stay.
+/// Deselects settled conflicts and removes them from the list. Those that failed, or that the
+/// verdict does not fit, stay.
 fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: ConflictVerdict) {
     let all = app.views.conflicts;
     let read = all.inbox.open.get_untracked();
-    // The one that is read next is one that still waits.
+    // Opens the next conflict that still waits.
     let next = all.queue.with_untracked(|queue| {
         let mut queue = queue.clone()?;
         let read = read.filter(|it| done.contains(it))?;
@@ -154,7 +156,7 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: ConflictVerdict) {
         queue.next(read)
     });
     all.chosen.update(|it| match verdict {
-        // They still wait, and can be judged again.
+        // Allowed conflicts still wait, and can be judged again.
         ConflictVerdict::Allow => done.iter().copied().for_each(|id| it.remove(id)),
         _ => it.settle(done.iter().copied()),
     });
@@ -221,7 +223,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         let fitting =
             move |it: &Selection<Conflict>| it.iter().filter(|it| verdict.fits(it)).count();
         let fitting = Memo::new(move |_| all.chosen.with(fitting));
-        // Says how many it applies to, if not all.
+        // The button says how many conflicts it applies to, if not all.
         let name = move || match fitting.get() {
             some if some == count.get() || some == 0 => verdict.name().to_owned(),
             some => say::many::some(verdict.name(), &words::thousands(some as u64)),

@@ -1,4 +1,5 @@
-//! One conflict: why it is one, both claims side by side with what differs, and the evidence of each.
+//! One conflict: why it is one, both claims side by side with what differs, and the evidence of
+//! each.
 
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ pub(super) fn Detail() -> impl IntoView {
     }
 }
 
-/// Rebuilt for another conflict only; changes to this one flow in.
+/// Rebuilt only for another conflict; changes to the same one are updated in place.
 #[component]
 fn Whole(id: ConflictId, current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
     let app = App::here();
@@ -208,7 +209,7 @@ fn said(side: &ConflictSide, clock: Clock) -> impl IntoView + use<> {
     }
 }
 
-/// The sources of a claim, the first of them open.
+/// The sources of a claim, with the first one open.
 #[component]
 fn Evidence(side: usize, claim: ConflictSide, first: usize) -> impl IntoView {
     let is_none = claim.pointers.is_empty();
@@ -293,7 +294,8 @@ pub(super) fn press(
     }
 }
 
-/// The field for a reason. Enter goes back to the list, or on with the verdict that waits for it.
+/// The field for a reason. Enter returns to the list, or gives the verdict that waits for the
+/// reason.
 #[component]
 pub(super) fn Reason(
     #[prop(into)] reason: Signal<String>,

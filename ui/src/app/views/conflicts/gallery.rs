@@ -47,7 +47,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
     }
 }
 
-/// Status, severity, tier, topic, why; and both claims, of which the part between bars differs.
+/// Status, severity, tier, topic, reason, and both claims; the part between bars differs.
 const MADE_UP: [[&str; 7]; 6] = [
     [
         "open",
@@ -97,7 +97,7 @@ const MADE_UP: [[&str; 7]; 6] = [
     ["closed", "low", "tier1_nli", "", "", "", ""],
 ];
 
-/// A conflict of each tier and severity, in three topics; two await no verdict.
+/// A conflict of each tier and severity, in three topics; two of them do not wait for a verdict.
 pub(crate) fn all() -> Vec<Conflict> {
     let now = dom::clock().now;
     let all = MADE_UP.iter().zip(901..).map(
@@ -138,7 +138,7 @@ fn side(number: usize, by: &str, file: &str, confidence: f64, topic: &str, claim
     })
 }
 
-/// The conflicts, the one at this place open.
+/// Lists the conflicts and opens the one at this index.
 fn show(app: App, at: usize) {
     set::status(app, 0);
     app.view.set(&VIEW);
@@ -156,7 +156,7 @@ fn show(app: App, at: usize) {
         })));
 }
 
-/// A wording of both claims is written.
+/// Shows a wording of both claims being written.
 fn merging(app: App) {
     show(app, 0);
     if let Some(conflict) = untrack(|| conflict(app)) {
@@ -164,13 +164,13 @@ fn merging(app: App) {
     }
 }
 
-/// A verdict waits for its reason.
+/// Shows a verdict that waits for its reason.
 fn allowing(app: App) {
     show(app, 1);
     app.views.conflicts.wants_reason.set(true);
 }
 
-/// A verdict was refused.
+/// Shows a refused verdict.
 fn judged_before(app: App) {
     show(app, 0);
     app.views.conflicts.verdict_refused.set(Some(Refusal::new(
@@ -180,7 +180,7 @@ fn judged_before(app: App) {
     )));
 }
 
-/// Some rows are selected.
+/// Shows some selected rows.
 fn several(app: App) {
     show(app, 0);
     let rows = app.views.conflicts.queue.with_untracked(|queue| {
@@ -193,14 +193,14 @@ fn several(app: App) {
         .update(|it| it.add(&rows, |it| ConflictVerdict::First.fits(it)));
 }
 
-/// Nothing waits.
+/// Shows a list in which nothing waits.
 fn none(app: App) {
     set::status(app, 0);
     app.view.set(&VIEW);
     app.views.conflicts.queue.set(Some(Queue::default()));
 }
 
-/// Nothing passes the filter.
+/// Shows a list that the filter leaves empty.
 fn none_such(app: App) {
     none(app);
     app.views.conflicts.filter.set(ConflictFilter {
@@ -210,7 +210,7 @@ fn none_such(app: App) {
     });
 }
 
-/// The list is on its way, or was refused.
+/// Shows a list that is on its way or was refused.
 fn unread(app: App, refusal: Option<Refusal>) {
     app.view.set(&VIEW);
     app.views.conflicts.inbox.refused.set(refusal);

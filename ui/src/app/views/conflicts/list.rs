@@ -24,7 +24,7 @@ use crate::{
     words::{self, Clock, say},
 };
 
-/// The status filter, which the filter key focuses.
+/// The id of the status filter, which the filter key focuses.
 pub(super) const STATUS: &str = "conflict-status";
 const TOPIC: &str = "conflict-topic";
 
@@ -39,7 +39,7 @@ fn filter_conflicts(app: App, change: impl FnOnce(&mut ConflictFilter)) {
     app.views.conflicts.filter.set(filter);
 }
 
-/// Selects if a modifier key is held, else opens.
+/// Selects the conflict if a modifier key is held, else opens it.
 fn press_conflict(app: App, id: ConflictId, event: &ev::MouseEvent) {
     if event.shift_key() {
         chosen::extend_conflicts_to(app, id);
@@ -101,7 +101,7 @@ fn Filters() -> impl IntoView {
             .with(|it| it.topic.clone())
             .unwrap_or_default()
     };
-    // One that is chosen stays, whatever is listed.
+    // A chosen topic stays in the filter, whatever was read.
     let topics = Memo::new(move |_| {
         let mut topics = conflicts.topics.get();
         let topic = topic();
@@ -191,7 +191,7 @@ fn Rows() -> impl IntoView {
     }
 }
 
-/// That nothing is open, or that nothing matches the filter.
+/// Says that nothing is open, or that nothing matches the filter.
 fn nothing(app: App) -> AnyView {
     let filter = app.views.conflicts.filter;
     if filter.with(|it| *it == ConflictFilter::default()) {
@@ -273,7 +273,7 @@ fn Row(id: ConflictId) -> impl IntoView {
     }
 }
 
-/// Its status unless it is open, or that it is allowed.
+/// The status, unless that is open; or that the conflict is allowed.
 fn about(conflict: &Conflict) -> Option<&'static str> {
     match (conflict.status, &conflict.allowed) {
         (ConflictStatus::Open, None) => None,

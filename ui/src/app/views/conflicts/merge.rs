@@ -22,7 +22,7 @@ use crate::{
 
 const FIELD: &str = "merge-text";
 
-/// A draft of it.
+/// A draft of the wording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Merge {
     text: String,
@@ -30,7 +30,7 @@ pub(super) struct Merge {
     refusal: Option<Refusal>,
 }
 
-/// Opens the field, with the draft of before or a wording to begin with.
+/// Opens the field, with the earlier draft or a suggested wording.
 pub(super) fn open_merge(app: App, conflict: &Conflict) {
     begin_merge(app, conflict);
     dom::reveal(FIELD);
@@ -78,7 +78,7 @@ fn save_merge(app: App, conflict: Arc<Conflict>) {
     }
 }
 
-/// The merge was refused: the text stays in the field.
+/// Shows why a merge was refused; its text stays in the field.
 pub(super) fn refuse_merge(app: App, id: ConflictId, refusal: Refusal) {
     change_merge(app, id, |merge| {
         merge.is_open = true;

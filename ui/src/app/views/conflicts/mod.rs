@@ -1,5 +1,5 @@
-//! The conflicts that wait for a verdict, as an inbox: by topic, worst first. The two claims of a conflict
-//! stand side by side with their evidence; a key settles it and opens the next.
+//! The conflicts that wait for a verdict, as an inbox: by topic, worst first. The two claims of a
+//! conflict stand side by side with their evidence; a key settles it and opens the next.
 
 mod chosen;
 mod detail;
@@ -71,7 +71,7 @@ pub(crate) static VIEW: View = View {
     ..View::LIST
 };
 
-/// The command that gives a verdict.
+/// Makes the command that gives a verdict.
 macro_rules! gives {
     ($verdict:ident, $title:ident, $key:literal) => {
         Command::own(

@@ -1,5 +1,5 @@
-//! The conflicts that wait for a verdict: their order, the verdicts that fit each, and which part of a claim
-//! is shown where there is little room.
+//! The conflicts that wait for a verdict: their order, the verdicts that fit each, and the part of
+//! a claim that is shown in little room.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -10,24 +10,24 @@ use crate::app::inbox::stepped;
 /// A person's verdict on a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictVerdict {
-    /// The side that was said first holds.
+    /// The side that was said first (A) holds.
     First,
-    /// The other one does.
+    /// The other side holds.
     Second,
-    /// The one that was said last.
+    /// The side that was said last holds.
     Newer,
-    /// The one with the higher confidence.
+    /// The side with the higher confidence holds.
     Surer,
     /// One wording replaces both.
     Merge,
-    /// It is no conflict.
+    /// It is not a conflict.
     Dismiss,
     /// It stays open, but no longer blocks CI.
     Allow,
 }
 
 impl ConflictVerdict {
-    /// In the order in which they are offered.
+    /// All verdicts, in the order in which they are offered.
     pub const ALL: [Self; 7] = [
         Self::First,
         Self::Second,
@@ -61,12 +61,12 @@ impl ConflictVerdict {
             }
     }
 
-    /// Whether it can settle several at once: a merge needs a wording of its own.
+    /// Whether it can settle several conflicts at once: each merge needs a wording of its own.
     pub fn is_for_many(self) -> bool {
         self != Self::Merge
     }
 
-    /// The verdict as it is sent; none where it needs words or is none.
+    /// Returns the settlement to send; none if the verdict needs a wording or settles nothing.
     pub fn settle(self, conflict: &Conflict) -> Option<Settle> {
         match self {
             Self::First => Some(Settle::Winner(conflict.a.id)),
@@ -82,9 +82,9 @@ impl ConflictVerdict {
 /// The conflicts of one topic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The topic, of the newer side.
+    /// The topic of the newer side.
     pub topic: String,
-    /// The worst first.
+    /// The conflicts, worst first.
     pub rows: Vec<Arc<Conflict>>,
 }
 
@@ -99,7 +99,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// As they were read.
+    /// Lists a reply as it was read.
     #[cfg(any(test, feature = "gallery"))]
     pub fn of(reply: ConflictsReply) -> Self {
         let mut queue = Self::default();
@@ -107,7 +107,7 @@ impl Queue {
         queue
     }
 
-    /// Lists what was read. While rows are held, none moves, comes or goes.
+    /// Lists what was read. If `holds`, no row moves, comes or goes until [`Queue::release`].
     pub fn load(&mut self, reply: ConflictsReply, holds: bool) {
         let omitted = reply.omitted.unwrap_or(0);
         self.due = reply.due;
@@ -151,22 +151,22 @@ impl Queue {
         self.due
     }
 
-    /// How many did not fit into the list.
+    /// How many conflicts did not fit into the list.
     pub fn omitted(&self) -> u64 {
         self.omitted
     }
 
-    /// One of them.
+    /// Returns a listed conflict.
     pub fn get(&self, id: ConflictId) -> Option<Arc<Conflict>> {
         self.rows.iter().find(|it| it.id == id).cloned()
     }
 
-    /// Its place, from 0.
+    /// Returns the index of a conflict.
     pub fn place(&self, id: ConflictId) -> Option<usize> {
         self.rows.iter().position(|it| it.id == id)
     }
 
-    /// Removes what was just settled: the list is read again soon.
+    /// Removes a conflict that was just settled, before the list is read again.
     pub fn remove(&mut self, id: ConflictId) {
         self.rows.retain(|it| it.id != id);
         if let Some((rows, _)) = &mut self.held {
@@ -174,7 +174,7 @@ impl Queue {
         }
     }
 
-    /// By topic, in the order of the rows.
+    /// Returns the rows by topic, in the order of the rows.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for row in &self.rows {
@@ -189,13 +189,14 @@ impl Queue {
         groups
     }
 
-    /// The row so many further on; from none, or from one that is not listed, the first. The ends hold.
+    /// Returns the row that is `by` rows further, clamped at the ends. If `from` is none or not
+    /// listed, returns the first row.
     pub fn step(&self, from: Option<ConflictId>, by: isize) -> Option<ConflictId> {
         let ids: Vec<ConflictId> = self.rows.iter().map(|it| it.id).collect();
         stepped(&ids, from.as_ref(), by)
     }
 
-    /// The next that waits for a verdict after this one; after the last, the one before.
+    /// Returns the conflict after this one that waits for a verdict; for the last, the one before.
     pub fn next(&self, id: ConflictId) -> Option<ConflictId> {
         let at = self.place(id)?;
         let waits = |it: &&Arc<Conflict>| it.status == ConflictStatus::Open;
@@ -204,7 +205,7 @@ impl Queue {
         later.or_else(earlier).map(|it| it.id)
     }
 
-    /// The topics of both sides of each.
+    /// Returns the topics of both sides of all conflicts.
     pub fn topics(&self) -> Vec<String> {
         let both = self.rows.iter().flat_map(|it| [&it.a.topic, &it.b.topic]);
         let topics: BTreeSet<&String> = both.filter(|it| !it.is_empty()).collect();
@@ -221,15 +222,16 @@ pub fn differing(side: &ConflictSide) -> Vec<bool> {
         .collect()
 }
 
-/// Characters of a claim that are shown before the first that differs.
+/// Characters of a claim that are shown before its first difference.
 const BEFORE: usize = 26;
 
-/// A claim in one line that begins where what differs can be seen, and which bytes of it differ.
+/// Returns a claim as one line that begins where its first difference is visible, and which of its
+/// bytes differ.
 pub fn excerpt(side: &ConflictSide) -> (String, Vec<bool>) {
     let first = side.differs.iter().map(|it| it.0).min().unwrap_or(0);
     let from = match first.checked_sub(BEFORE) {
         None | Some(0) => 0,
-        // From the next word on; of one long word, from its midst.
+        // From the next word on; within one long word, from its middle.
         Some(from) => {
             let rest = side.claim.chars().enumerate().skip(from - 1);
             let mut rest = rest.take(BEFORE / 2);
@@ -250,7 +252,8 @@ pub fn excerpt(side: &ConflictSide) -> (String, Vec<bool>) {
     (text, marked)
 }
 
-/// A wording of both sides to begin a merge with: one sentence if they differ in one place, else both.
+/// Suggests a wording to begin a merge with: one sentence if the sides differ in one place, else
+/// both.
 pub fn suggestion(conflict: &Conflict) -> String {
     let (a, b) = (conflict.a.claim.trim(), conflict.b.claim.trim());
     if is_same(a, b) {
@@ -280,7 +283,8 @@ pub fn suggestion(conflict: &Conflict) -> String {
     format!("{a}{end} {b}")
 }
 
-/// What stands before the one place that differs, in it, and after it.
+/// Splits a claim into the part before the one place that differs, that place, and the part after
+/// it.
 fn in_three(side: &ConflictSide) -> Option<[String; 3]> {
     let [(from, to)] = side.differs[..] else {
         return None;
@@ -379,13 +383,13 @@ mod tests {
         queue.load(reply(&now), true);
         assert_eq!(numbers(&queue), [id(1), id(2)]);
         assert_eq!(queue.waiting(), 1);
-        // What is known of a row changes where it stands.
+        // A held row shows its new state in its old place.
         assert_eq!(queue.get(id(2)).unwrap().status, ConflictStatus::Resolved);
         assert!(queue.release());
         assert_eq!(numbers(&queue), [id(3), id(2)]);
         assert!(!queue.release());
         assert_eq!(queue.waiting(), 0);
-        // What was judged meanwhile does not come back with what was held.
+        // A conflict that was judged meanwhile does not come back with the rows held back.
         queue.load(reply(&now), true);
         queue.remove(id(3));
         queue.release();
@@ -439,7 +443,7 @@ mod tests {
         assert_eq!(sent, [true, true, true, true, false, true, false]);
     }
 
-    /// The differing parts in brackets.
+    /// Puts the differing parts in brackets.
     fn drawn(text: &str, marked: &[bool]) -> String {
         assert_eq!(text.len(), marked.len());
         let mut drawn = String::new();

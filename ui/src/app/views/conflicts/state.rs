@@ -30,7 +30,7 @@ use crate::{
     words::{self, say},
 };
 
-/// Most conflicts that are read at once: the worst. What is settled makes room for others.
+/// Most conflicts that are read at once, worst first. Settled ones make room for others.
 const LISTED: u32 = 200;
 
 /// What is written about one conflict and not sent yet.
@@ -45,12 +45,12 @@ part! {
     pub(crate) struct Conflicts {
         anew {
             pub(crate) inbox: Inbox<ConflictId> = (),
-            /// What was read; none until it comes.
+            /// The list; none until it is read.
             pub(crate) queue: RwSignal<Option<Queue>> = None,
             pub(crate) filter: RwSignal<ConflictFilter> = ConflictFilter::default(),
             /// The filter with which the list was read.
             read_with: StoredValue<ConflictFilter> = ConflictFilter::default(),
-            /// All topics of the list, from when it was last not limited to one.
+            /// The topics of the last list that was not limited to one topic.
             pub(super) topics: RwSignal<Vec<String>> = Vec::new(),
             /// The open conflict, which the list may leave out.
             visited: RwSignal<Option<Arc<Conflict>>> = None,
@@ -59,9 +59,9 @@ part! {
             /// The selected rows, and the reason for all of them.
             pub(crate) chosen: RwSignal<Selection<Conflict>> = Selection::default(),
             pub(super) chosen_reason: RwSignal<String> = String::new(),
-            /// Kept until they are sent.
+            /// Drafts, kept until they are sent.
             pub(super) drafts: RwSignal<HashMap<ConflictId, ConflictDraft>> = HashMap::new(),
-            /// A verdict that needs a reason waits for it.
+            /// Whether a verdict waits for its reason.
             pub(crate) wants_reason: RwSignal<bool> = false,
             /// Whether the pointer is on the rows, and where it was last.
             is_pointing: StoredValue<bool> = false,
@@ -106,7 +106,7 @@ pub(super) fn follow(app: App) {
         conflicts.filter.track();
         read(app);
     });
-    // What leaves the list stays open.
+    // A conflict that leaves the list stays open.
     Effect::new(move |_| {
         let listed = conflicts
             .inbox
@@ -120,7 +120,7 @@ pub(super) fn follow(app: App) {
     Effect::new(move |_| {
         app.stale.track(Tag::Conflicts);
         app.stale.track(Tag::Sides);
-        // One of the list comes with it.
+        // A listed conflict is read with the list.
         let is_listed = |id: &ConflictId| untrack(|| listed_conflict(app, *id)).is_some();
         if let Some(id) = conflicts.inbox.open.get().filter(|id| !is_listed(id)) {
             visit_conflict(app, id);
@@ -167,13 +167,13 @@ fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
     }
     let selected = conflicts.inbox.open.get_untracked();
     let is_listed = selected.is_some_and(|id| untrack(|| listed_conflict(app, id)).is_some());
-    // One that left the list is told what became of it.
+    // Reads what became of a conflict that left the list.
     if let Some(id) = selected.filter(|_| is_same && !is_listed) {
         visit_conflict(app, id);
     }
     match selected {
-        // Keys act on what is seen: another list, another open conflict.
-        // Groups that change places leave it on the screen.
+        // Keys act on the visible row, so another list opens another conflict. An open row stays on
+        // the screen when groups change places.
         Some(id) if is_listed && !holds => dom::reveal(&element_id(id)),
         Some(_) if is_same || is_listed => {}
         _ => select_first_conflict(app),
@@ -187,7 +187,7 @@ fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
     }
 }
 
-/// Rows that leave the list, or are settled, are deselected.
+/// Deselects rows that left the list or were settled.
 pub(super) fn keep_chosen_conflicts(app: App) {
     let conflicts = app.views.conflicts;
     let open: Vec<Arc<Conflict>> = conflicts.queue.with_untracked(|queue| {
@@ -225,7 +225,7 @@ pub(super) fn conflict_pointer(app: App, index: usize) -> Option<Pointer> {
     both.nth(index).cloned()
 }
 
-/// Reads one that is not in the list, as an undo or an address leads to.
+/// Reads a conflict that is not in the list, as after an undo or from an address.
 fn visit_conflict(app: App, id: ConflictId) {
     if untrack(|| listed_conflict(app, id)).is_some() {
         return;
@@ -266,7 +266,7 @@ pub(super) fn go_to_conflict(app: App, id: ConflictId) {
     }
 }
 
-/// Shows the conflict of the engram that is read.
+/// Shows the conflict of the open engram.
 pub(crate) fn show_its_conflict(app: App) {
     let id = untrack(|| reading::current(app)).and_then(|it| it.conflicts.first().copied());
     if let Some(id) = id {
@@ -281,7 +281,7 @@ pub(crate) fn show_conflict(app: App, id: ConflictId) {
     room::come_forward(app);
 }
 
-/// Returns whether it was another one.
+/// Opens a conflict; returns whether it was another one.
 fn select_conflict_by(app: App, id: ConflictId, is_step: bool) -> bool {
     let all = app.views.conflicts;
     let is_other = all.inbox.turn_to(app, id, &element_id(id), is_step);
@@ -300,7 +300,7 @@ fn select_first_conflict(app: App) {
     }
 }
 
-/// There is nothing to read, and nothing that keys could act on.
+/// Closes the open conflict, so that keys have nothing to act on.
 pub(super) fn read_no_conflict(app: App) {
     app.views.conflicts.inbox.open.set(None);
     app.views.conflicts.verdict_refused.set(None);
@@ -308,7 +308,7 @@ pub(super) fn read_no_conflict(app: App) {
     app.write_address(false);
 }
 
-/// Moves through the list by rows; the ends hold.
+/// Moves through the list by rows, clamped at the ends.
 pub(super) fn step_conflicts(app: App, by: isize) {
     let from = app.views.conflicts.inbox.open.get_untracked();
     let queue = app.views.conflicts.queue;
@@ -317,18 +317,18 @@ pub(super) fn step_conflicts(app: App, by: isize) {
     }
 }
 
-/// The pointer moved on the rows: they stay in place.
+/// Keeps the rows in place once the pointer moves on them.
 pub(super) fn point_at_conflicts(app: App, event: &ev::PointerEvent) {
     let conflicts = app.views.conflicts;
     let at = (event.client_x(), event.client_y());
-    // Rows that move under a resting pointer fire this event too.
+    // Rows that move under a still pointer also fire this event.
     if conflicts.pointer.get_value() != at {
         conflicts.pointer.set_value(at);
         conflicts.is_pointing.set_value(true);
     }
 }
 
-/// The pointer left the rows, or the person uses keys: shows what was held back.
+/// Shows what was held back, once the pointer leaves the rows or the person uses keys.
 pub(super) fn point_off_conflicts(app: App) {
     let conflicts = app.views.conflicts;
     if conflicts.is_pointing.get_value() {
@@ -340,7 +340,7 @@ pub(super) fn point_off_conflicts(app: App) {
     }
 }
 
-/// Does what a shared command means among conflicts alone.
+/// Runs a shared command that conflicts handle in their own way; returns whether they do.
 pub(super) fn act(app: App, act: Act) -> bool {
     match act {
         Act::Choose => chosen::toggle_open_conflict(app),
@@ -415,8 +415,8 @@ fn leave_conflict(app: App) -> bool {
     true
 }
 
-/// Whether somebody settled or allowed it, so that this can be undone; a conflict that closed automatically
-/// cannot be.
+/// Whether somebody settled or allowed it, so that this can be undone; a conflict that closed
+/// automatically cannot be.
 pub(super) fn can_reopen(conflict: &Conflict) -> bool {
     match conflict.status {
         ConflictStatus::Resolved | ConflictStatus::Dismissed => true,

@@ -21,7 +21,7 @@ use crate::{
     words::say,
 };
 
-/// The field for a reason, of one conflict or of all selected ones.
+/// The id of the field for a reason, of one conflict or of all selected ones.
 pub(super) const REASON: &str = "reason";
 
 impl ConflictVerdict {
@@ -38,7 +38,7 @@ impl ConflictVerdict {
         }
     }
 
-    /// What it does, where its name does not say it.
+    /// What it does, if its name does not say so.
     pub(super) fn means(self) -> Option<&'static str> {
         match self {
             Self::First | Self::Second => None,
@@ -50,7 +50,7 @@ impl ConflictVerdict {
         }
     }
 
-    /// What is said after it was sent.
+    /// The notice after it was sent.
     pub(super) fn done(self) -> &'static str {
         match self {
             Self::First => say::conflicts::DONE_FIRST,
@@ -63,7 +63,7 @@ impl ConflictVerdict {
         }
     }
 
-    /// Its name while it runs over several, and after.
+    /// Its verb while it runs over several conflicts, and after.
     pub(super) fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Dismiss => say::conflicts::DISMISSING,
@@ -95,14 +95,14 @@ pub(super) fn judge_conflict(app: App, verdict: ConflictVerdict) {
     settle_conflict(app, conflict, verdict, None);
 }
 
-/// Sends a verdict on the open conflict, with the words of a merge; the next one opens.
+/// Sends a verdict on the open conflict, with the wording of a merge; then opens the next conflict.
 pub(super) fn settle_conflict(
     app: App,
     conflict: Arc<Conflict>,
     verdict: ConflictVerdict,
     merged: Option<String>,
 ) {
-    // Pressed twice, it is said once.
+    // A second press sends nothing.
     if !app.batch.begin(verdict.words().0, 1) {
         return;
     }
@@ -160,12 +160,12 @@ async fn permit(app: App, conflict: ConflictId, why: String, undo: bool) -> Resu
     app.ask(ask::Allow(allow)).await.map(|_| ())
 }
 
-/// An open conflict blocks the gate again.
+/// Makes an open conflict block the gate again.
 async fn undo_allowance(app: App, conflict: ConflictId) -> Result<(), Refusal> {
     permit(app, conflict, String::new(), true).await
 }
 
-/// A conflict is open again.
+/// Reopens a conflict.
 static REOPEN: Way = Way {
     of: say::CONFLICTS,
     take_back: |app, id| {
@@ -174,7 +174,7 @@ static REOPEN: Way = Way {
     then: return_to,
 };
 
-/// An open conflict is no longer allowed.
+/// Takes back the allowance of an open conflict.
 static DISALLOW: Way = Way {
     of: say::CONFLICTS,
     take_back: |app, id| {
@@ -189,7 +189,7 @@ fn return_to(app: App, id: EngramId, of: &str) {
     state::return_to_conflict(app, ConflictId(id.0));
 }
 
-/// A conflict was settled, so the next one opens.
+/// Opens the next conflict, after one was settled.
 fn leave_behind(app: App, id: ConflictId, verdict: ConflictVerdict) {
     let all = app.views.conflicts;
     let is_open = all.inbox.open.get_untracked() == Some(id);
@@ -204,7 +204,8 @@ fn leave_behind(app: App, id: ConflictId, verdict: ConflictVerdict) {
         None if untrack(|| state::is_nothing_listed(app)) => state::read_no_conflict(app),
         None => {}
     }
-    // What was written in is gone, or is the next one's: keys go on in the list.
+    // The field that had the focus is gone or belongs to the next conflict; keys continue in the
+    // list.
     dom::next_frame(move || {
         if dom::focused_in(REASON).is_some() || dom::is_nowhere() {
             room::focus_pane(app);
@@ -212,14 +213,14 @@ fn leave_behind(app: App, id: ConflictId, verdict: ConflictVerdict) {
     });
 }
 
-/// Drops its draft, which was sent; if it no longer waits for a verdict, removes it from the list before
-/// that is read again.
+/// Drops the draft, which was sent. If the conflict no longer waits for a verdict, removes it
+/// before the list is read again.
 pub(super) fn tidy_after(app: App, id: ConflictId, verdict: ConflictVerdict) {
     let all = app.views.conflicts;
     all.drafts.update(|drafts| {
         drafts.remove(&id);
     });
-    // An answer from before would bring it back.
+    // An answer to an earlier reading would bring it back.
     all.inbox.begin();
     app.stale.touch(Tag::Conflicts);
     let is_queue = all.filter.with_untracked(|it| it.status == Listed::Open);
@@ -232,10 +233,11 @@ pub(super) fn tidy_after(app: App, id: ConflictId, verdict: ConflictVerdict) {
     }
 }
 
-/// Shows why a verdict failed: beside its conflict or, if another is open by now, at the lower edge.
+/// Shows why a verdict failed: beside its conflict or, if another is open by now, at the lower
+/// edge.
 fn refuse_verdict(app: App, id: ConflictId, verdict: ConflictVerdict, refusal: Refusal) {
     let all = app.views.conflicts;
-    // Somebody else was first: what they said is read.
+    // If somebody else was first, what they said is read.
     app.stale.touch(Tag::Conflicts);
     if all.inbox.open.get_untracked() != Some(id) {
         return app.frame.complain(refusal);
@@ -249,7 +251,8 @@ fn refuse_verdict(app: App, id: ConflictId, verdict: ConflictVerdict, refusal: R
     }
 }
 
-/// Undoes the verdict on the conflict that is read, whoever gave it; on an open one, what allowed it.
+/// Undoes the verdict on the open conflict, whoever gave it; if the conflict is still open, undoes
+/// its allowance.
 pub(super) fn reopen_conflict(app: App) {
     let Some(conflict) = untrack(|| state::conflict(app)) else {
         return;
@@ -293,7 +296,7 @@ async fn undo_verdict(app: App, conflict: ConflictId) -> Result<(), Refusal> {
     undone.map(|_| ())
 }
 
-/// Moves to the reason field.
+/// Focuses the field for a reason.
 pub(super) fn write_reason(app: App) {
     if untrack(|| app.views.conflicts.is_any_chosen()) {
         dom::focus(REASON)
@@ -302,7 +305,7 @@ pub(super) fn write_reason(app: App) {
     }
 }
 
-/// A verdict waits for its reason.
+/// Makes a verdict wait for its reason.
 pub(super) fn want_reason(app: App) {
     app.views.conflicts.wants_reason.set(true);
     write_reason(app);

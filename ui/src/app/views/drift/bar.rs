@@ -1,4 +1,4 @@
-//! What a person who looked can say of a claim whose evidence changed, by a key or a button.
+//! A person's verdict on a claim whose evidence changed, by a key or a button.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::{
     words::{self, say},
 };
 
-/// What somebody who looked can say of a claim.
+/// A verdict on a claim whose evidence changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DriftVerdict {
-    /// Still true: it points at its evidence as that is now.
+    /// Still true: repoints the claim at its evidence as that is now.
     True,
-    /// No longer true: it is forgotten.
+    /// No longer true: forgets the claim.
     False,
-    /// Not known: agents are asked.
+    /// Unknown: asks agents.
     Unsure,
 }
 
-/// Says of the claim that is read whether it is still true.
+/// Gives a verdict on the open claim.
 pub(crate) fn judge(app: App, verdict: DriftVerdict) {
     let Some(engram) = untrack(|| reading::current(app)) else {
         return;
@@ -39,7 +39,7 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
         return app.frame.say(say::review::IS_ASKED, "", false);
     }
     let id = engram.id;
-    // Pressed twice, it answers once.
+    // A second press sends nothing.
     let is_done = app.list.choice.rows.with_untracked(|it| it.is_settling(id));
     let done = match verdict {
         DriftVerdict::True => say::review::CONFIRMED,
@@ -80,7 +80,7 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
     });
 }
 
-/// Asks whether a claim is still true, where its evidence changed; the bar has the answers.
+/// Asks whether a claim is still true, if its evidence changed; the bar has the answers.
 #[component]
 pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();

@@ -1,5 +1,5 @@
-//! The claims whose evidence changed. Its list is the feed's, of these alone; what it has of its own is
-//! the question that it asks of each, and what it says when there is none.
+//! The claims whose evidence changed. The list is the feed's, limited to these claims; only the
+//! question about each, and the text of an empty list, are this view's own.
 
 mod bar;
 

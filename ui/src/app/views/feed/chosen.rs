@@ -1,4 +1,4 @@
-//! Several rows, selected by keys or by mouse, and actions on all of them.
+//! Several selected rows, and the actions on all of them.
 
 use engram_model::{Engram, EngramId, ask};
 use leptos::{ev, prelude::*, task::spawn_local};
@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     pub(crate) rows: RwSignal<Selection>,
-    /// The action that waits for an answer.
+    /// The action that waits for confirmation.
     pub(crate) asking: RwSignal<Option<ClaimAction>>,
 }
 
@@ -38,12 +38,12 @@ impl Choice {
         }
     }
 
-    /// Whether any row is selected, so that keys act on those.
+    /// Whether any row is selected, so that keys act on the selected rows.
     pub(crate) fn is_any(self) -> bool {
         !self.rows.with(Selection::is_empty)
     }
 
-    /// Changes the selection; a question about the old one is dropped.
+    /// Changes the selection; drops a question about the old one.
     fn change(self, change: impl FnOnce(&mut Selection)) {
         self.asking.set(None);
         self.rows.update(change);
@@ -51,7 +51,7 @@ impl Choice {
 }
 
 impl ClaimAction {
-    /// What a command does to selected rows.
+    /// The action of a command on the selected rows.
     fn of(act: Act) -> Option<Self> {
         match act {
             Act::True => Some(Self::Confirm),
@@ -62,7 +62,7 @@ impl ClaimAction {
         }
     }
 
-    /// Its name while it runs, and after.
+    /// Its verb while it runs, and after.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Confirm => say::many::CONFIRM,
@@ -71,7 +71,7 @@ impl ClaimAction {
         }
     }
 
-    /// What is said after it was done to one.
+    /// The notice after it was done to one claim.
     fn done_to_one(self) -> &'static str {
         match self {
             Self::Confirm => say::review::CONFIRMED,
@@ -91,7 +91,7 @@ impl ClaimAction {
     }
 }
 
-/// Whether a row can be selected: what no longer holds needs no verdict.
+/// Whether a row can be selected: a claim that no longer holds needs no verdict.
 fn can_choose(app: App) -> impl Fn(&Engram) -> bool {
     let now = app.clock.get_untracked().now;
     move |engram| {
@@ -100,7 +100,7 @@ fn can_choose(app: App) -> impl Fn(&Engram) -> bool {
     }
 }
 
-/// A press on a row opens it; with a key held, it selects it too.
+/// Opens the pressed row; if a modifier key is held, also selects it.
 pub(super) fn press_row(app: App, id: EngramId, event: &ev::MouseEvent) {
     if event.shift_key() {
         extend_to(app, id);
@@ -185,8 +185,8 @@ fn told_chosen(app: App) -> String {
     say::many::selected(&words::thousands(count as u64))
 }
 
-/// Whether a command applies to any selected row; none if it is not for several, or nothing is
-/// selected.
+/// Whether a command applies to any selected row; none if the command is not for several, or
+/// nothing is selected.
 pub(crate) fn holds_for_chosen(app: App, act: Act) -> Option<bool> {
     let choice = app.list.choice;
     if !untrack(|| choice.is_any()) {
@@ -199,8 +199,7 @@ pub(crate) fn holds_for_chosen(app: App, act: Act) -> Option<bool> {
     }
 }
 
-/// Runs a command on all selected rows; returns whether it is for several and any are
-/// selected.
+/// Runs a command on all selected rows; returns whether it is for several and any row is selected.
 pub(crate) fn act_on_chosen(app: App, act: Act) -> bool {
     if holds_for_chosen(app, act).is_none() {
         return false;
@@ -223,14 +222,14 @@ pub(crate) fn is_for_all_chosen(app: App, act: Act) -> bool {
     act == Act::Choose || !untrack(|| choice.is_any()) || holds_for_chosen(app, act).is_some()
 }
 
-/// The menu of a row that is not selected is about that row.
+/// Clears the selection for the menu of a row that is not selected.
 pub(crate) fn leave_choice_of(app: App, id: EngramId) {
     if !app.list.choice.rows.with_untracked(|it| it.has(id)) {
         app.list.choice.reset();
     }
 }
 
-/// Goes one step back: the question, the run, the selection; returns whether there was one.
+/// Leaves the question, else the run, else the selection; returns whether there was one.
 pub(crate) fn leave_chosen(app: App) -> bool {
     let choice = app.list.choice;
     if choice.asking.get_untracked().is_some() {
@@ -251,10 +250,10 @@ fn copy_chosen(app: App) {
     outside::copy(app, text, say::many::COPIED);
 }
 
-/// Runs it, or asks first.
+/// Runs an action, or asks for confirmation first.
 fn do_to_chosen(app: App, deed: ClaimAction) {
     let fits = app.list.choice.rows.with_untracked(|it| it.count(deed) > 0);
-    // A question comes first: Y does not answer it.
+    // While a question is open, Y starts no other action.
     if app.batch.is_busy() || app.list.choice.asking.get_untracked().is_some() {
         return;
     }
@@ -268,7 +267,7 @@ fn do_to_chosen(app: App, deed: ClaimAction) {
     }
 }
 
-/// Runs it on all claims that it applies to, once each.
+/// Runs an action on all claims that it applies to, once each.
 fn carry_out(app: App, deed: ClaimAction) {
     let rows = app.list.choice.rows;
     let fitting = rows.with_untracked(|it| it.fitting(deed));
@@ -291,7 +290,7 @@ fn carry_out(app: App, deed: ClaimAction) {
             }
         };
         let outcome = app.batch.each(all, to_one).await;
-        // What failed, and what it does not apply to, stays selected.
+        // Claims that failed, or that the action does not apply to, stay selected.
         rows.update(|it| it.settle(outcome.done.iter().map(|it| it.0)));
         if let (true, [(_, undo)], [one]) = (outcome.is_whole(), &*outcome.done, &*fitting) {
             return app
@@ -310,7 +309,7 @@ fn carry_out(app: App, deed: ClaimAction) {
 pub(crate) fn ChosenBar() -> impl IntoView {
     let app = App::here();
     let choice = app.list.choice;
-    // Rows that close or leave the list are deselected.
+    // Deselects rows that end or leave the list.
     Effect::new(move |_| {
         let now = app.clock.get().now;
         let follow = |feed: &EngramList| choice.rows.maybe_update(|it| it.follow(feed, now));
@@ -353,7 +352,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         let all = [ClaimAction::Confirm, ClaimAction::Deny, ClaimAction::Ask];
         choice.rows.with(|rows| all.map(|it| rows.count(it)))
     });
-    // Says how many it applies to, if not all.
+    // The button says how many claims it applies to, if not all.
     let called = move |verdict: &'static str, at: usize| {
         move || match fits.get()[at] {
             some if some == count.get() => verdict.to_owned(),
@@ -382,7 +381,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
     }
 }
 
-/// Asks in place of the actions, and names the first claims.
+/// Asks for confirmation in place of the actions, and names the first claims.
 fn question(app: App, deed: ClaimAction) -> impl IntoView {
     let choice = app.list.choice;
     let fitting = move || choice.rows.with(|it| it.fitting(deed));

@@ -1,5 +1,5 @@
-//! What is shown instead of rows: how far a long search is, that a filter leaves none. An empty home has
-//! a page of its own, `first_run.rs`.
+//! What is shown instead of rows: the progress of a long search, or that a filter leaves none. An
+//! empty home has a page of its own, `first_run.rs`.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     words::say,
 };
 
-/// That nothing is like what is asked for, and what to ask less of.
+/// The end of the list: that nothing matches, with ways to limit the list less.
 #[component]
 pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
@@ -45,7 +45,7 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     view! { <Searching />{reading}{none} }
 }
 
-/// How far a long search is, and a way to end it.
+/// The progress of a long search, and a way to stop it.
 #[component]
 fn Searching() -> impl IntoView {
     let app = App::here();

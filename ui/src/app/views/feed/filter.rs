@@ -1,4 +1,4 @@
-//! What the list is limited to: words, chips that can be taken away, and the values with their counts.
+//! The filter of the list: words, chips that can be removed, and the values with their counts.
 
 use engram_model::{Facets, Filter};
 use leptos::{ev, prelude::*};
@@ -21,14 +21,14 @@ use crate::{
     },
 };
 
-/// Limits the list to something else in one way.
+/// Changes the filter.
 fn refilter(app: App, change: impl FnOnce(&mut Filter), is_step: bool) {
     let mut filter = app.list.filter.get_untracked();
     change(&mut filter);
     state::set_filter(app, filter, is_step);
 }
 
-/// Lists all, of the same time.
+/// Clears the filter, but keeps the time.
 pub(super) fn clear_filter(app: App) {
     let held_at = app.list.filter.with_untracked(|it| it.held_at);
     let all = Filter {
@@ -42,7 +42,7 @@ pub(super) fn clear_filter(app: App) {
 pub(crate) fn FilterBar() -> impl IntoView {
     let app = App::here();
     let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        // The browser would empty the field.
+        // Otherwise the browser would empty the field.
         "Escape" if pages::is_searching(app) => {
             event.prevent_default();
             pages::stop_search(app);
@@ -57,7 +57,7 @@ pub(crate) fn FilterBar() -> impl IntoView {
         }
         _ => {}
     };
-    // All letters of a search are one step.
+    // All letters of a search are one step in the history.
     let search = move |event: ev::Event| {
         let is_first = app.list.filter.with_untracked(|it| it.text.is_empty());
         refilter(app, |it| it.text = event_target_value(&event), is_first);
@@ -107,7 +107,7 @@ fn Chips() -> impl IntoView {
     }
 }
 
-/// A condition, and what takes it away.
+/// A condition, with a button that removes it.
 fn removable(app: App, chip: Chip) -> impl IntoView {
     let Chip {
         what,
@@ -123,7 +123,7 @@ fn removable(app: App, chip: Chip) -> impl IntoView {
     }
 }
 
-/// One value that can be chosen.
+/// A value that can be chosen.
 #[derive(Clone, PartialEq)]
 struct FacetValue {
     word: String,
@@ -132,12 +132,12 @@ struct FacetValue {
     chosen: Filter,
 }
 
-/// In the order of [`SORTS`].
+/// The values, in the order of [`SORTS`].
 type Groups = [Vec<FacetValue>; SORTS.len()];
 
 /// The id of the panel.
 pub(crate) const PANEL: &str = "facets";
-/// The id of what is on.
+/// The id of the active conditions.
 const CHIPS: &str = "filter-chips";
 
 #[component]
@@ -172,7 +172,7 @@ fn Values() -> impl IntoView {
     }
 }
 
-/// Values of one sort. They stay while they are counted anew, so that the focus does.
+/// The values of one sort. They stay while they are counted again, so that the focus stays too.
 fn group(app: App, all: Memo<Groups>, sort: usize) -> impl IntoView {
     let title = SORTS[sort];
     let values = Memo::new(move |_| all.with(|all| all[sort].clone()));
@@ -202,17 +202,18 @@ fn value(app: App, values: Memo<Vec<FacetValue>>, place: usize) -> impl IntoView
     }
 }
 
-/// Whether a claim holds or has ended. Not counted: what holds depends on the clock.
+/// The choice between claims that hold and claims that ended. It has no counts, because what holds
+/// depends on the clock.
 #[component]
 fn States() -> impl IntoView {
     let app = App::here();
     let ended = move || app.list.filter.with(|it| it.ended);
-    // While all that is listed holds, neither value would split it.
+    // If all that is listed holds, neither value narrows the list.
     let is_split = Memo::new(move |_| {
         let total = app.list.facets.with(|it| it.as_ref().map(|it| it.total));
         let holding = app.status.with(|it| it.as_ref().map(|it| it.engrams));
         let is_split = !app.list.filter.with(Filter::is_empty) || total != holding;
-        // What the view is of one state already is not split by it.
+        // A view that is already limited to one state cannot be narrowed by it.
         is_split
             && views::asked(app).ended == app.list.filter.with(|it| it.ended)
             && !app.list.is_past()
@@ -241,7 +242,7 @@ fn States() -> impl IntoView {
     }
 }
 
-/// The first and the last day, whichever is wanted.
+/// The first and the last day, each optional.
 #[component]
 fn Dates() -> impl IntoView {
     let app = App::here();
@@ -254,7 +255,8 @@ fn Dates() -> impl IntoView {
         let at = app.list.filter.with(|it| it.until);
         at.map(|it| last_day(it, offset())).unwrap_or_default()
     };
-    // While a day is typed it is none now and then; none is meant when the field is left so.
+    // While a day is typed, it may be empty for a moment; only a field that is left empty means
+    // none.
     let since = move |day: String, is_left: bool| {
         let since = midnight(&day, offset());
         if since.is_some() || is_left && day.is_empty() {
@@ -303,7 +305,7 @@ fn Dates() -> impl IntoView {
     }
 }
 
-/// The values of a list, each with the filter that has it added, or taken out.
+/// The values of a condition that takes several, each with the filter that adds or removes it.
 fn listed<T: PartialEq + Clone>(
     filter: &Filter,
     counts: &[(T, u64)],
@@ -329,7 +331,7 @@ fn listed<T: PartialEq + Clone>(
     counts.iter().map(value).collect()
 }
 
-/// The values of which one can be on.
+/// The values of a condition that takes only one.
 fn single<T: PartialEq + Clone>(
     filter: &Filter,
     counts: &[(T, u64)],
@@ -351,7 +353,7 @@ fn single<T: PartialEq + Clone>(
     counts.iter().map(value).collect()
 }
 
-/// None where the only value is what all rows have: it would leave the list as it is.
+/// Returns no values if the only one applies to all rows, because it would leave the list as it is.
 fn splitting(values: Vec<FacetValue>, total: u64) -> Vec<FacetValue> {
     match values.as_slice() {
         [only] if !only.is_on && only.count >= total => Vec::new(),
@@ -373,7 +375,7 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
         |it| filter.verified == Some(*it),
         |it, to| it.verified = to.copied(),
     );
-    // No condition is what the view is already.
+    // A condition that the view itself sets is not offered.
     let is_chosen = (app.view.get().within)(Filter::default()).health.is_empty();
     let health = if is_chosen {
         listed(

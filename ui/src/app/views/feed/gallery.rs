@@ -44,7 +44,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
     }
 }
 
-/// Below the panes, what can be done with several.
+/// The actions on several rows, below the panes.
 #[component]
 pub(crate) fn ChosenExhibits() -> impl IntoView {
     view! {
@@ -77,7 +77,7 @@ fn no_match(app: App) {
     load(app, &[], no_such_words());
 }
 
-/// A search that found nothing so far.
+/// Shows a search that has found nothing so far.
 fn search(app: App, is_stopped: bool) {
     load_page(app, &[], no_such_words(), Some(630_000));
     app.list.page_is_coming.set_value(true); // for ever
@@ -109,7 +109,7 @@ fn panel(app: App) {
     app.list.facets_open.set(true);
 }
 
-/// The first rows, selected, and the question about them.
+/// Selects the first rows and shows this question about them.
 fn picked(app: App, asking: Option<ClaimAction>) {
     let all = engrams();
     load(app, &all, Filter::default());
@@ -118,7 +118,7 @@ fn picked(app: App, asking: Option<ClaimAction>) {
     app.list.choice.asking.set(asking);
 }
 
-/// A run over many claims.
+/// Shows a run over many claims.
 fn busy(app: App) {
     picked(app, None);
     app.batch.progress.set(Some(Progress {
@@ -128,7 +128,7 @@ fn busy(app: App) {
     }));
 }
 
-/// The first row, shown whole.
+/// Shows the first row whole.
 fn open(app: App) {
     let all = engrams();
     load(app, &all[..3], Filter::default());

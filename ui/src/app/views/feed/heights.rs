@@ -1,4 +1,4 @@
-//! How high the rows are: claims that fit one line, or take two, and what stands between rows.
+//! The heights of the rows, whose claims take one line or two, and of what is between rows.
 
 use std::collections::HashMap;
 
@@ -14,20 +14,21 @@ use crate::{
 /// Heights of a row whose claim takes one line, or two (`4-list.css` has the same).
 pub(super) const ONE_LINE: u32 = 61;
 const TWO_LINES: u32 = 80;
-/// Height of every row where the person wants many.
+/// Height of every row in the compact list.
 const COMPACT: u32 = 50;
 /// Room for the line between new and seen rows (`4-list.css` has the same).
 pub(super) const LINE: u32 = 26;
 /// Room for the name of a topic above its first row (`5-knowledge.css` has the same).
 const TOPIC: u32 = 28;
-/// What stands beside the claim: padding, icon, time, gaps.
+/// Width of what is beside the claim, in pixels: padding, icon, time, gaps.
 const BESIDE: f64 = 16.0 + 22.0 + 10.0 + 10.0 + 52.0 + 6.0;
-/// Of a claim's letters, on average: no sentence is narrower.
+/// Average width of a claim's letters, in pixels: no sentence is narrower.
 const NARROW: f64 = 4.0;
-/// Of a character of code in a claim, in pixels.
+/// Width of a character of code in a claim, in pixels.
 const CODE: f64 = 7.2;
 
-/// Room above a row, for the topic that begins with it, and below, for the line between new and seen rows.
+/// Room above a row for a topic that begins with it, and below it for the line between new and seen
+/// rows.
 pub(super) fn around(row: usize, topics: &TopicHeadings, first_seen: Option<usize>) -> (u32, u32) {
     let above = if topics.begins(row) { TOPIC } else { 0 };
     let below = if first_seen == Some(row + 1) { LINE } else { 0 };
@@ -40,7 +41,7 @@ pub(super) struct RowHeights {
     app: App,
     viewport: RwSignal<Viewport>,
     widths: ClaimWidths,
-    /// Of the row that is shown whole, once it is measured.
+    /// The height of the row that is shown whole, once it is measured.
     whole: RwSignal<Option<u32>>,
 }
 
@@ -65,7 +66,7 @@ impl RowHeights {
         }
     }
 
-    /// The height of each row as things are now; what they are is tracked.
+    /// Returns a function for the height of each row, and tracks what it depends on.
     pub(super) fn now(self) -> impl Fn(&Engram) -> u32 {
         let Self { app, widths, .. } = self;
         let room = f64::from(self.viewport.with(|it| it.width)) - BESIDE;
@@ -80,7 +81,7 @@ impl RowHeights {
     }
 }
 
-/// Widths of claims in one line, measured once each.
+/// The widths of claims in one line, each measured once.
 #[derive(Clone, Copy)]
 struct ClaimWidths {
     canvas: StoredValue<Option<web_sys::CanvasRenderingContext2d>, LocalStorage>,
@@ -103,17 +104,17 @@ impl ClaimWidths {
         widths
     }
 
-    /// Makes the caller run again when the fonts have come.
+    /// Makes the caller run again once the fonts are loaded.
     fn changed(self) {
         self.fonts.track();
     }
 
-    /// Height of the row of an engram whose claim has this room.
+    /// The height of an engram's row whose claim has this much room.
     fn height(self, engram: &Engram, room: f64) -> u32 {
         if engram.redacted {
             return ONE_LINE;
         }
-        // Nothing to measure, as for most.
+        // Most claims are certainly longer and need not be measured.
         if engram.claim.len() as f64 * NARROW > room && engram.claim.is_ascii() {
             return TWO_LINES;
         }
@@ -140,7 +141,7 @@ impl ClaimWidths {
     }
 }
 
-/// A claim without its code, and how wide the code is.
+/// Returns a claim without its code, and the width of the code in pixels.
 fn without_code(claim: &str) -> (String, f64) {
     let (mut text, mut code) = (String::new(), 0);
     let parts: Vec<&str> = claim.split('`').collect();
@@ -154,7 +155,7 @@ fn without_code(claim: &str) -> (String, f64) {
     (text, code as f64 * CODE)
 }
 
-/// Begins again where far more rows were seen than are listed.
+/// Clears the cache if it holds far more rows than are listed.
 pub(super) fn forget_many<T>(all: &mut HashMap<EngramId, T>) {
     if all.len() > 4 * MOST {
         all.clear();

@@ -1,4 +1,4 @@
-//! The list pane: its name, what it is limited to, and the live feed, newest first.
+//! The list pane: its name, its filter, and the live feed, newest first.
 
 use engram_model::Filter;
 use leptos::prelude::*;
@@ -30,7 +30,7 @@ pub(crate) fn List() -> impl IntoView {
     let left = move || {
         let facets = app.list.facets.get()?;
         let is_all = !facets.partial;
-        // It is still looked for.
+        // The search has found nothing yet.
         let is_known = is_all || facets.total > 0;
         is_known.then(|| say::list::found(&words::thousands(facets.total), is_all))
     };
@@ -79,7 +79,7 @@ fn ListRefused() -> impl IntoView {
     view! { <div class="within-list"><Refused refusal again=Callback::new(again) /></div> }
 }
 
-/// By topic, the newest that hold are listed; that there are more.
+/// A note below a list by topic that only the newest claims are listed.
 #[component]
 fn Beyond() -> impl IntoView {
     let app = App::here();

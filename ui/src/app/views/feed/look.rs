@@ -1,5 +1,5 @@
-//! Where the person looks: rows under the pointer stay in place, and what arrived since the last look is
-//! marked as new.
+//! Where the person looks: rows under the pointer stay in place, and what arrived since the last
+//! look is marked as new.
 
 use engram_model::{EngramId, Looked, ProjectId};
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
@@ -16,15 +16,15 @@ use crate::{
 /// Where the pointer is, and what the person has seen.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
-    /// The pointer is on the rows and in use.
+    /// Whether the pointer is on the rows and in use.
     pub(super) is_pointing: RwSignal<bool>,
     /// The last place of the pointer.
     pointer: StoredValue<(i32, i32)>,
-    /// The list must be reloaded once the pointer leaves.
+    /// Whether the list must be reloaded once the pointer leaves.
     is_due: StoredValue<bool>,
-    /// The person is in another window.
+    /// Whether the person is in another window.
     is_away: StoredValue<bool>,
-    /// The new version of the open engram: opening it is no step of the person.
+    /// The new version of the open engram, which opens without a step of the person.
     pub(super) in_place: StoredValue<Option<EngramId>>,
     /// The last look: what came later is new.
     pub(super) last: RwSignal<Option<Looked>>,
@@ -55,11 +55,11 @@ impl Look {
     }
 }
 
-/// The pointer moved on the rows: they stay in place.
+/// Keeps the rows in place once the pointer moves on them.
 pub(super) fn point(app: App, event: &web_sys::PointerEvent) {
     let look = app.list.look;
     let at = (event.client_x(), event.client_y());
-    // Rows that move under a resting pointer also fire this event.
+    // Rows that move under a still pointer also fire this event.
     if look.pointer.get_value() != at {
         look.pointer.set_value(at);
         if !look.is_pointing.get_untracked() {
@@ -68,7 +68,7 @@ pub(super) fn point(app: App, event: &web_sys::PointerEvent) {
     }
 }
 
-/// The pointer left the rows, or the person uses keys: shows what was held back.
+/// Shows what was held back, once the pointer leaves the rows or the person uses keys.
 pub(super) fn point_elsewhere(app: App) {
     let look = app.list.look;
     if !look.is_pointing.get_untracked() {
@@ -85,7 +85,7 @@ pub(super) fn point_elsewhere(app: App) {
     }
 }
 
-/// Whether new rows are held back: the person has scrolled down, or points at a row.
+/// Whether new rows are held back, because the person has scrolled down or points at a row.
 pub(crate) fn holds_back(app: App) -> bool {
     !app.list.at_top.get_untracked() || app.list.look.is_pointing.get_untracked()
 }
@@ -104,7 +104,7 @@ pub(crate) fn read_in_list(app: App) -> Option<EngramId> {
     is_listed.then_some(read)
 }
 
-/// A row that now shows the next version of the open engram stays open. Nothing scrolls.
+/// Keeps a row open that now shows the next version of the open engram. Nothing scrolls.
 pub(crate) fn read_on(app: App, read: Option<EngramId>) {
     let next = app.list.feed.with_untracked(|feed| {
         let left = read.filter(|id| feed.get(*id).is_none())?;
@@ -147,7 +147,7 @@ fn now_looked(app: App) -> Looked {
     }
 }
 
-/// Begins with what is new since the last look; on the first, nothing is.
+/// Starts with what is new since the last look; on the first look, nothing is.
 pub(crate) fn begin_to_look(app: App) {
     let now = now_looked(app);
     let kept = project_id(app).and_then(|id| {
@@ -159,14 +159,14 @@ pub(crate) fn begin_to_look(app: App) {
     app.list.look.last.set(Some(kept.unwrap_or(now)));
 }
 
-/// What just arrived in view counts as seen, unless other rows are new.
+/// Counts what just arrived in view as seen, unless other rows are new.
 pub(crate) fn look_on(app: App, was_nothing_new: bool) {
     if was_nothing_new && !app.list.look.is_away.get_value() && sees_newest(app) {
         app.list.look.last.set(Some(now_looked(app)));
     }
 }
 
-/// What the person stored at this place is seen, unless other rows are new.
+/// Counts what the person stored at this place as seen, unless other rows are new.
 pub(crate) fn saw_own(app: App, seq: u64, was_nothing_new: bool) {
     if was_nothing_new {
         app.list.look.last.update(|last| {
@@ -183,7 +183,7 @@ pub(crate) fn is_nothing_new(app: App) -> bool {
     untrack(|| app.list.feed.with(|feed| look.count_new(feed)) == 0)
 }
 
-/// The person looks away: what was in view counts as seen.
+/// Counts what was in view as seen, when the person looks away.
 pub(crate) fn look_away(app: App) {
     if sees_newest(app) && !app.list.look.is_away.get_value() {
         app.list.look.last.set(Some(now_looked(app)));
@@ -208,7 +208,7 @@ pub(crate) fn keep_looked(app: App) {
     });
     let settings = app.frame.settings.get_untracked();
     spawn_local(async move {
-        // Nobody asked for it: if it cannot be saved, more is new next time.
+        // Nobody asked for this: if it cannot be saved, more rows are new next time.
         if let Err(refusal) = app.backend().keep_settings(&settings).await {
             dom::log(&refusal.to_string());
         }

@@ -1,4 +1,4 @@
-//! All engrams of a project, newest first: the list, what it is limited to, and what is read of it.
+//! All engrams of a project, newest first: the list, its filter, and the open engram.
 
 mod chosen;
 mod empty;
@@ -79,7 +79,8 @@ pub(crate) const ENGRAMS: View = View {
     ..View::LIST
 };
 
-/// The list, and beside it the open engram with its actions; the first-run page while there is nothing.
+/// The list, and beside it the open engram with its actions; while there is nothing, the first-run
+/// page.
 pub(crate) fn panes() -> AnyView {
     let app = App::here();
     let is_empty = Memo::new(move |_| {

@@ -1,4 +1,4 @@
-//! Pages of the list, towards either end.
+//! Loads pages of the list, towards either end.
 
 use engram_model::{Feed as FeedRequest, FeedPage, Filter, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
@@ -12,10 +12,10 @@ use crate::{
 /// Entries of one page.
 pub(crate) const PAGE: usize = 200;
 
-/// A page of older engrams, when there are any and none is on its way.
+/// Loads a page of older engrams, if there are any and no page is on its way.
 pub(crate) fn load_older(app: App) {
     let is_full = app.list.feed.with_untracked(|it| it.iter().count() >= MOST);
-    // By topic, all that is kept is listed at once, and no more.
+    // A list by topic shows all that is kept at once, and no more.
     if is_full && app.view.get_untracked().by_topic {
         return;
     }
@@ -30,7 +30,7 @@ pub(crate) fn load_older(app: App) {
     }
 }
 
-/// A page of newer engrams, where the list does not reach the newest.
+/// Loads a page of newer engrams, if the list does not reach the newest.
 pub(crate) fn load_newer(app: App) {
     if let Some(after) = app.list.feed.with_untracked(EngramList::newer_page) {
         load_page(
@@ -53,7 +53,7 @@ pub(crate) fn request(app: App) -> FeedRequest {
     }
 }
 
-/// Looks no further, until the person wants to or another filter is chosen.
+/// Stops the search, until the person continues it or chooses another filter.
 pub(crate) fn stop_search(app: App) {
     app.list.search.update(|search| {
         if let Some(search) = search {
@@ -62,7 +62,7 @@ pub(crate) fn stop_search(app: App) {
     });
 }
 
-/// Looks on where it stopped: each change of the feed asks for what is missing.
+/// Continues the search where it stopped: each change of the feed requests what is missing.
 pub(crate) fn go_on(app: App) {
     app.list.search.update(|search| {
         if let Some(search) = search {
@@ -103,18 +103,19 @@ fn load_page(app: App, request: FeedRequest) {
                     }
                 });
             }
-            // Another list began meanwhile, and may have asked in vain.
+            // Another list began meanwhile; its own request may have been skipped.
             Ok(None) => app.list.feed.update(|_| ()),
             Err(_) if app.list.filter_number.get_value() != number => {
                 app.list.feed.update(|_| ());
             }
-            // Each change of the feed asks for what is missing.
+            // Each change of the feed requests what is missing.
             Err(refusal) => app.list.refuse(refusal, |app| app.list.feed.update(|_| ())),
         }
     });
 }
 
-/// Says how far a search is that found nothing yet: `left` of the journal up to `head`.
+/// Records the progress of a search that has found nothing yet: `left` of the journal up to `head`
+/// remains.
 fn looked(app: App, left: u64, head: u64, is_stopped: bool) {
     let done = 100 - left.min(head) * 100 / head.max(1);
     app.list.search.set(Some(Search {
@@ -123,7 +124,7 @@ fn looked(app: App, left: u64, head: u64, is_stopped: bool) {
     }));
 }
 
-/// Lists the newest page of a filter, with what more there is to look through.
+/// Lists the newest page of a filter; if it is empty, records how much is left to search.
 pub(crate) fn load_first(app: App, page: FeedPage, filter: Filter) {
     if let (true, Some(next)) = (page.entries.is_empty(), page.next) {
         looked(app, next, page.head, false);
@@ -131,7 +132,7 @@ pub(crate) fn load_first(app: App, page: FeedPage, filter: Filter) {
     app.list.feed.update(|feed| feed.load(page, filter));
 }
 
-/// The next page with anything on it, or the last: a filter is looked for a stretch at a time.
+/// Returns the next page with anything on it, or the last page: each request searches one stretch.
 async fn read_stretches(
     app: App,
     mut request: FeedRequest,
@@ -171,7 +172,7 @@ async fn read_stretches(
     }
 }
 
-/// Goes to the oldest engram, wherever the list stands.
+/// Lists the oldest page and opens the oldest engram, wherever the list is scrolled to.
 pub(crate) fn list_oldest(app: App) {
     let number = app.list.begin();
     spawn_local(async move {

@@ -21,42 +21,43 @@ pub(super) struct RowContent {
     pub(super) state: State,
     /// How long ago it was recorded.
     pub(super) ago: String,
-    /// Which row it is, the first being 0.
+    /// The index of the row.
     pub(super) index: usize,
-    /// Of how many; none while there are more to load.
+    /// How many rows there are; none while there are more to load.
     pub(super) of: Option<usize>,
-    /// The topic that begins with it, where topics are told above.
+    /// The topic that begins with this row, in a list by topic.
     pub(super) topic: Option<String>,
     /// Pixels from the top of the list.
     pub(super) top: u32,
     pub(super) height: u32,
     pub(super) is_short: bool,
     pub(super) is_selected: bool,
-    /// Whether it is selected; none if no row is, and keys act on the open one.
+    /// Whether the row is selected; none if no row is, so that keys act on the open one.
     pub(super) is_chosen: Option<bool>,
-    /// Its repository is not there to be looked at.
+    /// Whether its repository is unavailable.
     pub(super) is_blind: bool,
-    /// Words that are searched for.
+    /// The words that are searched for.
     pub(super) words: Arc<[String]>,
-    /// Arrived since the last look.
+    /// Whether it arrived since the last look.
     pub(super) is_new: bool,
-    /// Shown whole, with all that it rests on.
+    /// Whether it is shown whole, with all its evidence.
     pub(super) is_whole: bool,
-    /// Not shown: its slot waits for another.
+    /// Whether its slot is free: it is not shown, and waits for another engram.
     pub(super) is_free: bool,
 }
 
-/// The places on the page where rows are drawn. One whose engram leaves the screen goes to another
-/// engram, and none is ever taken away: rows come by the thousand, and each that was made leaves
-/// something behind, in the page and in Leptos.
+/// The slots in the page where rows are drawn. A slot whose engram leaves the screen takes another
+/// engram and is never removed: rows come by the thousand, and each new slot leaves something
+/// behind in the page and in Leptos.
 #[derive(Default)]
 pub(super) struct RowSlots(Vec<RowSlot>);
 
-/// Has its number and what it shows; its row reads nothing else that changes.
+/// A slot's number and what it shows; its row reads nothing else that changes.
 pub(super) type RowSlot = (usize, ArcRwSignal<RowContent>);
 
 impl RowSlots {
-    /// Tells each slot what it shows now; the free ones, then the others in the order of the rows.
+    /// Sets what each slot shows now; returns the free slots, then the others in the order of the
+    /// rows.
     pub(super) fn fill(&mut self, rows: Vec<RowContent>) -> Vec<RowSlot> {
         let id = |(_, content): &RowSlot| content.with_untracked(|it| it.engram.id);
         let slots = self.0.iter().map(|it| (id(it), it.clone()));
@@ -93,7 +94,7 @@ impl RowSlots {
     }
 }
 
-/// The id of its element.
+/// Returns the id of a row's element.
 pub(crate) fn element_id(id: EngramId) -> String {
     format!("row-{id}")
 }
@@ -104,7 +105,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
     let row = RwSignal::from(row);
     let id = Memo::new(move |_| row.with(|it| it.engram.id));
     let is_free = Memo::new(move |_| row.with(|it| it.is_free));
-    // A free slot is nobody's row.
+    // A free slot shows no row.
     let shown = move || (!is_free.get()).then(|| id.get());
     let what = Memo::new(move |_| {
         row.with(|it| {
@@ -171,7 +172,7 @@ fn content(
     };
     let others = engram.pointers.len().saturating_sub(1);
     let first = engram.pointers.first();
-    // Where the evidence is now; that it moved stands beside it.
+    // Shows where the evidence is now; the word beside it says that it moved.
     let pointer = first
         .and_then(|pointer| words::place_now(engram, &pointer.to_string()))
         .or_else(|| first.map(|pointer| pointer.label()))
@@ -200,7 +201,7 @@ fn content(
             {(!engram.conflicts.is_empty()).then(|| view! { <span class="word bad" data-testid="in-conflict">{say::state::IN_CONFLICT}</span> })}
             <span class=class data-testid="evidence">
                 {match class {
-                    // Nothing to do: a mark for the eye, the word for who listens.
+                    // All is well: a mark for the eye, a word for screen readers.
                     "word well" => view! { {Icon::Check.draw()}<span class="offscreen">{word}</span> }.into_any(),
                     _ => word.into_any(),
                 }}
@@ -209,13 +210,13 @@ fn content(
     }
 }
 
-/// The claim, with the words that are searched for marked.
+/// The claim, with the searched words marked.
 fn said(engram: &Engram, searched: &[String]) -> prose::Claim {
     let searched = if engram.redacted { &[] } else { searched };
     prose::claim(&words::claim(engram), searched)
 }
 
-/// What a row that is shown whole says besides: every pointer, and what the claim is.
+/// What a row that is shown whole adds: every pointer, and what the claim is.
 fn more(engram: &Engram) -> impl IntoView + use<> {
     let pointers = engram.pointers.iter().map(|pointer| {
         let place =
@@ -236,7 +237,8 @@ fn more(engram: &Engram) -> impl IntoView + use<> {
     }
 }
 
-/// Folder, file and lines. The file matters most: a row has little room, and the folder can be cut.
+/// Splits a pointer into folder, file and lines. The file matters most: a row has little room, and
+/// the folder can be cut.
 fn split(pointer: &str) -> (String, String, String) {
     let (folder, file) = words::split_path(pointer);
     let (file, lines) = file.split_at(file.rfind("#L").unwrap_or(file.len()));
@@ -244,7 +246,8 @@ fn split(pointer: &str) -> (String, String, String) {
     (folder.to_owned(), file.to_owned(), lines.to_owned())
 }
 
-/// When each row was first on the screen: on the row as `data-shown-at`, so that it can be measured from outside.
+/// When each row was first on the screen, also written to the row as `data-shown-at` for
+/// measurements from outside.
 #[derive(Clone, Copy)]
 pub(super) struct ShownAt(StoredValue<HashMap<EngramId, f64>>);
 
@@ -254,7 +257,7 @@ impl ShownAt {
     }
 
     fn mark(self, id: EngramId, element: web_sys::HtmlDivElement) {
-        // The one before in this slot was shown at another time.
+        // The previous engram in this slot was shown at another time.
         let _ = element.remove_attribute("data-shown-at");
         dom::next_frame(move || {
             let now = js_sys::Date::now();
@@ -262,7 +265,7 @@ impl ShownAt {
                 forget_many(all);
                 *all.entry(id).or_insert(now)
             });
-            // An attribute that cannot be set is only missed by who measures.
+            // Only a measurement misses an attribute that cannot be set.
             let at = first.unwrap_or(now);
             let _ = element.set_attribute("data-shown-at", &format!("{at:.0}"));
         });

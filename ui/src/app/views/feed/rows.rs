@@ -1,4 +1,4 @@
-//! The rows of the list: where each stands, and which are on the screen; only those are drawn.
+//! The rows of the list: where each is, and which are on the screen; only those are drawn.
 
 use std::{ops::Range, sync::Arc};
 
@@ -25,7 +25,7 @@ use crate::{
 
 /// Rows drawn beyond each edge.
 const SPARE: usize = 6;
-/// How near the end older engrams are asked for, in rows.
+/// How many rows before the end older engrams are requested.
 const NEAR_END: usize = 40;
 
 #[component]
@@ -74,7 +74,7 @@ pub(super) fn Rows() -> impl IntoView {
     }
 }
 
-/// The rows, where they stand, and which of them are on the screen.
+/// The rows, where they are, and which of them are on the screen.
 #[derive(Clone, Copy)]
 pub(super) struct RowLayout {
     app: App,
@@ -82,7 +82,7 @@ pub(super) struct RowLayout {
     pub(super) engrams: Memo<Vec<Arc<Engram>>>,
     pub(super) by_topic: Memo<bool>,
     topics: Memo<TopicHeadings>,
-    /// How many rows are new: the first.
+    /// How many rows are new; they come first.
     new: Memo<usize>,
     /// The first row below the line, if some rows are new and some are not.
     first_seen: Memo<Option<usize>>,
@@ -191,7 +191,7 @@ impl RowLayout {
         is_drawn.then(|| row::element_id(selected))
     }
 
-    /// The line below the new rows. For the eye: each row says that it is new.
+    /// The line below the new rows, for the eye only: each row says itself that it is new.
     fn new_since(self) -> Option<impl IntoView + use<>> {
         let app = self.app;
         let (row, last) = (self.first_seen.get()?, app.list.look.last.get()?);
@@ -220,8 +220,8 @@ impl RowLayout {
         topics.within(&window).map(heading).collect_view()
     }
 
-    /// Asks for older and newer engrams where an end is near. A page may bring no row, and one that is on
-    /// its way keeps another from being asked for: each change of the feed asks again.
+    /// Requests older and newer engrams when an end is near. A page may bring no row, and only one
+    /// page is requested at a time, so each change of the feed requests again.
     fn load_near_ends(self) {
         let app = self.app;
         Effect::new(move |_| {

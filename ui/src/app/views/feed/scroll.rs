@@ -1,5 +1,5 @@
-//! Where the list is scrolled to, and what moves it: rows that come above the screen, a key, and whoever
-//! asks for the newest end.
+//! Where the list is scrolled to, and what moves it: rows that come above the screen, keys, and
+//! requests for the newest end.
 
 use engram_model::EngramId;
 use leptos::{html, prelude::*};
@@ -20,7 +20,7 @@ pub(super) struct Viewport {
 }
 
 impl Viewport {
-    /// Whether this is the newest end, give or take what a touch moves.
+    /// Whether this is the newest end, within the few pixels that a touch moves.
     fn is_at_top(self) -> bool {
         self.scroll < 4
     }
@@ -51,7 +51,7 @@ impl Scroller {
         scroller
     }
 
-    /// The list was scrolled: notes where it stands.
+    /// Records where the list is scrolled to.
     pub(super) fn measure(self) {
         let Some(element) = self.node.get_untracked() else {
             return;
@@ -85,7 +85,7 @@ impl Scroller {
     fn scroll_to(self, top: u32) {
         if let Some(element) = self.node.get_untracked() {
             element.set_scroll_top(top as i32);
-            // Rows that came just now are not laid out yet, and there may be no room to scroll.
+            // Rows that just came are not laid out yet, so there may be no room to scroll.
             if element.scroll_top() != top as i32 {
                 dom::next_frame(move || element.set_scroll_top(top as i32));
             }
@@ -93,12 +93,12 @@ impl Scroller {
         }
     }
 
-    /// Rows that come or go above the screen do not move what is on it.
+    /// Keeps the rows on the screen in place when rows above them come or go.
     fn stay_in_place(self) {
         let rows = self.rows;
         Effect::new(move |before: Option<Option<EngramId>>| {
             let first = rows.engrams.with(|all| all.first().map(|it| it.id));
-            // By topic, rows come anywhere.
+            // In a list by topic, rows come anywhere.
             let is_same = |it: &Option<EngramId>| *it == first && !rows.by_topic.get_untracked();
             match before.filter(|it| !is_same(it)) {
                 Some(before) => {
@@ -113,7 +113,7 @@ impl Scroller {
         });
     }
 
-    /// Where to scroll so that the screen stays as it was while this row was the first.
+    /// Returns where to scroll so that the screen stays as it was while `first` was the first row.
     fn top_after(self, first: Option<EngramId>) -> Option<u32> {
         let Self { app, rows, .. } = self;
         let place = |id| {
@@ -138,7 +138,7 @@ impl Scroller {
         })
     }
 
-    /// To the newest end, where that is asked for.
+    /// Scrolls to the newest end on request.
     fn follow_newest(self) {
         let scroll_to_top = self.app.list.scroll_to_top;
         Effect::new(move |before: Option<u32>| {
@@ -150,7 +150,7 @@ impl Scroller {
         });
     }
 
-    /// A selection that was made by a key is brought into view; live updates never scroll.
+    /// Scrolls a selected row into view; live updates never scroll.
     fn follow_selection(self) {
         let Self { app, rows, .. } = self;
         Effect::new(move |_| {
@@ -179,7 +179,7 @@ impl Scroller {
     }
 }
 
-/// Keeps the size of the list known.
+/// Tracks the size of the list.
 fn follow_size(node: NodeRef<html::Div>, viewport: RwSignal<Viewport>) {
     node.on_load(move |element| {
         let measured = element.clone();

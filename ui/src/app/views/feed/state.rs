@@ -24,12 +24,12 @@ use crate::{
     words::{self, say},
 };
 
-/// A search through the journal that takes long.
+/// A long search through the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Search {
-    /// Of the journal, how much was looked at; in hundredths.
+    /// How much of the journal was searched, in percent.
     pub(crate) done: u8,
-    /// The person had enough of it.
+    /// Whether the person stopped the search.
     pub(crate) is_stopped: bool,
 }
 
@@ -43,32 +43,33 @@ struct FilteredEngram {
 }
 
 part! {
-    /// A list of engrams: a stretch of the journal, as a filter leaves it.
+    /// A list of engrams: a stretch of the journal, filtered.
     pub(crate) struct Listing {
         anew {
             pub(crate) feed: RwSignal<EngramList> = EngramList::default(),
-            /// How far a filter was looked for, while or since its search took more than a moment.
+            /// The progress of a search for a filter, if it takes or took more than a moment.
             pub(crate) search: RwSignal<Option<Search>> = None,
-            /// A page of older or newer engrams is on its way.
+            /// Whether a page of older or newer engrams is on its way.
             pub(crate) page_is_coming: StoredValue<bool> = false,
-            /// The values that a filter can have, with counts; read while they are looked at.
+            /// The values that a filter can have, with counts; read while they are shown or a
+            /// filter is on.
             pub(crate) facets: RwSignal<Option<Facets>> = None,
-            /// Whether the list stands at its newest end.
+            /// Whether the list is scrolled to its newest end.
             pub(crate) at_top: RwSignal<bool> = true,
             /// The row whose whole claim is shown.
             pub(crate) expanded: RwSignal<Option<EngramId>> = None,
-            /// Why the list, or its next page, could not be read, until it is; and how to retry.
+            /// Why the list or its next page could not be read, until it is, and how to retry.
             pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>> = None,
-            /// The same for the values of the filter.
+            /// Why the values of the filter could not be read.
             pub(crate) facets_refused: RwSignal<Option<Refusal>> = None,
             filtered: StoredValue<FilteredEngram> = FilteredEngram::default(),
         }
         stays {
             pub(crate) filter: RwSignal<Filter> = RwSignal::new(Filter::default()),
             pub(crate) facets_open: RwSignal<bool> = RwSignal::new(false),
-            /// Changes with each list that is begun: answers for another are dropped.
+            /// The number of the current list; answers for an earlier list are dropped.
             pub(super) filter_number: StoredValue<u64> = StoredValue::new(0),
-            /// Each change asks the list to go to its newest end.
+            /// Each change scrolls the list to its newest end.
             pub(crate) scroll_to_top: RwSignal<u32> = RwSignal::new(0),
             /// The selected rows.
             pub(crate) choice: Choice = Choice::new(),
@@ -77,13 +78,13 @@ part! {
     }
 }
 
-/// Topics in their order; what has none comes last.
+/// The order of topics; engrams without a topic come last.
 fn topic_order(engram: &Engram) -> (bool, &str) {
     (engram.topic.is_empty(), &engram.topic)
 }
 
 impl Listing {
-    /// Lists nothing; the filter and whether its values are shown stay.
+    /// Empties the list; keeps the filter and whether its values are shown.
     pub(crate) fn forget(self) {
         self.begin();
         self.reset();
@@ -91,7 +92,8 @@ impl Listing {
         self.look.reset();
     }
 
-    /// Another list: pages and searches of the one before are dropped when they come. Its number.
+    /// Begins another list, so that pages and searches of the previous one are dropped; returns its
+    /// number.
     pub(super) fn begin(self) -> u64 {
         let number = self.filter_number.get_value().wrapping_add(1);
         self.filter_number.set_value(number);
@@ -100,23 +102,23 @@ impl Listing {
         number
     }
 
-    /// Says in its place why it could not be read.
+    /// Shows in the place of the list why it could not be read.
     pub(super) fn refuse(self, refusal: Refusal, again: fn(App)) {
         dom::log(&refusal.to_string());
         self.refused.set(Some((refusal, again)));
     }
 
-    /// The time of which the list tells what held; none for now.
+    /// The past time that the list shows; none for now.
     pub(crate) fn held_at(self) -> Option<Timestamp> {
         self.filter.with(|it| it.held_at)
     }
 
-    /// Whether nothing can be changed, since what is shown is past.
+    /// Whether a past time is shown, so that nothing can be changed.
     pub(crate) fn is_past(self) -> bool {
         self.held_at().is_some()
     }
 
-    /// Why nothing can be changed: the past is read.
+    /// The refusal of changes while a past time is shown.
     pub(crate) fn refused_in_past(self) -> Option<Refusal> {
         untrack(|| self.is_past()).then(|| {
             Refusal::new(
@@ -127,7 +129,7 @@ impl Listing {
         })
     }
 
-    /// Goes to the newest end.
+    /// Scrolls to the newest end.
     fn show_top(self) {
         self.at_top.set(true);
         self.scroll_to_top.update(|it| *it = it.wrapping_add(1));
@@ -143,19 +145,19 @@ pub(crate) fn rows(app: App) -> Vec<Arc<Engram>> {
     rows
 }
 
-/// Limits the list; a step can be gone back.
+/// Limits the list; if `is_step`, *back* returns from it.
 pub(crate) fn set_filter(app: App, filter: Filter, is_step: bool) {
     limit(app, app.view.get_untracked(), filter, is_step);
 }
 
-/// Shows a view, limited like this.
+/// Shows a view with this filter.
 pub(crate) fn limit(app: App, view: &'static View, filter: Filter, is_step: bool) {
     if !show(app, view, filter) {
         return;
     }
     app.write_address(is_step);
     let number = app.list.begin();
-    // While somebody types, only the last filter is asked for.
+    // While the person types, only the last filter is requested.
     let ask = move || {
         if app.list.filter_number.get_value() == number {
             list_chosen(app);
@@ -164,9 +166,9 @@ pub(crate) fn limit(app: App, view: &'static View, filter: Filter, is_step: bool
     dom::later(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
 }
 
-/// Sets the view and the filter; says whether that is something else than before.
+/// Sets the view and the filter; returns whether either changed.
 pub(crate) fn show(app: App, view: &'static View, filter: Filter) -> bool {
-    // What is to come is not past.
+    // A time that is not past means now.
     let is_past = |at: &Timestamp| view.tells_of_the_past && *at < dom::clock().now;
     let filter = Filter {
         held_at: filter.held_at.filter(is_past),
@@ -184,7 +186,8 @@ pub(crate) fn show(app: App, view: &'static View, filter: Filter) -> bool {
     !is_same
 }
 
-/// Lists anew what the person chose: keys act on what is seen, so what is read is in the list.
+/// Lists again what the person chose. Keys act on what is visible, so the open engram must be
+/// listed.
 fn list_chosen(app: App) {
     list_and_read(app, true);
 }
@@ -195,7 +198,7 @@ pub(crate) fn list_anew(app: App) {
 }
 
 fn list_and_read(app: App, only_listed: bool) {
-    // Under another view, the list is not read; it is when it comes back.
+    // A view without engrams does not need the list; it is read when such a view returns.
     if !app.view.get_untracked().reads {
         return app.list.at_top.set(true);
     }
@@ -208,7 +211,7 @@ fn list_and_read(app: App, only_listed: bool) {
             Ok(page) => {
                 let followed = app.list.feed.with_untracked(EngramList::head);
                 pages::load_first(app, page, filter);
-                // A journal that ends earlier is another: it is followed from its own end.
+                // A journal that ends earlier is another one: follow it from its own end.
                 if app.list.feed.with_untracked(EngramList::head) < followed {
                     connection::reconnect(app);
                 }
@@ -218,7 +221,7 @@ fn list_and_read(app: App, only_listed: bool) {
                 app.frame
                     .announcement
                     .set(words::count(found, say::list::LISTED));
-                // What arrived between the page and the subscription.
+                // Reads what arrived between the page and the subscription.
                 connection::catch_up(app);
             }
             Err(_) if app.list.filter_number.get_value() != number => return,
@@ -228,7 +231,7 @@ fn list_and_read(app: App, only_listed: bool) {
     });
 }
 
-/// Opens the newest if the open engram is not listed; or again the one that the person had open before
+/// Opens the newest engram if the open one is not listed, or reopens the one that was open before
 /// the list was empty.
 fn read_listed(app: App, only_listed: bool) {
     let read = app.reading.selected.get_untracked();
@@ -251,10 +254,10 @@ fn read_listed(app: App, only_listed: bool) {
     });
 }
 
-/// Shows what the list can be limited to, or hides it.
+/// Shows or hides the values of the filter.
 pub(crate) fn toggle_facets(app: App) {
     let is_open = !app.list.facets_open.get_untracked();
-    // Who is in it comes back to the list.
+    // If the focus is on them, it returns to the list.
     if !is_open && dom::focused_in(filter::PANEL).is_some() {
         dom::focus("feed");
     }
@@ -262,7 +265,7 @@ pub(crate) fn toggle_facets(app: App) {
     app.stale.touch(Tag::Facets);
 }
 
-/// Counts the values of the filter, while somebody looks at them or a filter is on.
+/// Counts the values of the filter, while they are shown or a filter is on.
 pub(crate) fn count_facets(app: App) {
     let is_limited = !app.list.filter.with_untracked(Filter::is_empty);
     if !app.list.facets_open.get_untracked() && !is_limited {
@@ -294,7 +297,7 @@ pub(crate) fn select_newest(app: App) {
     }
 }
 
-/// Moves the selection by rows; with none, to the first.
+/// Moves the selection by rows; without a selection, to the first row.
 pub(crate) fn step(app: App, by: isize) {
     let (older, newer) = app
         .list
@@ -327,7 +330,7 @@ pub(crate) fn show_new(app: App) {
     app.list.show_top();
 }
 
-/// Shows the whole claim that is selected in its row, or puts it away.
+/// Shows the selected claim whole in its row, or cuts it again.
 pub(crate) fn toggle_row(app: App) {
     let selected = app.reading.selected.get_untracked();
     let now = app.list.expanded.get_untracked();
@@ -336,7 +339,7 @@ pub(crate) fn toggle_row(app: App) {
         .set(if now == selected { None } else { selected });
 }
 
-/// Whether the claim that is read is in the list.
+/// Whether the open claim is in the list.
 pub(crate) fn is_listed(app: App) -> bool {
     let selected = app.reading.selected.get();
     app.list
@@ -344,17 +347,17 @@ pub(crate) fn is_listed(app: App) -> bool {
         .with(|feed| feed.rows().iter().any(|it| Some(it.id) == selected))
 }
 
-/// Lists anew what a filter by evidence or by state leaves, which an entry cannot say by itself.
+/// Reloads a list that is filtered by evidence or by state, which no entry reports by itself.
 pub(crate) fn list_doubts_anew(app: App) {
     let asked = untrack(|| views::asked(app));
-    // By topic, what ends leaves the list by itself.
+    // In a list by topic, claims that end leave by themselves.
     let is_by_state = asked.ended.is_some() && !app.view.get_untracked().by_topic;
     if !asked.health.is_empty() || is_by_state {
         look::list_anew_later(app);
     }
 }
 
-/// The claim after this one in the list, or the one before.
+/// Returns the next claim in the list; for the last, the previous one.
 pub(crate) fn neighbour(app: App, id: EngramId) -> Option<EngramId> {
     let rows = rows(app);
     let at = rows.iter().position(|it| it.id == id)?;

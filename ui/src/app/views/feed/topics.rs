@@ -15,7 +15,7 @@ pub(super) struct TopicHeading {
     pub(super) count: usize,
 }
 
-/// In the order of the rows.
+/// The headings, in the order of the rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TopicHeadings(Vec<TopicHeading>);
 
@@ -40,13 +40,13 @@ impl TopicHeadings {
         self.0.binary_search_by_key(&row, |it| it.first_row).is_ok()
     }
 
-    /// Those that begin within these rows.
+    /// Returns the headings that begin within these rows.
     pub(super) fn within(&self, rows: &Range<usize>) -> impl Iterator<Item = &TopicHeading> {
         self.0.iter().filter(|it| rows.contains(&it.first_row))
     }
 }
 
-/// A topic for people; what has none is under a name of ours.
+/// The name of a topic as shown; engrams without one get a name of the window's own.
 pub(super) fn topic_name(topic: &str) -> String {
     match topic {
         "" => say::knowledge::NO_TOPIC.to_owned(),

@@ -31,13 +31,13 @@ pub(crate) fn Exhibits() -> impl IntoView {
     }
 }
 
-/// What holds, by topic.
+/// Shows what holds, by topic.
 fn known(app: App) {
     app.view.set(&VIEW);
     set::full(app);
 }
 
-/// What held when the last of these was stored.
+/// Shows what held when the last of these was stored.
 fn held(app: App, all: &[Arc<Engram>]) {
     app.view.set(&VIEW);
     let filter = Filter {
@@ -48,7 +48,7 @@ fn held(app: App, all: &[Arc<Engram>]) {
     app.reading.selected.set(all.first().map(|it| it.id));
 }
 
-/// The same, on its way.
+/// Shows the same while it is on its way.
 fn held_unread(app: App) {
     held(app, &[]);
     app.list.feed.update(EngramList::clear);

@@ -1,5 +1,5 @@
-//! What holds, by topic: the feed's list, of claims that hold alone. Or what held at a time that is past:
-//! then nothing can be changed, and a bar above says so until the person is back to now.
+//! What holds, by topic: the feed's list, limited to claims that hold. Or what held at a past time:
+//! then nothing can be changed, and a bar above says so until the person returns to now.
 
 #[cfg(feature = "gallery")]
 pub(crate) mod gallery;

@@ -1,4 +1,4 @@
-//! The time of which the knowledge is shown: now, or one that is past. In the past nothing is written.
+//! The time whose knowledge is shown: now, or a past time, while which nothing can be written.
 
 use engram_model::Filter;
 use jiff::Timestamp;
@@ -11,10 +11,10 @@ use crate::{
     words::say,
 };
 
-/// The id of the field of the time.
+/// The id of the field for the time.
 const FIELD: &str = "held-at";
 
-/// To the field of the time.
+/// Focuses the field for the time.
 pub(crate) fn choose_time(app: App) {
     if !untrack(|| VIEW.is_on(app)) {
         feed::limit(app, &VIEW, Filter::default(), true);
@@ -22,7 +22,7 @@ pub(crate) fn choose_time(app: App) {
     room::in_list(app, || dom::next_frame(|| dom::focus(FIELD)));
 }
 
-/// What held at a time; at a time that is not past yet, what holds.
+/// Shows what held at a time; if the time is not past yet, what holds.
 pub(crate) fn show_then(app: App, at: Option<Timestamp>) {
     let filter = if untrack(|| VIEW.is_on(app)) {
         app.list.filter.get_untracked()
@@ -30,7 +30,7 @@ pub(crate) fn show_then(app: App, at: Option<Timestamp>) {
         Filter::default()
     };
     let at = at.filter(|at| *at < dom::clock().now);
-    // All that is typed of a time is one step.
+    // All that is typed for one time is one step in the history.
     let is_step = at.is_none() || !untrack(|| app.list.is_past());
     let filter = Filter {
         held_at: at,
@@ -43,7 +43,7 @@ pub(crate) fn show_then(app: App, at: Option<Timestamp>) {
     });
 }
 
-/// Back to what holds now.
+/// Returns to what holds now.
 pub(crate) fn show_now(app: App) {
     if untrack(|| app.list.is_past()) {
         show_then(app, None);
@@ -51,7 +51,8 @@ pub(crate) fn show_now(app: App) {
     room::to_list(app);
 }
 
-/// Above the panes: of which time the knowledge is, and a field for another; loud while that is past.
+/// The bar above the panes: the time whose knowledge is shown, and a field for another; conspicuous
+/// while that time is past.
 #[component]
 pub(crate) fn When() -> impl IntoView {
     let app = App::here();
@@ -63,7 +64,7 @@ pub(crate) fn When() -> impl IntoView {
         Some(at) => say::knowledge::held(&app.clock.get().exactly(at)),
         None => say::knowledge::NOW.to_owned(),
     };
-    // While a time is typed it is none now and then; what there is stays until it is one.
+    // While a time is typed, it may be invalid for a moment; the list stays until it is valid.
     let choose = move |event: ev::Event| {
         if let Some(at) = moment(&event_target_value(&event), offset()) {
             show_then(app, Some(at));

@@ -1,4 +1,4 @@
-//! What a person answers, by a key or a button, and what comes of it.
+//! The answer that a person gives by a key or a button, and what follows.
 
 use engram_model::{DenyAnswer, EngramId, GrantAnswer, Refusal, RequestTold, ask};
 use leptos::{ev, prelude::*, task::spawn_local};
@@ -20,11 +20,11 @@ use crate::{
     words::{self, say},
 };
 
-/// The fields for the cap and for the reason.
+/// The ids of the fields for the cap and for the reason.
 pub(super) const CAP: &str = "cap";
 pub(super) const REASON: &str = "reason";
 
-/// Answers the open request, or takes the answer back.
+/// Answers the open request, or takes an answer back.
 pub(super) fn give(app: App, answer: Answer) {
     let Some(request) = untrack(|| state::open(app)) else {
         return;
@@ -64,7 +64,7 @@ pub(super) fn give(app: App, answer: Answer) {
     }
 }
 
-/// The agent is told why: a denial waits for the words.
+/// Makes a denial wait for its reason, which the agent reads.
 fn want_denial(app: App) {
     app.views.requests.wants_reason.set(true);
     room::in_detail(app, || dom::focus(REASON));
@@ -77,7 +77,7 @@ fn send_answer(
     cap_tokens: u32,
     why: Option<String>,
 ) {
-    // Pressed twice, it is said once.
+    // A second press sends nothing.
     if !app.batch.begin(say::requests::ANSWERING, 1) {
         return;
     }
@@ -108,21 +108,21 @@ fn send_answer(
     });
 }
 
-/// Takes a grant back.
+/// Revokes a grant.
 async fn revoke(app: App, id: String) -> Result<(), Refusal> {
     let revoked = app.ask(ask::RevokeGrant(id)).await;
     app.stale.touch(Tag::Requests);
     revoked.map(|_| ())
 }
 
-/// The grant with this id is taken back.
+/// Revokes the grant with this id.
 static UNGRANT: Way = Way {
     of: say::CLAIMS,
     take_back: |app, id| Box::pin(async move { revoke(app, id.to_string()).await.map(|()| None) }),
     then: |app, _, _| app.frame.say(say::requests::REVOKED, "", false),
 };
 
-/// Says what was answered; the next that waits opens.
+/// Reports what was answered, and opens the next request that waits.
 fn answered(app: App, request: &RequestTold, answer: Answer) {
     let all = app.views.requests;
     all.wants_reason.set(false);
@@ -146,7 +146,8 @@ fn answered(app: App, request: &RequestTold, answer: Answer) {
     if let Some(next) = next.filter(|_| is_open && answer != Answer::Revoke) {
         state::select(app, next);
     }
-    // What was written in is gone, or is the next one's: keys go on in the list.
+    // The field that had the focus is gone or belongs to the next request; keys continue in the
+    // list.
     dom::next_frame(move || {
         let is_in = |id: &str| dom::focused_in(id).is_some();
         if is_in(REASON) || is_in(CAP) || dom::is_nowhere() {
@@ -155,7 +156,7 @@ fn answered(app: App, request: &RequestTold, answer: Answer) {
     });
 }
 
-/// Says why an answer failed, beside its request; if another is open by now, at the lower edge.
+/// Shows why an answer failed: beside its request or, if another is open by now, at the lower edge.
 fn refuse_answer(app: App, id: &str, refusal: Refusal) {
     let all = app.views.requests;
     if all.inbox.open.get_untracked().as_deref() == Some(id) {
@@ -176,7 +177,7 @@ fn press(app: App, answer: Answer, name: &'static str, is_primary: bool) -> impl
     }
 }
 
-/// The answers that fit, with the cap and the reason that go with them.
+/// The answers that fit, with the fields for the cap and the reason.
 #[component]
 pub(super) fn Bar(current: Memo<Option<RequestTold>>) -> impl IntoView {
     let app = App::here();
@@ -201,7 +202,7 @@ pub(super) fn Bar(current: Memo<Option<RequestTold>>) -> impl IntoView {
     }
 }
 
-/// Keys of both fields: Enter answers, Escape leads back.
+/// Handles the keys of both fields: Enter answers, Escape returns to the pane.
 fn keys(app: App, answer: Answer) -> impl Fn(ev::KeyboardEvent) {
     move |event| {
         if event.is_composing() {
@@ -220,7 +221,7 @@ fn keys(app: App, answer: Answer) -> impl Fn(ev::KeyboardEvent) {
     }
 }
 
-/// The most tokens that a grant lets the agent read.
+/// The field for the most tokens that a grant lets the agent read.
 #[component]
 fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
     let app = App::here();
@@ -255,7 +256,7 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
     }
 }
 
-/// Why it is denied, for the agent to read.
+/// The field for the reason of a denial, which the agent reads.
 #[component]
 fn Reason(current: Memo<Option<RequestTold>>) -> impl IntoView {
     let app = App::here();

@@ -1,4 +1,4 @@
-//! One request: who asks, why and what for, the very lines, and what became of it.
+//! One request: who asks, why and what for, the exact lines, and what became of it.
 
 use engram_model::{EngramId, Pointer, RequestTold};
 use leptos::{html, prelude::*};
@@ -41,7 +41,7 @@ pub(super) fn Detail() -> impl IntoView {
     }
 }
 
-/// Rebuilt for another request only; changes to this one flow in.
+/// Rebuilt only for another request; changes to the same one are updated in place.
 #[component]
 fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
     let app = App::here();
@@ -50,7 +50,7 @@ fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
     let head = move || current.get().map(|it| head(&it, app.clock.get()));
     let pointer = current.get_untracked();
     let pointer = pointer.and_then(|it| it.pointer.parse::<Pointer>().ok());
-    // Lines that are marked belong to what they are shown for: ids of requests are written like an engram's.
+    // Lines that a person marks belong to the request: its id is written like an engram's.
     let card = pointer.zip(id.parse::<EngramId>().ok());
     let card =
         card.map(|(pointer, engram)| view! { <SourceCard engram index=0 pointer opens=true by_address=true /> });

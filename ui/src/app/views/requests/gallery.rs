@@ -84,7 +84,7 @@ pub(crate) fn all() -> Vec<RequestTold> {
     in_order(serde_json::from_value(all).unwrap_or_default())
 }
 
-/// The requests, this one open.
+/// Lists the requests and opens this one.
 fn show(app: App, number: usize) {
     set::status(app, 0);
     app.view.set(&VIEW);
@@ -96,13 +96,13 @@ fn show(app: App, number: usize) {
         .set(Some(format!("{number:026}")));
 }
 
-/// A denial waits for its reason.
+/// Shows a denial that waits for its reason.
 fn denying(app: App) {
     show(app, 801);
     app.views.requests.wants_reason.set(true);
 }
 
-/// An answer was refused.
+/// Shows a refused answer.
 fn answered_before(app: App) {
     show(app, 801);
     app.views.requests.answer_refused.set(Some(Refusal::new(
@@ -112,7 +112,7 @@ fn answered_before(app: App) {
     )));
 }
 
-/// Nobody asked for anything, or the list is on its way, or was refused.
+/// Shows a list that is empty, on its way, or refused.
 fn none(app: App) {
     set::status(app, 0);
     app.view.set(&VIEW);

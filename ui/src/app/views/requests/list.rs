@@ -1,4 +1,5 @@
-//! The list: those that wait, who waits longest first; then what was answered, last answers first.
+//! The list: first the waiting requests, longest wait first; then the answered ones, last answer
+//! first.
 
 use engram_model::{RequestState, RequestTold};
 use leptos::prelude::*;
@@ -117,7 +118,7 @@ fn Row(id: String) -> impl IntoView {
     }
 }
 
-/// Why, or that the words are gone.
+/// The reason, or a note that it was erased.
 pub(super) fn reason(request: &RequestTold) -> String {
     if request.reason.is_empty() {
         say::requests::ERASED.to_owned()

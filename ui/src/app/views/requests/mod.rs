@@ -1,5 +1,5 @@
-//! What agents asked to read beyond their budgets, as an inbox: who asks and why, with the very lines. One
-//! key grants with a cap, one denies; a grant is revoked until it is used.
+//! What agents asked to read beyond their budgets, as an inbox: who asks and why, with the exact
+//! lines. One key grants with a cap, another denies; a grant can be revoked until it is used.
 
 mod answer;
 mod detail;

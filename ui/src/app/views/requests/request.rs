@@ -5,19 +5,19 @@ use jiff::Timestamp;
 
 use crate::words::{self, say};
 
-/// The cap of a grant where the person sets no other (docs/design.md#grants-and-requests).
+/// The cap of a grant, in tokens, if the person sets no other (docs/design.md#grants-and-requests).
 pub const DEFAULT_CAP: u32 = 500;
-/// The largest that can be typed; the home may allow less.
+/// The largest cap that can be typed; the home may allow less.
 const MOST: u32 = 100_000;
 
-/// What a person answers.
+/// A person's answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The agent may read it once.
     Grant,
-    /// It may not.
+    /// The agent may not read it.
     Deny,
-    /// It may no more.
+    /// The agent may no longer read it.
     Revoke,
 }
 
@@ -31,7 +31,7 @@ impl Answer {
         }
     }
 
-    /// Whether it can be said of this request at this time.
+    /// Whether it can be given to this request at this time.
     pub fn fits(self, request: &RequestTold, now: Timestamp) -> bool {
         match self {
             Self::Grant | Self::Deny => request.state == RequestState::Waiting,
@@ -43,21 +43,21 @@ impl Answer {
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestStanding {
-    /// Nobody answered.
+    /// Not answered yet.
     Waiting,
     /// Granted, and not used yet.
     Open,
     /// Granted and used.
     Read,
-    /// Granted, and its time is over.
+    /// Granted, but expired.
     Expired,
-    /// Granted and taken back.
+    /// Granted, then revoked.
     Revoked,
     /// Denied.
     Denied,
 }
 
-/// What became of a request; the time of a grant passes without an entry in the journal.
+/// Returns what became of a request. A grant expires without an entry in the journal.
 pub fn standing(request: &RequestTold, now: Timestamp) -> RequestStanding {
     match (request.state, &request.grant) {
         (RequestState::Waiting, _) => RequestStanding::Waiting,
@@ -74,7 +74,7 @@ pub fn standing(request: &RequestTold, now: Timestamp) -> RequestStanding {
 }
 
 impl RequestStanding {
-    /// A word for it, and how it looks.
+    /// A word for it, and the word's CSS class.
     pub fn word(self) -> (&'static str, &'static str) {
         match self {
             Self::Waiting => (say::requests::state::WAITING, "word warn"),
@@ -87,8 +87,8 @@ impl RequestStanding {
     }
 }
 
-/// In the order of the list: who waits longest comes first, then what was answered last. A new one moves
-/// none that waits.
+/// Sorts requests as they are listed: the longest wait first, then the last answer first. A new
+/// request moves no waiting one.
 pub fn in_order(mut all: Vec<RequestTold>) -> Vec<RequestTold> {
     let answered = |it: &RequestTold| it.answer.as_ref().map_or(it.asked_at, |it| it.at);
     all.sort_by(|a, b| match (a.state, b.state) {
@@ -112,7 +112,7 @@ pub fn next_waiting(all: &[RequestTold], after: &str) -> Option<String> {
         .map(|it| it.id.clone())
 }
 
-/// A cap that somebody typed; none for what is no number of tokens.
+/// Parses a cap that somebody typed; none if it is not a number of tokens.
 pub fn cap(typed: &str) -> Option<u32> {
     let digits: String = typed
         .chars()
@@ -121,7 +121,7 @@ pub fn cap(typed: &str) -> Option<u32> {
     digits.parse().ok().filter(|it| (1..=MOST).contains(it))
 }
 
-/// What it wants to read, in a few words: the file and its lines.
+/// What a request wants to read, in a few words: the file and its lines.
 pub fn wanted(pointer: &str) -> String {
     if pointer.is_empty() {
         return say::requests::ERASED_SOURCE.to_owned();
@@ -139,7 +139,7 @@ pub fn wanted(pointer: &str) -> String {
     }
 }
 
-/// Who asks, by name.
+/// The name of the agent that asks.
 pub fn asker(request: &RequestTold) -> String {
     if request.label.is_empty() {
         words::visible(&request.agent.0)

@@ -1,4 +1,4 @@
-//! What is listed, what of it is read, and what the person writes of it.
+//! The listed requests, the open one, and what the person writes about it.
 
 use std::collections::HashMap;
 
@@ -19,10 +19,10 @@ use crate::{
     words::say,
 };
 
-/// What is written of one request and not sent.
+/// What is written about one request and not sent yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AnswerDraft {
-    /// The cap as it was typed; none where it was not touched.
+    /// The cap as it was typed; none if it was not touched.
     pub(super) cap: Option<String>,
     pub(super) reason: String,
 }
@@ -32,15 +32,15 @@ part! {
     pub(crate) struct Requests {
         anew {
             pub(crate) inbox: Inbox<String> = (),
-            /// What was read, in the order of the list; none until it comes.
+            /// The requests in the order of the list; none until they are read.
             pub(crate) known: RwSignal<Option<Vec<RequestTold>>> = None,
-            /// How many more there are.
+            /// How many requests the list leaves out.
             pub(super) omitted: RwSignal<Option<u64>> = None,
             /// Why the last answer failed.
             pub(crate) answer_refused: RwSignal<Option<Refusal>> = None,
-            /// Nothing written is lost before it is sent.
+            /// Drafts, kept until they are sent.
             drafts: RwSignal<HashMap<String, AnswerDraft>> = HashMap::new(),
-            /// A denial waits for its reason.
+            /// Whether a denial waits for its reason.
             pub(crate) wants_reason: RwSignal<bool> = false,
         }
         stays {}
@@ -48,7 +48,7 @@ part! {
 }
 
 impl Requests {
-    /// One of them, as it is now.
+    /// Returns a request, as it is now.
     pub(super) fn of(self, id: &str) -> Option<RequestTold> {
         let find = |all: &Vec<RequestTold>| all.iter().find(|it| it.id == id).cloned();
         self.known.with(|it| it.as_ref().and_then(find))
@@ -64,7 +64,7 @@ impl Requests {
             .update(|all| change(all.entry(id.to_owned()).or_default()));
     }
 
-    /// What was written of it was sent.
+    /// Drops the draft of a request, which was sent.
     pub(super) fn forget_draft(self, id: &str) {
         self.drafts.update(|all| {
             all.remove(id);
@@ -114,17 +114,17 @@ pub(crate) fn open(app: App) -> Option<RequestTold> {
     app.views.requests.of(&id)
 }
 
-/// What the open request wants to read.
+/// The pointer that the open request wants to read.
 pub(super) fn pointer(app: App, index: usize) -> Option<Pointer> {
     open(app).filter(|_| index == 0)?.pointer.parse().ok()
 }
 
-/// Opens a request, as each on the way through the list.
+/// Opens a request while moving through the list.
 pub(super) fn select(app: App, id: String) {
     turn_to(app, id, false);
 }
 
-/// Opens one that a person went to, which can be gone back from.
+/// Opens a request that the person chose; *back* returns from it.
 pub(super) fn go_to(app: App, id: String) {
     let was_covered = room::come_forward(app);
     if !turn_to(app, id, true) && was_covered {
@@ -132,7 +132,7 @@ pub(super) fn go_to(app: App, id: String) {
     }
 }
 
-/// Returns whether it was another one.
+/// Opens a request; returns whether it was another one.
 fn turn_to(app: App, id: String, is_step: bool) -> bool {
     let all = app.views.requests;
     let row = element_id(&id);
@@ -144,7 +144,7 @@ fn turn_to(app: App, id: String, is_step: bool) -> bool {
     is_other
 }
 
-/// Moves through the list by rows; the ends hold.
+/// Moves through the list by rows, clamped at the ends.
 pub(super) fn step(app: App, by: isize) {
     let all = app.views.requests;
     let ids: Vec<String> = all.known.with_untracked(|known| {
@@ -163,7 +163,7 @@ pub(super) fn fits(app: App, answer: Answer) -> bool {
     untrack(|| open(app)).is_some_and(|it| answer.fits(&it, now))
 }
 
-/// Does what a shared command means among requests alone.
+/// Runs a shared command that requests handle in their own way; returns whether they do.
 pub(super) fn act(app: App, act: Act) -> bool {
     let wants = app.views.requests.wants_reason;
     let leaves = act == Act::Back && wants.get_untracked();

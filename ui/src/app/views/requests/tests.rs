@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{VIEW, gallery, state};
 use crate::app::views::stage::Stage;
 
-/// Requests as an engine lists them: two wait, one is open to be read, one was denied.
+/// The requests as an engine lists them: two wait, one has an open grant, one was denied.
 fn requests_reply() -> Value {
     let all = gallery::all();
     let wanted = [801, 802, 803, 807].map(|it| format!("{it:026}"));
