@@ -31,10 +31,10 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
             .map_or(0, |it| it.client_width().max(0) as u32)
     };
     let width = move || {
-        let list = panes
+        let list = handle
             .try_get_untracked()
             .flatten()
-            .and_then(|it| it.first_element_child());
+            .and_then(|it| it.previous_element_sibling());
         list.map_or(LIST, |it| it.client_width().max(0) as u32)
     };
     // Reports the actual width to screen readers, whoever set it.
