@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use http::{Certificate, HttpOptions, HttpServer, Pages, http};
 pub use mcp::{Toolset, mcp_over, mcp_stdio};
 
-/// Takes a lock. Whoever panicked with it left nothing half done: what is behind one is changed at once.
+/// Takes a lock. A poisoned lock is safe to use: no change behind one is ever left half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
