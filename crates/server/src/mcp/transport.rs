@@ -50,7 +50,7 @@ type Outgoing = Option<(Vec<u8>, Option<OwnedSemaphorePermit>)>;
 enum QueuedLine {
     /// Kept unparsed: parsed, it would take many times the memory.
     Request(RequestId, Vec<u8>),
-    /// An answer of this transport's own.
+    /// An answer from the transport itself.
     Answer(Vec<u8>),
 }
 

@@ -1,4 +1,5 @@
-//! The `less_*` toolset (docs/design.md#the-bus-and-its-tools): six tools, under its names and with its codes.
+//! The `less_*` toolset (docs/design.md#the-bus-and-its-tools): six tools, with names and codes of
+//! their own.
 
 use engram_model::{Caller, Opening, Secret, ask};
 use engram_server::Toolset;
@@ -90,7 +91,7 @@ async fn a_child_asks_is_granted_and_reads_and_codes_begin_with_less() {
     let denied = ada.refused("less_deref_pointer", read.clone()).await;
     assert_eq!(denied["code"], "LESS_DEREF_DENIED");
     assert_eq!(denied["figures"]["repo_spans"]["limit"], 3);
-    // The same connection, by the other name
+    // The same connection, through the core tool
     let core = ada.refused("engram_deref", read.clone()).await;
     assert_eq!(core["code"], "DEREF_DENIED");
     let reason =

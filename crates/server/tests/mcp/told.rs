@@ -1,11 +1,12 @@
-//! What a model is told, held on to while the words get fewer, and that it is true.
+//! Checks that the descriptions for models keep their essential points as they get shorter, and
+//! that these are true.
 
 use engram_model::Limits;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Era, Ground, LEDGER, compiled};
 
-/// By tool (the empty name: by the instructions): what must be said, in words that may not get lost.
+/// By tool: the words that its description must keep. The empty name stands for the instructions.
 fn must_say() -> Vec<(&'static str, Vec<String>)> {
     let limits = Limits::default();
     let say = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
@@ -169,7 +170,7 @@ async fn a_person_can_read_it_all() {
     insta::assert_snapshot!("told", text);
 }
 
-/// A tool in lines: what it is called, what is said of it, each argument, and the reply.
+/// Renders a tool as lines: its name, its description, each argument, and the reply.
 fn read(tool: &Value) -> String {
     let mut hints: Vec<&str> = tool["annotations"]
         .as_object()
@@ -205,7 +206,7 @@ fn read(tool: &Value) -> String {
     lines.join("\n")
 }
 
-/// A type in words.
+/// Returns a type in words.
 fn kind(schema: &Value) -> String {
     if let Some(words) = schema["enum"].as_array() {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
