@@ -173,7 +173,11 @@ async fn an_input_that_ends_ends_the_server_though_nobody_reads() {
         )
         .await;
         ended.unwrap();
-        assert_eq!(read.load(Ordering::Relaxed), 1_000, "the server noticed the end");
+        assert_eq!(
+            read.load(Ordering::Relaxed),
+            1_000,
+            "the server noticed the end"
+        );
     });
     futures_util::future::join_all(ends).await;
 }

@@ -117,7 +117,11 @@ async fn again(served: &Served, stream: &mut TcpStream) -> u16 {
     stream.write_all(STATUS).await.unwrap();
     let mut text = Vec::new();
     loop {
-        assert_ne!(stream.read_buf(&mut text).await.unwrap(), 0, "the connection ended");
+        assert_ne!(
+            stream.read_buf(&mut text).await.unwrap(),
+            0,
+            "the connection ended"
+        );
         let text = String::from_utf8_lossy(&text);
         let Some((head, body)) = text.split_once("\r\n\r\n") else {
             continue;
