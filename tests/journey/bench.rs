@@ -175,7 +175,7 @@ fn measured(place: &Path, home: &str) -> (Figures, Vec<String>) {
     (figures, serde_json::from_value(listed).expect("rows"))
 }
 
-/// Measures the memory after so many minutes of writes.
+/// Measures the memory after `minutes` of writes.
 fn flooded(place: &Path, minutes: u64) -> Figures {
     let (dir, home) = (tempfile::tempdir().unwrap(), "few");
     let engram = Engram::of(dir.path(), &place.join(home), &place.join("repo"));

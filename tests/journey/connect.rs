@@ -1,5 +1,5 @@
-//! Connecting agents from the window, by keys and by mouse: the change is shown, written as shown, and
-//! undone the same way.
+//! Connecting agents from the window, by keys and by mouse: the window shows a change, writes
+//! exactly that, and undoes it in the same way.
 
 use std::{
     fs,

@@ -1,4 +1,5 @@
-//! The frame of the window: palette, keys, panes, settings, other repositories, links, a second start.
+//! The frame of the window: palette, keys, panes, settings, other repositories, links, another
+//! start.
 
 use std::{
     fs,

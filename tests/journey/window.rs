@@ -54,7 +54,7 @@ pub(crate) enum Place {
 pub struct Element(String);
 
 impl Window {
-    /// Opens `binary` with `args`. It knows of a user only `home` and `editor`.
+    /// Opens `binary` with `args`; `home` and `editor` are its only user settings.
     pub fn open(binary: &Path, args: &[String], home: &Path, editor: &Path) -> Self {
         let display = Display::start(home);
         // A pointer over the list would hold back new rows.

@@ -1,8 +1,8 @@
 //! Connects agents to a home and disconnects them. It shows the change to a configuration, and to
 //! the repository's advice to agents, and writes exactly that. The command and the window share it.
 //!
-//! Files are edited in place, so that comments, order and spacing survive. The home records each change, so
-//! that undo restores the file byte for byte.
+//! Files are edited in place, so that comments, order and spacing survive. The home records each
+//! change, so that undo restores the file byte for byte.
 //!
 //! **Never:** writes what was not shown, asks or prints anything, or knows its caller.
 

@@ -1,8 +1,8 @@
 //! The surfaces that other programs call: MCP over standard streams, and the local HTTP API of
 //! the dashboard. Both translate to the engine's one `Request` and back.
 //!
-//! **Never:** decides nothing (budgets, scopes, validation are the engine's), writes nothing but
-//! protocol messages to standard output, and listens unencrypted on nothing but the loopback interface.
+//! **Never:** decides anything (budgets, scopes, validation are the engine's), writes anything but
+//! protocol messages to standard output, or listens unencrypted beyond the loopback interface.
 
 mod asker;
 mod http;

@@ -16,7 +16,7 @@ use crate::{
     window::Window,
 };
 
-/// The condition that so many requests are listed as waiting, and so many as answered.
+/// The condition that `waiting` requests are listed as waiting, and `answered` as answered.
 fn listed(waiting: usize, answered: usize) -> String {
     let count =
         |state: &str| format!("document.querySelectorAll('[data-testid=request]{state}').length");

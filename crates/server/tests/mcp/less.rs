@@ -70,7 +70,8 @@ async fn six_tools_in_8_kb_beside_the_core() {
     assert_eq!(core.len(), 7);
 }
 
-/// Every read beyond the budget is blocked unless it is granted (docs/design.md#reads-stay-within-the-budget).
+/// Every read beyond the budget is blocked without a grant
+/// (docs/design.md#reads-stay-within-the-budget).
 #[tokio::test]
 async fn a_child_asks_is_granted_and_reads_and_codes_begin_with_less() {
     let ground = Ground::new();

@@ -1,4 +1,5 @@
-//! The description of the bus as an OpenAPI document, generated from the types that its calls take and answer.
+//! The description of the bus as an OpenAPI document, generated from the argument and answer types
+//! of its calls.
 
 use engram_model::{Limits, Refusal, Remedy};
 use schemars::{
