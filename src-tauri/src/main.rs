@@ -1,8 +1,8 @@
 //! The window: a Tauri shell that translates the page's calls to the engine's one `Request`, opens
 //! an editor when asked, and shows itself once there is something to see.
 //!
-//! **Never:** decides nothing that the engine decides; runs no shell; grants the page nothing but
-//! the commands of `permissions/window.toml`.
+//! **Never:** decides what the engine decides, runs a shell, or grants the page anything but the
+//! commands of `permissions/window.toml`.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 mod around;

@@ -1,7 +1,7 @@
 //! The `engram` command: translates argv to the engine's one `Request`, and the `Reply` to text or
 //! JSON. The person at the terminal is the user, who sees everything and has no budget.
 //!
-//! **Never:** decides nothing; links no webview; prints nothing but through `out.rs`.
+//! **Never:** decides anything, links a webview, or prints except through `out.rs`.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;

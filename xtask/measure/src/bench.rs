@@ -53,10 +53,10 @@ pub(crate) struct Bench {
     /// Measure instead what the gateway between agents costs; the brief over --many engrams (100,000)
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
     gateway: bool,
-    /// Count instead which pairs of claims are called conflicts, with --peer by two peers too
+    /// Count instead which pairs of claims are called conflicts; with --peer, by two peers too
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
     classes: bool,
-    /// Measure instead what requests take on clones that were made to cost much
+    /// Measure instead what requests cost on clones that are built to be expensive
     #[arg(long, conflicts_with_all = ["window", "pointers"])]
     hostile: bool,
     /// Measure instead writes and dereferences beside another build of engram

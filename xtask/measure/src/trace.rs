@@ -47,7 +47,7 @@ pub(crate) struct Trace {
     /// Where to write it
     #[arg(long, default_value = KEPT)]
     out: PathBuf,
-    /// Run nothing: hold the trace that is there to the bounds
+    /// Run nothing; check the existing trace against the limits
     #[arg(long)]
     check: bool,
 }

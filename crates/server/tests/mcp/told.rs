@@ -224,7 +224,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// Every argument of every tool, and arguments that are refused.
+/// Returns calls with every argument of every tool, and with arguments that are refused.
 fn documented(lineage: &Value) -> Vec<(&'static str, Value)> {
     vec![
         ("engram_status", json!({})),
@@ -307,7 +307,8 @@ async fn all_arguments_are_taken_and_no_others() {
     }
 }
 
-/// The optional parts of replies come too; [`Client::call`] checks each against its schema.
+/// Replies also have their optional parts here; [`Client::call`] checks each reply against its
+/// schema.
 #[tokio::test]
 async fn what_replies_add_is_told_as_well() {
     let ground = Ground::new();
