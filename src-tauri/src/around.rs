@@ -1,4 +1,4 @@
-//! What the page may call about the window itself: settings, the log, repositories, links.
+//! The page's commands about the window itself: settings, the log, repositories, links.
 
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,13 @@ use crate::{
     window,
 };
 
-/// What the person chose before.
+/// Returns the stored settings.
 #[tauri::command]
 pub(crate) async fn settings(shell: State<'_, Shell>) -> Result<Settings, Refusal> {
     Ok(settings::read(shell.home()))
 }
 
-/// Keeps the settings; the zoom applies even if they cannot be kept.
+/// Stores the settings; the zoom applies even if they cannot be stored.
 #[tauri::command]
 pub(crate) async fn keep_settings(
     shell: State<'_, Shell>,
@@ -33,7 +33,7 @@ pub(crate) async fn keep_settings(
     settings::keep(shell.home(), &settings)
 }
 
-/// Editors of this machine, and where the log is.
+/// Returns the editors of this machine and the path of the log.
 #[tauri::command]
 pub(crate) async fn surroundings(shell: State<'_, Shell>) -> Result<Surroundings, Refusal> {
     let (editor, overruled_by) = editor::Choice::here(shell.home()).told();
@@ -73,7 +73,7 @@ pub(crate) async fn open_log(shell: State<'_, Shell>) -> Result<String, Refusal>
     editor::open(&place, &editor::Choice::here(home))
 }
 
-/// Repositories that are open or were before, with what is known about each.
+/// Returns the repositories that are or were open, with what is known about each.
 #[tauri::command]
 pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>, Refusal> {
     let list = |shell: &Shell| {
@@ -98,7 +98,7 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
     shell.blocking(list).await
 }
 
-/// Repositories that agents use and the window never opened.
+/// Returns repositories that agents use and the window never opened.
 fn of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
     let places = shell
         .engine()
@@ -116,7 +116,7 @@ fn of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
     new.take(room).map(|it| recent::about(&it)).collect()
 }
 
-/// The repositories open in the window, once something has changed since these.
+/// Returns the repositories open in the window, once they have changed since `after`.
 #[tauri::command]
 pub(crate) async fn opened(shell: State<'_, Shell>, after: u64) -> Result<OpenedReply, Refusal> {
     let news = shell.news(after).await;
@@ -129,7 +129,7 @@ pub(crate) async fn opened(shell: State<'_, Shell>, after: u64) -> Result<Opened
     shell.blocking(list).await
 }
 
-/// What is known about a repository that is open in the window.
+/// Returns what is known about a repository that is open in the window.
 fn about(open: &OpenRepository) -> Recent {
     let recent = Recent {
         is_front: open.is_front,
@@ -139,7 +139,7 @@ fn about(open: &OpenRepository) -> Recent {
     counted(repositories::status_of(&open.engine), recent)
 }
 
-/// What is known about one that is not.
+/// Returns the status of a repository that is not open.
 fn status_of(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
     let engine = Engine::open(Options {
         home: home.to_owned(),
@@ -152,12 +152,14 @@ fn status_of(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
 fn counted(status: Result<StatusReply, Refusal>, mut recent: Recent) -> Recent {
     match status {
         Ok(status) => recent.holding = Some((status.engrams, status.drifted)),
-        Err(refusal) => tracing::info!(path = recent.path, %refusal, "not counted"),
+        Err(refusal) => {
+            tracing::info!(path = recent.path, %refusal, "cannot read the status of a repository")
+        }
     }
     recent
 }
 
-/// Brings a repository in front: requests are about that one then. Returns its root.
+/// Brings a repository to the front, so that requests are about it. Returns its root.
 #[tauri::command]
 pub(crate) async fn open_repository(
     shell: State<'_, Shell>,
@@ -172,7 +174,7 @@ pub(crate) async fn open_repository(
     shell.blocking(bring).await
 }
 
-/// The folder at a path that a person typed, or that a link named.
+/// Checks that a path, which a person typed or a link named, is a folder.
 fn folder_at(path: &str) -> Result<&Path, Refusal> {
     let folder = Path::new(path);
     let (wrong, next) = if !folder.is_absolute() {
@@ -225,7 +227,7 @@ pub(crate) async fn close_repository(shell: State<'_, Shell>, path: String) -> R
     shell.blocking(close).await
 }
 
-/// Passes what other programs send to the page, from now on.
+/// From now on, passes the page what other programs send.
 #[tauri::command]
 pub(crate) async fn follow_handed(
     shell: State<'_, Shell>,

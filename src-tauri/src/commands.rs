@@ -1,4 +1,4 @@
-//! What the page may call. Each is in `permissions/window.toml`.
+//! The page's commands. `permissions/window.toml` lists each of them.
 
 use std::{path::Path, sync::Arc};
 
@@ -12,13 +12,13 @@ use tauri::{
 
 use crate::{editor, shell::Shell, window};
 
-/// Requests that change nothing.
+/// Answers a request that changes nothing.
 #[tauri::command]
 pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Response, Refusal> {
     take(&shell, Call::Read, request).await
 }
 
-/// Requests that change something.
+/// Answers a request that changes something.
 #[tauri::command]
 pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<Response, Refusal> {
     take(&shell, Call::Change, request).await
@@ -32,7 +32,7 @@ async fn take(shell: &Shell, call: Call, request: Request) -> Result<Response, R
         .map(Response::new)
 }
 
-/// JSON sent as bytes: the page parses them itself, and JavaScript creates no objects.
+/// Returns JSON as bytes, which the page parses itself; JavaScript creates no objects for them.
 fn json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
     serde_json::to_vec(value).map_err(|error| {
         Refusal::new(
@@ -52,15 +52,15 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
             let (sender, coming) = channel(1);
             let mut sender = Some(sender);
             let send = move |entries: Vec<Entry>| match json(&entries) {
-                // A page that is gone takes no more; its successor subscribes again.
+                // A page that is gone receives nothing; its successor subscribes again.
                 Ok(json) => {
                     let sent = sender.as_ref().map(|it| it.blocking_send(json).is_ok());
                     tracing::trace!(?sent, "entries for the page");
                 }
-                // It must not miss any: once the sender is gone it notices, and asks for them
-                // again.
+                // The page must not miss an entry: it notices that the sender is gone, and asks for
+                // the entries again.
                 Err(refusal) => {
-                    tracing::error!(%refusal, "entries for the page");
+                    tracing::error!(%refusal, "cannot send entries to the page");
                     sender = None;
                 }
             };
@@ -71,8 +71,8 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
         .await
 }
 
-/// The entries that arrived, once there are any; then the page asks again. A message to a Tauri
-/// channel would be a script, and WebKit keeps each of those.
+/// Returns the entries that arrived, waiting for the first; then the page asks again. A message to
+/// a Tauri channel would be a script, and WebKit keeps each of those.
 #[tauri::command]
 pub(crate) async fn entries(shell: State<'_, Shell>) -> Result<Response, Refusal> {
     shell.entries().await.map(Response::new)
@@ -101,8 +101,8 @@ pub(crate) async fn open_editor(
         .await
 }
 
-/// There is something to paint. The page says so before the first frame: WebKit draws none for a
-/// hidden window, which this one is until now.
+/// Reports that there is something to paint. The page calls it before the first frame: WebKit draws
+/// none for a hidden window, and this window is hidden until now.
 #[tauri::command]
 pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Result<(), Refusal> {
     tracing::info!("the page is ready");
@@ -116,7 +116,7 @@ pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Res
     Ok(())
 }
 
-/// Nothing is opened that is not what the claim rests on.
+/// Refuses to open a file that no longer holds the claim's evidence.
 fn only_in_the_past() -> Refusal {
     Refusal::new(
         Code::PointerNotFound,
@@ -149,7 +149,7 @@ mod tests {
     use super::take;
     use crate::shell::Shell;
 
-    /// The table of requests, as the page sends it.
+    /// Each row of the table of requests works through its own command alone.
     #[test]
     fn each_request_is_taken_by_its_own_call_alone() {
         for terms in Request::TABLE {
@@ -187,7 +187,7 @@ mod tests {
                 .unwrap();
             assert!(refused.hint.contains(right.name()), "{}", terms.name);
             let answer = block_on(take(&shell, right, request));
-            // The user has no need of what only agents ask.
+            // The user may not send requests that are for agents only.
             let is_refused = terms.who == Who::Agent;
             assert_eq!(
                 answer.is_err(),

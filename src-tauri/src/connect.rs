@@ -37,7 +37,7 @@ pub(crate) async fn connect(
     undo: bool,
     shown: Option<String>,
 ) -> Result<ConnectReply, Refusal> {
-    /// Two calls at once must see each other's file.
+    /// Two calls at once must see each other's changes.
     static ONE: Mutex<()> = Mutex::new(());
     let take = move |shell: &Shell| {
         let place = place(shell)?;
@@ -52,7 +52,7 @@ pub(crate) async fn connect(
     shell.blocking(take).await
 }
 
-/// The home of this window, and the repository in front.
+/// Returns this window's home and the repository in front.
 fn place(shell: &Shell) -> Result<ConnectTarget, Refusal> {
     let project = shell.status()?.project;
     Ok(ConnectTarget {
@@ -61,7 +61,7 @@ fn place(shell: &Shell) -> Result<ConnectTarget, Refusal> {
     })
 }
 
-/// The `engram` installed with this window, else the one that a shell would start.
+/// Returns the `engram` installed with this window, otherwise the one that a shell would start.
 fn program() -> Result<String, Refusal> {
     let own = std::env::current_exe().and_then(|it| it.canonicalize());
     let beside = own.map(|it| it.with_file_name(NAME)).ok();

@@ -21,7 +21,7 @@ pub(crate) use known::installed;
 use known::terminal_of;
 use programs::{found_in, program_of, search};
 
-/// A file in the working tree, and a line of it.
+/// A file in the working tree, and a line in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EditorLocation {
     root: PathBuf,
@@ -69,14 +69,14 @@ impl EditorLocation {
     }
 }
 
-/// A command line that is to be run in a tree.
+/// Prepares a command line to run in a tree.
 fn in_tree(words: &[String], folders: &OsStr, root: &Path) -> Result<Command, Refusal> {
     let (program, arguments) = words.split_first().ok_or_else(none_found)?;
     let mut command = Command::new(program_of(program, folders, root)?);
     command
         .args(arguments)
         .current_dir(root)
-        // For what it starts in its turn: a terminal the editor, a script its interpreter.
+        // For the programs that it starts: a terminal's editor, a script's interpreter.
         .env("PATH", folders)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -96,7 +96,7 @@ pub(crate) fn open(location: &EditorLocation, choice: &Choice) -> Result<String,
     );
     let terminal = terminal_of(named.as_deref(), |it| found_in(it, &folders).is_some());
     let (words, name) = choice.command(location, terminal)?;
-    // A terminal would start it in the tree.
+    // A terminal would start the editor in the tree, so check the editor itself.
     for editor in choice.words()?.iter().take(1) {
         program_of(editor, &folders, &location.root)?;
     }
@@ -113,11 +113,11 @@ pub(crate) fn open(location: &EditorLocation, choice: &Choice) -> Result<String,
     std::thread::spawn(move || match child.wait() {
         Ok(status) => {
             if !status.success() {
-                tracing::warn!(editor = who, %status, "the editor ended with an error");
+                tracing::warn!(editor = who, %status, "the editor failed");
             }
             let _ = tell.send(status);
         }
-        Err(error) => tracing::warn!(editor = who, %error, "the editor cannot be waited for"),
+        Err(error) => tracing::warn!(editor = who, %error, "cannot wait for the editor"),
     });
     match told.recv_timeout(AT_ONCE) {
         Ok(status) if !status.success() => Err(Refusal::new(
@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    /// As where somebody works on programs of their own: `PATH=node_modules/.bin:$PATH`.
+    /// `PATH=node_modules/.bin:$PATH`, as developers may set it.
     #[cfg(unix)]
     #[test]
     fn no_program_of_the_repository_is_started() {

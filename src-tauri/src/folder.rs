@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use engram_model::Refusal;
 use tauri::WebviewWindow;
 
-/// Whether there is such a dialog.
+/// Whether this system has a folder dialog.
 pub(crate) const CAN_PICK: bool = cfg!(target_os = "linux");
 
-/// Shows it over the window; none if the person cancels.
+/// Shows the dialog over the window; returns none if the person cancels.
 #[cfg(target_os = "linux")]
 pub(crate) async fn pick(window: &WebviewWindow) -> Result<Option<PathBuf>, Refusal> {
     let (tell, told) = tokio::sync::oneshot::channel();
@@ -21,11 +21,11 @@ pub(crate) async fn pick(window: &WebviewWindow) -> Result<Option<PathBuf>, Refu
             "Enter the path instead.",
         )
     })?;
-    // A dialog that is replaced chooses nothing.
+    // A dialog that another one replaced returns nothing.
     Ok(told.await.ok().flatten())
 }
 
-/// Chooses nothing.
+/// Returns none.
 #[cfg(not(target_os = "linux"))]
 pub(crate) async fn pick(_window: &WebviewWindow) -> Result<Option<PathBuf>, Refusal> {
     Ok(None)
@@ -43,7 +43,7 @@ mod linux {
     use tokio::sync::oneshot::Sender;
 
     thread_local! {
-        /// The dialog on the screen; it belongs to the main thread and closes with this.
+        /// The dialog on the screen. It belongs to the main thread, and closes when dropped.
         static SHOWN: RefCell<Option<FileChooserNative>> = const { RefCell::new(None) };
     }
 
@@ -60,7 +60,7 @@ mod linux {
         dialog.connect_response(move |dialog, response| {
             let chosen = (response == ResponseType::Accept).then(|| dialog.filename());
             if let Some(tell) = tell.take() {
-                // A closed page waits for nothing.
+                // A page that was closed no longer waits.
                 let _ = tell.send(chosen.flatten());
             }
         });

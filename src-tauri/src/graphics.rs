@@ -1,4 +1,4 @@
-//! The web view's environment variables, and recovery when the page's process dies.
+//! The web view's environment variables, and what to do when the page's process dies.
 
 #[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
@@ -11,13 +11,13 @@ const SAFE: &[(&str, &str)] = &[
     ("LIBGL_ALWAYS_SOFTWARE", "1"),
 ];
 
-/// Stops its memory monitor, which reads its memory map twice a minute and is all that runs at
-/// rest (docs/benchmarks.md). The page's memory is bounded anyway.
+/// Stops WebKit's memory monitor, which reads its memory map twice a minute and is the only work of
+/// an idle window (docs/benchmarks.md). The page's memory is bounded anyway.
 #[cfg(target_os = "linux")]
 const QUIET: (&str, &str) = ("WEBKIT_DISABLE_MEMORY_PRESSURE_MONITOR", "1");
 
-/// Sets up the Linux web view; `safely` means without the graphics card. Other systems' web
-/// views need nothing.
+/// Sets up the Linux web view; `safely` means without the graphics card. Web views of other systems
+/// need no setup.
 ///
 /// # Safety
 /// Only while this process has one thread.
@@ -32,7 +32,7 @@ pub(crate) unsafe fn prepare(safely: bool) {
         let safe = SAFE.iter().filter(|_| safely);
         let quiet = std::iter::once(&QUIET).filter(|it| std::env::var_os(it.0).is_none());
         for (name, value) in safe.chain(quiet) {
-            // SAFETY: the caller guarantees that nobody else reads or writes the environment.
+            // SAFETY: the caller guarantees that no other thread reads or writes the environment.
             unsafe { std::env::set_var(name, value) };
         }
     }
@@ -60,20 +60,20 @@ pub(crate) fn start_safely() -> std::io::Result<()> {
         .map(|_| ())
 }
 
-/// A page that dies this often within a minute is not helped by reloading.
+/// The number of deaths within a minute after which reloading no longer helps.
 #[cfg(target_os = "linux")]
 const DEATHS: usize = 3;
 #[cfg(target_os = "linux")]
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// When the page died recently.
+/// The times of recent deaths of the page.
 #[cfg(target_os = "linux")]
 #[derive(Default)]
 struct Deaths(Vec<Instant>);
 
 #[cfg(target_os = "linux")]
 impl Deaths {
-    /// Counts a death; true if it was one too many.
+    /// Counts a death; returns true if it was one too many.
     fn are_too_many(&mut self, now: Instant) -> bool {
         self.0.retain(|it| now.duration_since(*it) < MINUTE);
         self.0.push(now);
@@ -81,8 +81,8 @@ impl Deaths {
     }
 }
 
-/// Reloads a page whose process died after it had come up. If it never came up, or keeps dying,
-/// tells the user what to try instead.
+/// Reloads a page whose process died after the page had come up. If the page never came up, or
+/// keeps dying, tells the user what to try instead.
 #[cfg(target_os = "linux")]
 pub(crate) fn follow_web_process(
     window: &tauri::WebviewWindow,

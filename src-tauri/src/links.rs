@@ -1,11 +1,11 @@
-//! `engram://` links: whether the system opens them with this window, and making it do so. On
-//! systems other than Linux, the installer does that.
+//! `engram://` links: whether the system opens them with this window, and how to make it do so. On
+//! systems other than Linux, the installer sets this up.
 
 use std::path::Path;
 
 use engram_model::{Code, Refusal};
 
-/// Whether links in other programs open this one; none if the system cannot be asked.
+/// Whether links in other programs open this window; none if the system cannot tell.
 pub(crate) fn come_here() -> Option<bool> {
     #[cfg(target_os = "linux")]
     return Some(linux::come_here());
@@ -13,7 +13,7 @@ pub(crate) fn come_here() -> Option<bool> {
     None
 }
 
-/// Makes the system do so; `home` if it is not the default one.
+/// Makes the system open links with this window. Pass `home` if it is not the default one.
 pub(crate) fn bring_here(home: Option<&Path>) -> Result<(), Refusal> {
     #[cfg(target_os = "linux")]
     let done = linux::bring_here(home);

@@ -1,4 +1,4 @@
-//! The log of the window: a file for each day in the home's `logs`, a week of them.
+//! The window's log: one file per day in the home's `logs`, for a week.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use tracing_appender::{
 };
 use tracing_subscriber::EnvFilter;
 
-/// The newest file of the log, or the folder where there is none.
+/// Returns the newest log file, or the folder if there is none.
 pub(crate) fn newest(home: &Path) -> PathBuf {
     let folder = home.join("logs");
     let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -16,7 +16,7 @@ pub(crate) fn newest(home: &Path) -> PathBuf {
         let name = path.file_name().and_then(|it| it.to_str());
         name.is_some_and(|it| it.starts_with("window.") && it.ends_with(".log"))
     });
-    // The day is in the name.
+    // The file names contain the day.
     ours.max().unwrap_or(folder)
 }
 

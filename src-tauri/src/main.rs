@@ -1,8 +1,8 @@
 //! The window: a Tauri shell that translates the page's calls to the engine's one `Request`, opens
 //! an editor when asked, and shows itself once there is something to see.
 //!
-//! **Never:** decides nothing that the engine decides; runs no shell; grants the page nothing but
-//! the commands of `permissions/window.toml`.
+//! **Never:** decides what the engine decides, runs a shell, or grants the page anything but the
+//! commands of `permissions/window.toml`.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 mod around;
@@ -65,14 +65,14 @@ fn main() -> ExitCode {
     unsafe {
         graphics::prepare(cli.safe_graphics);
     }
-    // Before anything that may log.
+    // Before any code that may log.
     let _log = log::start(&home);
     let from = std::env::current_dir().unwrap_or_else(|_| home.clone());
     let named = cli
         .repo
         .clone()
         .map(|it| std::path::absolute(&it).unwrap_or(it));
-    // A start in a repository asks for that one, unless a link names another.
+    // A start in a repository asks for that repository, unless it also has a link.
     let around = || match cli.link {
         None => engram_engine::repository_around(&from),
         Some(_) => None,
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
         StartOutcome::Handed => return ExitCode::SUCCESS,
         StartOutcome::First(door) => door,
     };
-    // Without a name of one, GTK does not return; without a server behind it, Tauri panics.
+    // GTK does not return if no display is named; Tauri panics if no server is behind the name.
     #[cfg(target_os = "linux")]
     if !["WAYLAND_DISPLAY", "DISPLAY"]
         .iter()

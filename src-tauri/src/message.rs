@@ -1,5 +1,5 @@
-//! A native message for a blank window: the page cannot say so, and someone who started it from
-//! a launcher does not see a terminal.
+//! A native message for a blank window: the page cannot report the problem, and someone who started
+//! the window from a launcher sees no terminal.
 
 use std::cell::RefCell;
 
@@ -11,11 +11,11 @@ use crate::graphics;
 const TITLE: &str = "Engram: blank window";
 
 thread_local! {
-    /// The message on the screen; only the main thread has one.
+    /// The message on the screen, which only the main thread has.
     static SHOWN: RefCell<Option<MessageDialog>> = const { RefCell::new(None) };
 }
 
-/// Shows it beside the window; if waiting does not help, closing it ends the program.
+/// Shows the message beside the window. If waiting does not help, closing it ends the program.
 pub(crate) fn show(window: &WebviewWindow, what: &str, why: &str, can_wait: bool) {
     let (parent, what, why) = (window.clone(), what.to_owned(), why.to_owned());
     on_main_thread(window, move || {
@@ -51,7 +51,7 @@ pub(crate) fn show(window: &WebviewWindow, what: &str, why: &str, can_wait: bool
     });
 }
 
-/// Hides it: the page came up after all.
+/// Hides the message, because the page came up after all.
 pub(crate) fn hide(window: &WebviewWindow) {
     on_main_thread(window, || {
         if let Some(dialog) = SHOWN.with_borrow_mut(Option::take) {
@@ -60,13 +60,13 @@ pub(crate) fn hide(window: &WebviewWindow) {
     });
 }
 
-/// Does what the person chose; closing only the message means waiting, if that can help.
+/// Does what the person chose. Closing only the message means waiting, if that can help.
 fn answer(app: &AppHandle, response: ResponseType, can_wait: bool) {
     match response {
         ResponseType::Accept => match graphics::start_safely() {
             Ok(()) => app.exit(0),
             Err(error) => {
-                tracing::error!(%error, "the window could not be started again");
+                tracing::error!(%error, "cannot restart the window");
                 app.exit(1);
             }
         },
@@ -77,6 +77,6 @@ fn answer(app: &AppHandle, response: ResponseType, can_wait: bool) {
 
 fn on_main_thread(window: &WebviewWindow, work: impl FnOnce() + Send + 'static) {
     if let Err(error) = window.run_on_main_thread(work) {
-        tracing::error!(%error, "the message cannot be shown");
+        tracing::error!(%error, "cannot show the message");
     }
 }

@@ -1,5 +1,4 @@
-//! A notification of the desktop for each request that begins to wait, where the person turned that
-//! on.
+//! Shows a desktop notification for each new request that waits, if the person turned that on.
 
 use std::{
     collections::BTreeSet,
@@ -20,11 +19,11 @@ use gtk::{
 
 use crate::settings;
 
-/// Most that are shown of one moment; the window lists the others.
+/// The maximum number of notifications at one moment; the window lists the others.
 const MOST: usize = 3;
-/// Most characters of what an agent says.
+/// The maximum length of an agent's text, in characters.
 const LONGEST: usize = 200;
-/// Longest wait for the desktop, in milliseconds.
+/// The longest wait for the desktop, in milliseconds.
 const PATIENCE: i32 = 2_000;
 
 const NAME: &str = "org.freedesktop.Notifications";
@@ -39,7 +38,7 @@ fn session() -> Result<DBusConnection, glib::Error> {
     gio::bus_get_sync(BusType::Session, Cancellable::NONE)
 }
 
-/// Tells of what begins to wait from now on, for as long as the subscription lasts.
+/// Notifies of each request that begins to wait, for as long as the subscription lasts.
 pub(crate) fn follow(engine: &Arc<Engine>, home: &Path) -> Result<Subscription, Refusal> {
     let head = engine.ask(&Caller::User, ask::Status)?.head;
     let mut known = waiting(engine)?.into_iter().map(|it| it.id).collect();
@@ -62,14 +61,15 @@ fn waiting(engine: &Engine) -> Result<Vec<RequestTold>, Refusal> {
     Ok(reply.requests)
 }
 
-/// Shows what waits and was not shown before. A desktop that cannot show it changes nothing else.
+/// Shows waiting requests that were not shown before. If the desktop cannot show them, only a
+/// warning is logged.
 fn tell_new(engine: &Weak<Engine>, known: &mut BTreeSet<String>) {
     let Some(engine) = engine.upgrade() else {
         return;
     };
     let all = match waiting(&engine) {
         Ok(all) => all,
-        Err(refusal) => return tracing::warn!(%refusal, "nobody is told what waits"),
+        Err(refusal) => return tracing::warn!(%refusal, "cannot read the waiting requests"),
     };
     let new = all.iter().filter(|it| !known.contains(&it.id));
     let new: Vec<(String, String)> = new.take(MOST).map(words).collect();
@@ -79,12 +79,12 @@ fn tell_new(engine: &Weak<Engine>, known: &mut BTreeSet<String>) {
         new.iter().try_for_each(show)
     });
     if let Err(error) = shown {
-        tracing::warn!(%error, "the desktop shows no notification");
+        tracing::warn!(%error, "cannot show a notification");
     }
 }
 
-/// What is shown of one: who asks for what, and why. An agent's words are data: short, and on one
-/// line.
+/// Returns the title and text for one request: who asks for what, and why. An agent's words are
+/// data, so they are shortened to one line.
 fn words(request: &RequestTold) -> (String, String) {
     let pointer = request.pointer.parse::<Pointer>();
     let wanted = pointer.map_or_else(|_| request.pointer.clone(), |it| it.label());
@@ -105,9 +105,9 @@ fn plain(text: &str) -> String {
     shorten(&line, LONGEST).to_string()
 }
 
-/// Hands one to the desktop.
+/// Passes a notification to the desktop.
 fn show(desktop: &DBusConnection, title: &str, text: &str) -> Result<(), glib::Error> {
-    // Where the desktop reads markup, an agent's words must be none.
+    // If the desktop reads markup, the agent's words are escaped.
     let can = call(desktop, "GetCapabilities", None, "(as)")?;
     let can: Vec<String> = can.child_value(0).get().unwrap_or_default();
     let text = if can.iter().any(|it| it == "body-markup") {
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// A bus of its own, and what a desktop was asked to show on it.
+    /// A D-Bus of its own, and what a desktop on it was asked to show.
     struct Desktop {
         bus: Child,
         address: String,
@@ -234,7 +234,7 @@ mod tests {
                     connection
                         .register_object(PLACE, &interface, answer, nothing, never)
                         .unwrap();
-                    // Nobody is told of the name's end: gio panics where the bus goes first.
+                    // Do not watch the name: gio panics if the bus ends first.
                     let wanted = (NAME, 0u32).to_variant();
                     let bus = "org.freedesktop.DBus";
                     let flags = gio::DBusCallFlags::NONE;

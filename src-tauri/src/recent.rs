@@ -1,5 +1,5 @@
-//! Repositories that were open before: `recent.json` in the home, the newest first; and `opened.json`,
-//! those that are open in the window.
+//! `recent.json` in the home lists the repositories that were open before, newest first;
+//! `opened.json` lists those open in the window.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use crate::settings::LARGEST;
 
 const RECENT: &str = "recent.json";
 const OPENED: &str = "opened.json";
-/// Most that are remembered.
+/// The maximum number of repositories remembered.
 pub(crate) const MOST: usize = 12;
 
-/// Those that are still there.
+/// Returns those that still exist.
 pub(crate) fn read(home: &Path) -> Vec<Recent> {
     paths(home, RECENT)
         .into_iter()
@@ -21,7 +21,7 @@ pub(crate) fn read(home: &Path) -> Vec<Recent> {
         .collect()
 }
 
-/// One of which only the path is known.
+/// Describes a repository by its path alone.
 pub(crate) fn about(path: &Path) -> Recent {
     Recent {
         name: path
@@ -34,19 +34,19 @@ pub(crate) fn about(path: &Path) -> Recent {
     }
 }
 
-/// Those that are open in the window.
+/// Stores which repositories are open in the window.
 pub(crate) fn keep_opened(home: &Path, all: &[PathBuf]) {
     keep(home, OPENED, all);
 }
 
-/// Those that were open when the window was closed, and are still there.
+/// Returns the repositories that were open when the window was closed and still exist.
 pub(crate) fn opened(home: &Path) -> Vec<PathBuf> {
     let mut all = paths(home, OPENED);
     all.retain(|it| it.exists());
     all
 }
 
-/// Remembers one as the newest.
+/// Remembers a repository as the newest.
 pub(crate) fn remember(home: &Path, path: &Path) {
     let mut all = paths(home, RECENT);
     all.retain(|it| it != path);
@@ -57,16 +57,16 @@ pub(crate) fn remember(home: &Path, path: &Path) {
 
 fn keep(home: &Path, file: &str, all: &[PathBuf]) {
     let Ok(text) = serde_json::to_string(all) else {
-        return; // a path that is not text is not remembered
+        return; // a path that is not UTF-8 is not remembered
     };
     if let Err(error) = engram_engine::keep_file(home, file, &text) {
-        tracing::warn!(%error, file, "not remembered");
+        tracing::warn!(%error, file, "cannot remember the repositories");
     }
 }
 
 fn paths(home: &Path, file: &str) -> Vec<PathBuf> {
     let text = engram_engine::read_file(&home.join(file), LARGEST).unwrap_or_default();
-    // A damaged file remembers nothing.
+    // A damaged file counts as empty.
     serde_json::from_str(&text).unwrap_or_default()
 }
 

@@ -1,6 +1,5 @@
-//! The repositories that are open in this window, each with an engine of its own: one in front,
-//! which requests are about, and others behind it, which are followed too and whose changes are
-//! counted.
+//! The repositories that are open in this window, each with its own engine. Requests are about the
+//! one in front; the window follows those behind it too, and counts what arrives there.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,28 +13,28 @@ use engram_engine::{Engine, Options, Subscription};
 use engram_model::{Caller, Code, Entry, Refusal, StatusReply, ask};
 use tokio::sync::watch;
 
-/// Counts the changes among them; whoever shows them waits for it.
+/// A counter of changes to the open repositories. The page waits for it to rise.
 pub(crate) type News = Arc<watch::Sender<u64>>;
 
-/// All of them, in the order in which they were opened.
+/// All open repositories, in the order in which they were opened.
 pub(crate) struct OpenRepositories {
     /// Never empty; `front` is within it.
     all: Vec<Repository>,
     front: usize,
-    /// Roots of those that were open when the window was closed and are not reopened yet.
+    /// Roots of those that were open when the window was closed, and are not reopened yet.
     closed: Vec<PathBuf>,
 }
 
-/// One of them.
+/// One open repository.
 pub(crate) struct Repository {
     options: Options,
-    /// None until it could be opened: the next call opens a repaired home.
+    /// None until it is opened, so that the next call tries again after a home was repaired.
     engine: Option<Arc<Engine>>,
-    /// Its working tree, or its git folder; none outside of a repository, and before it is open.
+    /// Its working tree or git folder; none outside a repository, and before it is opened.
     root: Option<String>,
-    /// What arrives while it is in the background.
+    /// Counts what arrives while it is behind.
     behind: Option<BackgroundFollower>,
-    /// Tells the desktop of requests, in front and behind.
+    /// Notifies the desktop of requests, in front and behind.
     _told: Option<Subscription>,
 }
 
@@ -60,7 +59,7 @@ impl BackgroundFollower {
 }
 
 impl Repository {
-    /// Opens a repository of this home, and follows its evidence. Returns its root too.
+    /// Opens a repository of this home and follows its evidence. Returns it with its root.
     pub(crate) fn open(home: &Path, repo: &Path) -> Result<(Self, String), Refusal> {
         let mut opened = Self::later(Options {
             home: home.to_owned(),
@@ -78,7 +77,7 @@ impl Repository {
         }
     }
 
-    /// One that is opened when it is first needed.
+    /// A repository that opens when it is first needed.
     fn later(options: Options) -> Self {
         Self {
             options,
@@ -98,7 +97,7 @@ impl Repository {
         self.root = status_of(&engine)?.project.and_then(|it| it.root);
         #[cfg(target_os = "linux")]
         {
-            // A home that cannot be followed yet is read all the same.
+            // A home that cannot be followed yet can still be read.
             let told = crate::notify::follow(&engine, &self.options.home);
             let told = told.inspect_err(|refusal| tracing::warn!(%refusal, "no notifications"));
             self._told = told.ok();
@@ -107,7 +106,7 @@ impl Repository {
     }
 }
 
-/// What is known about one without asking its engine.
+/// What is known about an open repository without asking its engine.
 pub(crate) struct OpenRepository {
     pub(crate) root: String,
     pub(crate) engine: Arc<Engine>,
@@ -117,8 +116,8 @@ pub(crate) struct OpenRepository {
 }
 
 impl OpenRepositories {
-    /// With one in front, which is opened when it is first needed, and those that are to be opened
-    /// again.
+    /// Starts with one in front, which opens when it is first needed, and with the roots of those
+    /// to reopen.
     pub(crate) fn new(options: Options, closed: Vec<PathBuf>) -> Self {
         Self {
             all: vec![Repository::later(options)],
@@ -127,8 +126,8 @@ impl OpenRepositories {
         }
     }
 
-    /// The engine of the one in front; blocks while it opens. And its root, where it was opened
-    /// now.
+    /// Returns the engine of the one in front, and its root if this call opened it. Blocks while it
+    /// opens.
     pub(crate) fn engine(&mut self) -> Result<(Arc<Engine>, Option<String>), Refusal> {
         let front = &mut self.all[self.front];
         if let Some(engine) = &front.engine {
@@ -159,7 +158,7 @@ impl OpenRepositories {
         self.all.iter().position(is_it)
     }
 
-    /// Adds one behind the others, unless it is already there.
+    /// Adds one behind the others, unless it is already open.
     pub(crate) fn add(&mut self, mut repository: Repository, news: &News) {
         let root = repository.root.as_deref();
         if root.is_some_and(|it| self.has(it)) {
@@ -169,16 +168,16 @@ impl OpenRepositories {
         self.all.push(repository);
     }
 
-    /// Takes the next of those that are to be opened again.
+    /// Takes the next root of those to reopen.
     pub(crate) fn next_closed(&mut self) -> Option<PathBuf> {
         (!self.closed.is_empty()).then(|| self.closed.remove(0))
     }
 
-    /// Brings one in front. What was there outside of any repository is closed.
+    /// Brings one to the front. If the previous one is outside any repository, it is closed.
     pub(crate) fn bring(&mut self, root: &str, news: &News) {
-        // A repository that has not been used yet counts too.
+        // Open the one in front first, in case it was never used.
         if let Err(refusal) = self.engine() {
-            tracing::warn!(%refusal, "the repository in front was never opened");
+            tracing::warn!(%refusal, "cannot open the repository in front");
         }
         let Some(at) = self.at(root) else { return };
         let before = std::mem::replace(&mut self.front, at);
@@ -191,7 +190,7 @@ impl OpenRepositories {
         }
     }
 
-    /// Closes one that is behind.
+    /// Closes one that is behind the front.
     pub(crate) fn close(&mut self, root: &str) {
         self.closed.retain(|it| it.as_path() != Path::new(root));
         if let Some(at) = self.at(root).filter(|it| *it != self.front) {
@@ -200,7 +199,7 @@ impl OpenRepositories {
         }
     }
 
-    /// The roots of all that are open, or are to be again.
+    /// The roots of all that are open or to be reopened.
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
         let open = self.all.iter().filter_map(|it| it.root.as_ref());
         let mut roots: Vec<PathBuf> = open.map(PathBuf::from).collect();
@@ -212,7 +211,7 @@ impl OpenRepositories {
         roots
     }
 
-    /// All that are open.
+    /// Lists all that are open.
     pub(crate) fn list(&self) -> Vec<OpenRepository> {
         let open = |(at, repository): (usize, &Repository)| {
             let unseen = |it: &BackgroundFollower| it.unseen.load(Ordering::Relaxed);
@@ -227,7 +226,7 @@ impl OpenRepositories {
     }
 }
 
-/// How many of these entries the list will show as new.
+/// Counts the entries that the list will show as new.
 fn arrived(entries: &[Entry]) -> u64 {
     let arrived = entries.iter().filter_map(|it| it.change.arrived());
     arrived.count() as u64
@@ -241,12 +240,12 @@ fn go_behind(repository: &mut Repository, news: &News) {
         Ok(behind) => repository.behind = Some(behind),
         Err(refusal) => {
             let root = &repository.root;
-            tracing::error!(?root, %refusal, "its news are not counted");
+            tracing::error!(?root, %refusal, "cannot count what arrives");
         }
     }
 }
 
-/// Says that something changed among them.
+/// Signals that the open repositories changed.
 pub(crate) fn tell(news: &News) {
     news.send_modify(|it| *it += 1);
 }

@@ -1,4 +1,4 @@
-//! What the person chose, in the home's `window.toml`; anything else in that file is kept.
+//! The person's settings, in the home's `window.toml`; anything else in that file is kept.
 
 use std::{io::ErrorKind, path::Path};
 
@@ -6,22 +6,22 @@ use engram_model::{Code, Refusal, Settings};
 
 /// The file in the home.
 const FILE: &str = "window.toml";
-/// Largest file of the window that is read, in bytes.
+/// The largest file of the window that is read, in bytes.
 pub(crate) const LARGEST: u64 = 1 << 20;
 
-/// What was chosen; a file that cannot be read chose nothing, and the log says so.
+/// Returns the settings. A file that cannot be read counts as empty, with a warning in the log.
 pub(crate) fn read(home: &Path) -> Settings {
     let path = home.join(FILE);
     let Ok(text) = engram_engine::read_file(&path, LARGEST) else {
         return Settings::default();
     };
     toml::from_str(&text).unwrap_or_else(|error| {
-        tracing::warn!(%error, path = %path.display(), "the settings cannot be read");
+        tracing::warn!(%error, path = %path.display(), "cannot read the settings");
         Settings::default()
     })
 }
 
-/// Keeps it.
+/// Stores the settings.
 pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
     let path = home.join(FILE);
     let refuse = |error: &dyn std::fmt::Display| {
@@ -38,7 +38,7 @@ pub(crate) fn keep(home: &Path, settings: &Settings) -> Result<(), Refusal> {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         read => read.map_err(|error| refuse(&error))?,
     };
-    // A file that is not TOML is left for the person to fix, not overwritten.
+    // A file that is not TOML is not overwritten: the person must fix it.
     let mut table: toml::Table = text
         .parse()
         .map_err(|error: toml::de::Error| refuse(&error))?;

@@ -1,5 +1,5 @@
-//! What the commands share: the open repositories, the page's subscription, and what waits for the
-//! page.
+//! The state that the commands share: the open repositories, the page's subscription, and what
+//! waits for the page.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,8 +20,8 @@ use crate::{
     repositories::{News, OpenRepositories, OpenRepository, Repository, status_of, tell},
 };
 
-/// JSON of entries that wait for the page to ask; one delivery at a time, so that a slow page slows
-/// its subscription and nothing else.
+/// JSON of entries that wait until the page asks. There is room for one delivery, so that a slow
+/// page slows only its own subscription.
 pub(crate) type PendingEntries = Arc<AsyncMutex<Receiver<Vec<u8>>>>;
 
 /// Cheap to clone; every clone is the same shell.
@@ -31,11 +31,11 @@ pub(crate) struct Shell(Arc<Inner>);
 struct Inner {
     home: PathBuf,
     opened: Mutex<OpenRepositories>,
-    /// Held while another one is opened, brought in front or closed; then the others.
+    /// Locked before `opened`, while a repository is opened, brought to the front or closed.
     changing: Mutex<()>,
-    /// Changes with each change among them.
+    /// Counts the changes to the open repositories.
     news: News,
-    /// Its destination once the page listens, and what arrived before.
+    /// The page's channel once it listens, and what arrived before that.
     handed: Mutex<(Option<Channel<Handed>>, Vec<Handed>)>,
     subscription: Mutex<Option<(Subscription, PendingEntries)>>,
     is_ready: Mutex<bool>,
@@ -59,18 +59,18 @@ impl Shell {
         }))
     }
 
-    /// Where data lives.
+    /// The path of the home.
     pub(crate) fn home(&self) -> &Path {
         &self.0.home
     }
 
-    /// The same, if it is not the default one.
+    /// The path of the home, unless it is the default one.
     pub(crate) fn other_home(&self) -> Option<&Path> {
         let own = engram_engine::default_home();
         Some(self.home()).filter(|it| own.as_deref() != Some(it))
     }
 
-    /// Runs blocking work of the engine away from the window's own threads.
+    /// Runs blocking work that needs the engine, off the window's own threads.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Arc<Engine>) -> Result<T, Refusal> + Send + 'static,
@@ -78,7 +78,7 @@ impl Shell {
         self.blocking(move |shell| work(&shell.engine()?)).await
     }
 
-    /// The same for work that may need no engine.
+    /// Runs blocking work that may not need an engine, off the window's own threads.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
@@ -94,7 +94,7 @@ impl Shell {
         })
     }
 
-    /// The engine of the repository in front; blocks while it opens.
+    /// Returns the engine of the repository in front; blocks while it opens.
     pub(crate) fn engine(&self) -> Result<Arc<Engine>, Refusal> {
         let (engine, new) = lock(&self.0.opened).engine()?;
         if let Some(root) = new {
@@ -104,8 +104,8 @@ impl Shell {
         Ok(engine)
     }
 
-    /// Brings a repository in front, which is opened where it is not; the one before stays open
-    /// behind it. Returns its root.
+    /// Brings a repository to the front, opening it if needed; the previous one stays open behind
+    /// it. Returns its root.
     pub(crate) fn bring(&self, repo: &Path) -> Result<String, Refusal> {
         let changing = lock(&self.0.changing);
         let known = repo.to_str().filter(|it| lock(&self.0.opened).has(it));
@@ -117,7 +117,7 @@ impl Shell {
         {
             let mut opened = lock(&self.0.opened);
             if !opened.has_front(&root) {
-                // No entry of the previous one follows.
+                // No more entries of the previous one may arrive.
                 *lock(&self.0.subscription) = None;
             }
             opened.bring(&root, &self.0.news);
@@ -140,7 +140,7 @@ impl Shell {
         self.changed(changing);
     }
 
-    /// Opens the repositories that were open when the window was closed, behind the one in front.
+    /// Reopens the repositories that were open when the window was closed, behind the one in front.
     pub(crate) fn reopen(&self) {
         loop {
             let changing = lock(&self.0.changing);
@@ -148,14 +148,14 @@ impl Shell {
                 return;
             };
             if let Err(refusal) = self.reopen_one(&path) {
-                tracing::warn!(path = %path.display(), %refusal, "not opened again");
+                tracing::warn!(path = %path.display(), %refusal, "cannot reopen a repository");
             }
             self.changed(changing);
         }
     }
 
     fn reopen_one(&self, path: &Path) -> Result<(), Refusal> {
-        // It may be the one in front.
+        // It may be the one in front, so open that first.
         self.engine()?;
         let is_open = |it: &str| lock(&self.0.opened).has(it);
         if path.to_str().is_some_and(is_open) {
@@ -165,23 +165,23 @@ impl Shell {
         }
     }
 
-    /// Keeps which are open, and tells the page of it.
+    /// Stores which repositories are open, and notifies the page.
     fn changed(&self, _changing: MutexGuard<'_, ()>) {
         let roots = lock(&self.0.opened).roots();
         recent::keep_opened(self.home(), &roots);
         tell(&self.0.news);
     }
 
-    /// All that are open.
+    /// Lists all that are open.
     pub(crate) fn opened(&self) -> Vec<OpenRepository> {
         lock(&self.0.opened).list()
     }
 
-    /// How much has changed among them, once it is more than this.
+    /// Waits until the counter of changes exceeds `after`; returns it.
     pub(crate) async fn news(&self, after: u64) -> u64 {
         let mut news = self.0.news.subscribe();
         let more = news.wait_for(|it| *it > after).await;
-        // Its sender lives as long as the shell.
+        // The sender lives as long as the shell.
         more.map_or(after, |it| *it)
     }
 
@@ -191,14 +191,14 @@ impl Shell {
         match &waiting.0 {
             Some(page) => {
                 if let Err(error) = page.send(handed) {
-                    tracing::warn!(%error, "the page took nothing");
+                    tracing::warn!(%error, "cannot pass something to the page");
                 }
             }
             None => waiting.1.push(handed),
         }
     }
 
-    /// The page listens from now on.
+    /// Records that the page listens from now on, and passes it what waited.
     pub(crate) fn follow_handed(&self, page: Channel<Handed>) {
         let waiting = {
             let mut handed = lock(&self.0.handed);
@@ -213,8 +213,8 @@ impl Shell {
         status_of(&*self.engine()?)
     }
 
-    /// The page has one subscription: another one takes the place of the first. One to a repository
-    /// that is not in front any more is not kept.
+    /// Replaces the page's one subscription. A subscription to a repository that is no longer in
+    /// front is dropped.
     pub(crate) fn keep(
         &self,
         engine: &Arc<Engine>,
@@ -227,8 +227,8 @@ impl Shell {
         }
     }
 
-    /// What arrived for the page's subscription, once there is anything. One that has ended is
-    /// refused: the page says that it is disconnected, and subscribes again.
+    /// Waits for entries of the page's subscription. If the subscription has ended, it refuses: the
+    /// page then shows that it is disconnected, and subscribes again.
     pub(crate) async fn entries(&self) -> Result<Vec<u8>, Refusal> {
         if let Some(coming) = self.coming() {
             if let Some(json) = coming.lock().await.recv().await {
@@ -242,7 +242,7 @@ impl Shell {
                 ));
             }
         }
-        // Another subscription took its place: the caller is gone.
+        // Another subscription has replaced this one, so the caller is gone.
         std::future::pending().await
     }
 
@@ -252,14 +252,14 @@ impl Shell {
             .map(|(_, coming)| coming.clone())
     }
 
-    /// Notes that something is on the screen; true the first time.
+    /// Records that something is on the screen; returns true the first time.
     pub(crate) fn set_ready(&self) -> bool {
         let before = std::mem::replace(&mut *lock(&self.0.is_ready), true);
         self.0.became_ready.notify_all();
         !before
     }
 
-    /// Waits until something is on the screen, but no longer than this; says whether it is.
+    /// Waits until something is on the screen, up to `longest`; returns whether something is.
     pub(crate) fn wait_ready(&self, longest: Duration) -> bool {
         let is_ready = lock(&self.0.is_ready);
         let waited = self
@@ -270,7 +270,8 @@ impl Shell {
     }
 }
 
-/// What a lock guards here is whole between any two statements.
+/// Takes a lock. A poisoned lock is safe to use: the data behind it is consistent between any two
+/// statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

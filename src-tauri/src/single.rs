@@ -1,28 +1,27 @@
-//! One window per home: a second start passes its request to the first, and ends. One
-//! that is to draw without the graphics card replaces a window that draws with it, since that one
-//! may be blank.
+//! One window per home: a second start passes its request to the first window and ends. A start
+//! without the graphics card replaces a window that uses it, since that window may be blank.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// What a start was asked for.
+/// What a start should show.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StartRequest {
     /// An `engram://` link.
     pub(crate) link: Option<String>,
     /// A repository.
     pub(crate) repo: Option<PathBuf>,
-    /// To draw without the graphics card; windows of earlier builds do not say.
+    /// Whether to draw without the graphics card; windows of earlier builds do not send this.
     #[serde(default)]
     pub(crate) safely: bool,
 }
 
 /// The outcome of a start.
 pub(crate) enum StartOutcome {
-    /// Another window took it.
+    /// Another window took the request.
     Handed,
-    /// This is the window; the door receives later starts.
+    /// This process is the window; the door receives later starts.
     First(Option<Door>),
 }
 
@@ -44,50 +43,50 @@ mod unix {
 
     use super::{Path, PathBuf, StartOutcome, StartRequest};
 
-    /// A socket in the home, which nobody else may open.
+    /// The socket in the home, which only its owner may open.
     const FILE: &str = "window.sock";
-    /// A window that does not answer in this time is hung: this start opens its own.
+    /// After this time without an answer, the window counts as hung, and this start opens its own.
     const PATIENCE: Duration = Duration::from_secs(3);
-    /// Longest message.
+    /// The longest message, in bytes.
     const MOST: u64 = 16 * 1024;
 
-    /// How a later start knows that it was heard.
+    /// The answer that the request was taken.
     const TAKEN: &str = "ok";
-    /// How it knows that the window gave up its door and closes.
+    /// The answer that the window gave up its door and closes.
     const LEAVING: &str = "leave";
 
     pub(crate) struct Door {
         listener: UnixListener,
         path: PathBuf,
-        /// Its window draws without the graphics card: nothing is gained by another.
+        /// Whether its window draws without the graphics card, so that replacing it gains nothing.
         safely: bool,
     }
 
-    /// What the window answered.
+    /// The window's answer.
     #[derive(Debug, PartialEq, Eq)]
     enum WindowAnswer {
         Taken,
-        /// The window is gone now, or hangs past the patience.
+        /// The window has closed, or still hangs after the time limit.
         Left,
     }
 
     pub(crate) fn start(home: &Path, asked: &StartRequest) -> StartOutcome {
         if engram_engine::look_at_home(home).is_err() {
-            return StartOutcome::First(None); // the page says why; nothing is made there
+            return StartOutcome::First(None); // the page says why; nothing is created there
         }
         let path = home.join(FILE);
         match UnixStream::connect(&path).and_then(|it| hand(it, asked)) {
             Ok(WindowAnswer::Taken) => return StartOutcome::Handed,
-            // Its door is gone: a new one appeared meanwhile, and is asked the same.
+            // The old door is gone. Another one may have appeared meanwhile, so ask again.
             Ok(WindowAnswer::Left) => return start(home, asked),
             Err(_) => {}
         }
-        // Nobody listens there: the socket is left over from a window that is gone.
+        // Nobody listens there: the socket was left by a window that has ended.
         let _ = engram_engine::make_private_folder(home).and_then(|()| fs::remove_file(&path));
         match UnixListener::bind(&path) {
             Ok(listener) => {
                 if let Err(error) = fs::set_permissions(&path, fs::Permissions::from_mode(0o600)) {
-                    tracing::warn!(%error, "the door of the window is not private");
+                    tracing::warn!(%error, "cannot make the window's socket private");
                 }
                 StartOutcome::First(Some(Door {
                     listener,
@@ -115,7 +114,8 @@ mod unix {
         match answer.trim() {
             TAKEN => Ok(WindowAnswer::Taken),
             LEAVING => {
-                // The connection ends with the process; one that hangs has no door any more either.
+                // The connection ends with the process; a process that hangs has no door any more
+                // either.
                 let _ = stream.read_to_end(&mut Vec::new());
                 Ok(WindowAnswer::Left)
             }
@@ -124,8 +124,8 @@ mod unix {
     }
 
     impl Door {
-        /// Hears later starts for as long as the program runs, or until one takes its place:
-        /// `leave` ends the program then.
+        /// Receives later starts while the program runs, or until one replaces this window; then
+        /// `leave` ends the program.
         pub(crate) fn listen(
             self,
             each: impl Fn(StartRequest) + Send + 'static,
@@ -135,26 +135,27 @@ mod unix {
                 let Some(successor) = self.successor(each) else {
                     return;
                 };
-                // The door goes before the answer: what stands there then is the successor's.
+                // The door is removed before the answer, so that the successor's own door is not
+                // removed.
                 let _ = fs::remove_file(&self.path);
                 drop(self);
                 let _ = answer(&successor, LEAVING);
                 leave();
-                // Held until here: its end is what the successor waits for.
+                // Kept open until here: the successor waits for it to close.
                 drop(successor);
             });
         }
 
-        /// Answers starts until one is to take the place of this window.
+        /// Answers starts until one should replace this window; returns that one.
         fn successor(&self, each: impl Fn(StartRequest)) -> Option<UnixStream> {
             for stream in self.listener.incoming().flatten() {
                 match ask(&stream) {
                     Ok(asked) if asked.safely && !self.safely => return Some(stream),
                     Ok(asked) => match answer(&stream, TAKEN) {
                         Ok(()) => each(asked),
-                        Err(error) => tracing::warn!(%error, "a start did not wait"),
+                        Err(error) => tracing::warn!(%error, "cannot answer a start"),
                     },
-                    Err(error) => tracing::warn!(%error, "a start was not understood"),
+                    Err(error) => tracing::warn!(%error, "cannot read the request of a start"),
                 }
             }
             None
@@ -205,7 +206,7 @@ mod unix {
             let mut stream = UnixStream::connect(home.path().join(FILE)).unwrap();
             stream.write_all(b"nonsense\n").unwrap();
             assert!(matches!(start(home.path(), &asked), StartOutcome::Handed));
-            // Earlier windows did not know safe graphics either.
+            // Windows of earlier builds did not send whether to draw safely.
             let old: StartRequest = serde_json::from_str(r#"{"link":null,"repo":null}"#).unwrap();
             assert_eq!(old, StartRequest::default());
         }
@@ -233,8 +234,8 @@ mod unix {
             thread::scope(|scope| {
                 let second = scope.spawn(|| first(&safely));
                 ends.recv().unwrap();
-                // The first is not gone yet, but its door is: nothing of the second's is removed by
-                // it.
+                // The first process has not ended, but its door is gone, so it will not remove the
+                // second's.
                 assert!(!home.path().join(FILE).exists());
                 assert!(!second.is_finished());
                 drop(gone);
@@ -243,7 +244,7 @@ mod unix {
                     move |asked| tell.send(asked).unwrap(),
                     || panic!("it draws safely"),
                 );
-                // There is nothing to gain any more.
+                // The window already draws safely, so it is not replaced.
                 assert!(matches!(start(home.path(), &safely), StartOutcome::Handed));
                 assert_eq!(told.recv().unwrap(), safely);
             });
@@ -251,7 +252,7 @@ mod unix {
     }
 }
 
-/// Elsewhere each start opens a window.
+/// On other systems, each start opens a window.
 #[cfg(not(unix))]
 pub(crate) struct Door;
 

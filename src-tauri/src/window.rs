@@ -1,4 +1,4 @@
-//! The one window: hidden until there is something to see, and it never navigates elsewhere.
+//! The one window: hidden until there is something to see. It never navigates elsewhere.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::{
     window_place,
 };
 
-/// The longest that a window stays hidden, whatever its page does.
+/// The longest time that a window stays hidden, whatever its page does.
 const HIDDEN: Duration = Duration::from_secs(2);
-/// When a page that said nothing counts as broken.
+/// The time after which a silent page counts as broken.
 const SILENT: Duration = Duration::from_secs(10);
-/// A window whose driver hangs cannot close: it ends after this, before who waits for that gives
-/// up.
+/// A window whose driver hangs cannot close. After this time the process ends, before its successor
+/// gives up waiting.
 const CLOSING: Duration = Duration::from_secs(2);
-/// The ground of a pane in the dark: `--pane` of the page.
+/// The background of a pane in the dark theme: `--pane` of the page.
 const DARK: Color = Color(0x18, 0x19, 0x1d, 0xff);
 
 /// Opens the window and returns when it is closed.
@@ -67,7 +67,7 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             }
             zoom(&window, settings::read(shell.home()).zoom);
             if let Err(error) = window_place::restore(shell.home(), &window) {
-                tracing::warn!(%error, "the window is not put where it stood");
+                tracing::warn!(%error, "cannot restore the window's place");
             }
             remember_place(&window, &shell);
             if let Some(door) = door {
@@ -83,7 +83,7 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
         .run(embedded())
 }
 
-/// The configuration, the permissions and the page, as the build script put them into the program.
+/// The configuration, the permissions and the page, embedded by the build script.
 #[expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -93,20 +93,20 @@ fn embedded() -> tauri::Context {
     tauri::tauri_build_context!()
 }
 
-/// Opens the engine while the page loads, names the window, and watches that it comes to life.
+/// Opens the engine while the page loads, names the window, and checks that the page comes up.
 fn prepare(window: WebviewWindow, shell: Shell) {
     let (named, engine) = (window.clone(), shell.clone());
     std::thread::spawn(move || name(&named, &engine));
     std::thread::spawn(move || {
         let tell = || {
-            tracing::error!("the page did not come to life");
+            tracing::error!("the page did not come up");
             tell_silent(&window, &shell, true);
         };
         watch(&shell, HIDDEN, SILENT, || show(&window), tell);
     });
 }
 
-/// Shows a window whose page is slow, and reports one whose page stays silent.
+/// Shows the window of a slow page, and reports a page that stays silent.
 fn watch(
     shell: &Shell,
     hidden: Duration,
@@ -117,14 +117,14 @@ fn watch(
     if shell.wait_ready(hidden) {
         return;
     }
-    tracing::warn!("the page is slow; its window is shown as it is");
+    tracing::warn!("the page is slow; showing its window as it is");
     show();
     if !shell.wait_ready(silent.saturating_sub(hidden)) {
         tell();
     }
 }
 
-/// Reports a blank window: at the terminal, and with a message, since a launcher has no terminal.
+/// Reports a blank window at the terminal, and with a message, since a launcher has no terminal.
 pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool) {
     let log = crate::log::newest(shell.home());
     let next = if graphics::is_safe() {
@@ -141,7 +141,7 @@ pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool)
     #[cfg(target_os = "linux")]
     crate::message::show(window, what, &why, can_wait);
     #[cfg(not(target_os = "linux"))]
-    let _ = (window, can_wait); // The web view of the system draws there, and there is no safe way.
+    let _ = (window, can_wait); // Other systems' web views can draw, and have no safe mode.
 }
 
 /// Names the window after its repository.
@@ -152,14 +152,14 @@ pub(crate) fn name(window: &WebviewWindow, shell: &Shell) {
                 .project
                 .map_or_else(|| "no repository".to_owned(), |it| it.name);
             if let Err(error) = window.set_title(&format!("Engram — {name}")) {
-                tracing::warn!(%error, "the window has no title");
+                tracing::warn!(%error, "cannot set the title of the window");
             }
         }
-        Err(refusal) => tracing::error!(%refusal, "the engine could not be opened"),
+        Err(refusal) => tracing::error!(%refusal, "cannot open the engine"),
     }
 }
 
-/// Does what a later start was asked for, in this window.
+/// Shows in this window what a later start asks for.
 fn take(window: &WebviewWindow, shell: &Shell, asked: StartRequest) {
     if let Some(repo) = asked.repo {
         shell.hand(Handed::Repository(repo.display().to_string()));
@@ -167,24 +167,24 @@ fn take(window: &WebviewWindow, shell: &Shell, asked: StartRequest) {
     if let Some(link) = asked.link {
         shell.hand(Handed::Link(link));
     }
-    // A minimized window comes back.
+    // A minimized window is restored.
     if let Err(error) = window.unminimize() {
-        tracing::debug!(%error, "the window stays put away");
+        tracing::debug!(%error, "cannot restore the minimized window");
     }
     show(window);
 }
 
-/// Closes this window for a start that takes its place.
+/// Closes this window, so that a later start can replace it.
 fn leave(window: &WebviewWindow) {
-    tracing::info!("a start that draws without the graphics card takes the place of this window");
+    tracing::info!("a start without the graphics card replaces this window");
     if let Err(error) = window.close() {
-        tracing::error!(%error, "the window cannot be closed");
+        tracing::error!(%error, "cannot close the window");
     }
     std::thread::park_timeout(CLOSING);
     std::process::exit(0);
 }
 
-/// Keeps the place of the window when it is left or closed.
+/// Stores the place of the window when it loses the focus or closes.
 fn remember_place(window: &WebviewWindow, shell: &Shell) {
     let (place, home) = (window.clone(), shell.home().to_owned());
     window.on_window_event(move |event| {
@@ -196,17 +196,17 @@ fn remember_place(window: &WebviewWindow, shell: &Shell) {
 }
 
 /// Zooms the window. The web view does it, not the page, so that the page lays itself out for the
-/// room that is left.
+/// remaining space.
 pub(crate) fn zoom(window: &WebviewWindow, zoom: Zoom) {
     if let Err(error) = window.set_zoom(zoom.factor()) {
-        tracing::warn!(%error, "the window is not zoomed");
+        tracing::warn!(%error, "cannot zoom the window");
     }
 }
 
 /// Shows the window in front.
 pub(crate) fn show(window: &WebviewWindow) {
     if let Err(error) = window.show().and_then(|()| window.set_focus()) {
-        tracing::error!(%error, "the window cannot be shown");
+        tracing::error!(%error, "cannot show the window");
     }
 }
 
@@ -222,7 +222,8 @@ mod tests {
     fn a_slow_page_is_shown_and_a_silent_one_is_told_of() {
         let now = Duration::ZERO;
         let never = Duration::from_secs(3600);
-        // When the page says that it is ready: at once, once its window is shown, never.
+        // Columns: when the page becomes ready (before, once its window is shown), the two time
+        // limits, and the expected calls.
         for (before, meanwhile, hidden, silent, want) in [
             (true, false, never, never, ""),
             (false, true, now, never, "show"),

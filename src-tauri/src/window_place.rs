@@ -8,10 +8,10 @@ use tauri::{PhysicalPosition, PhysicalSize, WebviewWindow};
 use crate::settings::LARGEST;
 
 const FILE: &str = "window-place.json";
-/// What must be on a screen so that the window can be taken hold of.
+/// How much of the window must be on a screen for a person to grab it, in pixels.
 const GRIP: i64 = 80;
 
-/// A place on the screens, in their pixels.
+/// A place on the screens, in physical pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WindowPlace {
     x: i32,
@@ -33,7 +33,7 @@ impl WindowPlace {
     }
 }
 
-/// Remembers the window's position.
+/// Stores the window's place.
 pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
     let place = || -> tauri::Result<WindowPlace> {
         let (at, size) = (window.outer_position()?, window.inner_size()?);
@@ -50,11 +50,11 @@ pub(crate) fn keep(home: &Path, window: &WebviewWindow) {
         engram_engine::keep_file(home, FILE, &text).map_err(|it| it.to_string())
     });
     if let Err(error) = kept {
-        tracing::debug!(error, "the place of the window is not remembered");
+        tracing::debug!(error, "cannot store the window's place");
     }
 }
 
-/// Restores the window's position, as far as there is a screen.
+/// Restores the window's place if it is on a screen.
 pub(crate) fn restore(home: &Path, window: &WebviewWindow) -> tauri::Result<()> {
     let text = engram_engine::read_file(&home.join(FILE), LARGEST).unwrap_or_default();
     let Ok(place) = serde_json::from_str::<WindowPlace>(&text) else {

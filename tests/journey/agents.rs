@@ -1,5 +1,5 @@
 //! Real coding agents, offline: Claude Code and Codex as their users run them, with a scripted
-//! model in the place of the hosted one.
+//! model in place of the hosted one.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use crate::{
     model_stub::{ModelStub, Step, results},
 };
 
-/// Who runs.
+/// Which agent runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Agent {
     /// Claude Code, `claude -p`.
@@ -23,20 +23,20 @@ pub enum Agent {
     Codex,
 }
 
-/// An agent with settings of its own, in a folder.
+/// An agent in a folder, with settings of its own.
 pub struct Session {
     agent: Agent,
     home: PathBuf,
     repo: PathBuf,
-    /// What proves to Engram which agent it is.
+    /// The token that proves to Engram which agent it is.
     token: Option<String>,
 }
 
-/// What came of one prompt.
+/// The result of one prompt.
 pub struct Run {
     /// What the agent printed.
     pub printed: String,
-    /// Every request that the model got.
+    /// Every request that the model received.
     pub requests: Vec<Value>,
 }
 
@@ -46,7 +46,7 @@ impl Run {
         self.requests.last().map(results).unwrap_or_default()
     }
 
-    /// All that the model saw, as text.
+    /// Everything that the model saw, as text.
     pub fn seen(&self) -> String {
         self.requests.iter().map(Value::to_string).collect()
     }
@@ -65,7 +65,7 @@ impl Session {
         }
     }
 
-    /// The same, after its user ran the `connect` command.
+    /// Starts as [`Self::of`], after the user ran the `connect` command.
     pub fn connected(agent: Agent, connect: &str, repo: &Path, dir: &Path) -> Self {
         let session = Self::of(agent, repo, dir);
         let mut shell = session.command(system("sh"));
@@ -73,7 +73,7 @@ impl Session {
         session
     }
 
-    /// The same, as the agent that this token proves.
+    /// Makes this session the agent that the token proves.
     pub fn proved_by(mut self, token: &str) -> Self {
         self.token = Some(token.to_owned());
         self
@@ -135,7 +135,7 @@ impl Session {
         for setting in ["model_provider=\"stub\"", "model=\"stub\"", &provider] {
             command.args(["-c", setting]);
         }
-        // Codex hands on none of its own environment.
+        // Codex passes on none of its own environment.
         if let Some(token) = &self.token {
             let setting = format!("mcp_servers.engram.env={{ENGRAM_AGENT=\"{token}\"}}");
             command.args(["-c", &setting]);

@@ -1,5 +1,6 @@
-//! How fast the window is: `cargo xtask bench --window` runs this on homes that it fills, over a release
-//! build. Frame times are taken in the page, each beside a plain page of the same run.
+//! Measures how fast the window is. `cargo xtask bench --window` runs this with homes that it
+//! fills, on a release build. The page measures frame times, each beside a plain page of the same
+//! run.
 
 use std::{
     collections::HashMap,
@@ -21,7 +22,8 @@ use crate::{
     window::Window,
 };
 
-/// Scrolls a list for a while, some pixels a frame, to and fro; what each frame took, in milliseconds.
+/// Scrolls a list to and fro for a while, `by` pixels per frame; returns the milliseconds that each
+/// frame took.
 const SCROLL: &str = "const [css, by, time, done] = arguments;
     const list = document.querySelector(css), frames = [];
     let last = performance.now(), way = by;
@@ -36,7 +38,7 @@ const SCROLL: &str = "const [css, by, time, done] = arguments;
     };
     requestAnimationFrame(now => { last = now; requestAnimationFrame(step); });";
 
-/// Presses a key and waits until another row is selected and painted; how long that took.
+/// Presses a key and waits until another row is selected and painted; returns how long that took.
 const KEY: &str = "const [key, done] = arguments;
     const at = () => document.querySelector('[data-testid=feed-row][aria-selected=true]')?.dataset.id;
     const before = at(), start = performance.now();
@@ -44,7 +46,8 @@ const KEY: &str = "const [key, done] = arguments;
     document.getElementById('feed').dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
     requestAnimationFrame(look);";
 
-/// Notes when the row of each conflict was first on the screen, as rows of the feed do of themselves.
+/// Records when the row of each conflict was first on the screen; rows of the feed record this
+/// themselves.
 const WATCH_CONFLICTS: &str = "const shown = window.conflictsShown = {};
     const look = () => requestAnimationFrame(() => {
         for (const row of document.querySelectorAll('[data-testid=conflict]'))
@@ -53,13 +56,13 @@ const WATCH_CONFLICTS: &str = "const shown = window.conflictsShown = {};
     look();
     new MutationObserver(look).observe(document.body, {childList: true, subtree: true, attributeFilter: ['data-id']});";
 
-/// Waits until it is noted.
+/// Waits until the time of a conflict's row is recorded.
 const CONFLICT_SHOWN: &str = "const [id, done] = arguments;
     const look = () => window.conflictsShown[id] ? done(window.conflictsShown[id]) : setTimeout(look, 20);
     look();";
 
-/// Goes through the list from its newest end; so many rows, each with the words that it shows and no more,
-/// as HTML.
+/// Goes through the list from its newest end; returns up to `most` rows as HTML, reduced to their
+/// visible words.
 const ROWS: &str =
     "const [most, done] = arguments, list = document.getElementById('feed'), rows = new Map();
     const words = 'p, time, .by, .pointer, [data-testid=evidence]';
@@ -82,7 +85,7 @@ const ROWS: &str =
     list.scrollTop = 0;
     requestAnimationFrame(look);";
 
-/// The page that lists rows as plain as can be, in their place: it knows the keys that are measured.
+/// A page that lists the rows in the plainest way and handles the keys that are measured.
 const PLAIN: &str = "<!DOCTYPE html>
 <meta charset=utf-8>
 <title>Plain</title>
@@ -106,16 +109,16 @@ const PLAIN: &str = "<!DOCTYPE html>
 </script>
 ";
 
-/// Rows of the plain page.
+/// The number of rows on the plain page.
 const LISTED: usize = 1_000;
 
-/// Writes that are awaited on the screen.
+/// The number of writes whose arrival on the screen is measured.
 const WRITES: usize = 30;
 
-/// Writes of a second for an hour: more than anybody reads.
+/// Writes per second for an hour: more than anyone reads.
 const CHURN: u64 = 50;
 
-/// What was measured, and how much it was, as it is printed.
+/// Each figure and its value, as printed.
 type Figures = Vec<(String, String)>;
 
 #[test]
@@ -139,7 +142,7 @@ fn the_window_is_measured() {
     }
 }
 
-/// All figures of one home, and the rows that the window lists there at the end.
+/// Returns all figures of one home, and the rows that the window lists at the end.
 fn measured(place: &Path, home: &str) -> (Figures, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let engram = Engram::of(dir.path(), &place.join(home), &place.join("repo"));
@@ -172,7 +175,7 @@ fn measured(place: &Path, home: &str) -> (Figures, Vec<String>) {
     (figures, serde_json::from_value(listed).expect("rows"))
 }
 
-/// What so many minutes of writes leave in memory.
+/// Measures the memory after `minutes` of writes.
 fn flooded(place: &Path, minutes: u64) -> Figures {
     let (dir, home) = (tempfile::tempdir().unwrap(), "few");
     let engram = Engram::of(dir.path(), &place.join(home), &place.join("repo"));
@@ -192,7 +195,7 @@ fn flooded(place: &Path, minutes: u64) -> Figures {
     figures
 }
 
-/// The same figures of a page that only lists these rows, in the browser that WebKit comes with.
+/// Measures the same for a page that only lists these rows, in WebKit's own browser.
 fn measured_plain(listed: &[String]) -> Figures {
     let dir = tempfile::tempdir().unwrap();
     let (page, editor) = (dir.path().join("plain.html"), dir.path().join("none"));
@@ -213,7 +216,7 @@ fn measured_plain(listed: &[String]) -> Figures {
     figures
 }
 
-/// The window, once it lists a home, and how long that took.
+/// Opens the window; returns it once it lists a home, and how long that took.
 fn opened(dir: &Path, engram: &Engram) -> (Window, Duration) {
     let editor = Editor::new(dir);
     let start = Instant::now();
@@ -224,7 +227,7 @@ fn opened(dir: &Path, engram: &Engram) -> (Window, Duration) {
     (window, took)
 }
 
-/// The browser of the WebKit that the window is built with.
+/// Returns the path of the browser that belongs to the window's WebKit.
 fn mini_browser() -> PathBuf {
     let folder =
         ok(Command::new(system("pkg-config")).args(["--variable=libdir", "webkit2gtk-4.1"]));
@@ -233,7 +236,7 @@ fn mini_browser() -> PathBuf {
     program
 }
 
-/// Figures of a list that nobody writes to.
+/// Returns the figures of a list while nothing is written.
 fn looks(name: &str, window: &Window, opened: Duration) -> Figures {
     let mut figures = Vec::new();
     let mut say = |what: &str, value: String| tell(&mut figures, name, what, value);
@@ -254,7 +257,7 @@ fn looks(name: &str, window: &Window, opened: Duration) -> Figures {
         "rows drawn",
         window.count("[data-testid=feed-row]").to_string(),
     );
-    // What a start leaves to be done is no rest.
+    // Work left over from the start does not count as idle time.
     pause(Duration::from_secs(60));
     let before = processor(window);
     pause(Duration::from_secs(60));
@@ -270,7 +273,7 @@ fn looks(name: &str, window: &Window, opened: Duration) -> Figures {
     figures
 }
 
-/// Adds a figure, and says it at once: a run takes many minutes.
+/// Adds a figure and prints it at once, since a run takes many minutes.
 fn tell(figures: &mut Figures, name: &str, what: &str, value: String) {
     eprintln!("{name}: {what}: {value}");
     figures.push((what.to_owned(), value));
@@ -282,7 +285,7 @@ fn scroll(window: &Window, time: u32) -> Vec<f64> {
     frames.iter().filter_map(Value::as_f64).collect()
 }
 
-/// Median and 95th percentile, and how many frames came later than twice their time.
+/// Returns the median, the 95th percentile, and how many frames took more than twice their time.
 fn frames(times: &[f64]) -> String {
     let late = times.iter().filter(|it| **it > 1000.0 / 30.0).count();
     let count = times.len();
@@ -293,7 +296,7 @@ fn frames(times: &[f64]) -> String {
     )
 }
 
-/// From the time that an engram was recorded to its row on the screen.
+/// Returns the times from the recording of an engram to its row on the screen.
 fn writes(window: &Window, engram: &Engram) -> Vec<f64> {
     window.script("document.getElementById('feed').scrollTop = 0", json!([]));
     window.keys("n");
@@ -310,7 +313,8 @@ fn writes(window: &Window, engram: &Engram) -> Vec<f64> {
         .collect()
 }
 
-/// From the time that the second of two claims was recorded to the row of their conflict on the screen.
+/// Returns the times from the recording of the second of two claims to their conflict's row on the
+/// screen.
 fn contradictions(window: &Window, engram: &Engram) -> Vec<f64> {
     window.keys("3");
     window.script(WATCH_CONFLICTS, json!([]));
@@ -342,7 +346,7 @@ fn spread(times: &[f64]) -> String {
     )
 }
 
-/// A writer at a rate, for so many seconds.
+/// Starts a writer at a given rate, for `seconds`.
 fn flooding(place: &Path, home: &str, rate: u64, seconds: u64) -> Running {
     let many = env::var_os("ENGRAM_BENCH_WRITER").expect("ENGRAM_BENCH_WRITER: see xtask");
     let mut command = Command::new(many);
@@ -351,7 +355,8 @@ fn flooding(place: &Path, home: &str, rate: u64, seconds: u64) -> Running {
     Running::start(command.stdout(Stdio::piped()))
 }
 
-/// How many a second a writer wrote that is at its end; it must have written all.
+/// Waits for a writer to end; returns how many engrams per second it wrote. It must have written
+/// all.
 fn rate(flood: &mut Running) -> String {
     let status = flood.0.wait().unwrap();
     assert!(status.success(), "the writer: {status}");
@@ -365,8 +370,8 @@ fn rate(flood: &mut Running) -> String {
     format!("{count} in {time} s, {:.0} a second", count / time)
 }
 
-/// Memory in the last minute of so many of writes: the middle of some looks, since what no collector
-/// collected yet comes and goes.
+/// Returns the memory in the last of these minutes of writes: the median of several samples, since
+/// garbage not yet collected makes it vary.
 fn churned(place: &Path, home: &str, window: &Window, minutes: u64) -> Resident {
     let mut flood = flooding(place, home, CHURN, minutes * 60);
     for minute in 1..minutes {
@@ -384,7 +389,7 @@ fn churned(place: &Path, home: &str, window: &Window, minutes: u64) -> Resident 
     looks.swap_remove(looks.len() / 2)
 }
 
-/// Processor time of each thread of the window and of what it started, in nanoseconds.
+/// Returns the processor time of each thread of the window and its child processes, in nanoseconds.
 fn processor(window: &Window) -> HashMap<PathBuf, u64> {
     let threads = window.processes().into_iter().flat_map(|pid| {
         let threads = fs::read_dir(format!("/proc/{pid}/task"));
@@ -397,19 +402,19 @@ fn processor(window: &Window) -> HashMap<PathBuf, u64> {
     threads.filter_map(of).collect()
 }
 
-/// What the threads that are there used since.
+/// Returns the processor time that the present threads used since `before`.
 fn since(before: &HashMap<PathBuf, u64>, now: &HashMap<PathBuf, u64>) -> u64 {
     now.iter()
         .map(|(thread, time)| time - before.get(thread).unwrap_or(&0))
         .sum()
 }
 
-/// Memory of the window and what it started, in kilobytes: its own, and that of files which lie in
-/// memory as long as there is room (the database, the index, libraries).
+/// The memory of the window and its child processes, in kilobytes: their own, and that of mapped
+/// files (the database, the index, libraries), which stay only while there is room.
 struct Resident {
     own: u64,
     files: u64,
-    /// What each process has of `own`.
+    /// How much of `own` each process has.
     each: Vec<(String, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! MCP clients that are not ours, in both protocol eras, against the built command.
+//! MCP clients of other authors, in both protocol eras, with the built command.
 
 use std::{ffi::OsStr, fs, path::Path, process::Output};
 
@@ -23,7 +23,7 @@ fn the_official_python_client_uses_every_tool() {
     }
 }
 
-/// What the Inspector exits with when a tool says `isError`.
+/// The Inspector's exit code when a tool returns `isError`.
 const TOOL_ERROR: i32 = 5;
 
 #[test]
@@ -74,7 +74,7 @@ fn the_inspector_uses_every_tool() {
 
 const CLAIM: &str = "The notes are one line.";
 
-/// Every tool with an input that it takes, in an order in which each has something to find.
+/// Returns every tool with a valid input, ordered so that each finds something.
 fn tools() -> [(&'static str, Value); 5] {
     [
         ("engram_status", json!({})),
@@ -84,7 +84,7 @@ fn tools() -> [(&'static str, Value); 5] {
         ),
         ("engram_query", json!({"topic": "how long are the notes"})),
         ("engram_deref", json!({"pointer": "repo:NOTES.md#L1@HEAD"})),
-        // Of the claim that was committed.
+        // The claim that was committed is added to the input.
         ("engram_promote", json!({})),
     ]
 }
@@ -101,7 +101,7 @@ fn call(tool: &str, input: &Value) -> [String; 6] {
     .map(str::to_owned)
 }
 
-/// The Inspector's command line with our server in its settings.
+/// The Inspector's command line, with our server in its settings.
 struct Inspector<'a> {
     home: &'a Path,
     era: &'a str,

@@ -1,5 +1,5 @@
-//! The queue of conflicts in the real window: twenty settled by keys alone, a merge, a batch, all undone,
-//! and what comes while somebody reads.
+//! The queue of conflicts in the real window: twenty settled by keys alone, a merge, a batch, undo
+//! for all, and conflicts that arrive while a person reads.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     window::Window,
 };
 
-/// A topic, what one agent says of it, and what another says.
+/// A topic, one agent's claim about it, and another agent's claim.
 pub(crate) const PAIRS: &[(&str, &str, &str)] = &[
     (
         "checkout",
@@ -114,7 +114,8 @@ pub(crate) const PAIRS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What two agents say of the first `count` of them: all of the one, then all of the other.
+/// Returns two agents' drafts about the first `count` topics: those of one agent, then those of the
+/// other.
 pub(crate) fn contradicting(count: usize) -> [Vec<Value>; 2] {
     let draft = |agent: &str, confidence: f64, lines: &str, topic: &str, claim: &str| {
         json!({"claim": claim, "topic": topic, "agent": agent, "confidence": confidence,
@@ -128,17 +129,18 @@ pub(crate) fn contradicting(count: usize) -> [Vec<Value>; 2] {
     [first.collect(), second.collect()]
 }
 
-/// They say it. The ids of their claims.
+/// Stores the contradicting claims; returns their ids.
 pub(crate) fn disagree(engram: &Engram, count: usize) -> [Vec<String>; 2] {
     contradicting(count).map(|drafts| engram.put(&drafts))
 }
 
-/// That this many are listed.
+/// The condition that `count` conflicts are listed.
 pub(crate) fn rows(count: usize) -> String {
     format!("document.querySelectorAll('[data-testid=conflict]').length === {count}")
 }
 
-/// The conflict that is read, with the sources of both claims.
+/// Waits until the sources of both claims of the open conflict are shown; returns the conflict's
+/// id.
 pub(crate) fn read(window: &Window) -> String {
     window.wait(
         "document.querySelectorAll('[data-testid=evidence-of] [data-testid=pointer-card][data-open=true] :is(.proof, .refused)').length === 2",
@@ -146,7 +148,7 @@ pub(crate) fn read(window: &Window) -> String {
     window.attribute("[data-testid=conflict-read]", "data-conflict")
 }
 
-/// Chooses in a control of the system's, as it tells the page.
+/// Chooses a value in a system control, with the event that the page expects.
 pub(crate) fn choose(window: &Window, id: &str, value: &str) {
     let script = "const [id, value] = arguments, it = document.getElementById(id);
         it.value = value;
@@ -154,7 +156,7 @@ pub(crate) fn choose(window: &Window, id: &str, value: &str) {
     window.script(script, json!([id, value]));
 }
 
-/// All conflicts, by their ids.
+/// Returns all conflicts.
 pub(crate) fn all(engram: &Engram) -> Vec<Value> {
     let reply = engram.json(&["conflicts", "--status", "all"]);
     reply["conflicts"].as_array().expect("conflicts").clone()
@@ -164,7 +166,7 @@ pub(crate) fn of(engram: &Engram, id: &str) -> Value {
     engram.json(&["conflicts", "show", id])
 }
 
-/// A window on a repository about which two agents disagree so often.
+/// A window on a repository with a given number of conflicts between two agents.
 struct Desk {
     window: Window,
     ground: Ground,
@@ -201,7 +203,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
         PAIRS.len().to_string()
     );
     window.shot("conflicts");
-    // By topic: two of them are of one, and stand together.
+    // Grouped by topic: two conflicts share a topic and stand together.
     assert_eq!(
         window.count("[data-testid=conflict-topic]"),
         PAIRS.len() as u64 - 1
@@ -224,7 +226,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
             window.keys(ENTER);
             window.wait_moved("document.activeElement.id !== 'reason'");
         }
-        // Both themes, one after the other.
+        // Alternate between both themes.
         let theme = if at % 2 == 0 { "light" } else { "dark" };
         window.themed(theme);
         window.keys(key);
@@ -255,7 +257,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
         assert_eq!(conflict["settled"]["why"], json!(why));
     }
 
-    // What was settled is found by its status, and its verdict is undone.
+    // A settled conflict is found by its status, and its verdict is undone.
     window.keys("f");
     window.wait_moved("document.activeElement.id === 'conflict-status'");
     choose(window, "conflict-status", "resolved");
@@ -279,10 +281,10 @@ fn two_claims_are_merged_and_parted_again_by_keys() {
     window.keys("m");
     window.wait_moved("document.activeElement.id === 'merge-text'");
     window.shot("conflicts-merge");
-    // It begins with a wording of both.
+    // The merge begins with a wording of both claims.
     let text = window.script("return document.activeElement.value", json!([]));
     assert!(text.as_str().unwrap().contains(" or "), "{text}");
-    // Left and come back to, nothing is lost.
+    // Leaving the field and coming back loses nothing.
     window.keys(" It depends.");
     window.keys(ESCAPE);
     window.find("[data-testid=merge-unsaved]");
@@ -303,7 +305,7 @@ fn two_claims_are_merged_and_parted_again_by_keys() {
         .engram
         .json(&["query", merged.as_str().unwrap()]);
     assert_eq!(found["engrams"][0]["claim"], merged);
-    // One key takes it back, and leads back.
+    // One key undoes it and returns to the conflict.
     window.keys("z");
     window.wait(&notice("Undone"));
     window.wait(&rows(2));
@@ -330,7 +332,7 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
     window.shift('j');
     window.wait(&chosen(3));
     window.shot("conflicts-selected");
-    // Only one at a time is merged.
+    // Conflicts are merged only one at a time.
     window.keys("m");
     window.wait(&notice("one at a time"));
     window.keys("r");
@@ -354,7 +356,8 @@ fn several_conflicts_are_judged_at_once_and_undone_by_one_key() {
     window.keys("z");
     window.wait(&notice("Undone: 3 conflicts"));
     window.wait(&rows(6));
-    // All, by which is newer: the claims that were said first are closed, and hold again after.
+    // All of them, in favour of the newer: the earlier claims are closed, and hold again after the
+    // undo.
     window.control('a');
     window.wait(&chosen(6));
     window.keys("n");
@@ -378,7 +381,7 @@ fn what_others_settle_leaves_the_list_and_stays_open_for_who_reads_it() {
         .engram
         .json(&["resolve", &id, "--dismiss", "--why", "Two services"]);
     window.wait(&rows(2));
-    // It is still read, and says what became of it.
+    // The conflict is still open in the detail, which shows its verdict.
     window
         .wait("document.querySelector('[data-testid=settled] q')?.textContent === 'Two services'");
     assert_eq!(
@@ -387,7 +390,7 @@ fn what_others_settle_leaves_the_list_and_stays_open_for_who_reads_it() {
     );
     window.keys("a");
     window.wait(&notice("already settled"));
-    // A new one comes by itself.
+    // A new conflict arrives by itself.
     let drafts = [("ada", "8080"), ("grace", "9090")].map(|(agent, port)| {
         json!({"claim": format!("The gateway listens on port {port}."), "topic": "gateway", "agent": agent,
             "pointers": ["repo:src/retry.rs#L1-L3@HEAD"]})

@@ -1,5 +1,5 @@
-//! Connecting agents from the window, by keys and by mouse: the change is shown, written as shown, and
-//! undone the same way.
+//! Connecting agents from the window, by keys and by mouse: the window shows a change, writes
+//! exactly that, and undoes it in the same way.
 
 use std::{
     fs,
@@ -37,7 +37,7 @@ impl Desk {
         fs::read_to_string(self.file()).ok()
     }
 
-    /// What the repository tells agents.
+    /// Returns the repository's advice to agents.
     fn advice(&self) -> Option<String> {
         fs::read_to_string(self.ground.shop.root.join("AGENTS.md")).ok()
     }
@@ -115,7 +115,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
         let advice = desk.advice().unwrap();
         assert!(advice.contains("engram_query"), "{advice}");
         assert!(advice.starts_with(told.unwrap_or_default()), "{advice}");
-        // The command sees the same.
+        // The command reports the same.
         let command = desk.ground.engram.json(&["connect", "claude"]);
         assert_eq!(command["changed"], false, "{command}");
 
@@ -134,7 +134,7 @@ fn an_agent_is_connected_as_it_was_shown_and_taken_out_again() {
 fn nothing_is_written_but_what_was_shown() {
     let desk = Desk::open();
     desk.stands("not connected");
-    // Cancelled by Esc: the focus is where it was.
+    // After Esc, the focus is back where it was.
     desk.press(Hand::Keys, "connect-agent");
     desk.shown();
     desk.window.keys(ESCAPE);
@@ -142,7 +142,7 @@ fn nothing_is_written_but_what_was_shown() {
         .wait_moved("document.activeElement?.matches('[data-testid=connect-agent]')");
     assert_eq!(desk.read(), None);
 
-    // The file changes meanwhile: nothing is written, the new change is shown.
+    // The file changes meanwhile: nothing is written, and the new change is shown.
     desk.press(Hand::Mouse, "connect-agent");
     desk.shown();
     let theirs = "{\"mcpServers\": {\"engram\": {\"url\": \"http://other\"}}}\n";
@@ -156,7 +156,7 @@ fn nothing_is_written_but_what_was_shown() {
     assert_eq!(desk.read().as_deref(), Some(theirs));
     desk.window.shot("connect-other");
 
-    // Agreed to, twice: done once, and the other server is put back.
+    // Agreed to twice, the change is written once. Undo puts the other server back.
     desk.window.double_click("[data-testid=write]");
     desk.stands("connected");
     assert_eq!(desk.read().unwrap().matches("\"engram\"").count(), 1);
@@ -213,7 +213,7 @@ fn agents_are_reached_from_the_palette_and_the_settings() {
     );
     desk.window.keys(ESCAPE);
     desk.window.wait("!document.querySelector('dialog[open]')");
-    // The page behind knows.
+    // The page behind the dialog is updated.
     desk.window
         .wait("document.querySelector('[data-client=codex] [data-testid=connection]')?.textContent === 'connected'");
     desk.window.control(',');

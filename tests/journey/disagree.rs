@@ -1,5 +1,5 @@
-//! Claude Code and Codex contradict each other through `engram mcp`, learn of it in the reply, and see the
-//! verdict of a person.
+//! Claude Code and Codex contradict each other through `engram mcp`, learn of it in the reply, and
+//! see a person's verdict.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn agents_that_contradict_each_other_learn_of_it_in_the_reply() {
     for [first, second] in [[Agent::Claude, Agent::Codex], [Agent::Codex, Agent::Claude]] {
         let shop = Shop::empty().noted();
         let engram = shop.engram();
-        // Paths of a temporary folder need no quotes.
+        // Paths of the temporary folder need no quotes.
         let server = engram.server().join(" ");
         let place = server.strip_suffix(" mcp").expect("the server's command");
         let connected = |agent: Agent| {
@@ -53,7 +53,7 @@ fn agents_that_contradict_each_other_learn_of_it_in_the_reply() {
             "{listed}"
         );
 
-        // A person settles it; whoever asks next is told of no conflict.
+        // A person settles it; the next agent to ask sees no conflict.
         let conflict = finding["conflict"].as_str().expect("an id").to_owned();
         let winner = stored.as_str().expect("an id");
         engram.json(&[
@@ -79,7 +79,7 @@ fn agents_that_contradict_each_other_learn_of_it_in_the_reply() {
     }
 }
 
-/// What the reply to a commit said of a conflict.
+/// Returns the finding about a conflict in the reply to a commit.
 fn told_of(run: &Run) -> Value {
     let reply = &run.results()[0];
     let findings = reply["findings"].as_array().expect("findings");

@@ -1,4 +1,5 @@
-//! Evidence that changes while the window is open: badges, the view of what drifted, triage by keys.
+//! Evidence that changes while the window is open: badges, the view of drifted claims, triage by
+//! keys.
 
 use std::{fs, time::SystemTime};
 
@@ -51,7 +52,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
         "a view without content is absent"
     );
 
-    // A save on disk, a file that goes, a rename with git: the badges follow, and nobody clicks.
+    // A saved file, a deleted file and a git rename: the badges follow without a click.
     let text = fs::read_to_string(shop.root.join(EDITED)).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
     let longer = format!("{} // and more", lines[edited.0 + 1]);
@@ -71,7 +72,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     shop.write(MOVED, format!("// above\n{text}"));
     window.wait(&says(&second, "moved"));
     window.shot("drift-badges");
-    // Moved lines move again, which changes no state: the card still agrees with its row.
+    // Moving the lines again changes no state: the card still agrees with its row.
     shop.write(MOVED, format!("// above\n// once more\n{text}"));
     window.click(&row(&second));
     window.wait(&format!(
@@ -80,7 +81,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     window
         .wait("document.querySelector('[data-testid=now-at]')?.textContent.includes('now 11–17')");
 
-    // What drifted and nothing else; then and now side by side.
+    // Only drifted claims are listed; the old and the current lines are side by side.
     window.click("[data-testid=drift-view]");
     window.wait(&listed(&[&third, &first]));
     window.click(&row(&first));
@@ -88,7 +89,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     window.find("[data-testid=triage]");
     window.shot("drift");
 
-    // Still true: it points at what is there, and the next claim is read.
+    // Still true: the claim now points at the current lines, and the next claim opens.
     window.keys("y");
     window.wait(&listed(&[&third]));
     window.wait(&format!(
@@ -112,7 +113,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
     let asked = engram.json(&["query", "are Ids still ULIDs", "--kind", "todo"]);
     let claim = asked["engrams"][0]["claim"].as_str().unwrap();
     assert!(claim.starts_with("Is this still true?"), "{claim}");
-    // No longer true: it is forgotten, after a question.
+    // No longer true: the claim is forgotten, after a question.
     window.keys("x");
     window.find("[data-testid=confirm]");
     window.keys("\u{E007}");
@@ -126,7 +127,7 @@ fn drifted_claims_are_told_and_triaged_by_keys() {
 fn millis() -> u128 {
     #[expect(
         clippy::disallowed_methods,
-        reason = "a figure that is printed, not asserted"
+        reason = "prints a figure without asserting it"
     )]
     let now = SystemTime::now();
     now.duration_since(SystemTime::UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! An editor of a person, as far as the window can tell.
+//! A person's editor, as the window sees it.
 
 use std::{
     fs,
@@ -11,15 +11,15 @@ use std::{
 
 use crate::machine::{clean, ok, system};
 
-/// An editor that says what it was asked to open.
+/// An editor that reports which file it was asked to open.
 pub struct Editor {
-    /// What to start.
+    /// The program to start.
     pub program: PathBuf,
     said: PathBuf,
 }
 
 impl Editor {
-    /// A program by the name of an editor that takes FILE:LINE.
+    /// A program named like an editor that takes FILE:LINE.
     pub fn new(dir: &Path) -> Self {
         let (program, said) = (dir.join("subl"), dir.join("opened"));
         ok(clean(system("mkfifo"), dir).arg(&said));
@@ -32,7 +32,7 @@ impl Editor {
         Self { program, said }
     }
 
-    /// Waits for the editor to start.
+    /// Waits for the editor to start; returns its argument.
     pub fn opened(&self) -> String {
         let (tell, told) = mpsc::channel();
         let said = self.said.clone();

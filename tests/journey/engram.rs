@@ -15,19 +15,19 @@ use crate::{
     window::Window,
 };
 
-/// The command on one home and one repository.
+/// The command for one home and one repository.
 pub struct Engram {
     program: &'static Path,
-    /// The arguments that say which home and which repository.
+    /// The arguments that name the home and the repository.
     pub place: [String; 4],
-    /// Where the repository is.
+    /// The path of the repository.
     pub repo: PathBuf,
     /// The home folder of the person.
     pub person: PathBuf,
 }
 
 impl Engram {
-    /// This home, by a person who lives in `dir`.
+    /// The command for this home, run by a person whose home folder is in `dir`.
     pub fn of(dir: &Path, home: &Path, repo: &Path) -> Self {
         let text = |path: &Path| path.to_str().expect("a path in UTF-8").to_owned();
         let place = [
@@ -37,7 +37,7 @@ impl Engram {
             text(repo),
         ];
         Self {
-            program: machine::engram(), // before the window looks for it
+            program: machine::engram(), // set before the window looks for it
             place,
             repo: repo.to_owned(),
             person: dir.join("person"),
@@ -65,7 +65,7 @@ impl Engram {
         command
     }
 
-    /// What a verb prints with `--json`.
+    /// Returns what a verb prints with `--json`.
     pub fn json(&self, args: &[&str]) -> Value {
         let printed = ok(self.command(&["--json"]).args(args));
         let parsed = serde_json::from_str(&printed);
@@ -88,12 +88,12 @@ impl Engram {
         ids.collect()
     }
 
-    /// The real window on them, of a person with this editor.
+    /// Opens the real window on them, for a person with this editor.
     pub fn window(&self, editor: &Editor) -> Window {
         Window::open(desktop(), &self.place, &self.person, &editor.program)
     }
 
-    /// One record.
+    /// Returns one record.
     pub fn get(&self, id: &str) -> Record {
         serde_json::from_value(self.json(&["get", id])).expect("a full record")
     }

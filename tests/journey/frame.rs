@@ -1,4 +1,5 @@
-//! The frame of the window: palette, keys, panes, settings, other repositories, links, a second start.
+//! The frame of the window: palette, keys, panes, settings, other repositories, links, another
+//! start.
 
 use std::{
     fs,
@@ -23,7 +24,7 @@ use crate::{
 };
 
 const RIGHT: &str = "\u{E014}";
-/// What a claim may not do to the window that shows it.
+/// Claims that must not affect the window that shows them.
 const HOSTILE: &[&str] = &[
     "<img src=x onerror=\"window.hacked = 1\"><script>window.hacked = 1</script><b>bold</b>",
     "The ledger \u{1B}[31mis red\u{1B}[0m, and a bell \u{7}rings",
@@ -47,13 +48,13 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     let open = || ground.showing("[data-testid=engram] [data-testid=digest]");
     let window = open();
 
-    // A claim is text, whatever is in it.
+    // A claim is shown as text, whatever it contains.
     for (id, claim) in ids.iter().zip(&claims) {
         let shown = window.script(
             "return document.querySelector(`[data-testid=feed-row][data-id=\"${arguments[0]}\"] p`).textContent",
             json!([id]),
         );
-        // What controls a terminal is named, not done.
+        // Control characters of a terminal are shown by name, not obeyed.
         let plain = claim
             .replace('\u{1B}', "⟨U+001B⟩")
             .replace('\u{7}', "⟨U+0007⟩");
@@ -65,7 +66,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
         Value::Null
     );
 
-    // The palette: a few letters, Enter; the whole row, and away again.
+    // The palette: a few letters and Enter show the whole claim, and a key folds it again.
     window.control('k');
     window.find("[data-testid=palette-input]");
     assert_eq!(window.role("[data-testid=palette-input]"), "combobox");
@@ -78,11 +79,11 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     window.shot("expanded");
     window.keys("e");
     window.wait("!document.querySelector('.row.opened')");
-    // An engram by its words.
+    // Finds an engram by its words.
     window.control('k');
     window.find("[data-testid=palette-input]");
     window.keys("ledger rings");
-    // The last searches all claims.
+    // The last option searches all claims.
     window.wait("document.querySelectorAll('[data-testid=palette-option]').length === 2");
     window.keys(ENTER);
     window.wait(&opened(&ids[1]));
@@ -92,7 +93,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
 
-    // The panes: by pointer, by keys, and remembered.
+    // The panes are resized by pointer and by keys, and the window remembers their sizes.
     let split = "[data-testid=split]";
     assert_eq!(window.role(split), "separator");
     let width = || {
@@ -132,7 +133,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     ));
     window.click("[data-testid=feed-view]");
 
-    // The settings hold at once, and are in the home.
+    // The settings apply at once, and are stored in the home.
     window.control(',');
     window.click("[data-testid=theme-high-contrast]");
     window.wait("document.documentElement.dataset.theme === 'contrast'");
@@ -148,15 +149,16 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     );
     window.click("[data-testid=motion-reduced]");
     window.wait("document.documentElement.dataset.motion === 'reduced'");
-    // The log, in the person's editor.
+    // The log opens in the person's editor.
     let home = Path::new(&engram.place[1]);
     window.click("[data-testid=editor][data-program=\"\"]");
-    // It holds at once, and is kept a moment later: what opens the log reads what is kept.
+    // The setting applies at once but is stored a moment later, and opening the log reads the
+    // stored one.
     let begun = Instant::now();
     while fs::read_to_string(home.join("window.toml")).is_ok_and(|it| it.contains("subl")) {
         assert!(
             begun.elapsed() < Duration::from_secs(30),
-            "it is never kept"
+            "the setting is never stored"
         );
         thread::yield_now();
     }
@@ -217,13 +219,13 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
         "open copy-claim copy link choose expand blame history correct forget redact"
     );
     window.shot("menu");
-    // The arrows lead through it, and away from it nothing is chosen.
+    // The arrow keys move through the menu; leaving it chooses nothing.
     window.keys(DOWN);
     window.wait(&format!("{focus}.dataset.command === 'copy-claim'"));
     window.keys(ESCAPE);
     window.wait(CLOSED);
     window.wait(&format!("{focus}.id === 'feed'"));
-    // On another row it is the menu of that one.
+    // On another row, the menu is that row's.
     window.right_click(&row(&ids[0]));
     window.wait(OPEN);
     window.wait(&opened(&ids[0]));
@@ -235,7 +237,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     );
     window.wait(CLOSED);
     window.wait(&format!("{focus}.id === 'feed'"));
-    // Its link by a key, as another field gets it from the clipboard.
+    // A key copies the link, which another field gets from the clipboard.
     window.keys("l");
     window.wait(
         "document.querySelector('[data-testid=notice]')?.textContent.startsWith('Link copied')",
@@ -249,11 +251,11 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
         is_it() ? done() : it.addEventListener('input', () => is_it() && done());",
         json!([link]),
     );
-    // No claim has it, so none is read; without it the one from before is.
+    // No claim matches, so none is open; without the filter, the previous one is.
     window.wait("!document.querySelector('[data-testid=engram]')");
     window.keys(ESCAPE);
     window.wait(&opened(&ids[0]));
-    // A command's own key works in it, too.
+    // A command's own key works in the menu, too.
     window.right_click("[data-testid=claim]");
     window.wait(OPEN);
     window.keys("e");
@@ -261,7 +263,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     window.wait("document.querySelector('.row.opened')");
     window.keys("e");
     window.wait("!document.querySelector('.row.opened')");
-    // A field and chosen text have the menu of the system; elsewhere there is none.
+    // Fields and selected text have the system's menu; everything else has none.
     let is_ours = |css: &str| {
         let script = "return !document.querySelector(arguments[0]).dispatchEvent(new MouseEvent('contextmenu', {bubbles: true, cancelable: true}))";
         window.script(script, json!([css])) == json!(true)
@@ -275,7 +277,7 @@ fn an_engram_has_a_menu_at_its_row_and_at_the_pointer() {
     );
     assert!(!is_ours("[data-testid=claim]"));
     window.script("getSelection().removeAllRanges()", json!([]));
-    // At the edge it stays within the window.
+    // At the edge, the menu stays within the window.
     window.script("document.querySelector('#engram').dispatchEvent(new MouseEvent('contextmenu', {bubbles: true, cancelable: true, clientX: innerWidth - 1, clientY: innerHeight - 1}))", json!([]));
     window.wait(OPEN);
     let room = "const it = document.querySelector('[data-testid=menu]').getBoundingClientRect();
@@ -296,7 +298,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     let other = Shop::empty_in(&other).noted();
     let mut there = Engram::of(&shop.dir, &shop.home, &other.root);
     let theirs = there.put(&drafts(&["Only the other repository knows".to_owned()]));
-    // A link that the start was given is followed once the page is there.
+    // The link given at the start opens once the page is there.
     let link = |id: &str| {
         let mut args = engram.place[..2].to_vec();
         args.push(format!("engram://engram/{id}"));
@@ -306,7 +308,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     args.push(format!("engram://engram/{}", ids[0]));
     let window = Window::open(desktop(), &args, &engram.person, &ground.editor.program);
     window.wait(&opened(&ids[0]));
-    // A second start of this home hands its link over, and ends.
+    // A second start with this home passes on its link and ends.
     window.beside(desktop(), &link(&ids[1]));
     window.wait(&opened(&ids[1]));
     window.beside(desktop(), &link("nonsense"));
@@ -334,7 +336,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
     window.wait(&opened(&ids[1]));
-    // An accepted path that is no repository is refused in the offer.
+    // An accepted path without a repository is refused in the offer.
     to(strange(shop.dir.display().to_string()));
     window.wait(&format!("{offered}?.includes('another repository')"));
     window.click("[data-testid=offer-open]");
@@ -343,14 +345,14 @@ fn one_window_for_several_repositories_links_and_starts() {
     window.wait(&format!("!{offered}?.includes('not a git repository')"));
     window.click("[data-testid=offer-open]");
     window.wait("document.querySelector('[data-testid=first-run]') && !document.querySelector('dialog[open]')");
-    // A repository that agents use is known, though nobody opened it here.
+    // A repository that agents use is known, even if it was never opened here.
     to(format!(
         "engram://feed/{}?repo={}",
         theirs[0],
         other.root.display()
     ));
     window.wait(&opened(&theirs[0]));
-    // A start in a folder of a repository brings that one in front.
+    // A start inside a repository brings that one to the front.
     let deep = shop.root.join("deep/er");
     fs::create_dir_all(&deep).unwrap();
     window.beside_in(&deep, desktop(), &engram.place[..2]);
@@ -376,7 +378,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     assert_eq!(window.count("[data-testid=feed-row]"), 1);
     window.shot("other");
     window.wait("!document.querySelector('[data-testid=refused]')");
-    // It is live there.
+    // The feed is live there.
     let more = there.put(&drafts(&["Written while it is open".to_owned()]));
     window.find(&row(&more[0]));
     there.repo = shop.root.clone();
@@ -392,7 +394,7 @@ fn one_window_for_several_repositories_links_and_starts() {
     args.extend(["--repo".to_owned(), other.root.display().to_string()]);
     window.beside(desktop(), &args);
     window.find(&row(&theirs[0]));
-    // A link of one that was open before brings it back, with what it leads to.
+    // A link to a repository that was open before brings it back, with the link's target.
     to(format!(
         "engram://feed/{}?repo={}",
         ids[0],
@@ -405,7 +407,7 @@ fn one_window_for_several_repositories_links_and_starts() {
 fn every_call_of_the_page_is_known_to_the_window() {
     let ground = Ground::noted();
     let window = ground.showing("[data-testid=first-run]");
-    // A call that waits for news is not refused before one that nobody knows.
+    // A known call that waits is not refused, unlike an unknown call.
     let ask = "const [name, done] = arguments;
         const ask = name => window.__TAURI__.core.invoke(name, {junk: 1}).then(() => 'answered', it => JSON.stringify(it));
         Promise.race([ask(name), ask('no_such_call').then(() => ask('no_such_call')).then(() => 'waits')]).then(done);";
@@ -423,7 +425,7 @@ fn every_call_of_the_page_is_known_to_the_window() {
         println!("{}: {answer}", call.name());
         assert!(!is_unknown(&answer), "{}: {answer}", call.name());
     }
-    // What changes is not asked as a reading, nor the other way round.
+    // The read command refuses changes, and the change command refuses reads.
     let send = "const [name, request, done] = arguments;
         window.__TAURI__.core.invoke(name, {request}).then(() => done('answered'), it => done(JSON.stringify(it)));";
     for (call, request, says) in [
@@ -435,12 +437,12 @@ fn every_call_of_the_page_is_known_to_the_window() {
     }
 }
 
-/// What happens before there is a window is in its log, too.
+/// Events before the window exists are in its log, too.
 #[test]
 fn what_the_window_says_first_is_in_its_log() {
     let ground = Ground::noted();
     let home = &ground.shop.home;
-    // In the way of the door that a second start would knock at.
+    // A folder blocks the socket that a second start would connect to.
     std::fs::create_dir_all(home.join("window.sock/full")).unwrap();
     let window = ground.showing("[data-testid=first-run]");
     drop(window);
@@ -473,7 +475,7 @@ fn a_window_opens_where_it_was_closed() {
         .point(&["windowmove", "--sync", &id, "60", "40"]);
     let (_, closed) = stands(&alone);
     assert_ne!(closed, before);
-    // It closes for the one that takes its place.
+    // It closes for the window that replaces it.
     let second = alone.again(&["--safe-graphics"]);
     assert_eq!(ended(&mut alone.window).code(), Some(0));
     alone.window = second;
@@ -502,16 +504,16 @@ fn a_sample_is_loaded_and_removed_from_the_first_page() {
     window.click("[data-testid=load-sample]");
     window.find("[data-testid=sample-note]");
     window.find("[data-testid=engram] [data-testid=digest]");
-    // It comes in several pieces.
+    // The sample arrives in several parts; this claim is its last.
     window.wait(
         "document.querySelector('[data-testid=feed-row] p').innerText.includes('edited line')",
     );
     let status = ground.engram.json(&["status"]);
     assert_eq!(status["engrams"], json!(5), "{status}");
-    // One claim for each fate.
+    // The sample has one claim for each state.
     window.wait("['edited: check', 'moved', 'renamed', 'unchanged', 'replaced'].every(word => [...document.querySelectorAll('[data-testid=evidence]')].some(it => it.textContent === word))");
     window.shot("sample");
-    // Filtered to nothing is another state than empty.
+    // A filter without matches is shown differently from an empty home.
     window.keys("/no such words\u{E007}");
     window.find("[data-testid=no-match]");
     window.keys("f");

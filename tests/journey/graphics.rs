@@ -1,4 +1,5 @@
-//! A page that cannot be drawn: a message instead of a white window, and a way to draw it.
+//! A page that cannot be drawn: the window shows a message instead of staying white, and offers a
+//! way to draw it.
 
 use std::{
     fs,
@@ -20,13 +21,14 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the message is named by.
+/// The title of the message.
 const MESSAGE: &str = "^Engram: blank window$";
 
-/// What windows say is kept here: what they start holds on to a pipe longer than they live.
+/// The file with the windows' output. It replaces a pipe, which their child processes would keep
+/// open.
 const SAID: &str = "said";
 
-/// The window on a display of its own, without a driver.
+/// The window on a display of its own, without a WebDriver.
 pub(crate) struct Alone {
     pub(crate) engram: Engram,
     pub(crate) window: Running,
@@ -47,14 +49,14 @@ impl Alone {
         }
     }
 
-    /// Another start of the same home.
+    /// Starts the program again with the same home.
     pub(crate) fn again(&self, more: &[&str]) -> Running {
         let mut args = self.engram.place.to_vec();
         args.extend(more.iter().map(|&it| it.to_owned()));
         start(&self.display, &self.shop.dir, &args)
     }
 
-    /// What the window said, and how it ended.
+    /// Waits for the window to end; returns its output and its exit status.
     fn end(&mut self) -> (String, ExitStatus) {
         let status = ended(&mut self.window);
         (
@@ -63,7 +65,7 @@ impl Alone {
         )
     }
 
-    /// Answers the message by a key.
+    /// Answers the message with a key.
     fn answer(&self, key: &str) {
         let message = self.display.visible(MESSAGE);
         self.display
@@ -78,7 +80,7 @@ impl Alone {
         }
     }
 
-    /// Waits until the log says something for this time, counted from 1.
+    /// Waits until the log contains this text `times` times.
     pub(crate) fn wait(&self, what: &str, times: usize) {
         let begun = Instant::now();
         while log(&self.engram.place[1]).matches(what).count() < times {
@@ -87,12 +89,12 @@ impl Alone {
         }
     }
 
-    /// The process of the page; the window itself is what `setpriv` became.
+    /// Returns the page's process. The window's own process is the one that `setpriv` became.
     fn page(&self) -> Option<Pid> {
         process(|name, parent| name.starts_with("WebKitWeb") && parent == self.window.0.id())
     }
 
-    /// Ends the process of the page, or stops it.
+    /// Sends a signal to the page's process.
     fn signal_page(&self, signal: Signal) {
         let begun = Instant::now();
         let page = loop {
@@ -105,7 +107,7 @@ impl Alone {
     }
 }
 
-/// How a window ended, once it did.
+/// Waits for a window to end; returns its exit status.
 pub(crate) fn ended(window: &mut Running) -> ExitStatus {
     let begun = Instant::now();
     loop {
@@ -117,7 +119,7 @@ pub(crate) fn ended(window: &mut Running) -> ExitStatus {
     }
 }
 
-/// The window as somebody starts it, with its own words kept.
+/// Starts the window as a person does, and keeps its output.
 fn start(display: &Display, dir: &Path, args: &[String]) -> Running {
     let said = fs::File::options()
         .create(true)
@@ -160,7 +162,7 @@ fn a_start_with_safe_graphics_takes_the_place_of_a_white_window() {
     let mut alone = Alone::open();
     alone.wait("page=Started", 1);
     alone.signal_page(Signal::STOP);
-    // To close the message is to wait.
+    // Closing the message means waiting.
     alone.answer("Escape");
     assert_eq!(alone.window.0.try_wait().unwrap(), None);
     let mut second = alone.again(&["--safe-graphics"]);
@@ -169,7 +171,7 @@ fn a_start_with_safe_graphics_takes_the_place_of_a_white_window() {
     assert_eq!(status.code(), Some(0), "{said}");
     alone.wait("the page is ready", 1);
     assert_eq!(second.0.try_wait().unwrap(), None);
-    // That window draws safely: a third start has nothing to replace, and hands over.
+    // That window draws safely: a third start has nothing to replace, and passes on its request.
     assert_eq!(
         ended(&mut alone.again(&["--safe-graphics"])).code(),
         Some(0)
@@ -185,7 +187,7 @@ fn a_page_that_dies_later_is_noticed_and_comes_back() {
         alone.signal_page(Signal::KILL);
         alone.wait("the process of the page ended", deaths);
     }
-    // But not for ever: after the third time it starts again, without the card.
+    // Not for ever: after the third death, the window restarts without the graphics card.
     alone.wait("the page is ready", 3);
     alone.signal_page(Signal::KILL);
     alone.answer("Return");
@@ -221,7 +223,7 @@ fn safe_graphics_draws_without_the_card() {
     );
 }
 
-/// What the window logged, in the home.
+/// Returns the window's log in the home.
 fn log(home: &str) -> String {
     let files = fs::read_dir(format!("{home}/logs"))
         .into_iter()
@@ -232,7 +234,7 @@ fn log(home: &str) -> String {
         .collect()
 }
 
-/// A process by its name and its parent.
+/// Finds a process by its name and its parent.
 fn process(is_it: impl Fn(&str, u32) -> bool) -> Option<Pid> {
     fs::read_dir("/proc").unwrap().flatten().find_map(|entry| {
         let stat = fs::read_to_string(entry.path().join("stat")).ok()?;

@@ -1,4 +1,4 @@
-//! The home goes, comes back, and is put back to a copy of before, under an open window.
+//! The home disappears, returns, and is replaced by an earlier copy, while a window is open.
 
 use std::{
     fs,
@@ -33,13 +33,13 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     let window = ground.window();
     let Ground { shop, engram, .. } = &mut ground;
     window.wait(&read(&shop.ids[7]));
-    // Ids come from the time: each is said at another.
+    // Ids depend on the time, so each claim gets its own.
     let say = |shop: &mut Shop, minute: i64, claim: &str| {
         let draft =
             json!({"claim": claim, "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]});
         shop.say([(minute, draft)]);
     };
-    // It may be held back: the pointer may rest on the list.
+    // It may be held back, since the pointer may be over the list.
     let arrives = |count: usize| {
         let waits = "document.querySelector('[data-testid=new-pill]')";
         window.wait(&format!("{} || {waits}", rows(count)));
@@ -50,13 +50,13 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     arrives(9);
     window.wait(LIVE);
 
-    // Nobody asks for anything: the window notices by itself.
+    // The window notices by itself, without any request.
     fs::rename(&shop.home, &away).unwrap();
     window.wait("document.querySelector('[data-testid=disconnected]')?.textContent.includes('home folder is gone')");
     let told = window.text("[data-testid=disconnected]");
     assert!(told.contains(&shop.home.display().to_string()), "{told}");
     window.shot("homeless");
-    // What is on screen stays; a change is refused, and makes no home.
+    // The screen keeps its content; a change is refused and creates no home.
     window.wait(&rows(9));
     window.open_row(Hand::Mouse, &shop.ids[0]);
     window.keys(DELETE);
@@ -64,9 +64,9 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     window.keys(ENTER);
     let refused = "document.querySelector('[data-testid=detail] [data-testid=refused]')";
     window.wait(&format!("{refused}?.dataset.code === 'STORE_GONE'"));
-    assert!(!shop.home.exists(), "no home is made in its place");
+    assert!(!shop.home.exists(), "no home is created in its place");
 
-    // It comes back, and so does the window.
+    // The home returns, and the window works again.
     fs::rename(&away, &shop.home).unwrap();
     window.wait(LIVE);
     window.wait("!document.querySelector('[data-testid=disconnected]')");
@@ -75,7 +75,7 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     say(shop, 401, "Said after it came back.");
     arrives(10);
 
-    // A backup takes its place: what it has is shown, and what is said then is kept there.
+    // A backup replaces the home: its content is shown, and new claims are stored in it.
     fs::rename(&shop.home, &away).unwrap();
     copy(&backup, &shop.home);
     window.wait(&rows(8));
@@ -86,7 +86,7 @@ fn a_home_that_goes_is_noticed_and_one_that_comes_back_is_shown() {
     assert!(String::from_utf8_lossy(&printed.stdout).contains("Said in the copy"));
 }
 
-/// Each failure says where the home is and what to do, and ends with its cause.
+/// Each failure names the home and says what to do, and ends with its cause.
 #[test]
 fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
     let ground = Ground::open();
@@ -111,7 +111,7 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
         let broken = shop.dir.join(name);
         fs::create_dir(&broken).unwrap();
         fs::write(broken.join("engram.db"), &bytes).unwrap();
-        // In one step: the window creates a home if it finds none.
+        // In one step, since the window creates a home if it finds none.
         let exchange = || {
             renameat_with(CWD, &shop.home, CWD, &broken, RenameFlags::EXCHANGE).unwrap();
         };
@@ -133,7 +133,7 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
         } else {
             assert_eq!(fs::read(&database).unwrap(), bytes, "{name}: untouched");
         }
-        // Nobody presses anything.
+        // No user action is needed.
         exchange();
         window.wait(&rows(8));
         window.wait(LIVE);
@@ -141,14 +141,14 @@ fn a_home_that_cannot_be_opened_is_opened_once_it_can_be() {
     }
 }
 
-/// A window on the shop's home, which another file system holds.
+/// Opens a window on the shop's home, which is on another file system.
 fn on_disk(ground: &Ground) -> Window {
     let window = ground.window();
     window.wait(&read(&ground.shop.ids[7]));
     window
 }
 
-/// Forgets the claim that is read; the refusal stands where it was asked for.
+/// Tries to forget the open claim; the refusal appears where the command was given.
 fn is_refused(window: &Window, hand: Hand, code: &str) {
     window.press_on(hand, "forget");
     window.wait_moved(
@@ -173,7 +173,7 @@ fn a_home_that_is_read_only_is_read_and_written_again_once_it_can_be() {
             let shop = &mut ground.shop;
             window.wait("document.querySelector('[data-testid=disconnected]')?.textContent.includes('not writable')");
             for (hand, id) in BOTH.into_iter().zip([6, 5]) {
-                // What is there is read.
+                // Existing claims can be read.
                 window.open_row(Hand::Mouse, &shop.ids[id]);
                 is_refused(&window, hand, "STORE_READ_ONLY");
                 let told = window.text("[data-testid=refused]");
@@ -230,7 +230,7 @@ fn a_full_home_is_said_to_be_full_and_written_again_once_there_is_room() {
             }
             drop(file);
             fs::remove_file(&ballast).unwrap();
-            // The same key again.
+            // The same key works again.
             window.keys(DELETE);
             window.wait_moved(
                 "document.querySelector('[data-testid=confirm]')?.contains(document.activeElement)",
@@ -244,7 +244,7 @@ fn a_full_home_is_said_to_be_full_and_written_again_once_there_is_room() {
     );
 }
 
-/// Its folder is removed with the others of the test.
+/// Unmounts the file system; its folder is removed with the other files of the test.
 fn mount_ends(at: &str) {
     ok(Command::new(system("umount")).args(["--lazy", at]));
 }

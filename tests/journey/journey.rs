@@ -31,7 +31,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
     let [connect_claude, connect_codex] = connect_commands(&window);
     window.script("window.openedOnce = true", json!([]));
 
-    // Claude Code finds something out.
+    // Claude Code stores a finding.
     let evidence = [Evidence::at(shop, 5, 9), Evidence::at(shop, 11, 17)];
     let claude = Session::connected(Agent::Claude, &connect_claude, &shop.root, &shop.dir);
     let pointers = evidence.each_ref().map(|it| it.pointer("HEAD"));
@@ -44,12 +44,13 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
     let first = id(&run.results()[0]);
     shown(&window, engram, &first);
 
-    // The code moves on: neither the branch nor the working tree has those lines in that place.
+    // The code changes: neither the branch nor the working tree still has those lines in that
+    // place.
     let moved = format!("// moved\n// down\n{SOURCE}");
     shop.change(FILE, &moved, "Move the code");
     shop.write(FILE, format!("// uncommitted\n{moved}"));
 
-    // Codex asks, is told, reads the evidence and adds a finding of its own.
+    // Codex queries, gets the claim, reads the evidence and adds a finding of its own.
     let codex = Session::connected(Agent::Codex, &connect_codex, &shop.root, &shop.dir);
     let run = codex.prompt(vec![
         call("engram_query", |_| json!({"topic": "when is a webhook verified"})),
@@ -78,7 +79,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
     );
     let second = id(committed);
     shown(&window, engram, &second);
-    // What that cost of its turn is in the status line.
+    // The status line shows what that cost of its turn.
     let budget = "document.querySelector('[data-testid=budget]')?.textContent";
     window.wait(&format!(
         "{budget}?.startsWith('Codex') && {budget}.endsWith('spans 1/3')"
@@ -90,7 +91,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
         "nothing was loaded again"
     );
 
-    // The person goes from the newest claim to the one before it, and follows its second pointer.
+    // The person opens the newest claim, then the one before it, and follows its second pointer.
     window.click(&row(&second));
     window.keys("j");
     window.wait(&format!(
@@ -119,7 +120,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
     let moved_by = 0..=3;
     assert!(moved_by.contains(&(line - evidence[1].first)), "{opened}");
 
-    // Others write meanwhile; what the person reads stays.
+    // Other agents write meanwhile; the open claim stays.
     let others: Vec<Value> = said().map(|it| it.1).collect();
     engram.put(&others);
     let all = others.len() + 2;
@@ -133,7 +134,7 @@ fn what_agents_learn_appears_in_the_window_with_the_lines_it_rests_on() {
     pictures(&window);
 }
 
-/// The commands that the window on an empty home tells a person to run.
+/// Returns the commands that the window on an empty home tells a person to run.
 fn connect_commands(window: &Window) -> [String; 2] {
     window.find("[data-testid=first-run] [data-testid=connect-command]");
     let script = "return [...document.querySelectorAll('[data-testid=connect-command] code')].map(it => it.textContent)";
@@ -184,7 +185,7 @@ impl Evidence {
         )
     }
 
-    /// The window marks exactly these lines, shows their text and their digest.
+    /// The window marks exactly these lines, and shows their text and digest.
     fn is_shown(&self, window: &Window) {
         let card = self.card();
         let digest = window.attribute(&format!("{card} [data-testid=digest]"), "data-digest");
@@ -209,13 +210,13 @@ fn id(reply: &Value) -> String {
         .to_owned()
 }
 
-/// The first pointer of the first engram that a model was told of.
+/// Returns the first pointer of the first engram in a reply.
 fn pointer(reply: &Value) -> Value {
     let pointer = &reply["engrams"][0]["pointers"][0];
     pointer.get("ref").unwrap_or(pointer).clone()
 }
 
-/// Waits for the row and prints how long it took from the write.
+/// Waits for the row and prints the time from the write to its appearance.
 fn shown(window: &Window, engram: &Engram, id: &str) {
     let row = row(id);
     let shown = window.attribute(&format!("{row}[data-shown-at]"), "data-shown-at");

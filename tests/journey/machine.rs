@@ -1,4 +1,4 @@
-//! What the tests find on this machine, and processes that end with the test that started them.
+//! The programs that the tests find on this machine, and processes that end with their test.
 
 use std::{
     env,
@@ -13,12 +13,12 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// What `cargo xtask test` knows its processes by, to find what is left of them.
+/// Marks the processes of a run, so that `cargo xtask test` finds those that are left.
 const RUN: &str = "ENGRAM_TEST_RUN";
-/// No agent, client or browser step takes this long, even on a busy machine.
+/// The maximum time of any agent, client or browser step, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Where `cargo xtask setup` puts clients that are not ours.
+/// The folder where `cargo xtask setup` installs other authors' clients.
 fn tools() -> PathBuf {
     let cache = || match env::var_os("XDG_CACHE_HOME") {
         Some(dir) => PathBuf::from(dir),
@@ -32,7 +32,7 @@ pub fn npm(program: &str) -> PathBuf {
     present(tools().join("npm/node_modules/.bin").join(program))
 }
 
-/// A file of the tools.
+/// A file among the installed tools.
 pub fn tool(path: &str) -> PathBuf {
     present(tools().join(path))
 }
@@ -63,7 +63,7 @@ fn missing(what: &str) -> ! {
     panic!("{what} is missing: run `cargo xtask setup`, then this test again")
 }
 
-/// The `engram` command of this workspace, built once for all tests; or `$ENGRAM_BIN` as it is.
+/// The `engram` command of this workspace, built once for all tests; or `$ENGRAM_BIN` unchanged.
 pub fn engram() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| env::var_os("ENGRAM_BIN").map_or_else(build_engram, PathBuf::from))
@@ -74,7 +74,8 @@ fn build_engram() -> PathBuf {
     desktop().with_file_name("engram")
 }
 
-/// What fills a home with very many engrams (`crates/engine/examples/many.rs`), built once for all tests.
+/// The program that fills a home with a large number of engrams (`crates/engine/examples/many.rs`),
+/// built once for all tests.
 pub fn many() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -94,7 +95,7 @@ fn build(what: &[&str]) {
     assert!(status.success(), "`cargo build` failed: see above");
 }
 
-/// The window, built by cargo for this test; or `$ENGRAM_DESKTOP` as it is.
+/// The window, built by cargo for this test; or `$ENGRAM_DESKTOP` unchanged.
 pub fn desktop() -> &'static Path {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     let built = || PathBuf::from(env!("CARGO_BIN_EXE_engram-desktop"));
@@ -106,8 +107,8 @@ pub fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A command that sees nothing of the person who runs the tests (no home, keys or settings) and
-/// is ended by the system should the test be killed.
+/// A command that sees nothing of the person who runs the tests (no home, keys or settings). The
+/// system ends it if the test is killed.
 pub fn clean(program: impl AsRef<OsStr>, home: &Path) -> Command {
     let system_path = env::var_os("PATH").unwrap_or_default();
     let node = tools().join("npm/node_modules/.bin");
@@ -119,7 +120,7 @@ pub fn clean(program: impl AsRef<OsStr>, home: &Path) -> Command {
         .env("PATH", path.unwrap())
         .env("HOME", home)
         .env("LANG", "C.UTF-8")
-        // A window that finds no bus would start one that outlives it, and look like one on a desktop.
+        // A window that finds no bus would start one that outlives it, and behave as on a desktop.
         .env("DBUS_SESSION_BUS_ADDRESS", "disabled:")
         .env("GSETTINGS_BACKEND", "memory")
         .env("NO_AT_BRIDGE", "1")
@@ -128,7 +129,7 @@ pub fn clean(program: impl AsRef<OsStr>, home: &Path) -> Command {
     command
 }
 
-/// A process and all that it started, ended on drop.
+/// A process with all its child processes, ended on drop.
 pub struct Running(pub Child);
 
 impl Running {
@@ -145,12 +146,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = kill_process_group(self.group(), Signal::KILL); // already gone is as good
+        let _ = kill_process_group(self.group(), Signal::KILL); // it may already be gone
         let _ = self.0.wait();
     }
 }
 
-/// Runs `command` to its end and says what it printed; past [`PATIENCE`] it is ended, and fails.
+/// Runs `command` to its end and returns its output. After [`PATIENCE`] it is killed, and the test
+/// fails.
 pub fn run(command: &mut Command) -> Output {
     let (stdout, stderr) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
     command

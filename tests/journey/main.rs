@@ -1,6 +1,7 @@
-//! The main job of Engram, end to end: real agents, real clients, a real repository, the real window.
-//! Nothing here reaches the network; what is missing on a machine is named, never skipped.
-#![cfg(target_os = "linux")] // no web driver drives the windows of other systems
+//! The main job of Engram, end to end: real agents, real clients, a real repository, the real
+//! window. Nothing here uses the network. A missing program fails its test by name; no test is
+//! skipped.
+#![cfg(target_os = "linux")] // no WebDriver can drive the windows of other systems
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,

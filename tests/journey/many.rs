@@ -1,4 +1,5 @@
-//! The feed with more engrams than the page keeps: both ends a key away, little drawn, nothing moved.
+//! The feed with more engrams than the page keeps: a key leads to either end, few rows are drawn,
+//! and nothing moves.
 
 use engram_engine::{Engine, Options};
 use engram_kit::Repository;
@@ -14,7 +15,7 @@ use crate::{
 
 /// More than the page keeps.
 const MANY: usize = 2_300;
-/// What a window of this height needs, and some beyond its edges.
+/// The maximum number of rows drawn: those that fit the window, and some beyond its edges.
 const DRAWN: u64 = 60;
 
 fn drafts(from: usize, to: usize) -> Vec<Value> {
@@ -22,7 +23,7 @@ fn drafts(from: usize, to: usize) -> Vec<Value> {
     (from..to).map(draft).collect()
 }
 
-/// Writes so many engrams; their ids, oldest first.
+/// Writes `count` engrams; returns their ids, oldest first.
 fn filled(engram: &Engram, repo: &Repository, count: usize) -> Vec<String> {
     repo.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
     let [_, home, _, root] = &engram.place;
@@ -56,14 +57,16 @@ fn filled(engram: &Engram, repo: &Repository, count: usize) -> Vec<String> {
     ids
 }
 
-/// Where the feed stands: the first row that is whole on the screen, how far down, how many are drawn.
+/// Returns the position of the feed: the first row fully on the screen, its offset, and the number
+/// of rows drawn.
 const PLACE: &str = "const feed = document.querySelector('[data-testid=feed]'), edge = feed.getBoundingClientRect().top;
     const rows = [...feed.querySelectorAll('[data-testid=feed-row]')].map(it => [it.getBoundingClientRect().top - edge, it.dataset.id]);
     rows.sort((a, b) => a[0] - b[0]);
     const [top, id] = rows.find(it => it[0] >= 0);
     return {id, top: Math.round(top), drawn: rows.length};";
 
-/// Scrolls on, some screens a frame, until a row is there; the most rows that were drawn meanwhile.
+/// Scrolls by `by` screens per frame until a row is there; returns the maximum number of rows drawn
+/// meanwhile.
 const SCROLL: &str = "const [id, by, done] = arguments;
     const feed = document.querySelector('[data-testid=feed]');
     let most = 0;
@@ -90,7 +93,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     window.find("[data-testid=digest]");
     window.wait(&selected(newest));
 
-    // Both ends are a key away, and steps go on from there.
+    // A key leads to either end, and single steps continue from there.
     window.keys("\u{E010}");
     window.wait(&selected(oldest));
     window.keys("k");
@@ -99,13 +102,13 @@ fn a_long_feed_is_walked_from_end_to_end() {
     window.wait(&selected(newest));
     assert_eq!(place()["id"], json!(newest));
 
-    // All the way down and up again: what is drawn stays little.
+    // All the way down and up again: few rows are drawn.
     for (id, by) in [(oldest, 3.0), (newest, -3.0)] {
         let most = window.script_until(SCROLL, json!([id, by]));
         assert!(most.as_u64().unwrap() <= DRAWN, "{most} rows were drawn");
     }
 
-    // Hundreds arrive while somebody reads further down: they are counted, and nothing moves.
+    // Hundreds arrive while a person reads further down: they are counted, and nothing moves.
     window.script_until(SCROLL, json!([ids[MANY - 300], 1.0]));
     let before = place();
     let more = ground.engram.put(&drafts(MANY, MANY + 300));
@@ -116,7 +119,7 @@ fn a_long_feed_is_walked_from_end_to_end() {
     window.find(&row(&more[299]));
     assert_eq!(place()["id"], json!(more[299]));
 
-    // At the oldest end they are not kept at all, and are read when they are asked for.
+    // At the oldest end, new rows are not kept at all, and are read when needed.
     window.keys("\u{E010}");
     window.wait(&selected(oldest));
     let last = ground.engram.put(&drafts(MANY + 300, MANY + 303));

@@ -1,5 +1,5 @@
-//! A scripted model on a loopback port, in the two dialects that agents speak: it answers with the
-//! tool calls of its script and keeps every request, which is all that a real model would see.
+//! A scripted model on a loopback port, in the two dialects that agents speak. It answers with the
+//! tool calls of its script and records every request, which is all that a real model would see.
 
 use std::{
     sync::{Arc, Mutex},
@@ -9,23 +9,23 @@ use std::{
 use serde_json::{Value, json};
 use tiny_http::{Header, Method, Request, Response, Server};
 
-/// What the model does next, given the results of its tool calls so far.
+/// Decides the model's next reply from the results of its tool calls so far.
 pub type Step = Box<dyn Fn(&[Value]) -> Reply + Send>;
 
 /// One reply of the model.
 pub enum Reply {
     /// Calls a tool of our MCP server.
     Call(&'static str, Value),
-    /// Says something and ends its turn.
+    /// Returns text and ends its turn.
     Say(String),
 }
 
-/// A step that calls `tool` with what `input` makes of the results so far.
+/// A step that calls `tool` with the input that `input` builds from the results so far.
 pub fn call(tool: &'static str, input: impl Fn(&[Value]) -> Value + Send + 'static) -> Step {
     Box::new(move |results| Reply::Call(tool, input(results)))
 }
 
-/// The model while it listens.
+/// The model, while it listens.
 pub struct ModelStub {
     server: Arc<Server>,
     requests: Arc<Mutex<Vec<Value>>>,
@@ -50,12 +50,12 @@ impl ModelStub {
         }
     }
 
-    /// Where agents reach it.
+    /// Returns the address for agents.
     pub fn address(&self) -> String {
         format!("http://{}", self.server.server_addr())
     }
 
-    /// The requests for a turn of the conversation, oldest first.
+    /// The requests in the conversation, oldest first.
     pub fn requests(&self) -> Vec<Value> {
         self.requests.lock().unwrap().clone()
     }
@@ -92,7 +92,7 @@ fn answer(mut request: Request, script: &[Step], kept: &Mutex<Vec<Value>>) {
     let _ = request.respond(Response::from_string(reply).with_header(kind)); // an agent may hang up
 }
 
-/// The reply to a conversation that holds these results.
+/// Returns the reply to a conversation with these results.
 fn next(script: &[Step], results: &[Value]) -> Reply {
     match script.get(results.len()) {
         Some(step) => step(results),
@@ -100,7 +100,7 @@ fn next(script: &[Step], results: &[Value]) -> Reply {
     }
 }
 
-/// Server-sent events; each is named by its own `type`.
+/// Builds server-sent events; each is named by its own `type`.
 fn stream(events: &[Value]) -> String {
     let line = |event: &Value| {
         format!(
@@ -111,7 +111,8 @@ fn stream(events: &[Value]) -> String {
     events.iter().map(line).collect()
 }
 
-/// Results of tool calls in a request of either dialect, oldest first: parsed where they are JSON.
+/// Returns the results of tool calls in a request of either dialect, oldest first, parsed if they
+/// are JSON.
 pub fn results(body: &Value) -> Vec<Value> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let claude = list(&body["messages"])
@@ -134,14 +135,14 @@ fn parsed(content: &Value) -> Value {
         Some(text) => text.to_owned(),
         None => parts.iter().filter_map(|it| it["text"].as_str()).collect(),
     };
-    // Codex puts the time that a call took, a line or two, before its result.
+    // Codex puts a line or two with the duration of a call before its result.
     let start = text.find('{').unwrap_or(0);
     serde_json::from_str(&text[start..]).unwrap_or(Value::String(text))
 }
 
 /// The Messages dialect of Claude Code.
 fn messages(body: &Value, script: &[Step]) -> String {
-    // Side jobs (a title, a topic) come without tools and get a plain word.
+    // Side jobs (a title, a topic) come without tools and get a short answer.
     let conversation = body["tools"].as_array().is_some_and(|it| !it.is_empty());
     let reply = if conversation {
         next(script, &results(body))

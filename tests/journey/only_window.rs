@@ -1,5 +1,5 @@
-//! What only the real window has: other repositories, an editor, its log; and a search that is
-//! stopped on its way over the bridge to the shell.
+//! What only the real window has: other repositories, an editor, its log, and stopping a search
+//! that runs over the bridge to the shell.
 
 use std::{fs, path::Path};
 
@@ -21,20 +21,20 @@ use crate::{
 
 const FEED: &str = "[data-testid=feed-row]";
 
-/// Brings a repository in front by keys, by its path.
+/// Brings a repository to the front by its path, with keys.
 fn bring(window: &Window, repo: &Path) {
     window.control('o');
     window.find("[data-testid=repository]");
     window.keys(&format!("{}{ENTER}", repo.display()));
 }
 
-/// Another repository that the same home knows of.
+/// Creates another repository in the same home.
 fn other(shop: &Shop) -> Shop {
     let dir = shop.dir.join("other");
     fs::create_dir(&dir).unwrap();
     let mut other = Shop::empty_in(&dir);
     other.home.clone_from(&shop.home);
-    // Ids come from the time: none of the other's.
+    // Ids depend on the time, so the other shop uses a different one.
     other.say([(
         400,
         json!({"claim": "Only the other one knows.", "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]}),
@@ -51,9 +51,9 @@ fn another_repository_is_opened_by_mouse() {
     window.wait(&read(&shop.ids[7]));
     shop.drift();
     window.wait("document.querySelector('[data-testid=drift-view]')");
-    // One that is nowhere leaves all as it is.
+    // A path that does not exist changes nothing.
     window.click("[data-testid=repo]");
-    // The field moves when the list above it comes.
+    // The field moves when the list above it appears.
     window.find("[data-testid=repository][aria-current=true]");
     window.click("[data-testid=repository-path]");
     window.keys("/nowhere/at/all");
@@ -67,9 +67,9 @@ fn another_repository_is_opened_by_mouse() {
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
     window.wait(&rows(8));
-    // One by its path.
+    // Open one by its path.
     window.click("[data-testid=repo]");
-    // The field moves when the list above it comes.
+    // The field moves when the list above it appears.
     window.find("[data-testid=repository][aria-current=true]");
     window.click("[data-testid=repository-path]");
     window.keys(&other.root.display().to_string());
@@ -77,7 +77,7 @@ fn another_repository_is_opened_by_mouse() {
     window.wait(&read(&other.ids[0]));
     window.wait(&rows(1));
     window.wait("!document.querySelector('dialog[open]')");
-    // And the one before from the list.
+    // And the previous one from the list.
     window.click("[data-testid=repo]");
     window.find("[data-testid=repository][aria-current=true]");
     window.wait("document.querySelectorAll('[data-testid=repository] .counts').length === 2");
@@ -90,8 +90,8 @@ fn another_repository_is_opened_by_mouse() {
     window.wait(&rows(8));
 }
 
-/// What the rail says of the open repositories, one after the other: whether one is in front, and what
-/// came in it.
+/// Lists the open repositories in the rail: whether each is in front, and how many claims arrived
+/// in it.
 const OPENED: &str = "[...document.querySelectorAll('[data-testid=opened]')]
     .map(it => (it.matches('[aria-current]') ? 'front' : 'behind') + ' ' + (it.querySelector('.count')?.textContent ?? '')).join(', ')";
 
@@ -103,7 +103,7 @@ fn several_repositories_are_open_at_once() {
     let shop = &mut ground.shop;
     let opened = |says: &str| window.wait(&format!("({OPENED}) === '{says}'"));
     let behind = "[data-testid=opened]:not([aria-current])";
-    // One alone is no choice.
+    // With only one repository, there is no choice.
     window.open_row(Hand::Mouse, &shop.ids[3]);
     window.keys("/gateway");
     window.wait(&rows(2));
@@ -112,7 +112,7 @@ fn several_repositories_are_open_at_once() {
     bring(&window, &other.root);
     window.wait(&read(&other.ids[0]));
     opened("behind , front ");
-    // What comes in the one behind is counted, and so are claims that come in doubt.
+    // New claims in the one behind are counted, and so are claims to review.
     shop.say([(
         500,
         json!({"claim": "Said behind the back.", "pointers": ["repo:src/ledger.rs#L10-L15@HEAD"]}),
@@ -122,7 +122,7 @@ fn several_repositories_are_open_at_once() {
     window.wait(&format!(
         "document.querySelector('{behind}').title.includes('1 new, 3 claims to review, 9 engrams')"
     ));
-    // It is where it was left, and nothing of it is new any more.
+    // It opens as it was left, and nothing in it is new any more.
     window.click(behind);
     window.wait(&read(&shop.ids[3]));
     window.wait(&rows(2));
@@ -140,7 +140,7 @@ fn several_repositories_are_open_at_once() {
     window.wait(&read(&shop.ids[3]));
     opened("front , behind ");
     window.shot("several");
-    // Who goes to and fro in haste arrives at the last, with nothing of another in it.
+    // After quick switches the last repository is shown, with nothing of another one.
     window.keys("[");
     window.wait(&read(&other.ids[0]));
     let haste = "const [to] = arguments; const all = [...document.querySelectorAll('[data-testid=opened]')];
@@ -154,11 +154,11 @@ fn several_repositories_are_open_at_once() {
         window.wait(&read(id));
         window.wait(&rows(count));
     }
-    // What is said in the one in front comes live, and is nothing new of the one behind.
+    // A claim in the front repository appears live, and does not count as new in the one behind.
     other.put("Said in front.");
     window.wait(&rows(2));
     opened("behind 3, front ");
-    // They are open when the window is opened again, until they are closed.
+    // Both are open again in the next window, until they are closed.
     drop(window);
     let window = ground.showing(FEED);
     let opened = |says: &str| window.wait(&format!("({OPENED}) === '{says}'"));
@@ -182,7 +182,7 @@ fn a_repository_that_cannot_be_read_is_left_again() {
     let window = ground.showing(FEED);
     bring(&window, &other.root);
     window.wait(&read(&other.ids[0]));
-    // Brought in front by its own path, it stays as it is.
+    // Brought to the front by its own path, it stays unchanged.
     bring(&window, &other.root);
     window.wait("!document.querySelector('dialog[open]')");
     window.wait(&read(&other.ids[0]));
@@ -191,11 +191,11 @@ fn a_repository_that_cannot_be_read_is_left_again() {
     window.wait(&read(&shop.ids[7]));
     fs::rename(other.root.join(".git"), other.root.join("git")).unwrap();
     window.click(behind);
-    // What is known of it is still there; nothing is green.
+    // What is known about it is still shown, but nothing as current.
     window.find("[data-testid=gone]");
     window.click(behind);
     window.wait(&read(&shop.ids[7]));
-    // One that is gone has a cross in the list.
+    // A deleted repository has a close button in the list.
     fs::remove_dir_all(&other.root).unwrap();
     window.click(behind);
     window.find("[data-testid=notice].error");
@@ -205,9 +205,9 @@ fn a_repository_that_cannot_be_read_is_left_again() {
     window.wait("!document.querySelector('[data-testid=opened], [data-testid=repository-close]')");
 }
 
-/// The window in no repository, of a person who has not seen it yet.
+/// Opens the window outside any repository, for a person who is new to it.
 fn started(ground: &Ground, hand: Hand) -> Window {
-    let place = &ground.engram.place[..2]; // the home alone
+    let place = &ground.engram.place[..2]; // the home only
     let person = ground.shop.dir.join(format!("{hand:?}"));
     let window = Window::open(desktop(), place, &person, &ground.editor.program);
     window.find("[data-testid=start]");
@@ -235,7 +235,8 @@ fn a_window_outside_of_a_repository_offers_those_that_are_known() {
         window.wait("document.querySelectorAll('[data-testid=start] [data-testid=repository]').length === 2");
         window.find("[data-testid=repository-pick]:not([hidden])");
         window.shot("start");
-        // A folder that is no repository is refused below the field until something else is tried.
+        // A folder that is no repository is refused below the field, until the person tries
+        // another.
         for (path, why) in [
             (folder.join("gone"), "does not exist"),
             (file.clone(), "is a file"),
@@ -272,12 +273,12 @@ fn a_folder_is_chosen_in_the_dialog_of_the_system() {
             window.press_any(hand, "[data-testid=repository-pick]:not([hidden])");
             display.visible("^Open a repository$")
         };
-        // Who chooses nothing stays where they were.
+        // Cancelling the dialog changes nothing.
         let chooser = dialog();
         display.point(&["windowfocus", "--sync", &chooser, "key", "Escape"]);
         while display.search("^Open a repository$").is_some() {}
         assert_eq!(window.count("[data-testid=start]"), 1);
-        // A path is typed as in every dialog of this kind, once its field is open.
+        // As in every dialog of this kind, a path can be typed once its field is open.
         let chooser = dialog();
         display.point(&["windowfocus", "--sync", &chooser]);
         let before = display.settled(None);
@@ -319,7 +320,7 @@ fn a_dashboard_outside_of_a_repository_says_so_and_shows_what_is_stored_there() 
     );
 }
 
-/// Keeps the bytes of every answer that comes from the shell.
+/// Keeps the bytes of every answer from the shell.
 const KEEP: &str = "const real = Response.prototype.arrayBuffer;
     window.kept = [];
     Response.prototype.arrayBuffer = async function () {
@@ -368,12 +369,12 @@ fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
             window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
         }
     }
-    // From its menu too.
+    // From the menu, too.
     window.keys("m");
     window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
     window.click("[data-testid=menu-item][data-command=open]");
     assert!(editor.opened().ends_with("src/ledger.rs:33"));
-    // What is not in the working tree cannot be opened.
+    // A file that is no longer in the working tree cannot be opened.
     fs::remove_file(shop.root.join("src/ledger.rs")).unwrap();
     window.open_row(Hand::Mouse, &shop.ids[0]);
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'gone'");
@@ -383,7 +384,7 @@ fn a_source_is_opened_in_the_editor_by_keys_and_by_mouse() {
     );
 }
 
-/// Ends a search as soon as it says that it looks further, by what `end` does.
+/// Ends a search with `end` as soon as it says that it continues.
 const END_SOON: &str = "const [end] = arguments;
     new MutationObserver((_, watch) => {
         const button = document.querySelector('[data-testid=searching][aria-busy=true] [data-testid=search-button]');
@@ -396,7 +397,7 @@ const END_SOON: &str = "const [end] = arguments;
 #[test]
 fn a_long_search_stops_in_the_window_and_goes_on() {
     let dir = tempfile::tempdir().unwrap();
-    // Several stretches, of which none has it.
+    // Several parts, none of which has a match.
     let shop = Shop::long();
     let engram = Engram::of(dir.path(), &shop.home, &shop.root);
     let window = engram.window(&Editor::new(dir.path()));
@@ -405,13 +406,13 @@ fn a_long_search_stops_in_the_window_and_goes_on() {
         window.script(END_SOON, json!([end]));
         window.keys(&format!("/{words}"));
         window.wait("document.querySelector('[data-testid=searching][aria-busy=false]')");
-        // What was on its way came, and nothing was asked for after it.
+        // The request under way was answered, and no other followed.
         let done = "Number(document.querySelector('[data-testid=searching] progress').value)";
         window.wait(&format!("{done} < 100"));
         assert_eq!(window.count("[data-testid=no-match]"), 0);
         let said = window.script("return document.getElementById('filter').value", json!([]));
         assert_eq!(said, json!(words), "the words stay");
-        // It goes on to the end, which has nothing.
+        // The search continues to the end without a match.
         match end {
             "click" => window.click("[data-testid=search-button]"),
             _ => window.press_on(Hand::Keys, "search-button"),
@@ -424,7 +425,7 @@ fn a_long_search_stops_in_the_window_and_goes_on() {
     }
 }
 
-/// What lies over the window and only this one has all of.
+/// Dialogs that are complete only in the real window.
 const OVER: &[(&str, &str, &str)] = &[
     (
         "settings",
@@ -438,7 +439,7 @@ const OVER: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Names what is heard of a dialog, one by one; editors that this machine has are left out.
+/// Lists what a screen reader announces of a dialog, except for the editors of this machine.
 const HEARD: &str = "const all = [...document.querySelectorAll('dialog[open] :is(h2, button, input, form, ul, li, [role])')]
         .filter(it => it.checkVisibility() && !it.matches('[data-testid=editor]:not([data-program=\"\"])'));
     axe.setup(document.body);
@@ -510,17 +511,17 @@ fn a_link_in_another_program_opens_the_window_once_that_was_chosen() {
     window.wait(
         "document.querySelector('[data-testid=links]')?.textContent.includes('do not open here')",
     );
-    assert!(!chosen.exists(), "nothing is chosen for a person");
+    assert!(!chosen.exists(), "nothing is chosen without asking");
     window.click("[data-testid=bring-links]");
     window.wait("document.querySelector('[data-testid=links]')?.textContent.includes('open in this window')");
     let list = fs::read_to_string(&chosen).unwrap();
     assert!(list.contains("x-scheme-handler/engram"), "{list}");
     window.keys(ESCAPE);
     window.wait("!document.querySelector('dialog[open]')");
-    // As any program hands a link over; it is the one that the window copies.
+    // Any program passes a link in this way; the window copies the same link.
     let link = format!("engram://engram/{}", shop.ids[2]);
     let mut open = clean(machine::system("gio"), &engram.person);
-    // Waits for what it started too, since that has its output.
+    // This also waits for the program that it started, which holds its output.
     let output = open.args(["open", &link]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     window.wait(&read(&shop.ids[2]));

@@ -1,4 +1,4 @@
-//! The pictures of the documents: the window as the journey leaves it, with more to see.
+//! The pictures in the documents: the window at the end of the journey, with more claims.
 
 use std::{env, fs, path::Path};
 
@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::{machine::workspace, window::Window};
 
-/// What a person sees, in both themes; into the documents where that was asked for.
+/// Takes pictures in both themes; they go into the documents if that was requested.
 pub fn pictures(window: &Window) {
-    window.keys("\u{E00C}\u{E00C}"); // Escape: the notice goes, then the focus is on the feed
+    window.keys("\u{E00C}\u{E00C}"); // Escape: the notice closes, then the focus is on the feed
     window.wait("!document.querySelector('[data-testid=notice]')");
     let aside = json!({"type": "pointerMove", "duration": 0, "x": 1, "y": 1});
     window.post(

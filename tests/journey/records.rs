@@ -1,4 +1,4 @@
-//! What the command prints is what the published schemas say, by a validator that is not ours.
+//! The command's output matches the published schemas, according to an independent validator.
 
 use std::{fs, path::Path};
 
@@ -46,7 +46,7 @@ fn printed_records_are_as_the_published_schemas_say() {
     }
 }
 
-/// What an independent validator has against a document.
+/// Returns the errors that an independent validator finds in a document.
 fn complaints(dir: &Path, schema: &str, document: &Value) -> String {
     let file = dir.join("document.json");
     fs::write(&file, document.to_string()).unwrap();

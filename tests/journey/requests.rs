@@ -1,5 +1,5 @@
-//! Real agents beyond their budgets: Claude Code and Codex are refused a fourth source, a person grants it by one
-//! key in the window, and the same read goes through.
+//! Real agents beyond their budgets: Claude Code and Codex are refused a fourth source, a person
+//! grants it with one key in the window, and the same read succeeds.
 
 use std::{
     sync::mpsc::{self, Receiver},
@@ -20,7 +20,7 @@ use crate::{
     stage::Ground,
 };
 
-/// Longest wait for a person's answer.
+/// The longest wait for a person's answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn deref(pointer: &str) -> Step {
@@ -28,7 +28,7 @@ fn deref(pointer: &str) -> Step {
     call("engram_deref", move |_| json!({"pointer": pointer}))
 }
 
-/// Reads until the budget refuses, asks, and reads again once somebody granted it.
+/// Reads until the budget refuses, asks, and reads again once a person granted it.
 fn script(child: Member, granted: Receiver<()>) -> Vec<Step> {
     let lines = (1..=3).map(|line| deref(&format!("repo:src/ledger.rs#L{line}@HEAD")));
     let asks: Step = Box::new(move |_| {
@@ -79,7 +79,7 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
             "{}",
             results[4]
         );
-        // What it read is told where it was granted, without anybody asking.
+        // The request shows by itself that the agent has read.
         window.wait("document.querySelector('[data-testid=request-state]')?.textContent === 'granted and read'");
         let told: Value = engram.json(&["budget", "--agent", "programmer-1"]);
         assert_eq!(
@@ -90,7 +90,7 @@ fn real_agents_are_refused_granted_by_one_key_and_read() {
     }
 }
 
-/// The command line that connects it.
+/// Returns the command line that connects an agent.
 fn connecting(engram: &Engram, agent: Agent) -> String {
     let program = engram.server()[0].clone();
     let [home, at, repo, root] = &engram.place;

@@ -1,4 +1,4 @@
-//! What a test begins with: a shop and a person who looks at it, in a browser or at the real window.
+//! The start of a test: a shop and a person who views it, in a browser or in the real window.
 
 use crate::{
     dashboard::{
@@ -11,7 +11,7 @@ use crate::{
     window::Window,
 };
 
-/// A shop that is served, before anybody looks at it.
+/// A shop whose server runs, before a page is open.
 pub(crate) struct Served {
     pub(crate) server: Server,
     pub(crate) shop: Shop,
@@ -26,7 +26,7 @@ impl Served {
     }
 
     pub(crate) fn browse(self) -> Stage {
-        // Should it fail, the server ends before its files are removed.
+        // If this fails, the server ends before its files are removed.
         let window = Window::browse(&self.server.url);
         Stage {
             window,
@@ -36,7 +36,7 @@ impl Served {
     }
 }
 
-/// A page of a browser on a shop. Fields drop in order: the page ends before its server, and the
+/// A page in a browser on a shop. Fields drop in order: the page ends before its server, and the
 /// files are removed last.
 pub(crate) struct Stage {
     pub(crate) window: Window,
@@ -49,24 +49,25 @@ impl Stage {
         Served::of(shop).browse()
     }
 
-    /// With nothing said yet.
+    /// A stage without claims.
     pub(crate) fn empty() -> Self {
         Self::of(Shop::empty())
     }
 
-    /// With what agents said.
+    /// A stage with the agents' claims.
     pub(crate) fn open() -> Self {
         Self::of(Shop::open())
     }
 
-    /// The same, once all of it is listed.
+    /// The same, once all claims are listed.
     pub(crate) fn listed() -> Self {
         let stage = Self::open();
         stage.window.wait(&rows(stage.shop.ids.len()));
         stage
     }
 
-    /// With the claim on retries corrected twice, once all is listed; its versions, oldest first.
+    /// A stage on which the claim on retries was corrected twice, once all is listed. Returns its
+    /// versions too, oldest first.
     pub(crate) fn corrected() -> (Self, Vec<String>) {
         let mut shop = Shop::open();
         let versions = shop.correct();
@@ -75,7 +76,7 @@ impl Stage {
         (stage, versions)
     }
 
-    /// A shop that drifts once it is served, before the page is there.
+    /// A stage whose shop drifts after its server has started and before the page is open.
     pub(crate) fn drifting(shop: Shop) -> Self {
         let served = Served::of(shop);
         served.shop.drift();
@@ -83,7 +84,7 @@ impl Stage {
     }
 }
 
-/// Does a thing by keys, then by mouse, each on a stage of its own.
+/// Runs a test by keys, then by mouse, each on a stage of its own.
 pub(crate) fn both_hands<S>(open: impl Fn() -> S, test: impl Fn(&S, Hand)) {
     for hand in BOTH {
         println!("{hand:?}");
@@ -91,8 +92,8 @@ pub(crate) fn both_hands<S>(open: impl Fn() -> S, test: impl Fn(&S, Hand)) {
     }
 }
 
-/// Where the real window opens: a shop, the command on it, and the editor of a person. A window is
-/// declared after it, and so ends before the files are removed.
+/// What the real window opens on: a shop, its command, and a person's editor. Tests declare a
+/// window after it, so that the window ends before the files are removed.
 pub(crate) struct Ground {
     pub(crate) editor: Editor,
     pub(crate) engram: Engram,
@@ -108,12 +109,12 @@ impl Ground {
         }
     }
 
-    /// With what agents said.
+    /// A ground with the agents' claims.
     pub(crate) fn open() -> Self {
         Self::of(Shop::open())
     }
 
-    /// With nothing said yet, and a note beside the sources.
+    /// A ground without claims, and with a note beside the sources.
     pub(crate) fn noted() -> Self {
         Self::of(Shop::empty().noted())
     }
@@ -122,7 +123,7 @@ impl Ground {
         self.engram.window(&self.editor)
     }
 
-    /// The window, once it shows what matches.
+    /// Opens the window and waits until it shows a matching element.
     pub(crate) fn showing(&self, css: &str) -> Window {
         let window = self.window();
         window.find(css);

@@ -1,5 +1,5 @@
-//! What a person does until the first engram is there, and until the first drift is triaged, counted: from
-//! an empty home, with an agent that is not connected.
+//! Counts what a person does until the first engram is stored, and until the first drift is
+//! triaged, starting from an empty home with an agent that is not connected.
 
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ use crate::{
     window::Window,
 };
 
-/// Presses of the mouse, or keys.
+/// Counts mouse clicks or key presses.
 struct Counted<'a> {
     window: &'a Window,
     hand: Hand,
@@ -28,7 +28,7 @@ impl Counted<'_> {
                 self.window.click(css);
                 1
             }
-            // Tab until it is there, then Enter.
+            // Tab until it has the focus, then Enter.
             Hand::Keys => self.window.press_by_keys(css),
         };
         self.steps.set(self.steps.get() + presses);
@@ -42,7 +42,7 @@ impl Counted<'_> {
 
 #[test]
 fn the_first_engram_and_the_first_drift_take_few_steps() {
-    // A command that is copied to a terminal took six by mouse, and more by keys.
+    // Copying a command to a terminal took six steps by mouse, and more by keys.
     for (hand, to_engram, to_verdict) in [(Hand::Mouse, 2, 2), (Hand::Keys, 5, 2)] {
         let ground = Ground::noted();
         let repo = &ground.shop;
@@ -56,7 +56,7 @@ fn the_first_engram_and_the_first_drift_take_few_steps() {
         window.wait_moved("document.activeElement?.matches('[data-testid=change]')");
         counted.press("[data-client=claude] [data-testid=write]");
         window.wait("document.querySelector('[data-client=claude] [data-testid=connection]')?.textContent === 'connected'");
-        // Claude Code, as it is started after that.
+        // Claude Code, started afterwards.
         let claude = Session::of(Agent::Claude, &repo.root, &repo.dir);
         let commit = json!({"content": "Only 429 and 5xx are tried again.", "scope": "payments",
             "confidence": 0.9, "pointers": ["repo:src/retry.rs#L17-L23@HEAD"]});

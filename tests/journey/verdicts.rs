@@ -1,5 +1,5 @@
-//! What a person says and does of a claim: it is on record as theirs, it can be undone, keys act on what is
-//! seen, and the editor opens where the lines are.
+//! What a person decides about a claim: it is recorded as theirs, it can be undone, keys act only
+//! on what is visible, and the editor opens at the current lines.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::{
     window::Window,
 };
 
-/// A window on a repository with three claims of an agent, each on a file of its own.
+/// A window on a repository with three claims of an agent, each about a file of its own.
 pub(crate) struct Desk {
     pub(crate) window: Window,
     pub(crate) ground: Ground,
@@ -64,7 +64,7 @@ impl Desk {
         self.window.wait(&notice(words));
     }
 
-    /// What the journal says of a claim, newest first.
+    /// Returns the journal's entries about a claim, newest first.
     pub(crate) fn log(&self, id: &str) -> Vec<(String, String)> {
         let log = self.ground.engram.json(&["log", id]);
         let entries = log["entries"].as_array().unwrap().iter();
@@ -88,13 +88,13 @@ fn the_editor_opens_where_the_lines_are_now() {
     fs::remove_file(desk.ground.shop.root.join(FILES[0])).unwrap();
     for (id, place) in [(moved, "src/moved.rs:7"), (renamed, "src/named.rs:5")] {
         desk.read(id);
-        // Pressed at once, before anybody told that it moved.
+        // Pressed at once, before the window has shown that the lines moved.
         desk.window.keys("o");
         let opened = desk.ground.editor.opened();
         assert!(opened.ends_with(place), "{opened}");
         desk.told("Opened in");
     }
-    // Only the past has it: nothing is opened, its card shows it.
+    // Only history has the lines: nothing opens, and the card shows them.
     desk.read(edited);
     desk.window.keys("o");
     desk.told("no longer in the working tree");
@@ -112,7 +112,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
         .write(FILES[0], text.replace("= 7;", "= 70;"));
     desk.window.wait(&says(edited, "edited: check"));
 
-    // Still true, undone by a key right after.
+    // Still true, then undone at once by a key.
     desk.read(edited);
     desk.window.keys("y");
     desk.told("Confirmed");
@@ -136,7 +136,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
     assert_eq!(restored["provenance"]["created_by"], "architect");
     let now = restored["id"].as_str().unwrap().to_owned();
 
-    // Asked: the claim says so until that is withdrawn.
+    // Asked: the claim says so until the question is withdrawn.
     desk.window.keys("a");
     desk.told("Asked");
     desk.window.wait(&says(&now, "asked"));
@@ -146,7 +146,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
     desk.told("Undone");
     desk.window.wait(&says(&now, "edited: check"));
 
-    // Forgotten, by a question that names it; undone by the mouse.
+    // Forgotten, after a question that names it; undone by mouse.
     desk.read(moved);
     desk.window.keys("\u{E017}");
     assert!(
@@ -160,7 +160,7 @@ fn each_verdict_is_the_persons_and_is_undone() {
     desk.told("Undone");
     assert_eq!(desk.log(moved)[0].1, "stored");
 
-    // And from the history, later: who did what is told.
+    // And later from the history, which says who did what.
     desk.window.keys("h");
     desk.window
         .wait("document.querySelectorAll('[data-testid=version]').length === 2");
@@ -193,7 +193,7 @@ fn keys_act_on_what_a_search_shows() {
     desk.window.keys("\u{E017}");
     assert!(desk.window.text("[data-testid=named]").contains("Walnuts"));
     desk.window.keys("\u{E00C}");
-    // What stands there is typed over; nothing found is nothing that a key could act on.
+    // Typing replaces the text in the field. Without a match, keys have nothing to act on.
     desk.window.keys("/");
     desk.window.keys("pistachios");
     desk.window

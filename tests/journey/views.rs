@@ -1,4 +1,4 @@
-//! What a source is shown as: code by its language, comparisons, documents, long files, history.
+//! How each kind of source is shown: highlighted code, comparisons, documents, long files, history.
 
 use std::fs;
 
@@ -53,7 +53,7 @@ fn every_source_is_shown_as_what_it_is() {
     let drafts = pointers
         .map(|it| json!({"claim": format!("See {it}"), "pointers": [it], "agent": "reviewer"}));
     let ids = engram.put(&drafts);
-    // Since then the span was edited, and nobody committed it.
+    // Since then the span was edited, without a commit.
     let now = fs::read_to_string(shop.root.join(FILE)).unwrap();
     let edited: Vec<&str> = now.lines().collect();
     let mut edited: Vec<String> = edited.into_iter().map(str::to_owned).collect();
@@ -61,7 +61,7 @@ fn every_source_is_shown_as_what_it_is() {
     edited[first + 1] = "        // edited".to_owned();
     fs::write(shop.root.join(FILE), edited.join("\n") + "\n").unwrap();
 
-    // The window opens the newest engram by itself; a click before that would be overruled.
+    // The window opens the newest engram by itself, which would override an earlier click.
     let window = ground.showing("[data-testid=engram] [data-testid=digest]");
     let open = |id: &String| {
         window.click(&row(id));
@@ -70,14 +70,14 @@ fn every_source_is_shown_as_what_it_is() {
         ));
     };
 
-    // The newest is read at first; by then the fonts are there, and rows stay where they are.
+    // The newest is open at first; by then the fonts are loaded, and rows no longer move.
     window.find(&format!(
         "[data-testid=engram][data-id=\"{}\"] [data-testid=digest]",
         ids[5]
     ));
     open(&ids[0]);
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'edited'");
-    // What changed is shown by itself; D puts it away and brings it back.
+    // The changes are shown by default; D hides them and shows them again.
     window.find("[data-testid=changes] .line.added");
     window.keys("d");
     window.wait("!document.querySelector('[data-testid=changes]')");
@@ -85,7 +85,7 @@ fn every_source_is_shown_as_what_it_is() {
     window.keys("d");
     window.find("[data-testid=changes] .line.added");
     let added = window.texts("[data-testid=changes] .line.added .text");
-    // Without the indent that all lines share.
+    // The indent shared by all lines is removed.
     assert_eq!(added, ["    // edited"]);
     window.shot("viewer-edited");
     window.keys("b");
@@ -111,7 +111,7 @@ fn every_source_is_shown_as_what_it_is() {
         assert!(wanted.contains(commit.as_str()), "{commit} in {wanted}");
     }
     window.shot("viewer-blame");
-    // The tree is put back: the window hears of it.
+    // The file is restored, and the window notices.
     fs::write(shop.root.join(FILE), &now).unwrap();
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'same'");
 
@@ -153,7 +153,7 @@ fn every_source_is_shown_as_what_it_is() {
     window.wait("document.querySelector('[data-testid=source-line][data-line=\"4991\"] .cut')");
     assert!(window.count("[data-testid=source] .line") < 250);
     window.shot("viewer-long");
-    // By keys: the button stands where the line is cut, however far that is scrolled.
+    // By keys: the button is at the cut, however far the line is scrolled.
     let focus = "document.querySelector('[data-line=\"4991\"] [data-testid=read-on]').focus()";
     window.script(focus, json!([]));
     window.keys("\u{E007}");
@@ -186,7 +186,7 @@ fn every_source_is_shown_as_what_it_is() {
 #[test]
 fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     let ground = Ground::noted();
-    // More than a page, so that what is looked for is not among what is loaded.
+    // More than a page, so that the match is not among the loaded ones.
     let draft = |n: usize| {
         let (kind, agent) = if n == 3 {
             ("risk", "architect")
@@ -214,11 +214,11 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     window.wait("document.querySelector('[data-testid=list-count]').textContent.startsWith('1 ')");
     let query = |window: &Window| window.script("return location.search", json!([]));
     assert!(query(&window).as_str().unwrap().starts_with("?kind=risk"));
-    // What others write meanwhile is held to the filter too.
+    // The filter also applies to what other agents write meanwhile.
     ground.engram.put(&[draft(261)]);
     window.wait("document.querySelector('[data-testid=count]').textContent.startsWith('261 ')");
     window.wait(&only);
-    // Back leads to the whole feed, forward to the filter, and loading again stays there.
+    // Back leads to the whole feed, forward to the filter, and a reload stays there.
     window.script("history.back()", json!([]));
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length > 5");
     window.script("history.forward()", json!([]));
@@ -228,7 +228,7 @@ fn the_feed_is_filtered_over_the_whole_project_and_the_address_says_how() {
     window.wait(&only);
     window.click("[data-testid=filter-chip]");
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length > 5");
-    // Words are looked for in what was never loaded.
+    // The search also finds words in claims that were never loaded.
     window.keys("/number7");
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 11");
     window.keys("8 programmer");

@@ -1,4 +1,4 @@
-//! The real window on a virtual display of its own, driven through WebDriver as a person would use it.
+//! The real window on its own virtual display, driven through WebDriver as a person would use it.
 
 use std::{
     fs,
@@ -18,10 +18,10 @@ use crate::{
     machine::{Running, clean, ok, run, system},
 };
 
-/// How long the window may take to show what is looked for.
+/// How long the window may take to show an element.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The key under which WebDriver names an element.
+/// The key for an element in WebDriver's messages.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Runs the rules of axe.
@@ -30,37 +30,38 @@ const AXE: &str = "const [rules, done] = arguments;
     axe.run(document, rules).then(it => done(it.violations.flatMap(rule =>
         rule.nodes.map(node => rule.id + ': ' + node.target.join(' ') + ': ' + node.failureSummary.replace(/\\s+/g, ' ')))));";
 
-/// An open window, or a page of a browser.
+/// An open window, or a page in a browser.
 pub struct Window {
     http: ureq::Agent,
     session: String,
     place: Place,
 }
 
-/// What a window is in, and ends with it. The display outlives the driver: fields drop in order.
+/// The display or browser of a window, which ends with the window. Fields drop in order, so the
+/// display outlives the driver.
 pub(crate) enum Place {
     Screen {
         #[cfg_attr(not(feature = "bench"), expect(dead_code, reason = "held, not read"))]
         driver: Running,
         display: Display,
     },
-    /// A browser without a head, which others may have pages in.
+    /// A headless browser, in which other tests may have pages.
     Browser(#[expect(dead_code, reason = "held, not read")] Arc<Browser>),
 }
 
-/// Something in the window.
+/// An element in the window.
 #[derive(Clone, Debug)]
 pub struct Element(String);
 
 impl Window {
-    /// Opens `binary` with `args`; `home` and `editor` are all that it knows of a user.
+    /// Opens `binary` with `args`; `home` and `editor` are its only user settings.
     pub fn open(binary: &Path, args: &[String], home: &Path, editor: &Path) -> Self {
         let display = Display::start(home);
-        // A pointer that rests on the list holds back what arrives.
+        // A pointer over the list would hold back new rows.
         ok(display
             .command(system("xdotool"))
             .args(["mousemove", "0", "0"]));
-        // Displays are given out once on a machine, so ports that count from them do not clash.
+        // Display numbers are unique on a machine, so ports derived from them do not clash.
         let port = 14_500 + display.number;
         let driver = Running::start(
             display
@@ -100,13 +101,13 @@ impl Window {
         window
     }
 
-    /// The first element that matches, once there is one.
+    /// Waits for a matching element; returns the first.
     pub fn find(&self, css: &str) -> Element {
         let found = self.post("/element", json!({"using": "css selector", "value": css}));
         Element(found[ELEMENT].as_str().expect("an element").to_owned())
     }
 
-    /// How many elements match now.
+    /// Counts the elements that match now.
     pub fn count(&self, css: &str) -> u64 {
         let count = self.script(
             "return document.querySelectorAll(arguments[0]).length",
@@ -115,20 +116,20 @@ impl Window {
         count.as_u64().expect("a number")
     }
 
-    /// The text that a person sees in the first element that matches.
+    /// Returns the visible text of the first matching element.
     pub fn text(&self, css: &str) -> String {
-        // The driver's own idea of text leaves out what is clipped after two lines.
+        // The driver's own text leaves out what is clipped after two lines.
         let Element(id) = self.find(css);
         let text = self.script("return arguments[0].innerText", json!([{ELEMENT: id}]));
         text.as_str().expect("text").to_owned()
     }
 
-    /// The role that a screen reader announces.
+    /// Returns the role that a screen reader announces.
     pub fn role(&self, css: &str) -> String {
         self.about(&self.find(css), "computedrole")
     }
 
-    /// An attribute of the first element that matches.
+    /// Returns an attribute of the first matching element.
     pub fn attribute(&self, css: &str, name: &str) -> String {
         self.about(&self.find(css), &format!("attribute/{name}"))
     }
@@ -139,7 +140,7 @@ impl Window {
             let Element(id) = self.find(css);
             let path = format!("/element/{id}/click");
             match self.try_post(&path, &json!({})) {
-                // What was drawn anew between the two is looked for again.
+                // If the element was redrawn between the two calls, find it again.
                 Some(answer) if answer["error"] == "stale element reference" => {}
                 Some(answer) if answer["error"].is_null() => return,
                 answer => panic!("WebDriver: {path}: {answer:?}"),
@@ -148,18 +149,18 @@ impl Window {
         panic!("{css} is drawn anew again and again");
     }
 
-    /// Clicks on what matches, twice.
+    /// Double-clicks the matching element.
     pub fn double_click(&self, css: &str) {
         self.press(css, 0, 2);
     }
 
-    /// Clicks on what matches with the other button. WebKit's driver sends drags and Shift wrong
-    /// from then on.
+    /// Right-clicks the matching element. Afterwards, WebKit's driver sends drags and Shift
+    /// incorrectly.
     pub fn right_click(&self, css: &str) {
         self.press(css, 2, 1);
     }
 
-    /// So many presses of a button of the mouse on what matches.
+    /// Presses a mouse button `times` times on the matching element.
     fn press(&self, css: &str, button: u8, times: usize) {
         let Element(id) = self.find(css);
         let press = [
@@ -206,13 +207,13 @@ impl Window {
         self.post("/actions", json!({"actions": [keys]}));
     }
 
-    /// Does these actions with the mouse.
+    /// Performs these actions with the mouse.
     pub(crate) fn mouse(&self, actions: &[Value]) {
         let mouse = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
         self.post("/actions", json!({"actions": [mouse]}));
     }
 
-    /// Drags what matches sideways.
+    /// Drags the matching element sideways.
     pub fn drag(&self, css: &str, by: i32) {
         let Element(id) = self.find(css);
         let at = json!({ELEMENT: id});
@@ -242,7 +243,7 @@ impl Window {
         ]);
     }
 
-    /// The window's processes: the program that the driver started, and all that this started.
+    /// The window's processes: the program that the driver started, and its child processes.
     #[cfg(feature = "bench")]
     pub fn processes(&self) -> Vec<u32> {
         let Place::Screen { driver, .. } = &self.place else {
@@ -265,12 +266,12 @@ impl Window {
         all.split_off(1)
     }
 
-    /// Starts a program on the display of this window, to its end.
+    /// Runs a program on this window's display, and waits for its end.
     pub fn beside(&self, program: &Path, args: &[String]) {
         ok(self.drawn().command(program.to_owned()).args(args));
     }
 
-    /// The same, in a folder.
+    /// Runs a program as [`Self::beside`] does, in a folder.
     pub fn beside_in(&self, folder: &Path, program: &Path, args: &[String]) {
         let mut command = self.drawn().command(program.to_owned());
         ok(command.args(args).current_dir(folder));
@@ -281,12 +282,12 @@ impl Window {
         self.post("/execute/sync", json!({"script": script, "args": args}))
     }
 
-    /// Runs a script in the page until it calls its last argument, and returns what it says there.
+    /// Runs a script in the page until it calls its last argument; returns the value passed there.
     pub fn script_until(&self, script: &str, args: Value) -> Value {
         self.post("/execute/async", json!({"script": script, "args": args}))
     }
 
-    /// Waits until an expression of the page holds; looks again whenever the page changes.
+    /// Waits until a condition of the page holds; checks again whenever the page changes.
     pub fn wait(&self, holds: &str) {
         let script = format!(
             "const done = arguments[0];
@@ -298,7 +299,7 @@ impl Window {
         self.post("/execute/async", json!({"script": script, "args": []}));
     }
 
-    /// Saves what is on the display, once the page has painted.
+    /// Saves a picture of the display, once the page is painted.
     pub fn picture(&self, file: &Path) {
         let painted = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(true)));";
         self.post("/execute/async", json!({"script": painted, "args": []}));
@@ -309,7 +310,7 @@ impl Window {
             .arg(file));
     }
 
-    /// Makes the window as large as this, once the page knows.
+    /// Resizes the window, and waits until the page has the new size.
     pub fn resize(&self, width: u32, height: u32) {
         let rect = json!({"x": 0, "y": 0, "width": width, "height": height});
         self.post("/window/rect", rect);
@@ -320,8 +321,8 @@ impl Window {
         self.post("/execute/async", json!({"script": script, "args": [width]}));
     }
 
-    /// Saves pictures of a state, in two sizes and each theme, among the files of the tests; axe has
-    /// nothing against it.
+    /// Saves pictures of a state, in two sizes and each theme, among the files of the tests, and
+    /// fails if axe finds a fault.
     pub fn shot(&self, name: &str) {
         let mut faults = Vec::new();
         for (width, height) in [(900, 600), (1280, 800)] {
@@ -339,20 +340,20 @@ impl Window {
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 
-    /// Draws the page in a theme.
+    /// Sets the theme of the page.
     pub(crate) fn themed(&self, theme: &str) {
         let script = "document.documentElement.dataset.theme = arguments[0]";
         self.script(script, json!([theme]));
     }
 
-    /// What axe finds in the page, by all its rules or by those of colors.
+    /// Returns the faults that axe finds, with all its rules or with those about colors.
     pub(crate) fn faults(&self, by_all: bool) -> Vec<String> {
         self.script(&dashboard::axe(), json!([]));
         self.ask_axe(by_all)
     }
 
-    /// The same of a page that has the rules, once no color changes any more: what fades in has less
-    /// contrast on its way.
+    /// Does the same in a page that has the rules, once no color changes any more: a fading element
+    /// has less contrast.
     pub(crate) fn ask_axe(&self, by_all: bool) -> Vec<String> {
         let rules = if by_all {
             json!({"resultTypes": ["violations"]})
@@ -362,7 +363,7 @@ impl Window {
         serde_json::from_value(self.script_until(AXE, json!([rules]))).unwrap()
     }
 
-    /// The display that it is on.
+    /// Returns the window's display.
     pub(crate) fn drawn(&self) -> &Display {
         match &self.place {
             Place::Screen { display, .. } => display,
@@ -379,14 +380,14 @@ impl Window {
         value.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Ends the page, then the session; neither can fail a test that is at its end.
+    /// Ends the page, then the session. Errors are ignored, since the test is over.
     pub(crate) fn end(&self) {
         for what in [&format!("{}/window", self.session), &self.session] {
             let _ = self.http.delete(what).call();
         }
     }
 
-    /// The same, where an error is no failure.
+    /// Sends a request, and returns no answer if it fails.
     pub(crate) fn try_post(&self, path: &str, body: &Value) -> Option<Value> {
         let url = format!("{}{path}", self.session);
         let mut reply = self.http.post(url).send(body.to_string()).ok()?;
@@ -406,7 +407,7 @@ impl Window {
 }
 
 impl Drop for Window {
-    /// A test that failed leaves a picture of what the person would have seen.
+    /// If the test failed, saves a picture of what the person would have seen.
     fn drop(&mut self) {
         if thread::panicking() {
             let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failed.png");
@@ -425,7 +426,7 @@ impl Drop for Window {
     }
 }
 
-/// What WebDriver answered; an error is the end of the test.
+/// Returns WebDriver's answer; an error fails the test.
 fn value(what: &str, reply: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Value {
     let mut reply = reply.unwrap_or_else(|error| panic!("WebDriver: {what}: {error}"));
     let text = reply.body_mut().read_to_string().unwrap();
@@ -434,7 +435,7 @@ fn value(what: &str, reply: Result<ureq::http::Response<ureq::Body>, ureq::Error
     body["value"].clone()
 }
 
-/// The driver once it accepts connections; it says nowhere when that is.
+/// Waits until the driver accepts connections, which it does not announce.
 fn listening(mut driver: Running, port: u16) -> Running {
     let begun = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -460,7 +461,7 @@ pub struct Display {
 }
 
 impl Display {
-    /// Starts one.
+    /// Starts a display.
     pub fn start(home: &Path) -> Self {
         fs::create_dir_all(home).unwrap();
         let mut command = clean(system("Xvfb"), home);
@@ -493,12 +494,12 @@ impl Display {
     pub fn command(&self, program: PathBuf) -> Command {
         let mut command = clean(program, &self.home);
         command.env("DISPLAY", format!(":{}", self.number));
-        // Not in a repository by chance.
+        // A folder that is surely not in a repository.
         command.current_dir(&self.home);
         command
     }
 
-    /// The visible window that is named so, once there is one.
+    /// Waits for a visible window of this name; returns it.
     pub(crate) fn visible(&self, name: &str) -> String {
         let begun = Instant::now();
         loop {
@@ -509,8 +510,8 @@ impl Display {
         }
     }
 
-    /// The same, if there is one now. A window that closes while the list is walked ends the
-    /// search with an error; it is walked anew then.
+    /// Returns the visible window of this name, if there is one now. If a window closes while the
+    /// list is read, the search fails and is repeated.
     pub(crate) fn search(&self, name: &str) -> Option<String> {
         let args = ["search", "--onlyvisible", "--name", name];
         loop {
@@ -525,7 +526,7 @@ impl Display {
         }
     }
 
-    /// A picture of the display once nothing moves, and once it is another than `before`.
+    /// Returns a picture of the display once nothing moves, and once it differs from `before`.
     pub(crate) fn settled(&self, before: Option<&[u8]>) -> Vec<u8> {
         let picture = || {
             let mut import = self.command(system("import"));
@@ -540,11 +541,14 @@ impl Display {
                 return now;
             }
             last = now;
-            assert!(begun.elapsed() < PATIENCE, "it never rests");
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "the picture never stops changing"
+            );
         }
     }
 
-    /// Does what a person's hands would, to the end.
+    /// Performs mouse and keyboard actions with xdotool, and waits for their end.
     pub(crate) fn point(&self, args: &[&str]) -> String {
         ok(self.command(system("xdotool")).args(args))
     }

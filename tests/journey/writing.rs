@@ -1,5 +1,5 @@
-//! What a person writes: a correction in place of the claim, and claims of their own about marked lines,
-//! by keys and by mouse. Nothing typed is lost.
+//! What a person writes, by keys and by mouse: a correction in place of the claim, and new claims
+//! about marked lines. Nothing typed is lost.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ fn marked(desk: &Desk, lines: &str) {
     ));
 }
 
-/// The open engram, as the command prints it.
+/// Returns the open engram, as the command prints it.
 fn read(desk: &Desk) -> Value {
     let id = desk.window.attribute("[data-testid=engram]", "data-id");
     desk.ground.engram.json(&["log", &id])["entries"][0]["change"]["with"].clone()
@@ -70,7 +70,8 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
         .wait("document.querySelector('[data-testid=correction]') === null");
     assert_eq!(acts(&desk, edited), ["architect stored"]);
 
-    // A refusal is shown below the text, and both stay while other claims are opened or arrive.
+    // A refusal is shown below the text. Both stay while the person opens other claims, and when
+    // new ones arrive.
     desk.window.keys("r");
     focused(&desk, "correction-text");
     let token = format!(
@@ -98,7 +99,7 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
     assert_eq!(written(&desk, "correction-text"), token);
     assert_eq!(acts(&desk, edited), ["architect stored"]);
 
-    // Esc leaves it and keeps it.
+    // Esc leaves the correction and keeps its text.
     desk.window.click("#correction-text");
     desk.window.keys(ESC);
     desk.window.find("[data-testid=unsaved]");
@@ -106,7 +107,7 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
     focused(&desk, "correction-text");
     assert_eq!(written(&desk, "correction-text"), token);
 
-    // Stored, it is the person's.
+    // Once stored, the version is the person's.
     write(&desk, "Walnuts are shelled");
     desk.window.control(ENTER);
     desk.told("Corrected");
@@ -132,7 +133,7 @@ fn a_claim_is_corrected_in_place_and_that_is_undone() {
     assert_eq!(desk.window.texts("[data-testid=history] ins"), ["shelled"]);
     desk.window.shot("corrected");
 
-    // Undone, it is the agent's again.
+    // After the undo, the agent's version holds again.
     desk.window.keys("z");
     desk.told("Undone");
     desk.window.wait(
@@ -241,7 +242,7 @@ fn a_claim_is_added_from_the_palette_and_a_refusal_keeps_it() {
     );
     desk.window.shot("add-refused");
 
-    // It can be left and continued.
+    // The person can leave it and continue later.
     desk.window.keys(ESC);
     desk.window
         .wait("document.querySelector('[data-testid=new-evidence]') === null");

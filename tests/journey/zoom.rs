@@ -1,4 +1,5 @@
-//! The window zooms by keys and by mouse, remembers it, and adapts its layout to the room left.
+//! The window zooms by keys and by mouse, remembers the zoom, and adapts its layout to the
+//! remaining space.
 
 use std::{
     fs, thread,
@@ -13,7 +14,7 @@ use crate::{
     window::Window,
 };
 
-/// Waits until this holds: a zoom changes the size of the page, not its elements.
+/// Waits until a condition holds. A zoom changes the size of the page, but not its elements.
 fn wait_sized(window: &Window, holds: &str) {
     let script = format!(
         "const done = arguments[0];
@@ -52,7 +53,7 @@ fn the_window_zooms_and_remembers_it() {
     window.control('-');
     window.control('-');
     wait_sized(&window, &at(90));
-    // The last step is the limit.
+    // Zooming stops at the limit.
     for _ in 0..3 {
         window.control('-');
     }
@@ -60,12 +61,12 @@ fn the_window_zooms_and_remembers_it() {
     is_kept("zoom = 80");
     window.control('0');
     wait_sized(&window, &at(100));
-    // By mouse, over the window; keys hold there too.
+    // By mouse, in the dialog; the keys work there too.
     window.click("[data-testid=settings-button]");
     window.click("[data-testid=zoom-in]");
     wait_sized(&window, &at(110));
     assert_eq!(window.text("[data-testid=zoom-reset]"), "110%");
-    // The driver presses beside what is zoomed.
+    // After a zoom, the driver's mouse misses its target, so press keys.
     window.press_on(Hand::Keys, "zoom-out");
     wait_sized(&window, &at(100));
     for _ in 0..9 {
@@ -77,7 +78,7 @@ fn the_window_zooms_and_remembers_it() {
     window.wait("!document.querySelector('dialog[open]')");
     drop(window);
 
-    // The zoom is kept, from the first frame on; there is room for one pane.
+    // The zoom is applied from the first frame on, and leaves room for one pane.
     let window = open();
     wait_sized(&window, &at(200));
     window.wait("document.querySelector('.panes.one:not(.read)')");
@@ -93,7 +94,7 @@ fn the_window_zooms_and_remembers_it() {
     );
     drop(window);
 
-    // A file edited by hand.
+    // A file edited by hand, with an invalid value.
     fs::write(&kept, "zoom = -7e300\n").unwrap();
     let window = open();
     wait_sized(&window, &at(80));

@@ -1,7 +1,7 @@
-//! Prints the figures of a checkout as tables: `cargo run -p xtask --example shape [CHECKOUT [FIGURE]]`.
-//! With the beginning of a figure's name, prints each place that counts for it.
+//! Prints the figures of a checkout as tables: `cargo run -p xtask --example shape [CHECKOUT
+//! [FIGURE]]`. Given the beginning of a figure's name, it prints each place that the figure counts.
 //!
-//! **Never:** part of the product, nor a test: `xtask/tests/tidy/ceilings.rs` holds the figures.
+//! **Never:** part of the product, nor a test: `xtask/tests/tidy/ceilings.rs` checks the figures.
 
 #[path = "../tests/tidy/shape/mod.rs"]
 mod shape;

@@ -1,4 +1,4 @@
-//! What this machine has: system packages and a compiler that builds for wasm.
+//! The state of this machine: system packages, and a compiler that builds for wasm.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{
     shell::{cargo, command, output, run, run_twice, succeeds},
 };
 
-/// Debian and Ubuntu packages: what the product is built with.
+/// Debian and Ubuntu packages that the product is built with.
 const BUILD: &[&str] = &[
     "build-essential",
     "cmake",
@@ -21,9 +21,9 @@ const BUILD: &[&str] = &[
     "libwebkit2gtk-4.1-dev",
     "pkg-config",
 ];
-/// What shows the window where there is no display, and captures it.
+/// Packages that show the window without a physical display, and capture it.
 const SCREENSHOT: &[&str] = &["fonts-dejavu-core", "imagemagick", "xvfb"];
-/// What drives it in the tests.
+/// Packages that drive the window in tests.
 const TEST: &[&str] = &[
     "chromium",
     "chromium-driver",
@@ -38,7 +38,7 @@ const WEB: &[&str] = &["rustc-web", "rust-web-src"];
 
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// Installs the system packages that are missing; instant when none is.
+/// Installs the missing system packages; instant if none is missing.
 pub fn packages(needs: Needs) -> Result<()> {
     if which("apt-get").is_ok() && which("dpkg-query").is_ok() {
         return debian(needs);
@@ -123,7 +123,7 @@ fn debian(needs: Needs) -> Result<()> {
         .context("the system packages could not be installed; is there a network, and is no other apt-get at work?")
 }
 
-/// How to become root: nothing to prepend, sudo without a question, or no way.
+/// How to become root: no prefix, sudo without a question, or none.
 fn privilege() -> Result<Option<&'static [&'static str]>> {
     if output(command("id").arg("-u"))? == "0" {
         return Ok(Some(&[]));
@@ -151,7 +151,7 @@ fn wanted(needs: Needs) -> Result<Vec<&'static str>> {
 }
 
 fn not_installed(wanted: &[&'static str]) -> Result<Vec<&'static str>> {
-    // Fails when a name is unknown, and prints the others all the same.
+    // This fails if a name is unknown, but still prints the others.
     let known = command("dpkg-query")
         .args(["-W", "-f", "${Package} ${db:Status-Status}\n"])
         .args(wanted)
@@ -173,7 +173,8 @@ fn missing(wanted: &[&'static str], known: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// Makes sure that some compiler here builds for wasm; which one is used is the front end's choice.
+/// Ensures that a compiler on this machine builds for wasm; the front end chooses which one it
+/// uses.
 pub fn wasm_compiler() -> Result<()> {
     if toolchain_has_wasm()? {
         println!("wasm: the active toolchain builds for it");
@@ -205,7 +206,7 @@ fn web_source_installed() -> bool {
     not_installed(WEB).is_ok_and(|it| it.is_empty())
 }
 
-/// Whether this release of Debian has it, installed or not.
+/// Whether this release of Debian has the package, installed or not.
 fn debian_has_web_compiler() -> bool {
     let listed = || output(command("apt-cache").args(["policy", "rustc-web"])).unwrap_or_default();
     if listed().contains("Candidate:") {
@@ -218,7 +219,7 @@ fn debian_has_web_compiler() -> bool {
         .is_some_and(|version| version >= 12)
 }
 
-/// The major version, where this is Debian.
+/// Returns the major version, if this is Debian.
 fn debian_version(os_release: &str) -> Option<u32> {
     let value = |key: &str| {
         os_release
@@ -229,7 +230,7 @@ fn debian_version(os_release: &str) -> Option<u32> {
     (value("ID") == Some("debian")).then(|| value("VERSION_ID")?.parse().ok())?
 }
 
-/// The compiler, git, and what checks the sources.
+/// Checks for the compiler and git, and installs what checks the sources.
 pub fn rust(needs: Needs) -> Result<()> {
     let version = output(command("rustc").arg("--version"))
         .context("Rust is missing: install rustup, then run this again")?;

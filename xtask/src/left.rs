@@ -1,16 +1,16 @@
-//! What tests left running: each ends all that it started.
+//! Finds processes that tests left running: each test must end all that it started.
 
 use std::{fs, path::Path, process::Command};
 
 use anyhow::{Result, bail};
 
-/// The variable by which the processes of a run are known; the tests hand it on to all that they start.
+/// The variable that marks the processes of a run; tests pass it on to all that they start.
 pub const RUN: &str = "ENGRAM_TEST_RUN";
 
-/// Ends what is left of a run.
+/// Ends the processes that a run left behind.
 ///
 /// # Errors
-/// If there was anything, with its names. Elsewhere than on Linux nothing is looked for.
+/// There were any; the error names them. On systems other than Linux, none are looked for.
 pub fn end_all(run: &str) -> Result<()> {
     let left = of_run(Path::new("/proc"), run);
     if left.is_empty() {
@@ -30,7 +30,8 @@ pub fn end_all(run: &str) -> Result<()> {
     )
 }
 
-/// The processes of a run, by number and name. What cannot be read is somebody else's, or gone.
+/// Returns the processes of a run, by number and name. Those that cannot be read belong to others,
+/// or have ended.
 fn of_run(proc: &Path, run: &str) -> Vec<(String, String)> {
     let mark = format!("{RUN}={run}");
     let entries = fs::read_dir(proc).into_iter().flatten().flatten();
@@ -68,7 +69,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // It has its environment once it runs.
+        // Once the process answers, its environment is set.
         let (mut to, mut from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         to.write_all(b"x").unwrap();
         from.read_exact(&mut [0]).unwrap();

@@ -1,4 +1,5 @@
-//! What the developer's commands share: programs of the machine, what it lacks, and the front end's build.
+//! Shared parts of the developer's commands: running programs, installing what is missing, building
+//! the front end.
 //!
 //! **Never:** part of the product; nothing that ships depends on it.
 
@@ -15,8 +16,8 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// The root of the checkout that cargo runs this in; not of the one that it was built in, which may
-/// share its target folder.
+/// Returns the root of the checkout in which cargo runs this. It may differ from the one in which
+/// this was built, since both may share a target folder.
 pub fn root() -> Result<PathBuf> {
     let here = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let is_root = |it: &&Path| it.join("Cargo.lock").is_file();
@@ -28,7 +29,7 @@ pub fn root() -> Result<PathBuf> {
 /// Removes a folder that an earlier run may have left.
 ///
 /// # Errors
-/// If there is one and it cannot be removed.
+/// The folder exists and cannot be removed.
 pub fn clear(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

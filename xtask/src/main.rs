@@ -1,7 +1,7 @@
 //! The developer's commands: `cargo xtask setup`, `run`, `test`, `bench`, `pictures`, ...
 //!
-//! Everything that a fresh machine lacks is found and installed here, and every failure says what
-//! to do next. Never part of the product: nothing that ships depends on this package.
+//! They find and install everything that a fresh machine lacks, and every failure says what to do
+//! next. Never part of the product: nothing that ships depends on this package.
 
 mod left;
 mod pictures;
@@ -34,7 +34,7 @@ enum Task {
     Test(test::Test),
     /// Build the window's front end into ui/dist
     Ui {
-        /// Small and fast rather than soon
+        /// Optimise for size and speed; takes longer to build
         #[arg(long)]
         release: bool,
     },
@@ -60,7 +60,7 @@ enum Task {
     },
 }
 
-/// What a package of its own does, which is built only for this.
+/// Arguments for a separate package, which is built only for this.
 #[derive(Args)]
 struct MeasureArgs {
     /// What it is to measure: see --help
@@ -103,7 +103,8 @@ fn perform(task: Task, root: &Path) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `cargo xtask run -- --repo PATH` and `cargo xtask run --repo PATH` mean the same.
+/// Drops the separator, so that `cargo xtask run -- --repo PATH` and `cargo xtask run --repo PATH`
+/// mean the same.
 fn without_separator(mut args: Vec<String>) -> Vec<String> {
     if args.get(2).is_some_and(|it| it == "--") {
         args.remove(2);

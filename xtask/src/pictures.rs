@@ -1,5 +1,5 @@
 //! `cargo xtask pictures`: draws every view in every width, theme, zoom and direction
-//! (`tests/journey/dashboard/pictures.rs`), and puts those of a view on one sheet to look at.
+//! (`tests/journey/dashboard/pictures.rs`), and combines those of a view into one sheet.
 
 use std::{collections::BTreeMap, fs, path::Path, path::PathBuf};
 
@@ -46,7 +46,7 @@ impl Pictures {
     }
 }
 
-/// The pictures of each view: a theme in a row, from narrow to wide.
+/// Returns the pictures of each view: one theme per row, from narrow to wide.
 fn by_view(folder: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>> {
     let mut views: BTreeMap<String, Vec<(String, u32, PathBuf)>> = BTreeMap::new();
     for file in fs::read_dir(folder)? {

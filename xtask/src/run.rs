@@ -16,7 +16,7 @@ use xtask::{
     ui,
 };
 
-/// A window that has not painted itself by then is broken.
+/// A window that has not painted within this time is broken.
 const PAINTED: Duration = Duration::from_secs(60);
 
 #[derive(clap::Args)]
@@ -93,7 +93,7 @@ impl Run {
         built.context("nothing was opened; mend the step above and run this again")
     }
 
-    /// One of our binaries on this home and repository.
+    /// Returns one of our binaries for this home and repository.
     fn on(&self, binary: &Path, repo: &Path) -> Command {
         let mut command = command(binary);
         if let Some(home) = &self.home {
@@ -144,7 +144,7 @@ fn screenshot(mut window: Command, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Starts a display; it picks its number, and says it when it is ready.
+/// Starts a display, which picks its number and prints it when ready.
 fn virtual_display() -> Result<(ProcessGuard, String)> {
     let mut server = command("Xvfb")
         .args([
@@ -177,7 +177,7 @@ fn capture(display: &str) -> Command {
     import
 }
 
-/// Text has many shades; a window that shows some and keeps still is painted.
+/// Waits for a painted window: one that shows many shades, as text does, and no longer changes.
 fn wait_until_painted(display: &str, window: &mut Child) -> Result<()> {
     let end = Instant::now() + PAINTED;
     let (mut last, mut still) = (Vec::new(), 0);
@@ -199,7 +199,7 @@ fn shades(rgb: &[u8]) -> usize {
     rgb.chunks_exact(3).collect::<HashSet<_>>().len()
 }
 
-/// A process that ends with this value.
+/// A process that ends when this is dropped.
 struct ProcessGuard(Child);
 
 impl Drop for ProcessGuard {

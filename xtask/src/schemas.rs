@@ -1,4 +1,5 @@
-//! `schemas/` is generated from the types of `engram-model`, committed, and checked for drift.
+//! Generates `schemas/` from the types of `engram-model`. The files are committed and checked for
+//! differences.
 
 use std::{
     collections::BTreeSet,
@@ -8,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// Writes every schema, or says which files differ from their types.
+/// Writes every schema; with `check`, fails and lists the files that differ from their types.
 pub fn write_or_check(root: &Path, check: bool) -> Result<()> {
     let folder = root.join("schemas");
     let mut wanted = BTreeSet::new();
@@ -51,7 +52,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Every JSON file below `folder`.
+/// Returns every JSON file below `folder`.
 fn files(folder: &Path) -> Result<BTreeSet<PathBuf>> {
     let mut found = BTreeSet::new();
     let Ok(entries) = fs::read_dir(folder) else {

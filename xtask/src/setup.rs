@@ -1,27 +1,27 @@
-//! Finds what a machine lacks and installs it; a second run finds nothing and is instant.
+//! Finds and installs what a machine lacks. A second run finds nothing missing and is instant.
 
 use anyhow::Result;
 
 use crate::{host, tools};
 
-/// What the task that follows will use.
+/// What the following task needs.
 #[derive(Clone, Copy)]
 pub struct Needs {
     /// A virtual display, and a program that captures it.
     pub screenshot: bool,
-    /// All that, a web driver, and the clients that the tests drive us with.
+    /// The same, and a web driver and the clients that drive Engram in tests.
     pub test: bool,
 }
 
 impl Needs {
-    /// All that development takes.
+    /// Everything that development needs.
     pub const ALL: Self = Self {
         screenshot: true,
         test: true,
     };
 }
 
-/// Installs what is missing, or says what to do.
+/// Installs what is missing, or fails and says what to do.
 pub fn ensure(needs: Needs) -> Result<()> {
     host::packages(needs)?;
     host::rust(needs)?;

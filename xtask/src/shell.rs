@@ -1,4 +1,4 @@
-//! Running other programs: no stdin, and an error that shows the line that failed.
+//! Runs other programs without standard input; an error shows the command line that failed.
 
 use std::{
     collections::BTreeMap,
@@ -11,15 +11,15 @@ use std::{
 use anyhow::{Context, Result, bail};
 use cargo_metadata::Message;
 
-/// A command that reads nothing from the terminal.
+/// Returns a command that reads nothing from the terminal.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null());
     command
 }
 
-/// The cargo that runs this task, without what it told this task about itself: build scripts that
-/// look at such variables would run again each time that cargo is called the other way.
+/// Returns the cargo that runs this task, without the variables it set for this task: build scripts
+/// that read such variables would run again whenever cargo is called differently.
 pub fn cargo() -> Command {
     let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in std::env::vars_os() {
@@ -34,7 +34,7 @@ pub fn cargo() -> Command {
     cargo
 }
 
-/// Runs to the end, output passed through.
+/// Runs to the end and passes the output through.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
@@ -45,10 +45,10 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The command with the window inside it, which `ui::build` made before.
+/// The feature that embeds the window in the command; `ui::build` must have built it.
 pub const DASHBOARD: &str = "--features=engram-cli/dashboard";
 
-/// `cargo build` with these arguments; where the programs are that it built, by name.
+/// Runs `cargo build` with these arguments; returns the paths of the built programs, by name.
 pub fn build(root: &Path, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
     let mut build = cargo();
     build.current_dir(root).arg("build").args(arguments);
@@ -73,19 +73,19 @@ pub fn build(root: &Path, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf
     Ok(built)
 }
 
-/// Where the program of this name is that `cargo build` with these arguments makes.
+/// Runs `cargo build` with these arguments; returns the path of the program of this name.
 pub fn built(root: &Path, arguments: &[&str], name: &str) -> Result<PathBuf> {
     let built = build(root, arguments)?.remove(name);
     built.with_context(|| format!("cargo built no {name}"))
 }
 
-/// An example of a package, in the release build.
+/// Builds an example of a package for release; returns its path.
 pub fn example(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
     let (package, example) = (format!("--package={package}"), format!("--example={name}"));
     built(root, &["--release", &package, &example], name)
 }
 
-/// Runs to the end and returns what was printed.
+/// Runs to the end and returns the output.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
@@ -97,7 +97,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Whether it runs and says yes; silent.
+/// Whether the program runs and succeeds; prints nothing.
 pub fn succeeds(command: &mut Command) -> bool {
     command
         .stdout(Stdio::null())
@@ -106,7 +106,7 @@ pub fn succeeds(command: &mut Command) -> bool {
         .is_ok_and(|it| it.success())
 }
 
-/// What fetches from the network gets a second try.
+/// Runs a command that uses the network, with a second try.
 pub fn run_twice(mut command: impl FnMut() -> Command) -> Result<()> {
     match run(&mut command()) {
         Ok(()) => Ok(()),
@@ -117,7 +117,7 @@ pub fn run_twice(mut command: impl FnMut() -> Command) -> Result<()> {
     }
 }
 
-/// As one would type it.
+/// Returns a command as one would type it.
 pub fn line(command: &Command) -> String {
     let program = PathBuf::from(command.get_program());
     let name = program.file_name().unwrap_or(command.get_program());

@@ -1,4 +1,4 @@
-//! Progress: which step of how many, how long each took, and how to run a failed one alone.
+//! Progress: the number of each step, how long it took, and how to run a failed one alone.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ impl Steps {
         }
     }
 
-    /// Runs one step; a failure is shown with `again`, the line that runs this step alone.
+    /// Runs one step. A failure is shown with `again`, the line that runs this step alone.
     pub fn step<T>(
         &mut self,
         name: &str,
@@ -54,18 +54,18 @@ impl Steps {
         }
     }
 
-    /// What failed, in order.
+    /// The steps that failed, in order.
     pub fn failures(&self) -> &[String] {
         &self.failures
     }
 
-    /// Since the first step.
+    /// The time since the first step.
     pub fn elapsed(&self) -> String {
         human(self.started.elapsed())
     }
 }
 
-/// `8 s`, `3 min 20 s`.
+/// Formats a duration as `8 s` or `3 min 20 s`.
 pub fn human(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),

@@ -15,7 +15,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes one line of output; other lines change nothing.
+    /// Reads one line of output; lines without results change nothing.
     pub fn read(&mut self, line: &str) {
         let line = line.trim();
         if let Some(counts) = line.strip_prefix("test result: ") {
@@ -31,12 +31,12 @@ impl Tally {
         }
     }
 
-    /// No more lines will come.
+    /// Ends the input.
     pub fn close(&mut self) {
         self.crashed += u64::from(std::mem::take(&mut self.running));
     }
 
-    /// Adds what another run counted.
+    /// Adds the counts of another run.
     pub fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;

@@ -18,10 +18,10 @@ use xtask::{
     tools, ui,
 };
 
-/// A test run that prints nothing for so long hangs.
+/// A test run that prints nothing for this long hangs.
 const SILENCE: Duration = Duration::from_secs(10 * 60);
 
-/// The front end is a workspace of its own; what needs no browser is checked on the host.
+/// The front end is a separate workspace; what needs no browser is checked on the host.
 const UI: &str = "ui/Cargo.toml";
 
 #[derive(clap::Args)]
@@ -45,7 +45,7 @@ impl Test {
     }
 }
 
-/// What every later step needs.
+/// Prepares what every later step needs.
 fn prepare(steps: &mut Steps, root: &Path) -> Option<()> {
     steps.step("what this machine lacks", "cargo xtask setup", || {
         setup::ensure(setup::Needs::ALL)
@@ -53,7 +53,7 @@ fn prepare(steps: &mut Steps, root: &Path) -> Option<()> {
     steps.step("the front end", "cargo xtask ui", || ui::build(root, false))
 }
 
-/// What needs no test binary; each is tried, whatever became of the others.
+/// Runs the checks that need no test binary. Each one runs, even if others failed.
 fn checks(steps: &mut Steps, root: &Path) {
     let check = |steps: &mut Steps, name: &str, mut command: Command| {
         command.current_dir(root);
@@ -88,7 +88,8 @@ fn checks(steps: &mut Steps, root: &Path) {
     steps.step("licences and bans", "cargo deny check", || deny(root));
 }
 
-/// Slow to install, so only where it is; the tests check licences and edges without it.
+/// Runs cargo-deny only where it is installed, since installing is slow; the tests check licences
+/// and edges without it.
 fn deny(root: &Path) -> Result<()> {
     if which("cargo-deny").is_err() {
         println!("cargo-deny is not installed: left to xtask/tests/tidy.rs");
@@ -99,13 +100,13 @@ fn deny(root: &Path) -> Result<()> {
         .current_dir(root))
 }
 
-/// The check draws the same cases each time, so that what it finds is found again; `cargo test`
-/// alone draws others.
+/// The seed of the random cases, so that findings are repeatable; plain `cargo test` draws other
+/// cases.
 const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
 
 fn tests(steps: &mut Steps, root: &Path, filter: Option<&str>, tally: &mut Tally) {
-    // One build with the features of the tests, so that the binaries which journeys drive are
-    // there and nothing is compiled twice.
+    // One build with the tests' features, so that the binaries which journeys drive exist and
+    // nothing is compiled twice.
     const BUILD: [&str; 4] = ["--workspace", "--bins", "--tests", DASHBOARD];
     let again = format!("cargo build {}", BUILD.join(" "));
     let Some(built) = steps.step("build", &again, || build(root, &BUILD)) else {
@@ -144,7 +145,7 @@ fn run_tests(steps: &mut Steps, root: &Path, name: &str, mut command: Command, t
     total.add(tally);
 }
 
-/// A home that nothing may use: a test that forgets to name its own would write here.
+/// A home that no test may use: a test that forgets to name its own would write here.
 struct Trap {
     path: PathBuf,
 }
@@ -168,14 +169,14 @@ impl Trap {
     }
 }
 
-/// Passes the output through, counts it, and ends a run that hangs.
+/// Passes the output through, counts results, and ends a run that hangs.
 fn watch(mut command: Command, tally: &mut Tally, mut out: impl Write) -> Result<()> {
-    // One pipe for both, so that what cargo and the tests say stays in order.
+    // One pipe for both outputs keeps their order.
     let (reader, writer) = std::io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
     own_group(&mut command);
     let mut child = command.spawn().context("cargo does not start")?;
-    // It holds the writing ends: the pipe ends only when they are closed.
+    // The command holds the writing ends, and the pipe ends only when they are closed.
     drop(command);
 
     let (send, lines) = mpsc::channel();
@@ -225,13 +226,14 @@ fn own_group(command: &mut Command) {
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
 
-/// Ends the run and what its tests started.
+/// Ends the run and all processes that its tests started.
 fn end_group(pid: u32) {
     let group = format!("-{pid}");
     let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
 }
 
-/// The failed steps, then the one line that others read. A failed step that ran no test counts as one.
+/// Prints the failed steps, then the closing line that other programs read. A failed step without
+/// tests counts as one failure.
 fn close(steps: &Steps, tally: &Tally) -> ExitCode {
     let failures = steps.failures();
     println!("\nin {}", steps.elapsed());

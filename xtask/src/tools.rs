@@ -1,5 +1,6 @@
-//! The clients that the tests drive Engram with, none of them ours: the Python MCP client, the MCP
-//! Inspector, two coding agents, and the rules of axe for pages that all can use. They live in `$ENGRAM_TOOLS`, never in the repository.
+//! The clients by other authors that the tests drive Engram with: the Python MCP client, the MCP
+//! Inspector and two coding agents; and the accessibility rules of axe. They are in
+//! `$ENGRAM_TOOLS`, never in the repository.
 
 use std::{
     fs,
@@ -23,10 +24,11 @@ const NPM: &[&str] = &[
     "@anthropic-ai/claude-code@2.1.329",
     "@openai/codex@0.169.0",
 ];
-/// In a folder of its own: to renew it takes no agent away from another checkout's tests.
+/// In a separate folder, so that updating it does not remove the agents that another checkout's
+/// tests use.
 const AXE: &[&str] = &["axe-core@4.14.1"];
 
-/// `$ENGRAM_TOOLS`, else a folder in the user's cache.
+/// Returns `$ENGRAM_TOOLS`, or a folder in the user's cache.
 pub fn folder() -> PathBuf {
     let cache = || {
         std::env::var_os("XDG_CACHE_HOME")
@@ -39,7 +41,8 @@ pub fn folder() -> PathBuf {
         .unwrap_or_else(|| cache().join("engram/tools"))
 }
 
-/// Two checkouts tested at once share the folder: one installs, the other waits.
+/// Locks the folder, since two checkouts tested at once share it: one installs while the other
+/// waits.
 fn locked() -> Result<(PathBuf, fs::File)> {
     let folder = folder();
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -48,7 +51,7 @@ fn locked() -> Result<(PathBuf, fs::File)> {
     Ok((folder, lock))
 }
 
-/// Installs both sets where their stamp says that they are not what is wanted.
+/// Installs each set whose stamp does not match the wanted versions.
 pub fn ensure() -> Result<()> {
     let (folder, _lock) = locked()?;
     stamped(&folder.join("venv"), PYTHON, |it| {
@@ -60,7 +63,7 @@ pub fn ensure() -> Result<()> {
     Ok(())
 }
 
-/// Where schemathesis is, installed when it is first asked for.
+/// Returns the path of schemathesis, and installs it at its first use.
 pub fn schemathesis() -> Result<PathBuf> {
     let (folder, _lock) = locked()?;
     let venv = folder.join("schemathesis");
@@ -68,7 +71,7 @@ pub fn schemathesis() -> Result<PathBuf> {
     Ok(venv.join("bin/schemathesis"))
 }
 
-/// Runs `install` on an empty folder unless the existing one was made for these versions.
+/// Runs `install` in an empty folder, unless the existing one is for these versions.
 fn stamped(folder: &Path, versions: &[&str], install: fn(&Path) -> Result<()>) -> Result<()> {
     let stamp = folder.join("engram-stamp");
     let wanted = versions.join("\n");
@@ -88,7 +91,7 @@ fn stamped(folder: &Path, versions: &[&str], install: fn(&Path) -> Result<()>) -
 }
 
 fn install_python(folder: &Path, packages: &[&str]) -> Result<()> {
-    // The system's own interpreter outlives version managers that are switched in a shell.
+    // The system's own interpreter outlives version managers that a shell switches.
     let system = Path::new("/usr/bin/python3");
     let python = if system.exists() {
         system.to_owned()

@@ -1,7 +1,8 @@
-//! Builds the window's front end: cargo for wasm, wasm-bindgen as a library, and the files beside it.
+//! Builds the window's front end: compiles to wasm with cargo, runs wasm-bindgen as a library, and
+//! adds the other files.
 //!
-//! It is a workspace of its own because its compiler may be another one: the active toolchain where
-//! that has the wasm target, else Debian's `rustc-web`, which builds the standard library from source.
+//! It is a separate workspace because its compiler may differ: the active toolchain if that has the
+//! wasm target, otherwise Debian's `rustc-web`, which builds the standard library from source.
 
 use std::{
     collections::BTreeMap,
@@ -18,10 +19,10 @@ use crate::{
 };
 
 const WASM: &str = "wasm32-unknown-unknown";
-/// Loads the module when the page does; what fails before Rust runs is shown by the page itself.
+/// Loads the module with the page. The page itself shows failures that occur before Rust runs.
 const START: &str = include_str!("../../ui/start.js");
 
-/// Builds `ui/dist`; instant when nothing changed since.
+/// Builds `ui/dist`; instant if nothing changed.
 pub fn build(root: &Path, release: bool) -> Result<()> {
     let ui = root.join("ui");
     let dist = ui.join("dist");
@@ -55,7 +56,7 @@ pub fn build(root: &Path, release: bool) -> Result<()> {
     Ok(())
 }
 
-/// `$CARGO_TARGET_DIR/ui`, else `ui/target`: never shared with another compiler's files.
+/// Returns `$CARGO_TARGET_DIR/ui`, or `ui/target`: never shared with another compiler's files.
 fn target_dir(ui: &Path) -> PathBuf {
     match env::var_os("CARGO_TARGET_DIR").filter(|it| !it.is_empty()) {
         Some(target) => Path::new(&target).join("ui"),
@@ -65,7 +66,7 @@ fn target_dir(ui: &Path) -> PathBuf {
 
 struct Compiler {
     version: String,
-    /// What differs from the active toolchain.
+    /// The variables that differ from the active toolchain.
     variables: Vec<(&'static str, std::ffi::OsString)>,
     arguments: &'static [&'static str],
 }
@@ -92,7 +93,8 @@ impl Compiler {
         }
     }
 
-    /// Debian's compiler for the web: the standard library comes as source, the linker with either toolchain.
+    /// Returns Debian's compiler for the web. Its standard library comes as source, its linker with
+    /// either toolchain.
     fn debian(active: &Path) -> Result<Option<Self>> {
         let rustc = Path::new("/usr/bin/rustc");
         let Ok(sysroot) = output(command(rustc).args(["--print", "sysroot"])) else {
@@ -135,7 +137,7 @@ impl Compiler {
         }))
     }
 
-    /// Runs cargo; returns the module that it made.
+    /// Runs cargo; returns the path of the built module.
     fn build(&self, ui: &Path, target: &Path, release: bool) -> Result<PathBuf> {
         let mut command = cargo();
         command
@@ -159,7 +161,8 @@ impl Compiler {
     }
 }
 
-/// The library that writes the JavaScript must have the version that the module was compiled with.
+/// Checks that the library that writes the JavaScript has the version that the module was compiled
+/// with.
 fn check_bindgen(ui: &Path) -> Result<()> {
     let lock = fs::read_to_string(ui.join("Cargo.lock")).context("ui/Cargo.lock is missing")?;
     let locked = lock
@@ -177,7 +180,7 @@ fn check_bindgen(ui: &Path) -> Result<()> {
 }
 
 fn wasm_bindgen_shared_version() -> String {
-    // The library says no version of itself; the workspace pins it exactly.
+    // The library does not report its version; the workspace pins it exactly.
     let manifest = include_str!("../../Cargo.toml");
     let pin = manifest.split("wasm-bindgen-cli-support = \"=").nth(1);
     pin.and_then(|it| it.split('"').next())
@@ -185,7 +188,7 @@ fn wasm_bindgen_shared_version() -> String {
         .to_owned()
 }
 
-/// Writes what the page loads; an unchanged file is left alone, so that nothing embeds it again.
+/// Writes what the page loads. It leaves an unchanged file alone, so that nothing embeds it again.
 fn assemble(ui: &Path, dist: &Path, scratch: &Path, wasm: &Path) -> Result<()> {
     clear(scratch)?;
     wasm_bindgen_cli_support::Bindgen::new()
@@ -224,7 +227,7 @@ fn assemble(ui: &Path, dist: &Path, scratch: &Path, wasm: &Path) -> Result<()> {
     Ok(())
 }
 
-/// One sheet from its parts, in the order of their names.
+/// Joins the parts of the style sheet in the order of their names.
 fn style(folder: &Path) -> Result<Vec<u8>> {
     let mut sheet = Vec::new();
     for part in sorted(folder)? {
@@ -251,7 +254,7 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Every file below a folder, without some of its own folders.
+/// Returns every file below a folder, except in the folders of `without`.
 fn walk(folder: &Path, without: &[&str]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     if !folder.is_dir() {

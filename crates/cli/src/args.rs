@@ -1,4 +1,4 @@
-//! The arguments, with help that teaches by example.
+//! The command's arguments. Their help teaches by example.
 
 mod agents;
 mod claims;
@@ -21,7 +21,7 @@ pub(crate) use messages::{BriefVerb, MessageVerb};
 pub(crate) use pointers::PointersVerb;
 pub(crate) use serve::{ServeArgs, ToolsetArg};
 
-/// Below the arguments of a verb: those that all verbs share.
+/// The help heading of the arguments that all verbs share, below a verb's own arguments.
 const EVERYWHERE: &str = "Everywhere";
 
 /// Shared memory for coding agents: short claims with pointers to their evidence.

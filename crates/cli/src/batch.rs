@@ -1,5 +1,5 @@
-//! Batches: one JSON object a line, each answered by one line, in order. A bad line is answered
-//! with its error and does not stop the batch.
+//! Batches: one JSON object per line, each answered by one line, in order. The answer to a bad line
+//! is its error, and the batch continues.
 
 use engram_engine::{ClaimPair, Engine};
 use engram_model::{Caller, Draft, Refusal, ask};
@@ -28,10 +28,10 @@ pub(crate) fn detect(file: &str) -> Result<(), Refusal> {
     })
 }
 
-/// Answers each line. A reader that went away ends the batch; what it was told is done.
+/// Answers each line. The batch ends if the reader is gone; the lines answered by then are done.
 ///
 /// # Errors
-/// Where the input cannot be read to its end: the batch did not run.
+/// The input cannot be read to its end; the lines before that are answered.
 fn each(
     mut input: lines::Input,
     answer: impl Fn(JsonLine) -> Result<Value, Refusal>,

@@ -1,11 +1,11 @@
-//! Which `engram` a shell would start, and whether it is this one.
+//! Which `engram` a shell starts, and whether that is this program.
 
 use std::{env, path::PathBuf};
 
 use engram_engine::Diagnosis;
 use engram_model::{Code, Refusal};
 
-/// This program.
+/// Returns the path of this program.
 pub(crate) fn own() -> Result<PathBuf, Refusal> {
     env::current_exe()
         .and_then(|it| it.canonicalize())
@@ -18,7 +18,8 @@ pub(crate) fn own() -> Result<PathBuf, Refusal> {
         })
 }
 
-/// What `engram doctor` says of it: another program of this name is nothing that it should be.
+/// Checks for `engram doctor` which `engram` the shell runs. Another program of this name is a
+/// fault.
 pub(crate) fn look() -> Result<Diagnosis, Refusal> {
     let own = own()?;
     let found = engram_connect::found();

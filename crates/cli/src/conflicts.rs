@@ -9,7 +9,7 @@ use engram_model::{
 
 use crate::out::one_line;
 
-/// Grouped by the topic of the newer side, as the reply is.
+/// Renders a page of conflicts under the topic of the newer side, in the reply's order.
 pub(crate) fn list(page: &ConflictsReply, asked: &ConflictFilter) -> String {
     let mut out = heading(page, asked.status);
     let mut topic = None;
@@ -42,7 +42,7 @@ pub(crate) fn list(page: &ConflictsReply, asked: &ConflictFilter) -> String {
     out
 }
 
-/// The command that prints the next page of the same list.
+/// Returns the command that prints the next page of the same list.
 fn next_page(asked: &ConflictFilter, next: &str) -> String {
     let mut command = "engram conflicts".to_owned();
     let options = [
@@ -65,7 +65,7 @@ fn next_page(asked: &ConflictFilter, next: &str) -> String {
     command
 }
 
-/// What is said of comparisons that are due.
+/// Returns the sentence about comparisons that are due.
 fn still_due(due: u64) -> String {
     let comparisons = if due == 1 {
         "1 comparison is"
@@ -75,7 +75,7 @@ fn still_due(due: u64) -> String {
     format!("{comparisons} still due.")
 }
 
-/// How many are listed, and how many are open.
+/// Returns the heading: how many conflicts are listed, and how many are open.
 fn heading(page: &ConflictsReply, listed: Listed) -> String {
     let many = |number: u64, what: &str| match number {
         0 => format!("no {what}conflicts"),
@@ -91,7 +91,7 @@ fn heading(page: &ConflictsReply, listed: Listed) -> String {
     }
 }
 
-/// Both claims with their source, why they cannot both hold, and what was decided.
+/// Renders both claims with their authors, why they cannot both hold, and what was decided.
 pub(crate) fn one(conflict: &Conflict) -> String {
     let mut out = format!(
         "{}  {}, {}, {}, found {}",
@@ -132,7 +132,7 @@ pub(crate) fn one(conflict: &Conflict) -> String {
                 (None, None) => String::new(),
             },
             match settled.by.as_str() {
-                // Nobody did conflict: a term ended.
+                // Nobody decided: a ttl ended.
                 "" => String::new(),
                 by => format!(", by {}", one_line(by)),
             },
@@ -152,7 +152,7 @@ pub(crate) fn one(conflict: &Conflict) -> String {
     out
 }
 
-/// What blocks, with what is known of it.
+/// Renders the conflicts that shut the gate, with the details of those in `known`.
 pub(crate) fn gate(gate: &GateReply, known: &[Conflict]) -> String {
     match gate.gate {
         Gate::Open => "the gate is open".to_owned(),
@@ -198,7 +198,7 @@ pub(crate) fn resolved(resolved: &ResolveReply) -> String {
     out
 }
 
-/// The topic of the newer side.
+/// Returns the topic of the newer side.
 fn topic_of(conflict: &Conflict) -> String {
     match conflict.b.topic.as_str() {
         "" => "(no topic)".to_owned(),

@@ -28,7 +28,7 @@ pub(crate) fn connect(
     };
     let repo = match client {
         Client::Claude => Some(from(repo)?),
-        // What it needs is not in a repository; advice is.
+        // Codex's configuration is not in a repository; only the advice is.
         Client::Codex => from(repo).ok(),
     };
     let place = ConnectTarget { home, repo };
@@ -74,7 +74,7 @@ pub(crate) fn connect(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The agents that can be connected, each with its command, and whether it is.
+/// Lists the agents that can be connected, each with its command and its state.
 fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, Refusal> {
     let (hints, program) = (hints(&home)?, program()?);
     let place = ConnectTarget {
@@ -112,7 +112,7 @@ fn known(home: PathBuf, repo: Option<&Path>, as_json: bool) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where to look for the repository.
+/// Returns the folder to search for the repository from.
 fn from(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     match repo {
         Some(repo) => Ok(repo.to_owned()),
@@ -131,12 +131,12 @@ pub(crate) fn hints(home: &Path) -> Result<Vec<ConnectHint>, Refusal> {
     Ok(engram_connect::hints(&program()?, home))
 }
 
-/// This program, as a configuration names it.
+/// Returns this program in the form that a configuration names it.
 fn program() -> Result<String, Refusal> {
     engram_connect::short_name(&command::own()?)
 }
 
-/// Configurations that name the place where a home was, each with the command that mends it.
+/// Lists the configurations that name the home's old path, each with the command that fixes it.
 pub(crate) fn naming(moved: &Moved, repo: Option<&Path>) -> Vec<(PathBuf, String)> {
     engram_connect::naming(&moved.from, &moved.to, from(repo).ok().as_deref())
 }

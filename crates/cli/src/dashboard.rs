@@ -1,4 +1,4 @@
-//! The window's files, built by `cargo xtask ui`, inside this program.
+//! The window's files, built by `cargo xtask ui` and embedded in this program.
 
 use engram_server::Pages;
 
@@ -37,7 +37,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::{collections::BTreeSet, fs, path::Path};
 
-    /// Names with `/`, below a folder.
+    /// Returns the paths of the files below a folder, with `/` between names.
     fn files(folder: &Path, below: &str) -> Vec<String> {
         let entries = fs::read_dir(folder.join(below)).unwrap().flatten();
         let each = entries.flat_map(|entry| {

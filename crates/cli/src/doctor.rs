@@ -1,4 +1,4 @@
-//! `engram doctor`: the checkup, moving a home, recovering a database.
+//! `engram doctor`: checks a home, moves it, and recovers its database.
 
 use std::{
     fmt::Write as _,
@@ -41,7 +41,8 @@ pub(crate) fn doctor(
     })
 }
 
-/// `doctor` creates no home: otherwise a home that was moved away would look empty.
+/// Refuses if the home does not exist. `doctor` creates none, since a home that was moved away
+/// would then look empty.
 pub(crate) fn look_for(home: &Path) -> Result<(), Refusal> {
     if engram_engine::is_home_there(home) {
         Ok(())
@@ -54,7 +55,7 @@ pub(crate) fn look_for(home: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// Before anything is opened: what is damaged may not open.
+/// Recovers the database before anything opens it, since a damaged one may not open.
 pub(crate) fn recover(home: &Path, as_json: bool) -> Result<ExitCode, Refusal> {
     let recovered = engram_engine::recover(home)?;
     let aside = recovered.aside.display().to_string();

@@ -1,5 +1,5 @@
-//! Lines of JSON, from a file or standard input. A bad one is answered for itself, and the next is
-//! read.
+//! Lines of JSON, from a file or standard input. A bad line yields its own error, and reading
+//! continues.
 
 use std::{
     fs::File,
@@ -9,18 +9,18 @@ use std::{
 use engram_model::{Code, Refusal, shorten};
 use serde_json::{Value, json};
 
-/// Longest line that is read, in bytes; an engram has a few hundred.
+/// The longest line that is read, in bytes; an engram has a few hundred.
 const LONGEST: u64 = 1 << 20;
 
 /// A line that is not blank.
 pub(crate) struct JsonLine {
-    /// What it is answered under: its own id, or its number.
+    /// The id of its answer: its own `id`, or its number.
     pub(crate) id: Value,
-    /// What it holds, or why that cannot be had.
+    /// The line's value, or why it has none.
     pub(crate) value: Result<Value, Refusal>,
 }
 
-/// The lines that are left.
+/// An input and the position in it.
 pub(crate) struct Input {
     input: BufReader<Box<dyn Read>>,
     number: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Input {
     hint: &'static str,
 }
 
-/// Reads `file`, or standard input for `-`; the hint says what a line holds.
+/// Opens `file`, or standard input for `-`. The hint describes what a line holds.
 pub(crate) fn read(file: &str, hint: &'static str) -> Result<Input, Refusal> {
     let input: Box<dyn Read> = match file {
         "-" => Box::new(io::stdin()),
@@ -49,7 +49,7 @@ pub(crate) fn read(file: &str, hint: &'static str) -> Result<Input, Refusal> {
     })
 }
 
-/// Why a line is not taken, in a sentence of bounded length: it may quote what was sent.
+/// Returns the refusal of a line, cut to a bounded length, since the message may quote the input.
 pub(crate) fn malformed(message: &str, hint: &str) -> Refusal {
     Refusal::new(Code::SchemaInvalid, shorten(message, 300), hint)
 }
@@ -67,7 +67,7 @@ impl Iterator for Input {
                 Ok(line) if line.is_empty() => return None,
                 Ok(line) if line.trim_ascii().is_empty() => {}
                 Ok(line) => break line,
-                // What cannot be read now cannot be read past.
+                // After a read error, nothing more can be read.
                 Err(error) => self.failed = Some(error),
             }
         };
@@ -88,7 +88,7 @@ impl Iterator for Input {
 }
 
 impl Input {
-    /// After the last line: whether that was the end of the input.
+    /// Called after the last line. Fails if the input could not be read to its end.
     pub(crate) fn end(self) -> Result<(), Refusal> {
         match self.failed {
             None => Ok(()),
@@ -103,8 +103,8 @@ impl Input {
         }
     }
 
-    /// The next line with its end; empty where there is none. One that is too long is cut and read
-    /// past.
+    /// Returns the next line with its end, or an empty one at the end of the input. A line that is
+    /// too long is cut, and its rest is skipped.
     fn bytes(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         let mut limited = self.input.by_ref().take(LONGEST);
@@ -121,6 +121,6 @@ fn is_cut(line: &[u8]) -> bool {
 }
 
 fn parsed(line: &[u8]) -> serde_json::Result<Value> {
-    // Some editors begin a file with a mark of its encoding.
+    // Some editors begin a file with a byte order mark.
     serde_json::from_slice(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line))
 }

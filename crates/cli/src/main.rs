@@ -1,7 +1,7 @@
 //! The `engram` command: translates argv to the engine's one `Request`, and the `Reply` to text or
-//! JSON. The person at the terminal is the user: sees all, unmetered.
+//! JSON. The person at the terminal is the user, who sees everything and has no budget.
 //!
-//! **Never:** decides nothing; links no webview; prints nothing but through `out.rs`.
+//! **Never:** decides anything, links a webview, or prints except through `out.rs`.
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
@@ -38,19 +38,20 @@ fn main() -> ExitCode {
     }
 }
 
-/// With --json, standard error holds the error and nothing else, unless logs are asked for.
+/// Starts the log. With --json, standard error holds only the error, unless the user asks for logs.
 fn begin_log(as_json: bool) {
     let usual = if as_json {
         "off"
     } else {
-        // The SDK's log of each bad request would fill a pipe that nobody reads, and block us.
+        // The SDK logs each bad request, which could fill a pipe that nobody reads and block this
+        // process.
         "warn,rmcp=error,tantivy=error"
     };
     let asked = std::env::var("ENGRAM_LOG").ok();
     let asked = asked.filter(|it| EnvFilter::try_new(it).is_ok());
     let filter = match asked {
-        // The SDK logs what is refused, with whatever secret was why: only where it is asked for by
-        // name.
+        // The SDK logs refused requests with any secrets in them, so it logs only if the user names
+        // it.
         Some(asked) if !asked.contains("rmcp") => format!("{asked},rmcp=error"),
         Some(asked) => asked,
         None => usual.to_owned(),
@@ -61,7 +62,7 @@ fn begin_log(as_json: bool) {
         .init();
 }
 
-/// Says what went wrong; that is also what could not be printed.
+/// Prints the error, which may also be that standard output failed.
 fn ended(ran: Result<ExitCode, Refusal>, as_json: bool) -> ExitCode {
     let ran = ran.and_then(|code| out::delivered().map(|()| code));
     ran.unwrap_or_else(|refusal| {
@@ -70,10 +71,10 @@ fn ended(ran: Result<ExitCode, Refusal>, as_json: bool) -> ExitCode {
     })
 }
 
-/// Help and version go their way; a wrong argument is an error like any other under `--json`.
+/// Prints help and version as they are. With `--json`, a wrong argument is an error like any other.
 fn usage(error: &clap::Error) -> ExitCode {
     let as_json = std::env::args_os().any(|it| it == "--json");
-    // Without colors: it contains what was typed, which must not control the terminal.
+    // Without colors: the text contains the user's input, which must not control the terminal.
     let text = error.render().to_string();
     let code = ExitCode::from(error.exit_code().clamp(0, 255) as u8);
     if let Some(refusal) = refused_value(error) {
@@ -101,8 +102,8 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Why a value was refused, with the argument that has it, where the refusal is one of ours: its
-/// hint says what to write instead.
+/// Returns our refusal of a value, with the name of its argument. Its hint says what to write
+/// instead.
 fn refused_value(error: &clap::Error) -> Option<Refusal> {
     let refusal = error.source()?.downcast_ref::<Refusal>()?;
     let argument = error.get(ContextKind::InvalidArg)?.to_string();
@@ -111,7 +112,7 @@ fn refused_value(error: &clap::Error) -> Option<Refusal> {
     Some(Refusal::new(refusal.code, message, refusal.hint.clone()))
 }
 
-/// What is wrong, in one line: clap names missing arguments in the lines below the first.
+/// Returns the error as one line: clap lists missing arguments in the lines below the first.
 fn first_paragraph(text: &str) -> String {
     let lines = text.lines().map(str::trim).take_while(|it| !it.is_empty());
     let sentence = lines.collect::<Vec<_>>().join(" ");

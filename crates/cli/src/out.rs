@@ -1,8 +1,8 @@
-//! What leaves the command: nothing else here writes to standard output or standard error.
+//! The command's output. Nothing else here writes to standard output or standard error.
 //!
-//! Text of strangers may hold what a terminal obeys: it is made visible in what people read, and is
-//! escaped in JSON. This applies to pipes too: one may end in a terminal, and what a person reads
-//! today a script reads tomorrow. The JSON has the exact text.
+//! Text of strangers may contain characters that control a terminal. Output for people makes them
+//! visible, and JSON escapes them. This applies to pipes too: a pipe may end in a terminal, and a
+//! script may read tomorrow what a person reads today. The JSON keeps the exact text.
 
 use std::{
     fmt::{Display, Write as _},
@@ -14,7 +14,7 @@ use engram_model::{Code, Refusal, is_hidden, visible};
 use serde::Serialize;
 use serde_json::json;
 
-/// Why standard output failed, where it did.
+/// The error of standard output, if it failed.
 static FAILED: OnceLock<io::Error> = OnceLock::new();
 
 /// Prints a line for people; returns whether anyone still reads.
@@ -33,7 +33,7 @@ pub(crate) fn json(value: &impl Serialize) -> bool {
     }
 }
 
-/// A reader that went away is not an error; any other failure is, see [`delivered`].
+/// Sends a line. A reader that is gone is not an error; any other failure is, see [`delivered`].
 fn send(line: &str) -> bool {
     let mut out = io::stdout().lock();
     let sent = out.write_all(format!("{line}\n").as_bytes());
@@ -48,7 +48,7 @@ fn send(line: &str) -> bool {
     }
 }
 
-/// Whether what was printed has left.
+/// Fails if standard output failed.
 pub(crate) fn delivered() -> Result<(), Refusal> {
     match FAILED.get() {
         None => Ok(()),
@@ -60,7 +60,7 @@ pub(crate) fn delivered() -> Result<(), Refusal> {
     }
 }
 
-/// Prints what is wrong. A reader that went away is not an error.
+/// Prints a refusal. A reader that is gone is not an error.
 pub(crate) fn refusal(refusal: &Refusal, as_json: bool) {
     complain(&if as_json {
         escaped(&json!({ "error": refusal }).to_string())
@@ -79,12 +79,12 @@ pub(crate) fn refusal(refusal: &Refusal, as_json: bool) {
     });
 }
 
-/// A line for people on standard error.
+/// Prints a line for people on standard error.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{}", visible(text));
 }
 
-/// Asks the person at the terminal, and waits for the answer.
+/// Asks the person at the terminal and returns the answer.
 pub(crate) fn ask(question: &str) -> String {
     let _ = write!(io::stderr(), "{} ", visible(question));
     let mut answer = String::new();
@@ -92,17 +92,18 @@ pub(crate) fn ask(question: &str) -> String {
     answer
 }
 
-/// Text of strangers where it may not begin a line of its own.
+/// Returns text of strangers without line breaks and tabs, so that it cannot begin a line of its
+/// own.
 pub(crate) fn one_line(text: impl Display) -> String {
     text.to_string().replace(['\n', '\r', '\t'], " ")
 }
 
-/// What the log says, on standard error.
+/// The writer of the log, on standard error.
 pub(crate) struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A line comes whole.
+        // The log writes whole lines.
         let text = visible(&String::from_utf8_lossy(bytes));
         io::stderr().write_all(text.as_bytes())?;
         Ok(bytes.len())
@@ -113,7 +114,7 @@ impl Write for Log {
     }
 }
 
-/// The same JSON, without what a terminal obeys: outside of strings there is none.
+/// Escapes the characters that control a terminal. In JSON they occur only inside strings.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,4 +1,4 @@
-//! Budgets, grants and requests as a person reads them.
+//! Budgets, grants and requests as text for people.
 
 use std::fmt::Write as _;
 
@@ -34,7 +34,7 @@ pub(crate) fn budgets(reply: &BudgetsReply) -> String {
     lines.join("\n")
 }
 
-/// Who an agent is: its name, the handle by which it is called where that is another, and its role.
+/// Describes an agent: its name, its handle if that differs, and its role.
 pub(crate) fn agent(name: &str, handle: &AgentId, role: Option<&str>) -> String {
     let handle = if handle.0 == name {
         String::new()

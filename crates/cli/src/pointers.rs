@@ -1,4 +1,4 @@
-//! `engram pointers`: where pointed lines are now. Asks git alone; opens no store.
+//! `engram pointers`: finds where pointed lines are now. Reads only git and opens no store.
 
 use std::{path::Path, process::ExitCode};
 
@@ -40,7 +40,7 @@ pub(crate) fn track(
             Ok(anchor) => answer(&id, &anchor),
             Err(refusal) => json!({ "id": id, "error": refusal }),
         };
-        // A reader that went away ends the batch.
+        // The batch ends if the reader is gone.
         if !out::json(&answer) {
             break;
         }

@@ -1,4 +1,4 @@
-//! Replies as a person reads them, or as one JSON object.
+//! Replies as text for people, or as one JSON object.
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -27,14 +27,14 @@ pub(crate) fn reply(reply: &Reply, as_json: bool) {
     };
 }
 
-/// What became of a sample that was removed.
+/// Reports the removal of the samples.
 pub(crate) fn removed(sample: &SampleReply) {
     let removed = count(sample.ids.len() as u64, SAMPLES);
     out::line(&format!("removed {removed}"));
 }
 
-/// What a verb prints with `--json`: the reply without its name. A list is no object, so it gets a
-/// key.
+/// Returns the JSON that a verb prints: the reply without its name. A list gets a key, since JSON
+/// output is always an object.
 fn object(reply: &Reply) -> Value {
     match reply {
         Reply::Log(entries) => json!({ "entries": entries }),
@@ -78,7 +78,7 @@ fn words(reply: &Reply) -> String {
         Reply::Line(line) => line.text.clone(),
         Reply::Sample(sample) => format!("stored {}", count(sample.ids.len() as u64, SAMPLES)),
         Reply::Checked(check) => checked(check),
-        // Only the window asks these.
+        // Only the window asks for these.
         Reply::Facets(facets) => facets.total.to_string(),
         Reply::Standing(standing) => format!("{:?}", standing.reading).to_lowercase(),
         Reply::Tracked(pointer) => pointer.words(),
@@ -119,7 +119,7 @@ fn words(reply: &Reply) -> String {
     }
 }
 
-/// What became of a claim that somebody ended or redacted.
+/// Reports that a claim was ended or redacted.
 fn ended(closed: &ForgetReply) -> String {
     let mut out = format!("{}  entry {}", closed.id, closed.seq);
     for what in &closed.also {
@@ -131,7 +131,7 @@ fn ended(closed: &ForgetReply) -> String {
     out
 }
 
-/// What a search found, and how well it matches.
+/// Lists the results of a search and how well they match.
 fn found(query: &QueryReply) -> String {
     let mut out = match (query.verdict, query.relaxed) {
         (Verdict::None, _) => "no claims match".to_owned(),
@@ -159,7 +159,7 @@ fn found(query: &QueryReply) -> String {
     out
 }
 
-/// Who wrote which part of a span.
+/// Lists who wrote which part of a span.
 fn authors(blame: &Blame) -> String {
     let lines = blame.parts.iter().map(|part| {
         let commit = part.commit.get(..7).unwrap_or_default();
@@ -168,7 +168,7 @@ fn authors(blame: &Blame) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What became of a claim that somebody stored.
+/// Reports what was stored.
 fn stored(put: &PutReply) -> String {
     if !put.is_of_version() {
         return "nothing was stored".to_owned();
@@ -217,7 +217,7 @@ fn verified(is_verified: bool) -> &'static str {
     }
 }
 
-/// One engram in a few lines.
+/// Renders one engram in a few lines.
 fn record(engram: &Engram) -> String {
     let mut out = format!("{}  {}", engram.id, engram.kind);
     if !engram.topic.is_empty() {
@@ -262,7 +262,7 @@ fn record(engram: &Engram) -> String {
     out
 }
 
-/// One entry on one line; `find` has the versions that are at hand.
+/// Renders one entry on one line. `find` looks up the versions that are at hand.
 pub(crate) fn entry<'e>(entry: &Entry, find: impl Fn(EngramId) -> Option<&'e Engram>) -> String {
     let time = entry.at.strftime("%Y-%m-%d %H:%M:%S");
     let did = Did::of(&entry.change, &find);
@@ -327,7 +327,8 @@ pub(crate) fn entry<'e>(entry: &Entry, find: impl Fn(EngramId) -> Option<&'e Eng
     format!("{time}  {:<14} {what}", one_line(who(entry)))
 }
 
-/// Who did it, as the window names them: what no agent did, the person at the terminal did.
+/// Returns who made a change, as the window names them: without an agent, it was the person at the
+/// terminal.
 fn who(entry: &Entry) -> &str {
     match (entry.by.as_str(), &entry.agent) {
         ("" | "user", None) => "you",
@@ -336,7 +337,7 @@ fn who(entry: &Entry) -> &str {
     }
 }
 
-/// A version: its id, kind, claim and first evidence.
+/// Renders a version: its id, kind, claim and first evidence.
 fn said(engram: &Engram) -> String {
     if engram.redacted {
         return format!("{}  (redacted)", engram.id);
@@ -351,7 +352,7 @@ fn said(engram: &Engram) -> String {
     )
 }
 
-/// Entries on one line each.
+/// Renders entries, one per line.
 fn entries(all: &[Entry]) -> String {
     let stored = all.iter().filter_map(|it| it.change.stored());
     let versions: HashMap<EngramId, &Engram> = stored.map(|it| (it.id, it)).collect();
@@ -359,7 +360,7 @@ fn entries(all: &[Entry]) -> String {
     all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What became of a message.
+/// Reports what became of a message.
 fn sent(message: &SentReply) -> String {
     let mut out = format!("message {}  {} tokens", message.id, message.tokens);
     let mut is_granted = false;
@@ -394,7 +395,7 @@ fn sent(message: &SentReply) -> String {
     out
 }
 
-/// The brief with the numbers of its lines.
+/// Renders the brief with line numbers.
 fn brief(brief: &BriefReply) -> String {
     let mut out = String::new();
     for (at, line) in brief.lines.iter().enumerate() {
@@ -438,13 +439,13 @@ fn status(status: &StatusReply) -> String {
     )
 }
 
-/// The use of each meter of a turn.
+/// Renders the use of each meter of a turn.
 fn spent(budget: &Budget) -> String {
     let of = |(what, meter): (_, Meter)| format!("{}/{} {what}", meter.used, meter.limit);
     budget.meters().map(of).join(", ")
 }
 
-/// An agent on two lines: who, and what it spent in its latest turn.
+/// Renders each agent on two lines: who it is, and what it spent in its latest turn.
 fn agents(page: &AgentsReply) -> String {
     if page.agents.is_empty() {
         return "no agent has stored or read anything here yet".to_owned();
@@ -474,7 +475,7 @@ fn agents(page: &AgentsReply) -> String {
     lines.join("\n")
 }
 
-/// What needs a look, then how many there were.
+/// Lists the claims whose evidence changed, then the totals.
 fn checked(check: &CheckReply) -> String {
     let mut out = String::new();
     for engram in check

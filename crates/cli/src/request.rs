@@ -1,4 +1,4 @@
-//! A verb as the one request that it is, and in whose name it asks.
+//! Translates a verb to its request and its caller.
 
 use std::{
     fmt::Display,
@@ -20,7 +20,7 @@ use crate::args::{
     QueryArgs, RequestsVerb, ResolveArgs, Verb,
 };
 
-/// In whose name a verb asks.
+/// Returns the caller in whose name a verb asks.
 pub(crate) fn caller_of(verb: &Verb) -> Caller {
     let agent = match verb {
         Verb::Deref(deref) => &deref.agent,
@@ -36,7 +36,7 @@ pub(crate) fn caller_of(verb: &Verb) -> Caller {
     }
 }
 
-/// Verbs that are one request.
+/// Returns the request of a verb that is exactly one request.
 pub(crate) fn request_of(verb: &Verb) -> Result<Request, Refusal> {
     Ok(match verb {
         Verb::Put(put) => Request::Put(Box::new(draft(put)?)),
@@ -132,7 +132,7 @@ fn draft(put: &PutArgs) -> Result<Draft, Refusal> {
     })
 }
 
-/// A string, or the object form (docs/design.md#the-published-forms).
+/// Parses a pointer: a string, or the object form (docs/design.md#the-published-forms).
 fn pointer(text: &str) -> Result<PointerInput, Refusal> {
     if text.trim_start().starts_with('{') {
         serde_json::from_str(text).map_err(|error| {
@@ -247,7 +247,7 @@ fn about_conflicts(conflicts: &ConflictsArgs) -> Result<Request, Refusal> {
     })
 }
 
-/// Which conflicts a list is of.
+/// Returns which conflicts to list.
 pub(crate) fn filter_of(conflicts: &ConflictsArgs) -> ConflictFilter {
     let list = match &conflicts.verb {
         Some(ConflictsVerb::List(list)) => list,
@@ -306,8 +306,8 @@ fn about_message(verb: &MessageVerb) -> Result<Request, Refusal> {
     })
 }
 
-/// A message as it was written, from a file or standard input for `-`. Of one that is longer than
-/// any may be, no more is read than it takes to be refused.
+/// Returns a message as it was written, from a file or standard input for `-`. Of a message over
+/// the maximum length, it reads only enough to refuse it.
 fn message_of(file: &str) -> Result<String, Refusal> {
     let most = MESSAGE_BYTES as u64 + 1;
     let read = match file {

@@ -1,4 +1,4 @@
-//! One function a verb.
+//! One function per verb.
 
 use std::{
     io::{self, IsTerminal},
@@ -97,7 +97,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
     }
 }
 
-/// For hooks: whether what was asked for is a reason to stop.
+/// Returns the exit code for hooks: 1 if the reply to a check is a reason to stop.
 fn exit_code(verb: &Verb, reply: &Reply) -> ExitCode {
     let asked = matches!(
         verb,
@@ -145,8 +145,8 @@ fn open(cli: &Cli) -> Result<Engine, Refusal> {
 }
 
 fn runtime(mut of: Builder) -> Result<Runtime, Refusal> {
-    // A runtime that gets only some of the handles that it needs ends the process: they are tried
-    // first. One more than it has asked for so far, by pairs.
+    // Tokio ends the process if it gets only some of the file handles it needs. So try more than it
+    // needs first, in pairs.
     let handles = (0..4).map(|_| io::pipe()).collect::<io::Result<Vec<_>>>();
     let built = handles.map(drop).and_then(|()| of.enable_all().build());
     built.map_err(|error| {
@@ -158,14 +158,14 @@ fn runtime(mut of: Builder) -> Result<Runtime, Refusal> {
     })
 }
 
-/// Serves the agent that a token in the environment proves; a new one without a token.
+/// Serves the agent that a token in the environment proves; without a token, a new agent.
 fn serve_mcp(engine: Arc<Engine>, toolsets: &[ToolsetArg]) -> Result<ExitCode, Refusal> {
-    // What is no text proves nobody either.
+    // A token that is not UTF-8 proves no agent either.
     let token = std::env::var_os("ENGRAM_AGENT").filter(|it| !it.is_empty());
     let token = token.map(|it| Secret(it.to_string_lossy().trim().to_owned()));
     let toolsets: Vec<Toolset> = toolsets.iter().map(|it| it.toolset()).collect();
     engine.follow()?;
-    // One client, one pipe: a second thread would only hand messages to the first.
+    // There is one client on one pipe: a second thread would only pass messages to the first.
     let runtime = runtime(Builder::new_current_thread())?;
     let served = runtime.block_on(engram_server::mcp_stdio(
         Arc::clone(&engine),
@@ -179,7 +179,7 @@ fn serve_mcp(engine: Arc<Engine>, toolsets: &[ToolsetArg]) -> Result<ExitCode, R
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the address to open, with its token, and answers until it is stopped.
+/// Returns the options of `engram serve`.
 fn http_options(ask: &ServeArgs, home: &Path) -> Result<HttpOptions, Refusal> {
     let files = ask.tls_cert.clone().zip(ask.tls_key.clone());
     Ok(HttpOptions {
@@ -210,7 +210,7 @@ fn serve_http(engine: Arc<Engine>, options: HttpOptions, json: bool) -> Result<E
     Err(refusal)
 }
 
-/// Prints existing and new entries, oldest first, until the reader goes away.
+/// Prints existing and new entries, oldest first, until the reader is gone.
 fn follow(engine: Arc<Engine>, asked: &FeedArgs, json: bool) -> Result<ExitCode, Refusal> {
     let page = engine.ask(&Caller::User, ask::Feed(feed_of(asked)))?;
     let (lines, printed) = mpsc::channel();
@@ -241,14 +241,14 @@ fn follow(engine: Arc<Engine>, asked: &FeedArgs, json: bool) -> Result<ExitCode,
     ))
 }
 
-/// What names a display on Linux.
+/// The variables that name a display on Linux.
 const DISPLAYS: [&str; 2] = ["WAYLAND_DISPLAY", "DISPLAY"];
 
 fn is_set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|it| !it.is_empty())
 }
 
-/// Starts the window, which is beside this program or on PATH.
+/// Starts the window. Its program is beside this one or on PATH.
 fn app(cli: &Cli) -> Result<ExitCode, Refusal> {
     if cfg!(target_os = "linux") && !DISPLAYS.iter().any(|it| is_set(it)) {
         return Err(Refusal::new(
@@ -286,7 +286,7 @@ fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Refusal> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether there is a person to ask.
+/// Whether a person can be asked.
 pub(crate) fn person_is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

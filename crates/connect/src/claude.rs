@@ -36,7 +36,7 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
     Ok(root.to_string())
 }
 
-/// Removes the entry under our name; puts back that of `before`, if given.
+/// Removes the entry under our name and puts back that of `before`, if given.
 pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String> {
     let root = parse(text)?;
     if let Some(entry) = server(&root) {
@@ -50,7 +50,7 @@ pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String>
     Ok(root.to_string())
 }
 
-/// Whose entry is under our name.
+/// Returns the owner of the entry under our name.
 pub(crate) fn entry(text: &str) -> Result<EntryOwner, String> {
     if text.trim().is_empty() {
         return Ok(EntryOwner::None);
@@ -73,7 +73,7 @@ fn server(root: &CstRootNode) -> Option<CstObjectProp> {
     root.object_value()?.object_value("mcpServers")?.get(NAME)
 }
 
-/// A value of one document, for another; without its comments.
+/// Copies a value for another document, without its comments.
 fn copied(node: &CstNode) -> Option<CstInputValue> {
     if let Some(object) = node.as_object() {
         let property = |it: CstObjectProp| Some((it.decoded_name()?, copied(&it.value()?)?));
@@ -96,7 +96,8 @@ fn copied(node: &CstNode) -> Option<CstInputValue> {
     }
 }
 
-/// A name that appears twice is refused: which of the two an agent takes is its own.
+/// Parses the file. It refuses a name that appears twice, since agents differ in which one they
+/// take.
 fn parse(text: &str) -> Result<CstRootNode, String> {
     let root = CstRootNode::parse(text, &ParseOptions::default())
         .map_err(|error| error.to_string().replace('\n', " "))?;

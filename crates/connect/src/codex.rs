@@ -1,4 +1,4 @@
-//! Codex: `config.toml` of its home, edited in place.
+//! Codex: `config.toml` in its home, edited in place.
 
 use std::{
     env,
@@ -47,7 +47,8 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
         .and_then(Item::as_table_like_mut)
         .ok_or("mcp_servers.engram is not a table")?;
     if whose(entry) == EntryOwner::Foreign {
-        // Our entry keeps nothing of the server that it replaces: no address, no environment.
+        // Our entry keeps nothing of the server that it replaces: neither its address nor its
+        // environment.
         entry.clear();
     }
     entry.insert("command", value(&server.command));
@@ -55,7 +56,7 @@ pub(crate) fn add(text: &str, server: &Server) -> Result<String, String> {
     Ok(document.to_string())
 }
 
-/// Removes the entry under our name; puts back that of `before`, if given.
+/// Removes the entry under our name and puts back that of `before`, if given.
 pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String> {
     let mut document = parse(text)?;
     let servers = document
@@ -76,7 +77,7 @@ pub(crate) fn remove(text: &str, before: Option<&str>) -> Result<String, String>
     Ok(document.to_string())
 }
 
-/// Whose entry is under our name.
+/// Returns the owner of the entry under our name.
 pub(crate) fn entry(text: &str) -> Result<EntryOwner, String> {
     let document = parse(text)?;
     let server = server(&document);

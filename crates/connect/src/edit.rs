@@ -1,4 +1,4 @@
-//! What is done to one file: something of ours is added or taken out, and undo restores what was there.
+//! The edit of one file: adds or removes a part of ours; undo restores what was there.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::{
     record::EditRecord,
 };
 
-/// What of ours is added to a file.
+/// The part of ours that is added to a file.
 pub(crate) enum Addition<'a> {
     /// An entry of an agent's configuration.
     Entry(&'a Server),
@@ -22,7 +22,8 @@ pub(crate) enum Addition<'a> {
 /// A change to one file.
 pub(crate) struct FileEdit {
     client: Client,
-    /// Whether it is the agent's configuration; else the advice that it shares with others.
+    /// Whether the file is the agent's configuration; otherwise it is the advice that several
+    /// agents share.
     is_entry: bool,
     undoes: bool,
     home: PathBuf,
@@ -83,7 +84,7 @@ impl FileEdit {
                 let before = known.and_then(|it| it.before);
                 let left = edit.without(now, before.as_deref());
                 let left = left.map_err(|why| unreadable(&edit.file.path, &why))?;
-                // Advice that held nothing else was ours alone.
+                // If the advice held nothing else, the file was ours alone.
                 let is_bare = !is_entry && left != now && left.trim().is_empty();
                 Some(left).filter(|_| !is_bare || before.is_some())
             }
@@ -91,7 +92,7 @@ impl FileEdit {
         Ok(edit)
     }
 
-    /// A text without ours; with the foreign entry of `before`, if there is one.
+    /// Returns a text without our part, and with the foreign entry of `before`, if there is one.
     fn without(&self, text: &str, before: Option<&str>) -> Result<String, String> {
         let before = before.filter(|it| self.is_foreign(it));
         match (self.is_entry, self.client) {
@@ -105,7 +106,7 @@ impl FileEdit {
         self.is_entry && entry(self.client, text) == Ok(EntryOwner::Foreign)
     }
 
-    /// What the home knows of the file.
+    /// Returns the home's record of the file.
     pub(crate) fn record(&self) -> Option<EditRecord> {
         EditRecord::of(&self.home, &self.named)
     }
@@ -130,7 +131,7 @@ impl FileEdit {
         }
     }
 
-    /// Writes it, all or nothing, and only over what it was planned from.
+    /// Writes all or nothing, and only if the file still holds the text that the edit started from.
     pub(crate) fn write(&self) -> Result<(), Refusal> {
         let known = self.record();
         if self.undoes {
@@ -152,15 +153,15 @@ impl FileEdit {
             record.with(self.client).keep(&self.home, &self.named)?;
             return self.file.write(self.after());
         }
-        // Another agent was connected here: what it needs is there.
+        // Another agent is connected here, so the text that it needs is in the file.
         match known {
             Some(known) => known.with(self.client).keep(&self.home, &self.named),
             None => Ok(()),
         }
     }
 
-    /// Puts back the file, and what the home knew of it, whether [`Edit::write`] ended or not; says whether the
-    /// file had been written.
+    /// Restores the file and the home's record of it, whether [`FileEdit::write`] finished or not.
+    /// Returns whether the file had been written.
     pub(crate) fn take_back(&self, known: Option<EditRecord>) -> Result<bool, Refusal> {
         let is_written = self.file.put_back(self.after())?;
         match known {
@@ -170,15 +171,15 @@ impl FileEdit {
         Ok(is_written)
     }
 
-    /// What undo restores.
+    /// Returns the text that undo restores.
     fn first(&self, known: Option<EditRecord>) -> Option<String> {
         let before = self.before()?;
         match known {
-            // We wrote this file before: keep the original.
+            // We wrote this file before: keep the original that was recorded then.
             Some(known) if known.after == before => known.before,
-            // A replaced server comes back.
+            // Undo puts back a server that ours replaces.
             _ if self.is_foreign(before) => Some(before.to_owned()),
-            // A file that already has ours is no original: undo removes it.
+            // A file that already has our part is not the original: undo removes that part.
             _ => Some(self.without(before, None).unwrap_or(before.to_owned())),
         }
     }

@@ -1,5 +1,5 @@
-//! The configuration of another program: read as far as it can be trusted, and written as what was
-//! shown, or not at all.
+//! The configuration of another program. It is read only if it is safe to trust, and written
+//! exactly as shown or not at all.
 
 use std::{
     fs::{self, File, Metadata},
@@ -11,22 +11,22 @@ use engram_engine::{Links, make_private_folder, open_file, read_text, sync_folde
 use engram_model::{Code, Refusal};
 use tempfile::NamedTempFile;
 
-/// Largest configuration that is read, in bytes.
+/// The largest configuration that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// A file as it was read, or its place where there is none.
+/// A file as it was read, or its path if there is none.
 pub(crate) struct Configuration {
-    /// Where it is: no link leads there any more.
+    /// The path, with all links resolved.
     pub(crate) path: PathBuf,
-    /// What it holds.
+    /// The content.
     pub(crate) text: Option<String>,
-    /// Whose it is, and who may do what with it.
+    /// The owner and the permissions.
     about: Option<Metadata>,
 }
 
 impl Configuration {
-    /// A file of a repository. Whoever wrote the repository may have put a link there: it is followed
-    /// to another file of the working tree, and no further.
+    /// Opens a file of a repository. The author of the repository may have put a link there: it is
+    /// followed only to another file of the working tree.
     pub(crate) fn of_repository(root: &Path, name: &str) -> Result<Self, Refusal> {
         let unreadable = |error| unreadable(root, &error);
         let root = root.canonicalize().map_err(unreadable)?;
@@ -53,7 +53,7 @@ impl Configuration {
         }
     }
 
-    /// A file of the user's own, who may keep it elsewhere and have put a link to it.
+    /// Opens a file of the user's own, which may be a link to another place.
     pub(crate) fn of_user(named: &Path) -> Result<Self, Refusal> {
         let path = followed(named).map_err(|error| unreadable(named, &error))?;
         Self::read(path)
@@ -75,17 +75,17 @@ impl Configuration {
         }
     }
 
-    /// Whether its owner keeps it from being written.
+    /// Whether the owner made the file read-only.
     pub(crate) fn is_read_only(&self) -> bool {
         let about = self.about.as_ref();
         about.is_some_and(|it| it.permissions().readonly())
     }
 
-    /// Writes what was shown, all of it or nothing, and only over what was shown.
+    /// Writes exactly what was shown, all or nothing, and only if the file is still as shown.
     ///
-    /// Rights and owner stay, as far as this user may give them; access lists and other attributes of
-    /// the file are not carried. Whoever writes between the last look and the renaming is written over:
-    /// no file system offers more.
+    /// Keeps permissions and owner as far as this user may set them, but not access lists or other
+    /// attributes. A write by another program between the last check and the renaming is lost: no
+    /// file system offers more.
     pub(crate) fn write(&self, text: Option<&str>) -> Result<(), Refusal> {
         let failed = |error: io::Error| match error.kind() {
             ErrorKind::AlreadyExists => self.changed(),
@@ -108,7 +108,7 @@ impl Configuration {
         Ok(())
     }
 
-    /// Writes what was read, over `text` alone; says whether that was there.
+    /// Restores what was read, but only over `text`. Returns whether the file held `text`.
     pub(crate) fn put_back(&self, text: Option<&str>) -> Result<bool, Refusal> {
         let now = Self::read(self.path.clone())?;
         if now.text == self.text {
@@ -118,14 +118,14 @@ impl Configuration {
             return Err(self.changed());
         }
         let now = Self {
-            // One that was removed gets its rights again.
+            // A file that was removed gets its permissions back.
             about: now.about.or_else(|| self.about.clone()),
             ..now
         };
         now.write(self.text.as_deref()).map(|()| true)
     }
 
-    /// Refuses what is no longer as it was read.
+    /// Refuses if the file no longer holds what was read.
     pub(crate) fn refuse_changed(&self) -> Result<(), Refusal> {
         let now = match read(&self.path) {
             Ok((text, _)) => Ok(Some(text)),
@@ -153,11 +153,12 @@ impl Configuration {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
-    /// The new file beside the old one, under an unpredictable name.
+    /// Creates the new file beside the old one, under an unpredictable name.
     fn draft(&self, text: &str) -> io::Result<NamedTempFile> {
         make_private_folder(self.folder())?;
         let mut draft = tempfile::Builder::new();
-        // Permissions of any new file. A replacement stays private until it has the old file's permissions.
+        // A new file gets the usual permissions. A replacement stays private until it has the old
+        // file's.
         #[cfg(unix)]
         if self.about.is_none() {
             draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -180,13 +181,13 @@ fn read(path: &Path) -> io::Result<(String, Metadata)> {
     Ok((read_text(file, LARGEST)?, about))
 }
 
-/// Whether a file belongs to what is checked out: git's own files do not.
+/// Whether a path is part of the working tree; git's own files are not.
 fn is_within(root: &Path, path: &Path) -> bool {
     path.strip_prefix(root)
         .is_ok_and(|it| it.iter().all(|name| !name.eq_ignore_ascii_case(".git")))
 }
 
-/// The file that a path means, also where a link leads to none yet.
+/// Resolves a path, even if it is a link to a file that does not exist yet.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -194,7 +195,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     }
     let folder = path.parent().unwrap_or(Path::new("/"));
     match fs::read_link(path) {
-        // The target's folder must exist; nothing is created.
+        // The target's folder must exist; this creates nothing.
         Ok(target) => {
             let target = folder.join(target);
             let within = target.parent().unwrap_or(Path::new("/")).canonicalize()?;
@@ -210,8 +211,8 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Gives a draft the owner, the group and the rights of what it replaces. A group that it cannot have
-/// gives its rights to nobody.
+/// Gives a draft the owner, group and permissions of the file that it replaces. If it cannot have
+/// that group, nobody gets the group's permissions.
 fn give(draft: &File, about: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {

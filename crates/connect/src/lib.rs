@@ -1,8 +1,8 @@
-//! Connects agents to a home and disconnects them: shows the change to a configuration, and to the
-//! repository's advice to agents, and writes exactly that. The command and the window share it.
+//! Connects agents to a home and disconnects them. It shows the change to a configuration, and to
+//! the repository's advice to agents, and writes exactly that. The command and the window share it.
 //!
-//! Files are edited in place, so that comments, order and spacing survive. The home records each change, so
-//! that undo restores the file byte for byte.
+//! Files are edited in place, so that comments, order and spacing survive. The home records each
+//! change, so that undo restores the file byte for byte.
 //!
 //! **Never:** writes what was not shown, asks or prints anything, or knows its caller.
 
@@ -31,22 +31,22 @@ use record::EditRecord;
 
 /// The name of our entry in every client.
 const NAME: &str = "engram";
-/// What Claude Code reads of a repository.
+/// The file that Claude Code reads in a repository.
 const MCP: &str = ".mcp.json";
-/// What many agents read of one.
+/// The file that many agents read in a repository.
 const AGENTS: &str = "AGENTS.md";
 
-/// Where an agent is connected.
+/// What to connect an agent to.
 #[derive(Clone, Debug)]
 pub struct ConnectTarget {
-    /// The home that it will use.
+    /// The home that the agent will use.
     pub home: PathBuf,
-    /// A folder of the repository that it works in, if any.
+    /// A folder of the repository that the agent works in, if any.
     pub repo: Option<PathBuf>,
 }
 
-/// A change to an agent's configuration, and to the advice of the repository: planned, shown, and written if
-/// agreed to.
+/// A planned change to an agent's configuration, and to the advice of the repository. It is shown,
+/// and written if the user agrees.
 pub struct ConfigurationChange {
     client: Client,
     edit: FileEdit,
@@ -54,18 +54,18 @@ pub struct ConfigurationChange {
     replaces: bool,
 }
 
-/// What becomes of `AGENTS.md`.
+/// The plan for `AGENTS.md`.
 enum Advice {
-    /// Nothing: no working tree is open.
+    /// No plan: no working tree is open.
     None,
-    /// It changes, or is as it should be.
+    /// It changes, or already is as it should be.
     Edit(FileEdit),
-    /// It stays as it is, since it cannot be changed safely.
+    /// It stays unchanged, since it cannot be changed safely.
     Left(PathBuf, Refusal),
 }
 
 impl ConfigurationChange {
-    /// Adds our entry and our advice; `program` is what the agent will run.
+    /// Plans to add our entry and our advice. `program` is what the agent will run.
     ///
     /// # Errors
     /// There is no file to change, it cannot be read, or the home's path is not UTF-8.
@@ -98,11 +98,12 @@ impl ConfigurationChange {
         })
     }
 
-    /// Removes our entry, and our advice unless another agent was connected here too: restores the original file if it
-    /// is unchanged since, else edits the file, putting back an entry that ours replaced.
+    /// Plans to remove our entry, and our advice unless another agent is connected here too. If the
+    /// file is unchanged since, undo restores the original; otherwise it edits the file and puts
+    /// back an entry that ours replaced.
     ///
     /// # Errors
-    /// As [`Change::connect`].
+    /// As [`ConfigurationChange::connect`].
     pub fn undo(client: Client, place: &ConnectTarget) -> Result<Self, Refusal> {
         let (named, file) = configuration(client, place)?;
         Ok(Self {
@@ -132,12 +133,13 @@ impl ConfigurationChange {
         &self.edit.named
     }
 
-    /// The file to write, with links followed.
+    /// The file to write, with links resolved.
     pub fn path(&self) -> &Path {
         &self.edit.file.path
     }
 
-    /// The repository's advice to agents, if it is changed; or where it is, and why it stays as it is.
+    /// Returns the path of the repository's advice to agents if it changes, or that path with the
+    /// reason why it stays unchanged.
     pub fn advice(&self) -> Option<(&Path, Option<&Refusal>)> {
         match &self.advice {
             Advice::Edit(edit) if edit.is_any() => Some((&edit.file.path, None)),
@@ -146,12 +148,12 @@ impl ConfigurationChange {
         }
     }
 
-    /// Whether anything is to be written.
+    /// Whether there is anything to write.
     pub fn is_any(&self) -> bool {
         self.edits().any(FileEdit::is_any)
     }
 
-    /// Whether it replaces another server with our name; undo puts that back.
+    /// Whether it replaces another server of our name, which undo puts back.
     pub fn replaces(&self) -> bool {
         self.replaces
     }
@@ -164,13 +166,13 @@ impl ConfigurationChange {
         [&self.edit].into_iter().chain(advice)
     }
 
-    /// Writes both files or neither, and each only over what it was planned from.
+    /// Writes both files or neither, each only if it still holds what the plan started from.
     ///
     /// # Errors
-    /// A file changed meanwhile or cannot be written. What was written before it is put back; where that
-    /// fails too, the refusal names the file that stays changed.
+    /// A file has changed or cannot be written. Files written before it are restored; if that fails
+    /// too, the refusal names the file that stays changed.
     pub fn write(&self) -> Result<(), Refusal> {
-        // Nothing is written where one of them is another by now.
+        // Write nothing if one of the files has changed.
         for edit in self.edits() {
             edit.file.refuse_changed()?;
         }
@@ -184,10 +186,10 @@ impl ConfigurationChange {
         Ok(())
     }
 
-    /// Writes it if `digest` is that of the change as it is now; else shows it.
+    /// Writes the change if `digest` matches it as it is now; otherwise returns it to be shown.
     ///
     /// # Errors
-    /// As [`Change::write`].
+    /// As [`ConfigurationChange::write`].
     pub fn write_as_shown(&self, digest: Option<&str>) -> Result<ConnectReply, Refusal> {
         let shown = self.shown();
         if self.is_any() && digest == Some(&shown.digest) {
@@ -198,7 +200,7 @@ impl ConfigurationChange {
     }
 }
 
-/// Takes an edit back after a refusal, and says what became of it.
+/// Takes an edit back after a refusal and adds the outcome to the refusal.
 fn taken_back(mut why: Refusal, (edit, record): (&FileEdit, Option<EditRecord>)) -> Refusal {
     let path = edit.file.path.display();
     match edit.take_back(record) {
@@ -214,7 +216,7 @@ fn taken_back(mut why: Refusal, (edit, record): (&FileEdit, Option<EditRecord>))
     why
 }
 
-/// What is done to `AGENTS.md` at the root of the working tree, if one is open.
+/// Plans the edit of `AGENTS.md` at the root of the working tree, if one is open.
 fn advice(
     place: &ConnectTarget,
     edit: impl FnOnce(&Path, PathBuf, Configuration) -> Result<FileEdit, Refusal>,
@@ -238,7 +240,7 @@ fn advice(
     }
 }
 
-/// Whether an agent is connected; `program` is what it would run, if known.
+/// Returns whether an agent is connected. `program` is what it would run, if known.
 pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) -> Connection {
     let look = || -> Result<Connected, Refusal> {
         let (named, file) = configuration(client, place)?;
@@ -259,7 +261,7 @@ pub fn connection(client: Client, place: &ConnectTarget, program: Option<&str>) 
     }
 }
 
-/// Whose entry is under our name.
+/// The owner of the entry under our name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntryOwner {
     None,
@@ -268,7 +270,7 @@ enum EntryOwner {
 }
 
 impl EntryOwner {
-    /// Ours runs a program called `engram`, whose last argument is the verb.
+    /// An entry is ours if it runs a program called `engram` with `mcp` as its last argument.
     fn of(command: &str, last: Option<&str>) -> Self {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
         let name = name.strip_suffix(".exe").unwrap_or(name);
@@ -298,7 +300,7 @@ fn configuration(
     }
 }
 
-/// Claude Code reads `.mcp.json` at the root of the working tree.
+/// Returns the root of the working tree, where Claude Code reads `.mcp.json`.
 fn project_root(repo: Option<&Path>) -> Result<PathBuf, Refusal> {
     let repo = repo.ok_or_else(|| {
         Refusal::new(

@@ -1,10 +1,10 @@
-//! What an agent runs.
+//! The program that an agent runs.
 
 use std::path::{Path, PathBuf};
 
 use engram_model::{Code, ConnectHint, Refusal};
 
-/// What a client runs.
+/// The command of an entry in an agent's configuration.
 pub(crate) struct Server {
     pub(crate) command: String,
     pub(crate) args: Vec<String>,
@@ -21,12 +21,12 @@ impl Server {
     }
 }
 
-/// The `engram` that a shell would start.
+/// Returns the `engram` that a shell would start.
 pub fn found() -> Option<PathBuf> {
     which::which("engram").ok()
 }
 
-/// The short name of a program if a shell finds it by that name, else its path.
+/// Returns the short name of a program if a shell finds it by that name, otherwise its path.
 ///
 /// # Errors
 /// The path is not UTF-8: no configuration can name it.
@@ -39,7 +39,7 @@ pub fn short_name(own: &Path) -> Result<String, Refusal> {
     }
 }
 
-/// The command lines that connect an agent to a home; none if its path is not UTF-8.
+/// Returns the command lines that connect an agent to a home; none if its path is not UTF-8.
 pub fn hints(program: &str, home: &Path) -> Vec<ConnectHint> {
     match named(home) {
         Ok(home) => ConnectHint::all(program, home.as_deref()),
@@ -47,7 +47,7 @@ pub fn hints(program: &str, home: &Path) -> Vec<ConnectHint> {
     }
 }
 
-/// The home's path, unless it is the default.
+/// Returns the home's path, or none for the default home.
 fn named(home: &Path) -> Result<Option<String>, Refusal> {
     if engram_engine::default_home().as_deref() == Some(home) {
         return Ok(None);
@@ -55,7 +55,7 @@ fn named(home: &Path) -> Result<Option<String>, Refusal> {
     text(&std::path::absolute(home).unwrap_or(home.to_owned())).map(Some)
 }
 
-/// A path as UTF-8, which configurations require.
+/// Returns a path as UTF-8, which configurations require.
 fn text(path: &Path) -> Result<String, Refusal> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Refusal::new(

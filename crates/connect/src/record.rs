@@ -10,20 +10,20 @@ use sha2::{Digest, Sha256};
 
 use crate::{AGENTS, MCP, codex, project_root};
 
-/// Where a home keeps records.
+/// The folder of records in a home.
 const RECORDS: &str = "connect";
-/// Longest name of a record without its ending, in bytes; every file system allows 255 in all.
+/// The longest name of a record without its ending, in bytes; every file system allows 255 in all.
 const LONGEST: usize = 220;
-/// Largest file that is read here, in bytes: a record holds two configurations, as JSON.
+/// The largest record that is read, in bytes: a record holds two configurations, as JSON.
 const LARGEST: u64 = 32 << 20;
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct EditRecord {
-    /// The configuration; absent in records of earlier builds.
+    /// The file's path; absent in records of earlier builds.
     path: Option<String>,
     pub(crate) before: Option<String>,
     pub(crate) after: String,
-    /// The agents that need what was written; of a file that they share.
+    /// The agents that need the change, for a file that several share.
     #[serde(default)]
     pub(crate) clients: Vec<Client>,
 }
@@ -38,47 +38,47 @@ impl EditRecord {
         }
     }
 
-    /// Whether another agent needs it too.
+    /// Whether another agent needs the change too.
     pub(crate) fn is_of_others(&self, client: Client) -> bool {
         self.clients.iter().any(|it| *it != client)
     }
 
-    /// The same for one agent more.
+    /// Returns the record with this agent added.
     pub(crate) fn with(self, client: Client) -> Self {
         let mut record = self.less(client);
         record.clients.push(client);
         record
     }
 
-    /// The same for one agent less.
+    /// Returns the record without this agent.
     pub(crate) fn less(mut self, client: Client) -> Self {
         self.clients.retain(|it| *it != client);
         self
     }
 
-    /// The record of this file, if this home has one.
+    /// Returns this home's record of a file, if it has one.
     pub(crate) fn of(home: &Path, named: &Path) -> Option<Self> {
         Self::found(home, named).map(|(_, record)| record)
     }
 
-    /// The same, with where it is.
+    /// Returns the record with its path.
     fn found(home: &Path, named: &Path) -> Option<(PathBuf, Self)> {
         let is_of_it = |it: &String| Path::new(it) == named;
         [name(named), former_name(named)].iter().find_map(|name| {
             let place = home.join(name);
             let record = Self::read(&place)?;
-            // In earlier builds two paths shared a name.
+            // In earlier builds two files could share a record's name.
             let is_its = record.path.as_ref().is_none_or(is_of_it);
             is_its.then_some((place, record))
         })
     }
 
-    /// It may hold the file's secrets: readable by the user only.
+    /// Stores the record, which only the user can read, since it may hold the file's secrets.
     pub(crate) fn keep(&self, home: &Path, named: &Path) -> Result<(), Refusal> {
         keep_file(home, &name(named), &json!(self).to_string())
     }
 
-    /// After undo, nothing is left to restore.
+    /// Removes the record after undo.
     pub(crate) fn forget(home: &Path, named: &Path) {
         if let Some((place, _)) = Self::found(home, named) {
             let _ = std::fs::remove_file(place);
@@ -90,14 +90,14 @@ impl EditRecord {
     }
 }
 
-/// The name of a record: a digest of the path, after as much of its end as fits.
+/// Returns the name of a record: as much of the path's end as fits, then a digest of the path.
 fn name(named: &Path) -> String {
     let digest = Sha256::digest(named.as_os_str().as_encoded_bytes());
     let digest = hex::encode(&digest[..8]);
     format!("{RECORDS}/{}-{digest}.json", readable(named))
 }
 
-/// That of earlier builds.
+/// Returns the name that earlier builds gave.
 fn former_name(named: &Path) -> String {
     format!("{RECORDS}/{}.json", readable(named))
 }
@@ -112,7 +112,7 @@ fn readable(named: &Path) -> String {
     name[end..].to_owned()
 }
 
-/// Configurations that name a home's old place, each with the command that fixes it.
+/// Lists the configurations that name a home's old path, each with the command that fixes it.
 pub fn naming(former: &Path, home: &Path, repo: Option<&Path>) -> Vec<(PathBuf, String)> {
     let records = std::fs::read_dir(home.join(RECORDS)).into_iter().flatten();
     let written = records.filter_map(|it| EditRecord::read(&it.ok()?.path())?.path);

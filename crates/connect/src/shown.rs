@@ -1,4 +1,4 @@
-//! A change as it is shown.
+//! How a change is shown.
 
 use engram_model::{AdviceShown, ChangeShown, ChangedLine, FileShown, LineChange};
 use serde_json::json;
@@ -7,14 +7,14 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::{Advice, ConfigurationChange, edit::FileEdit};
 
-/// Unchanged lines that are shown around those that change.
+/// The number of unchanged lines shown around changed ones.
 const AROUND: usize = 3;
-/// Most lines, and most characters of each, that a page is sent.
+/// The maximum number of lines, and of characters per line, that a page gets.
 const LINES: usize = 400;
 const CHARACTERS: usize = 400;
 
 impl ConfigurationChange {
-    /// As a unified diff of each file, under its path as `name` prints it.
+    /// Returns a unified diff of each file, under its path as `name` prints it.
     pub fn diff(&self, name: impl Fn(&std::path::Path) -> String) -> String {
         let diffs = self.edits().filter(|it| it.is_any());
         diffs.map(|it| it.diff(&name(&it.file.path))).collect()
@@ -35,7 +35,7 @@ impl ConfigurationChange {
         }
     }
 
-    /// Covers the old and the new text.
+    /// Returns a digest of the old and the new text.
     fn digest(&self) -> String {
         let each = |it: &FileEdit| json!([it.file.path.to_string_lossy(), it.before(), it.after()]);
         let all: Vec<_> = self.edits().map(each).collect();
@@ -64,7 +64,7 @@ impl FileEdit {
         }
     }
 
-    /// The changed lines with their surroundings, and how many lines are left out.
+    /// Returns the changed lines with those around them, and how many lines are left out.
     fn lines(&self) -> (Vec<ChangedLine>, u64) {
         let (before, after) = (self.before(), self.after());
         let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! A change is written as shown, and undo restores what was there.
+//! A change is written as shown, and undo restores the files.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
@@ -15,7 +15,7 @@ use crate::{
     file::Configuration,
 };
 
-/// A configuration of an agent, in a folder of its own.
+/// An agent's configuration, in a folder of its own.
 struct Desk {
     site: Site,
     client: Client,
@@ -41,7 +41,8 @@ impl Desk {
         fs::read_to_string(self.path()).ok()
     }
 
-    /// What the user has in it, with another server of our name or without.
+    /// Writes a configuration of the user's, with or without another server of our name; returns
+    /// it.
     fn write(&self, with_another: bool) -> String {
         let text = match (self.client, with_another) {
             (Client::Claude, false) => {
@@ -85,7 +86,7 @@ impl Desk {
     }
 }
 
-/// The resulting text, from the lines of a change, if all are shown.
+/// Rebuilds the resulting text from the lines of a change, if all lines are shown.
 fn told(shown: &ChangeShown) -> Vec<&str> {
     let stays = shown
         .file
@@ -117,7 +118,7 @@ fn what_is_shown_is_written_and_undone_to_the_byte() {
             let after = desk.read().unwrap();
             assert_eq!(told(&shown), after.lines().collect::<Vec<_>>());
             assert_eq!(desk.entry(), EntryOwner::Ours);
-            // Asked for twice it is done once.
+            // Asked for a second time, nothing changes.
             assert!(!desk.shown(false, Some(&shown.digest)).is_any);
             assert_eq!(desk.read().unwrap(), after);
 
@@ -140,7 +141,7 @@ fn what_changed_since_it_was_shown_is_shown_again() {
         let again = desk.shown(false, Some(&shown.digest));
         assert_ne!(again.digest, shown.digest);
         assert_eq!(desk.read().unwrap(), text);
-        // Also between the check and the write.
+        // The file may also change between the check and the write.
         let change = desk.change(false);
         let other = desk.write(true);
         let refused = change.write_as_shown(Some(&again.digest)).unwrap_err();
@@ -169,7 +170,7 @@ fn another_server_of_our_name_is_told_and_put_back() {
         desk.answer(true, Some(&back.digest)).unwrap();
         assert_eq!(desk.read().unwrap(), before);
 
-        // Edited since: only the entry goes back.
+        // After an edit by the user, undo puts back only the entry.
         let shown = desk.shown(false, None);
         desk.answer(false, Some(&shown.digest)).unwrap();
         let edited = desk.read().unwrap().replace("\"b\"", "\"edited\"");
@@ -235,7 +236,7 @@ fn a_page_is_sent_so_much_and_no_more() {
     let shown = desk.shown(false, None);
     let line = shown.file.lines.iter().find(|it| it.more > 0).unwrap();
     assert_eq!(line.text.chars().count(), 400);
-    // A file that we made and nobody edited is deleted, with all its lines.
+    // Undo deletes a file that we created and nobody edited, with all its lines.
     let [_, desk] = Desk::all();
     let lines: String = (0..1000).map(|n| format!("a{n} = {n}\n")).collect();
     let record = crate::record::EditRecord::new(&desk.path(), None, &lines);
@@ -245,7 +246,7 @@ fn a_page_is_sent_so_much_and_no_more() {
     assert_eq!((shown.file.lines.len(), shown.file.more), (400, 600));
 }
 
-/// An agent may take the other one.
+/// The agent may take the other one.
 #[test]
 fn a_name_that_appears_twice_is_refused() {
     for text in [
@@ -258,7 +259,7 @@ fn a_name_that_appears_twice_is_refused() {
     }
 }
 
-/// Writes a change as it is shown.
+/// Writes a change after it was shown.
 fn write(change: impl Fn() -> ConfigurationChange) {
     let digest = match change().write_as_shown(None) {
         Ok(ConnectReply::Shown(shown)) => shown.digest,
@@ -270,7 +271,8 @@ fn write(change: impl Fn() -> ConfigurationChange) {
     );
 }
 
-/// The names of their records differ, although their letters and digits do not.
+/// The records of two files get different names, although the letters and digits of the paths are
+/// equal.
 #[test]
 fn two_files_have_a_record_each() {
     let (site, client) = (Site::new(), Client::Claude);
@@ -294,7 +296,7 @@ fn two_files_have_a_record_each() {
     }
 }
 
-/// The repository of a test, with an `AGENTS.md` or without.
+/// The repository of a test, with or without an `AGENTS.md`.
 struct Advised {
     site: Site,
     place: ConnectTarget,
@@ -350,7 +352,7 @@ fn advice_is_shown_written_and_undone_to_the_byte() {
         Some("# Rules\r\n\r\nRun the tests.\r\n"),
         Some("# Rules\r\nand no end"),
         Some("\u{feff}# Regeln – für alle\n\u{202e}x\n"),
-        // It is one only on a line of its own.
+        // A marker counts only on a line of its own.
         Some("Text that names <!-- engram: begin --> is text.\n"),
     ] {
         let at = Advised::new(before.map(str::as_bytes));
@@ -383,7 +385,7 @@ fn advice_is_shown_written_and_undone_to_the_byte() {
     }
 }
 
-/// What the user wrote since stays, above, below and in the place of nothing.
+/// Text that the user wrote since stays: above, below, or in a file that did not exist.
 #[test]
 fn advice_that_was_edited_around_loses_our_section_alone() {
     for (before, edited, left) in [
@@ -412,7 +414,8 @@ fn advice_that_was_edited_around_loses_our_section_alone() {
     }
 }
 
-/// An earlier wording of ours gives way, and undo takes out ours, whichever wording it was.
+/// Our section replaces one with an earlier wording, and undo removes ours, whatever its wording
+/// was.
 #[test]
 fn advice_of_another_build_is_replaced() {
     let before = format!("# Rules\n\n{BEGIN}\nAsk Engram.\n{END}\n\n# More\n");
@@ -431,7 +434,7 @@ fn advice_of_another_build_is_replaced() {
     assert_eq!(at.text(), "# Rules\n\n# More\n");
 }
 
-/// Whatever a repository has in that place: the agent is connected, and the file stays as it is.
+/// Whatever a repository has in that place, the agent is connected and the file stays as it is.
 #[test]
 fn advice_that_cannot_be_changed_safely_is_left() {
     let half = |text: &str| Some(text.as_bytes().to_vec());
@@ -467,7 +470,7 @@ fn advice_that_cannot_be_changed_safely_is_left() {
 #[test]
 fn advice_behind_a_link_or_a_lock() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    // To another file of the repository: that one is changed.
+    // A link to another file of the repository: that file changes.
     let at = Advised::new(None);
     let real = at.site.repo().join("CLAUDE.md");
     fs::write(&real, "# Rules\n").unwrap();
@@ -477,7 +480,7 @@ fn advice_behind_a_link_or_a_lock() {
     assert!(at.path().is_symlink());
     write(|| at.undo());
     assert_eq!(fs::read_to_string(&real).unwrap(), "# Rules\n");
-    // Out of it, to nothing, and into git's own files: nothing is.
+    // A link out of the repository, to nothing, or into git's own files: nothing changes.
     let outside = at.site.home().join("outside.md");
     fs::create_dir_all(at.site.home()).unwrap();
     fs::write(&outside, "mine").unwrap();
@@ -497,7 +500,7 @@ fn advice_behind_a_link_or_a_lock() {
         assert_eq!(fs::read(at.path()).ok(), before, "{target:?}");
     }
     assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
-    // What its owner keeps from being written stays.
+    // A read-only file stays as it is.
     let at = Advised::new(Some(b"# Rules\n"));
     fs::set_permissions(at.path(), fs::Permissions::from_mode(0o444)).unwrap();
     assert!(matches!(
@@ -508,7 +511,7 @@ fn advice_behind_a_link_or_a_lock() {
     assert_eq!(at.text(), "# Rules\n");
 }
 
-/// Advice that two agents need ends with the second.
+/// Advice that two agents need is removed with the second one.
 #[test]
 fn advice_stays_while_an_agent_needs_it() {
     let at = Advised::new(Some(b"# Rules\n"));
@@ -533,7 +536,7 @@ fn advice_stays_while_an_agent_needs_it() {
     assert_eq!(at.text(), "# Rules\n");
 }
 
-/// The home cannot keep the second record: the first file is put back, and the refusal says so.
+/// If the home cannot keep the second record, the first file is restored, and the refusal says so.
 #[test]
 fn both_files_are_written_or_neither() {
     let config = "{\"mcpServers\": {\"a\": {}}}";
@@ -557,7 +560,7 @@ fn both_files_are_written_or_neither() {
             .unwrap();
         write(|| at.undo());
         let kept = names();
-        // A folder has its place.
+        // A folder blocks the record's path.
         fs::create_dir_all(advice.join("taken")).unwrap();
         let refusal = at.connect().write().unwrap_err();
         assert!(
@@ -567,7 +570,7 @@ fn both_files_are_written_or_neither() {
         assert_eq!(read(), before, "{has_config}");
         assert_eq!(at.text(), "# Rules\n");
         fs::remove_dir_all(&advice).unwrap();
-        assert_eq!(names(), kept, "what the home knows");
+        assert_eq!(names(), kept, "the home's records");
         write(|| at.connect());
         write(|| at.undo());
         assert_eq!((read(), at.text().as_str()), (before, "# Rules\n"));

@@ -1,15 +1,16 @@
-//! Who asks over HTTP, as the guard found and as a request brings along.
+//! The caller over HTTP, as the guard proved it, passed along with the request.
 
 use engram_engine::Engine;
 use engram_model::{Caller, Refusal};
 
 use crate::turns::TurnPermit;
 
-/// Who asks on the bus.
+/// The caller on the bus.
 #[derive(Clone)]
 pub(crate) enum Asker {
     User,
-    /// Whom this token proves: looked up with each request, since a newer token of the same agent ends this one.
+    /// The agent that this token proves. Each request looks it up, since a newer token of the same
+    /// agent ends this one.
     Agent {
         token: String,
         turn: TurnPermit,
@@ -17,10 +18,10 @@ pub(crate) enum Asker {
 }
 
 impl Asker {
-    /// Who it is now; blocks while it looks.
+    /// Returns the caller as it is now; blocks during the look-up.
     ///
     /// # Errors
-    /// `SCOPE_DENIED` for a token that proves nobody any more.
+    /// `SCOPE_DENIED` for a token that no longer proves any agent.
     pub(crate) fn prove(&self, engine: &Engine) -> Result<Caller, Refusal> {
         match self {
             Self::User => Ok(Caller::User),
@@ -28,7 +29,7 @@ impl Asker {
         }
     }
 
-    /// What lasts as long as the request of an agent does.
+    /// The turn that an agent holds until its request ends.
     pub(crate) fn turn(&self) -> Option<TurnPermit> {
         match self {
             Self::User => None,

@@ -1,8 +1,8 @@
 //! The surfaces that other programs call: MCP over standard streams, and the local HTTP API of
 //! the dashboard. Both translate to the engine's one `Request` and back.
 //!
-//! **Never:** decides nothing (budgets, scopes, validation are the engine's), writes nothing but
-//! protocol messages to standard output, and listens unencrypted on nothing but the loopback interface.
+//! **Never:** decides anything (budgets, scopes, validation are the engine's), writes anything but
+//! protocol messages to standard output, or listens unencrypted beyond the loopback interface.
 
 mod asker;
 mod http;
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use http::{Certificate, HttpOptions, HttpServer, Pages, http};
 pub use mcp::{Toolset, mcp_over, mcp_stdio};
 
-/// Takes a lock. Whoever panicked with it left nothing half done: what is behind one is changed at once.
+/// Takes a lock. A poisoned lock is safe to use: no change behind one is ever left half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,6 @@
-//! Whose turn it is. An agent has few requests under way at once, whatever it sends them through, and all agents
-//! together leave some for the user; more wait, and not for ever.
+//! Limits the agents' requests that are under way at once. Each agent has few, over all its
+//! connections, and all agents together leave some for the user. Further requests wait for a
+//! limited time.
 
 use std::{
     collections::HashMap,
@@ -15,28 +16,28 @@ use tokio::{
 
 use crate::lock;
 
-/// Requests of one agent at once.
+/// How many requests of one agent may be under way at once.
 pub(crate) const EACH: usize = 2;
 
-/// How long one more waits: longer than two that compose lists take.
+/// How long a further request waits: longer than two requests that compose lists take.
 pub(crate) const WAIT: Duration = Duration::from_secs(10);
 
-/// The turns of the agents that this process answers.
+/// The turns of the agents that this process answers. A request holds one while it is under way.
 pub(crate) struct Turns {
     all: Arc<Semaphore>,
-    /// Of those that have one, or wait for one.
+    /// The agents that have a turn or wait for one.
     each: Mutex<HashMap<AgentId, Weak<Semaphore>>>,
     patience: Duration,
 }
 
-/// The right of an agent's request to be under way; its clones are the same one.
+/// The right of an agent's request to be under way. Clones share one right.
 #[derive(Clone)]
 pub(crate) struct TurnPermit(
     #[expect(dead_code, reason = "held, not read")] Arc<[OwnedSemaphorePermit; 2]>,
 );
 
 impl Turns {
-    /// So many for all agents, for each of which a request waits so long.
+    /// Allows `all` requests of agents at once; a further request waits for at most `patience`.
     pub(crate) fn new(all: usize, patience: Duration) -> Self {
         Self {
             all: Arc::new(Semaphore::new(all)),
@@ -45,10 +46,10 @@ impl Turns {
         }
     }
 
-    /// A turn of this agent, once there is one.
+    /// Waits for a turn of this agent.
     ///
     /// # Errors
-    /// `RATE_LIMITED` where that takes too long.
+    /// `RATE_LIMITED` if that takes too long.
     pub(crate) async fn of(&self, agent: &AgentId) -> Result<TurnPermit, Refusal> {
         let (own, all) = (self.own(agent), Arc::clone(&self.all));
         let turn = async {
@@ -76,7 +77,7 @@ impl Turns {
         own
     }
 
-    /// How many turns agents have now.
+    /// Counts the turns that agents hold now.
     #[cfg(test)]
     pub(crate) fn taken(&self) -> usize {
         let each = lock(&self.each);

@@ -1,4 +1,4 @@
-//! How an agent or an orchestrator says that a conflict is settled, over MCP and over HTTP.
+//! The words with which an agent or an orchestrator settles a conflict, over MCP and over HTTP.
 
 use engram_model::{Code, EngramId, Refusal, Settle};
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// The verdict of this type: with the claim that it names, and the words that it gives.
+    /// Returns the verdict of this type, with the claim that it names and the words that it gives.
     pub(crate) fn settle(
         self,
         claim: Option<EngramId>,

@@ -1,4 +1,5 @@
-//! Which editor: what the person set, in order of precedence, else the first that is installed.
+//! Chooses the editor: what the person set, in order of precedence, otherwise the first that is
+//! installed.
 
 use std::{env, path::Path};
 
@@ -13,7 +14,7 @@ use super::{
 /// What to do about an unusable editor.
 pub(super) const CHOOSE: &str = "Choose an editor in the settings, or set ENGRAM_EDITOR to a command line with {file} and {line}, for example: code --goto {file}:{line}";
 
-/// What decides the editor, in order of precedence.
+/// The sources of the choice, in order of precedence.
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
     /// `ENGRAM_EDITOR`: a command line, with `{file}` and `{line}`.
@@ -27,7 +28,7 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// What this machine and this home specify.
+    /// Returns the choice on this machine, with this home.
     pub(crate) fn here(home: &Path) -> Self {
         let variable = |name| env::var(name).ok().filter(|it| !it.trim().is_empty());
         let programs = EDITORS.iter().flat_map(|it| it.programs);
@@ -39,7 +40,7 @@ impl Choice {
         }
     }
 
-    /// The result, for people: the editor's name, and the deciding variable, if any.
+    /// Returns the result for people: the editor's name, and the variable that decided it, if any.
     pub(crate) fn told(&self) -> (Option<String>, Option<String>) {
         let words = self.words().unwrap_or_default();
         let name = words.first().map(|program| {
@@ -49,7 +50,7 @@ impl Choice {
         (name, variable)
     }
 
-    /// The command line that was chosen, as words: at least one.
+    /// Returns the words of the chosen command line: at least one.
     pub(super) fn words(&self) -> Result<Vec<String>, Refusal> {
         let line = self
             .template
@@ -68,7 +69,7 @@ impl Choice {
         }
     }
 
-    /// The argument vector, and the name to tell the person.
+    /// Returns the argument vector, and the editor's name for the person.
     pub(super) fn command(
         &self,
         location: &EditorLocation,
@@ -103,9 +104,9 @@ impl Choice {
     }
 }
 
-/// A command line as words: split and quoted as in a shell, without expansion.
+/// Splits a command line into words, with a shell's quoting but without expansion.
 fn split(line: &str) -> Result<Vec<String>, Refusal> {
-    // There a backslash separates folders and quotes nothing.
+    // On Windows, a backslash separates folders and quotes nothing.
     let line = if cfg!(windows) {
         line.replace('\\', r"\\")
     } else {

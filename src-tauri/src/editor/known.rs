@@ -1,4 +1,4 @@
-//! Editors and terminals that are known by the names of their programs, and how each is called.
+//! Editors and terminals that Engram knows by the names of their programs, and how to call each.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ const fn terminal(name: &'static str, programs: &'static [&'static str], style: 
     }
 }
 
-/// In the order in which they are looked for.
+/// In the order of the search.
 pub(super) const EDITORS: &[Editor] = &[
     window("VS Code", &["code", "code-insiders", "codium"], Style::Goto),
     window("Cursor", &["cursor"], Style::Goto),
@@ -80,7 +80,7 @@ pub(super) const EDITORS: &[Editor] = &[
 ];
 
 impl Editor {
-    /// By the path or name of its program.
+    /// Finds an editor by the path or name of its program.
     pub(super) fn of(program: &str) -> Option<&'static Self> {
         let name = Path::new(program).file_stem()?.to_str()?;
         EDITORS.iter().find(|it| it.programs.contains(&name))
@@ -111,8 +111,8 @@ const TERMINALS: &[(&str, &[&str])] = &[
     ("xterm", &["-e"]),
 ];
 
-/// The start of a command line that runs the rest in a terminal: the one that the person
-/// named, where that is one plain name, else the first of the table.
+/// Returns the start of a command line that runs the rest in a terminal: the one that the person
+/// named, if that is a plain name, otherwise the first of the table.
 pub(super) fn terminal_of(
     named: Option<&str>,
     is_installed: impl Fn(&str) -> bool,
@@ -125,13 +125,13 @@ pub(super) fn terminal_of(
     let mut all = named.chain(TERMINALS.iter().map(|it| it.0));
     let program = all.find(|it| is_installed(it))?;
     let known = TERMINALS.iter().find(|it| it.0 == program);
-    // Nearly every other one works like xterm.
+    // Nearly every other terminal works like xterm.
     let before = known.map_or(&["-e"][..], |it| it.1);
     let words = [program].into_iter().chain(before.iter().copied());
     Some(words.map(str::to_owned).collect())
 }
 
-/// The editors of the table that are installed, one program of each.
+/// Returns the editors of the table that are installed, with one program each.
 pub(crate) fn installed() -> Vec<EditorFound> {
     let found = EDITORS.iter().filter_map(|editor| {
         let program = editor.programs.iter().find(|name| is_installed(name))?;

@@ -1,4 +1,4 @@
-//! Where programs are looked for: never in the repository whose file is opened.
+//! Searches for programs, but never in the repository whose file is opened.
 
 use std::{
     env,
@@ -11,14 +11,15 @@ use which::which_in_global;
 
 use super::choice::CHOOSE;
 
-/// Where programs are looked for while a file of this tree is open: folders of `PATH` that are not
-/// in it. One that is relative, or empty, is a folder of whatever tree the program is started in.
+/// Returns the folders to search while a file of this tree is opened: those of `PATH` outside the
+/// tree. It leaves out relative and empty ones, which would mean a folder of the tree that the
+/// program starts in.
 pub(super) fn search(path: &OsStr, root: Option<&Path>) -> OsString {
     let is_apart = |folder: &PathBuf| {
         let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
         folder.is_absolute() && root.is_none_or(|root| !real.starts_with(root))
     };
-    // What was split can be joined.
+    // Folders that were split from a PATH can be joined again.
     env::join_paths(env::split_paths(path).filter(is_apart)).unwrap_or_default()
 }
 
@@ -27,12 +28,13 @@ pub(super) fn is_installed(program: &str) -> bool {
     found_in(program, &search(&path, None)).is_some()
 }
 
-/// A program by its plain name in these folders.
+/// Finds a program by its plain name in these folders.
 pub(super) fn found_in(program: &str, folders: &OsStr) -> Option<PathBuf> {
     which_in_global(program, Some(folders)).ok()?.next()
 }
 
-/// The program that a name or a path means, wherever it is started: never one of the tree's own.
+/// Returns the program that a name or a path means, wherever it is started; never one inside the
+/// tree.
 pub(super) fn program_of(named: &str, folders: &OsStr, root: &Path) -> Result<PathBuf, Refusal> {
     let is_name = Path::new(named).file_name() == Some(OsStr::new(named));
     let found = if is_name {

@@ -1,4 +1,4 @@
-//! What programs that read a page aloud are told of it: by the rules of axe, and as a text to read.
+//! What screen readers announce of a page: checked by axe's rules, and kept as readable text.
 
 use std::{collections::BTreeMap, fs};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{machine::tool, stage::Stage, window::Window};
 
-/// All themes, and what a system can ask for.
+/// All themes, and the preferences that a system can report.
 const THEMES: &[(&str, &str)] = &[
     ("light", "light"),
     ("dark", "dark"),
@@ -28,7 +28,7 @@ fn axe_has_nothing_against_any_view_in_any_theme() {
         violations.extend(complaints(window, view.name));
     }
     each_state(|window, name| violations.extend(complaints(window, name)));
-    // Every component in every state. Ids stand there many times over: what the eye sees is judged.
+    // Every component in every state. Ids occur many times there, so only colors are checked.
     window.script("history.replaceState(null, '', '/#/gallery')", json!([]));
     window.post("/refresh", json!({}));
     window.find("[data-testid=gallery]");
@@ -37,23 +37,24 @@ fn axe_has_nothing_against_any_view_in_any_theme() {
     assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
 
-/// The rules.
+/// Returns the rules of axe.
 pub(super) fn axe() -> String {
     fs::read_to_string(tool("axe/node_modules/axe-core/axe.min.js")).unwrap()
 }
 
-/// What axe finds, in each theme.
+/// Returns the faults that axe finds in each theme.
 pub(super) fn complaints(window: &Window, name: &str) -> Vec<String> {
     complaints_in(window, name, THEMES)
 }
 
-/// That this is nothing.
+/// Fails if axe finds a fault.
 pub(super) fn is_clean(window: &Window, name: &str) {
     let found = complaints(window, name);
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// What axe finds in one theme: the others differ only in colors, which were checked.
+/// Returns the faults that axe finds in one theme. The others differ only in colors, which were
+/// checked before.
 pub(super) fn complaints_in_light(window: &Window, name: &str) -> Vec<String> {
     complaints_in(window, name, &THEMES[..1])
 }
@@ -68,7 +69,7 @@ fn complaints_in(window: &Window, name: &str, themes: &[(&str, &str)]) -> Vec<St
     for (index, (theme, scheme)) in themes.iter().enumerate() {
         window.prefers(&[("prefers-color-scheme", scheme)]);
         window.themed(theme);
-        // A theme changes colors and nothing else.
+        // A theme changes only colors.
         let found = window.ask_axe(index == 0);
         all.extend(
             found
@@ -97,7 +98,7 @@ fn roles_and_names_are_as_a_person_would_hear_them() {
     each_state(hear);
 }
 
-/// The tree of what is announced: a role and a name each, deeper ones further in.
+/// Returns the accessibility tree: a role and a name on each line, indented by depth.
 fn heard(window: &Window) -> String {
     let tree = window.tool("Accessibility.getFullAXTree", json!({}));
     let nodes = tree["nodes"].as_array().expect("nodes");
@@ -115,7 +116,7 @@ fn heard(window: &Window) -> String {
 fn hear(node: &Value, all: &BTreeMap<&str, &Value>, depth: usize, text: &mut String) {
     let role = node["role"]["value"].as_str().unwrap_or_default();
     let name = node["name"]["value"].as_str().unwrap_or_default();
-    // What was said of late is a matter of time.
+    // Recent status messages depend on time.
     if role == "status" {
         return;
     }
@@ -158,7 +159,7 @@ fn hear(node: &Value, all: &BTreeMap<&str, &Value>, depth: usize, text: &mut Str
         };
         text.push_str(&format!("{}{role}{name}{states}\n", "  ".repeat(depth)));
         inner += 1;
-        // The text within a button or an option is its name, told once.
+        // The text inside a button or an option is its name, which is already listed.
         let tells_all = matches!(
             role,
             "button"

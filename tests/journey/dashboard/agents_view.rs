@@ -1,4 +1,5 @@
-//! The agents view, from the status line: who called, when and for what, and the way to their claims.
+//! The agents view, opened from the status line: who called, when and for what, and the way to
+//! their claims.
 
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::{
 
 const POINTER: &str = "repo:src/retry.rs#L9-L15@HEAD";
 
-/// That these are listed, in this order.
+/// The condition that these agents are listed in this order.
 fn listed(names: &str) -> String {
     format!(
         "[...document.querySelectorAll('[data-testid=agent] b')].map(it => it.textContent).join() === '{names}'"
@@ -33,17 +34,17 @@ fn agents_are_listed_and_lead_to_what_they_said() {
         window.by(hand, "4", "agents-view");
         window.find("[data-testid=no-agents]");
 
-        // Each appears once it did something, above the earlier ones.
+        // Each agent appears once it did something, above the earlier ones.
         read(engram, "architect");
         window.wait(&listed("architect"));
         read(engram, "programmer-1");
         window.wait(&listed("programmer-1,architect"));
-        // A listed agent keeps its row; its figures change.
+        // A listed agent keeps its row, and its figures change.
         read(engram, "architect");
         window.wait("[...document.querySelectorAll('[data-testid=agent]')][1]?.textContent.includes('2/3 spans')");
         assert!(window.holds(&listed("programmer-1,architect")));
 
-        // Keys do not act on what is not on the screen.
+        // Keys do not act on claims that are not on the screen.
         window.keys(DELETE);
         assert_eq!(window.count("[data-testid=confirm]"), 0);
         window.by(hand, "jk", "agent");
@@ -58,7 +59,7 @@ fn agents_are_listed_and_lead_to_what_they_said() {
                 .text("[data-testid=filter-chip]")
                 .contains("programmer-1")
         );
-        // And back, by the browser: the list is read anew, the latest first.
+        // The browser's back button reads the list again, the latest agent first.
         window.keys("[");
         window.wait(&listed("architect,programmer-1"));
     });
@@ -76,10 +77,10 @@ fn the_agents_are_behind_the_status_line() {
     window.wait(&rows(8));
     window.press_on(Hand::Keys, "agents");
     window.wait("document.querySelectorAll('[data-testid=agent]').length === 4");
-    // A spent turn looks different from one that is not.
+    // A spent turn looks different.
     window.find("[data-testid=agent] .spent");
 
-    // The address names the agent that is read, and one that nobody is.
+    // The address names the open agent, which may also be unknown.
     window.click("[data-testid=agent]");
     window.keys("jj");
     window.find("[data-testid=agent-name]");
@@ -112,7 +113,7 @@ fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
     window
         .wait("document.querySelector('[data-testid=agent-name]').textContent === 'programmer-1'");
 
-    // The meter moves as the agent reads; what was refused is told with what was full.
+    // The meter rises as the agent reads. A refused read is shown with the limit that it reached.
     let costs = |count: usize| {
         format!("document.querySelectorAll('[data-testid=cost]').length === {count}")
     };
@@ -128,7 +129,7 @@ fn who_is_whose_child_is_seen_and_what_a_turn_was_spent_on() {
     );
     window.find("[data-testid=agent-refusals]");
 
-    // A grant that it can use, and then used.
+    // A grant that the agent can use and then uses.
     let id = child.ask(WANTED);
     engram.json(&["requests", "grant", &id]);
     window.find("[data-testid=agent-grants]");

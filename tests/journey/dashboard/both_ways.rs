@@ -1,4 +1,4 @@
-//! What a person can do by keys is done by mouse too, and the other way: triage, what is new, a dead
+//! Everything that works by keys also works by mouse, and the reverse: triage, new claims, a dead
 //! connection, the settings, the sample.
 
 use std::fs;
@@ -24,12 +24,12 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
         let [edited, gone, also_gone] = [&shop.ids[1], &shop.ids[5], &shop.ids[6]];
         window.wait(&listed(&[edited, gone, also_gone]));
 
-        // What is gone cannot be pointed at as it is now.
+        // Evidence that is gone cannot be confirmed.
         window.open_row(hand, gone);
         window.wait("document.querySelector('[data-testid=triage]')");
         assert_eq!(window.count("[data-testid=still-true]:not([hidden])"), 0);
 
-        // Agents are asked; it stays in doubt until one has answered.
+        // Agents are asked; the claim stays in doubt until one has answered.
         window.open_row(hand, edited);
         window.by(hand, "a", "ask-agent");
         window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
@@ -38,7 +38,7 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
         assert!(claim.contains("Retries use full jitter"), "{claim}");
         window.wait(&listed(&[edited, gone, also_gone]));
 
-        // No longer true: it is forgotten, after a question, and the next one is read.
+        // No longer true: after a question the claim is forgotten, and the next one opens.
         window.open_row(hand, gone);
         window.by(hand, "x", "no-longer");
         window.wait_moved("document.activeElement.dataset.testid === 'forget-yes'");
@@ -49,7 +49,7 @@ fn claims_in_doubt_are_triaged_by_keys_and_by_mouse() {
             "document.querySelector('[data-testid=engram]')?.dataset.id !== '{gone}'"
         ));
 
-        // Still true: its evidence is what is there now.
+        // Still true: the claim now points at the current lines.
         window.open_row(hand, edited);
         window.by(hand, "y", "still-true");
         window.wait(&listed(&[also_gone]));
@@ -70,8 +70,8 @@ fn a_question_to_agents_is_no_claim_in_doubt() {
     window.open_row(Hand::Mouse, gone);
     window.press_on(Hand::Mouse, "ask-agent");
     window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
-    // Once another file is looked at, the question was too. It shows evidence that is gone, and is
-    // about that: it does not rest on it.
+    // Once another file is checked, so is the question to agents. Its pointer shows the evidence
+    // that is gone, which it asks about and does not depend on.
     let ledger = fs::read_to_string(shop.root.join("src/ledger.rs")).unwrap();
     shop.write(
         "src/ledger.rs",
@@ -99,7 +99,7 @@ fn what_is_new_is_shown_by_keys_and_by_mouse() {
     window.wait(LIVE);
     for hand in BOTH {
         let claim = format!("Said while somebody reads further down: {hand:?}");
-        // The oldest is at the other end.
+        // The oldest is at the other end of the list.
         window.open_row(hand, &shop.ids[0]);
         window.script(
             "const it = document.getElementById('feed'); it.scrollTop = it.scrollHeight",
@@ -123,7 +123,7 @@ fn what_is_new_is_shown_by_keys_and_by_mouse() {
     }
 }
 
-/// Makes a command by its key, or by its name in the palette.
+/// Runs a command by its key, or by its name in the palette.
 fn command(window: &Window, hand: Hand, key: &str, title: &str) {
     match hand {
         Hand::Keys => window.keys(key),
@@ -148,9 +148,9 @@ fn what_was_shown_before_is_shown_again() {
         window.wait(&read(&shop.ids[7]));
         window.open_row(Hand::Mouse, &shop.ids[4]);
         window.open_row(Hand::Mouse, &shop.ids[1]);
-        // A walk through the list is no step: one is back where it ended.
+        // Walking through the list adds no history step: going back leads to where the walk ended.
         window.open_row(Hand::Keys, &shop.ids[2]);
-        // A search is one, not each of its letters.
+        // A search is one step, not one per letter.
         window.keys("/jitter");
         window.wait(&rows(1));
         window.keys(ENTER);
@@ -181,7 +181,7 @@ fn a_page_connects_again_when_a_person_wants_it_to() {
     for hand in BOTH {
         drop(server);
         window.find("[data-testid=reconnect]");
-        // It is asked at once, and still does not answer.
+        // It tries at once, and still gets no answer.
 
         window.press_on(hand, "reconnect");
         window.wait("document.querySelector('[data-testid=disconnected]')");
@@ -201,7 +201,7 @@ fn a_page_connects_again_when_a_person_wants_it_to() {
     }
 }
 
-/// A choice, where the page shows it, and what it says there; nothing where the system decides.
+/// Each choice, the attribute that shows it, and its value; empty where the system decides.
 const CHOICES: &[(&str, &str, &str)] = &[
     ("theme-light", "theme", "light"),
     ("theme-dark", "theme", "dark"),
@@ -237,14 +237,14 @@ fn settings_are_chosen_by_keys_and_by_mouse_and_hold() {
             assert_eq!(window.count(&others), 1, "one of them holds");
             window.keys(ESCAPE);
             window.wait("!document.querySelector('dialog[open]')");
-            // It is kept.
+            // The choice is kept.
             window.anew();
             window.wait(&holds);
         }
     }
 }
 
-/// The last claim of the sample, holding.
+/// The condition that the last claim of the sample holds.
 const LAST: &str = "[...document.querySelectorAll('[data-testid=feed-row] p:not(.closed)')].some(it => it.textContent.includes('moved lines'))";
 
 #[test]
@@ -258,7 +258,7 @@ fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
     for hand in BOTH {
         window.wait("document.querySelector('[data-testid=first-run] .command')");
         window.press_on(hand, "load-sample");
-        // All of it is there once its last claim is.
+        // Once its last claim is there, all of the sample is.
         window.wait(LAST);
         window.find("[data-testid=sample-note]");
         assert!(held() >= 2, "{}", held());
@@ -266,7 +266,7 @@ fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
         window.find("[data-testid=first-run]");
         assert_eq!(held(), 0);
     }
-    // What an agent says is no sample, and stays when that goes.
+    // An agent's claim is not part of the sample, and stays when the sample is removed.
     window.press_on(Hand::Mouse, "load-sample");
     window.wait(LAST);
     shop.put("Said by an agent");
@@ -275,7 +275,7 @@ fn a_sample_comes_and_goes_by_keys_and_by_mouse() {
     );
     window.press_on(Hand::Mouse, "remove-sample");
     window.wait("!document.querySelector('[data-testid=sample-note]')");
-    // It leaves the list with all that ended in it.
+    // Removing the sample also removes its ended claims from the list.
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 1");
     assert_eq!(held(), 1);
     let newest = window.attribute("[data-testid=feed-row]", "data-id");

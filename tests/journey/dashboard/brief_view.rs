@@ -1,5 +1,5 @@
-//! The brief in a browser: lines are pinned, unpinned and edited by keys and by mouse, each leads to its
-//! evidence, and an agent's own brief is looked at.
+//! The brief in a browser: lines are pinned, unpinned and edited by keys and by mouse. Each line
+//! leads to its evidence, and a person can view an agent's own brief.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::{
 
 const LINE: &str = "Ship on Friday.";
 
-/// The texts of the pinned lines of the brief, as the command prints it.
+/// Returns the texts of the pinned lines, as the command prints them.
 fn pinned(engram: &Engram) -> Vec<String> {
     let brief = engram.json(&["brief"]);
     let lines = brief["lines"].as_array().unwrap().iter();
@@ -28,7 +28,7 @@ fn pinned(engram: &Engram) -> Vec<String> {
         .collect()
 }
 
-/// That a line is there, pinned or not.
+/// The condition that a line is in the brief, pinned or not.
 fn there(text: &str, is_pinned: bool) -> String {
     format!(
         "[...document.querySelectorAll('[data-testid=brief-line][data-pinned={is_pinned}] p')].some(it => it.textContent.includes({}))",
@@ -45,7 +45,7 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         go(window, hand, "brief");
         window.find("[data-testid=brief-line]");
 
-        // A claim: pinned, and above the others; its evidence is beside it.
+        // A claim: pinned above the others, with its evidence beside it.
         window.find("[data-testid=line-read] .line.marked");
         let claim = window.text("[data-testid=line-text]");
         press("p", "pin");
@@ -57,7 +57,7 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         window.wait("!document.querySelector('[data-testid=brief-part][data-part=pin]')");
         assert!(pinned(engram).is_empty());
 
-        // A line of one's own, edited, unpinned.
+        // A line of the person's own: added, edited and unpinned.
         press("n", "add-line");
         window.wait_moved("document.activeElement.id === 'line-field'");
         window.keys(LINE);
@@ -78,10 +78,10 @@ fn lines_are_pinned_edited_and_unpinned_by_keys_and_by_mouse() {
         window.wait(&notice("Unpinned"));
         window.wait("!document.querySelector('[data-pinned=true]')");
 
-        // What another surface pins comes by itself.
+        // A line pinned elsewhere appears by itself.
         engram.json(&["brief", "pin", "The lock is never held across a call."]);
         window.wait(&there("The lock is never held", true));
-        // What cannot be pinned says why, and the words stay.
+        // A line that cannot be pinned is refused with a reason, and its text stays.
         press("n", "add-line");
         window.wait_moved("document.activeElement.id === 'line-field'");
         window.keys("fn main() { let x = 1; println!(); }");
@@ -111,7 +111,8 @@ fn an_agents_own_brief_is_looked_at() {
         there("bob", false),
         there("ada", false)
     ));
-    // To look at it served the agent nothing: its own words are no echo, and its turn went on.
+    // Viewing the brief did not deliver it to the agent: its own words are no echo, and its turn
+    // continued.
     let of = engram.json(&["budget", "--agent", &child.name]);
     assert_eq!(of["agents"][0]["repo_spans"]["used"], 1, "{of}");
     window.size(420, 700);

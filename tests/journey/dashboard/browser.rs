@@ -1,4 +1,4 @@
-//! Chromium without a head, driven as the window is.
+//! Headless Chromium, driven in the same way as the window.
 
 use std::{
     io::{self, BufRead, BufReader},
@@ -17,7 +17,7 @@ use crate::{
     window::{Place, Window},
 };
 
-/// A page that always shows the same: its clock stands.
+/// Stops the page's clock, so that the page always shows the same.
 const STANDING_CLOCK: &str = "{
   const Real = Date, now = Real.parse('NOW');
   window.Date = class extends Real {
@@ -38,19 +38,19 @@ const ARGS: &[&str] = &[
     "--lang=en-US",
 ];
 
-/// One Chromium for all pages that are open at a time: a start takes longer than many a test. Each
-/// page is a window of its own with a session of its own, and what it keeps is kept by the address
-/// of its server. The browser ends with the last of them.
+/// One Chromium for all pages that are open at a time, since starting one takes longer than many
+/// tests. Each page is a window with its own session, and stores its data by its server's address.
+/// The browser ends with its last page.
 pub(crate) struct Browser {
-    /// Where its driver listens, and where it does.
+    /// The driver's port; `address` is where the browser listens.
     port: u16,
     address: String,
-    /// Who holds its processes, and what ends that when it is dropped.
+    /// The thread that holds the processes, and the sender whose drop ends it.
     keeper: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
 }
 
-/// The browser that is running. Whoever opens or closes a page has it alone: a new session begins
-/// at any window that is there, and that one must stay meanwhile.
+/// The running browser. Opening or closing a page locks it, since a new session begins at any
+/// existing window, which must not close meanwhile.
 static RUNNING: Mutex<Weak<Browser>> = Mutex::new(Weak::new());
 
 fn running() -> MutexGuard<'static, Weak<Browser>> {
@@ -61,13 +61,13 @@ impl Browser {
     fn start() -> Self {
         let (say, said) = mpsc::channel();
         let (stay, stays) = mpsc::channel::<()>();
-        // A driver ends with the thread that started it, and a test's own may be gone before the
-        // last page is.
+        // A driver ends with the thread that started it, and a test's thread may end before the
+        // last page does.
         let keeper = thread::spawn(move || {
             let home = tempfile::tempdir().unwrap();
             let (driver, port) = driver(home.path());
             say.send(port).unwrap();
-            let _ = stays.recv(); // until nobody is there to send
+            let _ = stays.recv(); // until the sender is dropped
             drop(driver);
         });
         let port = said.recv().expect("a driver");
@@ -90,13 +90,13 @@ impl Drop for Browser {
     fn drop(&mut self) {
         if let Some((stay, keeper)) = self.keeper.take() {
             drop(stay);
-            let _ = keeper.join(); // what it could not end it has said
+            let _ = keeper.join(); // it has reported what it could not end
         }
     }
 }
 
 impl Window {
-    /// Opens a page in a browser that knows nobody.
+    /// Opens a page in a browser without any stored data.
     pub fn browse(url: &str) -> Self {
         let window = Self::blank();
         let source = STANDING_CLOCK.replace("NOW", NOW);
@@ -104,19 +104,19 @@ impl Window {
             "Page.addScriptToEvaluateOnNewDocument",
             json!({"source": source}),
         );
-        // Whatever other pages have it too.
+        // Gives the page the focus, whatever other pages have.
         window.tool(
             "Emulation.setFocusEmulationEnabled",
             json!({"enabled": true}),
         );
         window.size(1280, 800);
         window.goto(url);
-        // Before that, the token is in the address alone.
+        // Until the page has read it, the token is only in the address.
         window.wait("document.querySelector('.rail')");
         window
     }
 
-    /// An empty window of the browser.
+    /// Opens an empty window of the browser.
     fn blank() -> Self {
         let mut running = running();
         let browser = running
@@ -130,43 +130,43 @@ impl Window {
         window
     }
 
-    /// Closes the page, and no other.
+    /// Closes this page only.
     pub(crate) fn close(&self) {
-        // A page that fails to open fails while it has the browser alone.
+        // A page that fails to open fails while it holds the lock.
         let _alone = (!thread::panicking()).then(running);
         self.end();
     }
 
-    /// Goes to an address.
+    /// Navigates to an address.
     pub fn goto(&self, url: &str) {
         self.post("/url", json!({"url": url}));
     }
 
-    /// Loads the page again, at its beginning.
+    /// Loads the page again from its start address.
     pub fn anew(&self) {
         self.follow("/");
     }
 
-    /// Goes to a path of the same server.
+    /// Navigates to a path of the same server.
     pub(crate) fn follow(&self, path: &str) {
         let origin = self.script("return location.origin", json!([]));
         let origin = origin.as_str().expect("an address");
         self.goto(&format!("{origin}{path}"));
     }
 
-    /// One command of the browser's own protocol.
+    /// Runs one command of the browser's own protocol.
     pub fn tool(&self, command: &str, with: Value) -> Value {
         self.post("/goog/cdp/execute", json!({"cmd": command, "params": with}))
     }
 
-    /// Makes the page as large as this.
+    /// Sets the size of the page.
     pub fn size(&self, width: u32, height: u32) {
         let size =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.tool("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// What the system would say of the person's wishes: `prefers-color-scheme`, `forced-colors`.
+    /// Sets the preferences that the system reports: `prefers-color-scheme`, `forced-colors`.
     pub fn prefers(&self, features: &[(&str, &str)]) {
         let features: Vec<_> = features
             .iter()
@@ -175,7 +175,7 @@ impl Window {
         self.tool("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
-    /// The page as a PNG, once it has painted and nothing moves any more.
+    /// Returns the page as a PNG, once it is painted and all animations are finished.
     pub fn png(&self) -> Vec<u8> {
         let painted = "const done = arguments[0];
             document.getAnimations().forEach(it => it.finish?.call && it.effect?.getTiming().iterations !== Infinity && it.finish());
@@ -189,7 +189,8 @@ impl Window {
 }
 
 impl Window {
-    /// A picture for who looks into a failure; a second failure would hide the first.
+    /// Saves a picture for examining a failure. It must not fail itself, since that would hide the
+    /// first failure.
     pub(crate) fn keep_picture(&self, file: &Path) {
         let shot = self.try_post(
             "/goog/cdp/execute",
@@ -202,7 +203,7 @@ impl Window {
     }
 }
 
-/// A driver that listens, and where; what it and its browser write goes with `home`.
+/// Starts a driver; returns it with its port. Its files and its browser's are removed with `home`.
 fn driver(home: &Path) -> (Running, u16) {
     let mut driver = clean(system("chromedriver"), home);
     driver
@@ -210,7 +211,7 @@ fn driver(home: &Path) -> (Running, u16) {
         .env("TZ", "UTC")
         .env("TMPDIR", home)
         .stdout(Stdio::piped());
-    // One that finds its port taken by another that started meanwhile ends: it is started again.
+    // A driver whose port another one took meanwhile ends, so it is started again.
     let started = (0..3).find_map(|_| {
         let mut driver = Running::start(&mut driver);
         let mut said = BufReader::new(driver.0.stdout.take().expect("a pipe"));
@@ -219,12 +220,12 @@ fn driver(home: &Path) -> (Running, u16) {
     let Some((driver, mut said, port)) = started else {
         panic!("chromedriver ends before it listens: run `cargo xtask setup`");
     };
-    // Whatever else it says must go somewhere.
+    // Read the rest of its output, so that its pipe does not fill up.
     thread::spawn(move || io::copy(&mut said, &mut io::sink()));
     (driver, port)
 }
 
-/// The port that the driver chose; none where it ended before.
+/// Returns the port that the driver chose; none if it ended before.
 fn port(said: &mut impl BufRead) -> Option<u16> {
     for line in said.lines() {
         let line = line.unwrap();

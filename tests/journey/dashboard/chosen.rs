@@ -1,5 +1,5 @@
-//! Several claims at once: selected by keys and by mouse, judged, undone; pressed twice, refused halfway,
-//! stopped, and closed by somebody else meanwhile.
+//! Several claims at once: selected by keys and by mouse, judged, undone; also with double key
+//! presses, a refusal halfway, a stop, and a claim closed by somebody else meanwhile.
 
 use serde_json::{Value, json};
 
@@ -16,12 +16,12 @@ use crate::{
     window::Window,
 };
 
-/// Nothing is selected.
+/// The condition that nothing is selected.
 const NONE: &str = "!document.querySelector('[data-testid=chosen-bar]')";
 const ON_YES: &str = "document.activeElement.dataset.testid === 'chosen-yes'";
 
-/// Counts each change that the page asks for from now on. From number `window.hold` on they wait for
-/// `window.go()`; `window.refuse` says which one is refused, and how.
+/// Counts each change that the page sends from now on. From number `window.hold` on, changes wait
+/// for `window.go()`; `window.refuse` says which one is refused, and with which code.
 const WATCHED: &str = "const real = window.fetch.bind(window);
     window.sent = [];
     window.fetch = async (path, init) => {
@@ -35,7 +35,7 @@ const WATCHED: &str = "const real = window.fetch.bind(window);
         return new Response(JSON.stringify({error}), {status: 400});
     };";
 
-/// Waits until these rows show this state of their evidence.
+/// The condition that these rows show this state of their evidence.
 fn say(ids: &[&String], word: &str) -> String {
     let says = ids.iter().map(|id| says(id, word));
     says.collect::<Vec<_>>().join(" && ")
@@ -45,7 +45,7 @@ fn sent(window: &Window) -> Vec<String> {
     serde_json::from_value(window.script("return window.sent", json!([]))).unwrap()
 }
 
-/// The ids of the rows that are marked as selected, from the top.
+/// Returns the ids of the rows marked as selected, from the top.
 fn told(window: &Window) -> Vec<String> {
     let script =
         "const all = [...document.querySelectorAll('[data-testid=feed-row][aria-selected=true]')];
@@ -53,7 +53,7 @@ fn told(window: &Window) -> Vec<String> {
     serde_json::from_value(window.script(script, json!([]))).unwrap()
 }
 
-/// A page that lists the claims of a shop, the newest open.
+/// Opens a page that lists the claims of a shop, with the newest open.
 fn open() -> Stage {
     let stage = Stage::listed();
     let window = &stage.window;
@@ -130,7 +130,7 @@ fn several_are_judged_at_once_and_undone_by_one_key() {
             window.wait(NONE);
         }
 
-        // Agents are asked once about each, however often the key is pressed.
+        // Agents are asked once about each claim, however often the key is pressed.
         choose(window, hand, all);
         window.script(WATCHED, json!([]));
         window.script("window.hold = 1", json!([]));
@@ -246,7 +246,7 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
         window.keys(ENTER);
     };
     window.script(WATCHED, json!([]));
-    // One is refused: the others are done.
+    // One is refused, and the others are forgotten.
     window.script("window.refuse = {2: 'NOT_FOUND'}", json!([]));
     forget(window);
     window.wait(&notice(
@@ -258,7 +258,7 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
     window.wait(&notice("Undone: 7 claims"));
     window.wait("document.querySelectorAll('[data-testid=feed-row] p:not(.closed)').length === 8");
 
-    // A limit is reached: the rest is not tried.
+    // At a limit, the rest is not tried.
     window.script(
         "window.sent = []; window.refuse = {4: 'RATE_LIMITED'}",
         json!([]),
@@ -269,7 +269,7 @@ fn what_is_refused_in_the_midst_is_said_and_stays_chosen() {
     ));
     window.wait(&chosen(5));
     assert_eq!(sent(window).len(), 4);
-    // What cannot be undone now can be later.
+    // A claim that cannot be restored now can be restored later.
     window.script(
         "window.sent = []; window.refuse = {2: 'RATE_LIMITED'}",
         json!([]),
@@ -307,7 +307,7 @@ fn a_long_run_says_how_far_it_is_and_is_stopped() {
             .text("[data-testid=chosen-named]")
             .ends_with("and 197 more.")
     );
-    // Pressed twice, and once more while it is done.
+    // Press the key twice, and once more while the change runs.
     window.keys(&format!("{ENTER}{ENTER}"));
     let far = |count: usize| {
         format!(
@@ -349,7 +349,7 @@ fn claims_are_copied() {
     let lines: Vec<&str> = lines.as_str().unwrap().lines().collect();
     assert_eq!(lines.len(), 2);
     assert!(lines[1].starts_with("Nobody has tried"), "{lines:?}");
-    // The menu of a row that is not selected is about that row.
+    // The menu of an unselected row acts on that row.
     window.right_click(&row(&shop.ids[0]));
     window.wait(NONE);
     window.click("[data-testid=menu-item][data-command=copy-claim]");

@@ -1,4 +1,4 @@
-//! Claims that are taken out of use, to the end: forgotten, or erased for good.
+//! Taking claims out of use, to the end: forgotten, or erased for good.
 
 use engram_kit::holding;
 use serde_json::{Value, json};
@@ -15,11 +15,11 @@ struct Way {
     name: &'static str,
     hand: Hand,
     erases: bool,
-    /// Until it is asked.
+    /// The moves up to the question.
     ask: &'static [Move],
     /// The answer that changes nothing.
     keep: &'static [Move],
-    /// The other.
+    /// The answer that closes the claim.
     go: &'static [Move],
 }
 
@@ -50,7 +50,7 @@ const WAYS: &[Way] = &[
         hand: Hand::Keys,
         erases: true,
         ask: &[Shift(DEL), ON_NO],
-        // Enter alone erases nothing.
+        // Enter alone does not erase.
         keep: &[Keys(ENTER)],
         go: &[Shift('\u{E004}'), ON_YES, Keys(ENTER)],
     },
@@ -64,19 +64,19 @@ const WAYS: &[Way] = &[
     },
 ];
 
-/// What a row says: the word for the evidence, and how its claim looks.
+/// Returns the state of the evidence in a row, and the styles of that word and of the claim.
 fn told(window: &Window, id: &str) -> Value {
     let script = "const row = document.querySelector(arguments[0]), word = row.querySelector('[data-testid=evidence]'), claim = row.querySelector('p');
         return [word.textContent, word.className, claim.className.trim()]";
     window.script(script, json!([row(id)]))
 }
 
-/// Whether something can be pressed.
+/// Whether a button is enabled.
 fn is_offered(window: &Window, testid: &str) -> bool {
     window.count(&format!("[data-testid={testid}]:enabled")) == 1
 }
 
-/// What the menu of the engram offers.
+/// Returns the entries in the engram's menu.
 fn menu(window: &Window) -> Vec<String> {
     window.keys("m");
     window.wait_moved("document.querySelector('[data-testid=menu-item]:focus')");
@@ -118,7 +118,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         let look = if way.erases { "erased" } else { "closed" };
         assert_eq!(told(window, id), json!([word, "word gone", look]), "{name}");
 
-        // It is asked once, by whatever way.
+        // The question appears once, by either way.
         let offered =
             |window: &Window| (is_offered(window, "forget"), is_offered(window, "redact"));
         assert_eq!(offered(window), (false, !way.erases), "{name}");
@@ -135,7 +135,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
             "{name}: {items:?}"
         );
 
-        // The store says the same: what is forgotten stays in history, what is erased nowhere.
+        // The store agrees: a forgotten claim stays in history, an erased one is nowhere.
         let after = engram.json(&["get", id]);
         assert!(after["valid_until"].is_string(), "{name}: {after}");
         assert_eq!(
@@ -157,7 +157,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
         let found = engram.json(&["query", claim]);
         assert!(!found.to_string().contains(claim), "{name}: {found}");
     }
-    // What was erased is found by no words, and a page that is loaded anew knows no more of it.
+    // A search does not find an erased claim, and a reloaded page no longer has its words.
     window.anew();
     window.wait(&rows(8));
     for (way, id) in WAYS.iter().zip(&shop.ids) {
@@ -168,7 +168,7 @@ fn a_claim_is_forgotten_or_erased_only_when_that_was_meant() {
     window.wait("document.querySelector('[data-testid=no-match]')");
 }
 
-/// What became of a claim, the word for it, how it looks in its row, and whether it can be forgotten
+/// For each fate of a claim: the word for it, the style of its row, and whether it can be forgotten
 /// and erased.
 const ENDS: &[(&str, &str, &str, bool, bool)] = &[
     ("holds", "unchanged", "", true, true),
@@ -182,7 +182,7 @@ const ENDS: &[(&str, &str, &str, bool, bool)] = &[
 fn what_became_of_a_claim_is_told_by_its_row_and_its_page() {
     let mut shop = Shop::open();
     let versions = shop.correct();
-    // It held for an hour, which is over when the page is looked at.
+    // It held for an hour, which has ended when the page is opened.
     shop.say([(
         211,
         json!({"claim": "The gateway is slow today.", "ttl": "PT1H", "agent": "tester", "pointers": ["repo:src/retry.rs@HEAD"]}),

@@ -1,5 +1,5 @@
-//! Each condition that a list can be limited by: chosen in the panel, held by the address, agreed with
-//! by the list and its counts, and taken away by its chip.
+//! Each condition of the filter: chosen in the panel, kept in the address, applied to the list and
+//! its counts, and removed by its chip.
 
 use serde_json::json;
 
@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{stage::Stage, window::Window};
 
-/// A value of the panel, the part of the address that holds it, its chip, and the claims that are
-/// left, by their place in [`Shop::ids`].
+/// A value in the panel, its part of the address, its chip, and the claims that are left, by their
+/// position in [`Shop::ids`].
 struct Case {
     value: &'static str,
     address: &'static str,
@@ -18,7 +18,7 @@ struct Case {
     left: &'static [usize],
 }
 
-/// No value stands in two groups of the panel.
+/// No value occurs in two groups of the panel.
 const CASES: &[Case] = &[
     Case {
         value: "constraint",
@@ -89,7 +89,7 @@ const CASES: &[Case] = &[
 ];
 const ALL: [usize; 11] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-/// A shop of which something is said that each condition finds, and something that it does not.
+/// A shop with claims that match each condition, and claims that do not.
 fn shop() -> Shop {
     let mut shop = Shop::empty();
     shop.say([(
@@ -101,7 +101,7 @@ fn shop() -> Shop {
         300,
         json!({"claim": "The gateway's page says that it is up.", "kind": "perf", "pointers": ["url:https://example.com/status"]}),
     )]);
-    // A role is of the handle, whatever the name says.
+    // A role belongs to the handle, whatever the name is.
     shop.say_as(
         "programmer-9",
         "manager",
@@ -116,7 +116,7 @@ fn claims(shop: &Shop, places: &[usize]) -> String {
     listed(&ids)
 }
 
-/// Goes on by the arrow until this holds of what has the focus.
+/// Presses the down arrow until this holds for the focused element.
 fn down_to(window: &Window, holds: &str) {
     let mut steps = 0;
     while !window.holds(holds) {
@@ -126,7 +126,7 @@ fn down_to(window: &Window, holds: &str) {
     }
 }
 
-/// Chooses a value of the panel, which is opened and closed again.
+/// Opens the panel, chooses a value, and closes the panel again.
 fn choose(window: &Window, hand: Hand, value: &str) {
     let css = format!("[data-testid=facet][data-value=\"{value}\"]");
     match hand {
@@ -169,12 +169,12 @@ fn each_condition_has_a_value_a_chip_and_an_address() {
                     .any(|it| it == case.address)
             };
             assert!(holds(&query), "no {} in {query}", case.address);
-            // The address leads there again.
+            // Loading the address restores the filter.
             window.post("/refresh", json!({}));
             window.wait("document.querySelector('[data-testid=filter-chip]')");
             window.wait(&claims(shop, case.left));
             assert_eq!(window.chips(), chips);
-            // Its chip brings all back.
+            // Its chip brings all claims back.
             window.press_on(hand, "filter-chip");
             window.wait(&claims(shop, &ALL));
             assert_eq!(window.chips(), [""; 0]);
@@ -201,7 +201,7 @@ fn words_are_a_condition_that_the_address_holds() {
         window.wait(&claims(shop, &[5, 7]));
         let said = window.script("return document.getElementById('filter').value", json!([]));
         assert_eq!(said, "second");
-        // With another condition, and without the words it stays.
+        // The words combine with another condition, which stays when the words are removed.
         choose(window, hand, "programmer-1");
         window.wait("location.search.includes('agent=programmer-1')");
         window.wait(&claims(shop, &[5]));
@@ -217,9 +217,9 @@ fn words_are_a_condition_that_the_address_holds() {
 fn a_value_keeps_the_focus_while_others_go() {
     let Stage { window, .. } = &Stage::drifting(shop());
     window.wait("document.querySelector('[data-testid=drift-view]')");
-    // High enough that all are drawn beside the panel.
+    // High enough to show all rows beside the panel.
     window.size(1280, 2000);
-    // Values that none of these is go meanwhile.
+    // Values that match none of the remaining claims disappear meanwhile.
     for value in [
         "evidence gone",
         "evidence gone",
@@ -249,17 +249,17 @@ fn a_value_keeps_the_focus_while_others_go() {
 #[test]
 fn the_number_beside_a_value_is_how_many_it_leaves() {
     let mut shop = shop();
-    // Past versions are counted too.
+    // Past versions count too.
     shop.ids.remove(0);
     let versions = shop.correct();
     let Stage { window, .. } = &Stage::drifting(shop);
     window.wait("document.querySelector('[data-testid=drift-view]')?.textContent.includes('3')");
-    // High enough that all are drawn beside the panel.
+    // High enough to show all rows beside the panel.
     window.size(1280, 2000);
     window.wait(&rows(ALL.len() + versions.len() - 1));
     window.click("[data-testid=facets-button]");
     window.find("[data-testid=facet]");
-    // Two groups may have a value of the same name.
+    // Two groups may have values of the same name.
     let all = "[...document.querySelectorAll('#facets .sort')].flatMap((group, at) =>
         [...group.querySelectorAll('[data-testid=facet]')].map(it => [at + 1, it.dataset.value, it.querySelector('i')?.textContent ?? '']))";
     let values: Vec<(usize, String, String)> =
@@ -269,7 +269,7 @@ fn the_number_beside_a_value_is_how_many_it_leaves() {
     let is_counted = "!document.querySelector('#facets [aria-busy=true]')";
     for (group, value, count) in &values {
         let Ok(count) = count.parse::<usize>() else {
-            continue; // days are not counted
+            continue; // days have no counts
         };
         println!("{value} {count}");
         let css = format!("#facets .sort:nth-of-type({group}) [data-value=\"{value}\"]");
@@ -287,7 +287,7 @@ fn the_number_beside_a_value_is_how_many_it_leaves() {
         assert!(total.starts_with(&count.to_string()), "{value}: {total}");
         on(false);
         window.wait(&rows(ALL.len() + versions.len() - 1));
-        // The values stand where they stood.
+        // The values keep their order.
         window.wait(&format!(
             "JSON.stringify({all}) === {}",
             json!(json!(values).to_string())

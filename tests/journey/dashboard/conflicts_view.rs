@@ -1,5 +1,5 @@
-//! The conflicts view in a browser: each verdict by keys and by mouse, a reason, the filter, a narrow
-//! window, and what axe says of it.
+//! The conflicts view in a browser: each verdict by keys and by mouse, a reason, the filter, a
+//! narrow window, and axe's rules.
 
 use serde_json::json;
 
@@ -15,14 +15,15 @@ use crate::{
     window::Window,
 };
 
-/// A shop about which two agents disagree so often, and the ids of their claims.
+/// Creates a shop with `count` conflicts between two agents; returns it with the ids of their
+/// claims.
 fn disagreed(count: usize) -> (Shop, [Vec<String>; 2]) {
     let shop = Shop::empty();
     let ids = disagree(&shop.engram(), count);
     (shop, ids)
 }
 
-/// A page that lists so many conflicts.
+/// Opens a page that lists `count` conflicts.
 fn open(count: usize) -> Stage {
     listed(disagreed(count).0, count)
 }
@@ -30,7 +31,7 @@ fn open(count: usize) -> Stage {
 fn listed(shop: Shop, count: usize) -> Stage {
     let stage = Stage::of(shop);
     let window = &stage.window;
-    // The count is there before the page takes keys.
+    // The count is shown before the page accepts keys.
     window.find("[data-testid=feed-row]");
     window.find("[data-testid=conflicts-view] .count");
     window.keys("3");
@@ -39,7 +40,7 @@ fn listed(shop: Shop, count: usize) -> Stage {
     stage
 }
 
-/// Waits until another conflict is read than this one.
+/// Waits until a conflict other than this one is open.
 fn another(window: &Window, id: &str) {
     window.wait(&format!(
         "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict !== '{id}'"
@@ -79,7 +80,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
             assert_eq!(of(engram, &id)["status"], "open", "{testid}");
         }
 
-        // Allowed: only with a reason, and it stays in the list.
+        // Allowed only with a reason; the conflict stays in the list.
         let id = read(window);
         press("p", "allow");
         window.wait_moved("document.activeElement.id === 'reason'");
@@ -94,7 +95,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
         let allowed = of(engram, &id);
         assert_eq!(allowed["status"], "open");
         assert_eq!(allowed["allowed"]["why"], "Known until the migration");
-        // `Z` takes that back, and no verdict before it.
+        // `Z` takes the allowance back, and no earlier verdict.
         press("z", "undo");
         window.wait(&notice("Undone"));
         window.wait(&format!(
@@ -103,7 +104,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
         window.wait(&rows(3));
         assert_eq!(of(engram, &id)["allowed"], serde_json::Value::Null);
 
-        // A claim is shown among all claims, and the browser leads back.
+        // A claim opens in the list of all claims, and the browser's back button returns.
         let id = read(window);
         let claim = of(engram, &id)["a"]["id"].as_str().unwrap().to_owned();
         match hand {
@@ -116,7 +117,7 @@ fn each_verdict_is_given_by_keys_and_by_mouse_and_undone() {
             "document.querySelector('[data-testid=conflict-read]')?.dataset.conflict === '{id}'"
         ));
 
-        // By status and topic.
+        // Filtered by status and by topic.
         window.keys("x");
         window.wait(&rows(2));
         choose(window, "conflict-status", "dismissed");
@@ -157,7 +158,7 @@ fn a_claim_says_that_it_is_in_conflict_and_leads_there() {
         window.keys("1");
         window.find("[data-testid=feed-row]");
         window.wait(&format!("{MARKED} 0"));
-        // Somebody else opens it again, and settles it.
+        // Another surface opens it again, and settles it.
         engram.json(&["resolve", &id, "--undo"]);
         window.wait(&format!("{MARKED} 2"));
         engram.json(&["resolve", &id, "--dismiss"]);
@@ -196,7 +197,7 @@ fn a_verdict_waits_until_the_conflict_is_in_front() {
     let Stage { window, .. } = &open(3);
     window.size(420, 700);
     window.wait("document.querySelector('.panes.one')");
-    // In the list a verdict leads to the conflict; only there it is given.
+    // In the list, a verdict's key only opens the conflict; the verdict is given there.
     window.script("document.getElementById('feed').focus()", json!([]));
     window.keys("a");
     window.wait_moved("document.activeElement.id === 'engram'");
@@ -210,7 +211,7 @@ fn a_verdict_waits_until_the_conflict_is_in_front() {
     window.keys("a");
     window.wait(&notice("Settled: A holds"));
     another(window, &id);
-    // The next is in front too; back leads to the list.
+    // The next conflict is in front too; going back leads to the list.
     window.keys(ESCAPE);
     window.keys(ESCAPE);
     window.wait_moved("document.activeElement.id === 'feed'");

@@ -1,5 +1,5 @@
-//! What a person is writing outlives a reload of the page, until it is stored or discarded; what was done
-//! to a claim names it.
+//! A draft survives a reload of the page, until it is stored or discarded; the notice of a change
+//! names its claim.
 
 use serde_json::json;
 
@@ -27,7 +27,8 @@ fn a_draft_outlives_a_reload_until_it_is_stored() {
     window.press_on(Hand::Mouse, "continue");
     focused("correction-text");
     assert_eq!(written(), json!("Half a correction"));
-    // Stored, it is kept no more; the notice names the claim, and so does what undoes it.
+    // Once stored, the draft is gone; the notice names the claim, and so does the notice of its
+    // undo.
     window.control(ENTER.chars().next().unwrap());
     window.wait(&notice("“Half a correction”"));
     window.wait_moved("sessionStorage.getItem('engram-drafts') === null");
@@ -35,7 +36,7 @@ fn a_draft_outlives_a_reload_until_it_is_stored() {
     window.wait(&notice("Undone"));
     window.wait(&notice("“Half a correction”"));
 
-    // A claim of one's own.
+    // A new claim of the person's own.
     window.keys("w");
     focused("new-claim");
     window.keys("Half a claim");

@@ -1,5 +1,5 @@
-//! The feed while somebody watches: a confirmation moves nothing, rows under the pointer stay, new claims
-//! are marked, and a failed read is tried again.
+//! The feed while a person watches: a confirmation moves no row, rows under the pointer stay, new
+//! claims are marked, and a failed read is retried.
 
 use serde_json::{Value, json};
 
@@ -13,14 +13,14 @@ use crate::{stage::Stage, window::Window};
 const NEW_SINCE: &str = "document.querySelector('[data-testid=new-since]')";
 
 impl Window {
-    /// Moves the pointer, and presses nothing.
+    /// Moves the pointer without pressing a button.
     fn point(&self, x: i64, y: i64) {
         let to =
             json!({"type": "pointerMove", "duration": 0, "x": x, "y": y, "origin": "viewport"});
         self.mouse(&[to]);
     }
 
-    /// Moves it onto the matching element; returns its place.
+    /// Moves the pointer onto the matching element; returns its position.
     fn point_at(&self, css: &str) -> (i64, i64) {
         self.find(css);
         let script = "const at = document.querySelector(arguments[0]).getBoundingClientRect();
@@ -30,13 +30,13 @@ impl Window {
         at
     }
 
-    /// The row at a point of the screen.
+    /// Returns the row at a point of the screen.
     fn row_at(&self, (x, y): (i64, i64)) -> Value {
         let script = "return document.elementFromPoint(...arguments).closest('[data-testid=feed-row]')?.dataset.id";
         self.script(script, json!([x, y]))
     }
 
-    /// The claims of the list, from its top down.
+    /// Returns the claims of the list, from the top.
     fn claims(&self) -> Vec<String> {
         let script = "return [...document.querySelectorAll('[data-testid=feed-row]')]
             .sort((a, b) => a.ariaPosInSet - b.ariaPosInSet).map(it => it.querySelector('p').textContent)";
@@ -57,7 +57,7 @@ fn a_claim_that_is_confirmed_stays_where_it_was() {
     window.wait("document.querySelector('[data-testid=notice]:not(.error)')");
     window.wait(&format!("!document.querySelector('{}')", row(old)));
     assert_eq!(window.claims(), before);
-    // It is at the end of the journal, and the open version is the one that holds.
+    // It is at the end of the journal, and the open version is the current one.
     let newest = engram.json(&["feed"])["entries"][0]["change"]["with"].clone();
     assert_eq!(newest["supersedes"], json!(old));
     window.wait(&read(newest["id"].as_str().unwrap()));
@@ -93,21 +93,21 @@ fn what_is_under_the_pointer_stays_there() {
     window.find("[data-testid=new-pill]");
     window.wait("document.querySelector('[data-testid=link]').textContent === '1 new, paused while you point'");
     engram.json(&["forget", other]);
-    // A claim that ends is marked in its place.
+    // A claim that ends is marked in place.
     window.wait(&format!(
         "document.querySelector('{} [data-testid=evidence]').textContent === 'forgotten'",
         row(other)
     ));
     window.wait(&rows(8));
     assert_eq!(window.row_at(at), json!(pointed));
-    // It comes when the pointer goes.
+    // The new claim appears when the pointer leaves.
     window.point(2, 2);
     window.wait(&rows(9));
     window.wait(&first("Said under the pointer"));
     window.wait("!document.querySelector('[data-testid=new-pill]')");
     window.wait(LIVE);
 
-    // It comes on request, and when the person uses keys.
+    // It appears on request, and when the person uses keys.
     for (key, claim) in [("n", "Asked for"), ("j", "Gone on by keys")] {
         let at = window.point_at(&row(pointed));
         shop.put(claim);
@@ -115,17 +115,17 @@ fn what_is_under_the_pointer_stays_there() {
         assert_eq!(window.row_at(at), json!(pointed));
         window.keys(key);
         window.wait(&first(claim));
-        // A pointer at rest does not hold rows back: new claims come at once.
+        // An idle pointer does not hold rows back: new claims appear at once.
         shop.put(&format!("{claim}, and more"));
         window.wait(&first(&format!("{claim}, and more")));
         window.point(2, 2);
     }
 
-    // A list of claims to review is reloaded once nobody points at it.
+    // A list of claims to review is reloaded once the pointer leaves it.
     shop.drift();
     window.press_on(Hand::Mouse, "drift-view");
     let [edited, gone] = [&shop.ids[1], &shop.ids[5]];
-    // What was said here points at a file that was edited, too.
+    // The claims stored in this test point at a file that was edited, too.
     window.wait(&rows(8));
     let before = window.claims();
     let at = window.point_at(&row(edited));
@@ -147,7 +147,7 @@ fn what_is_new_since_somebody_looked_is_told_from_what_was_seen() {
     window.wait(LIVE);
     let marked = || window.texts("[data-testid=feed-row].new p");
     let look_away = || window.script("window.dispatchEvent(new Event('blur'))", json!([]));
-    // A claim that arrives in view counts as seen.
+    // A claim that arrives on the screen counts as seen.
     shop.put("Said while somebody looks");
     window.wait(&rows(9));
     assert_eq!(marked(), [""; 0]);
@@ -161,13 +161,13 @@ fn what_is_new_since_somebody_looked_is_told_from_what_was_seen() {
     let line = window.text("[data-testid=new-since]");
     let time = line.strip_prefix("↑ New since you last looked · ").unwrap();
     assert!(time.len() == 5 && time.contains(':'), "{line}");
-    // The line is between the two, and covers neither.
+    // The line is between the two rows and covers neither.
     let apart = "const at = css => document.querySelector(css).getBoundingClientRect();
         const line = at('[data-testid=new-since]'), above = at('[aria-posinset=\"1\"]'), below = at('[aria-posinset=\"2\"]');
         return above.bottom <= line.top + 1 && line.bottom <= below.top + 1 && line.height > 10";
     assert_eq!(window.script(apart, json!([])), json!(true));
 
-    // It is there on return, also on a page that was closed.
+    // It is there when the person returns, even if the page was closed.
     window.anew();
     window.wait(&rows(10));
     window.wait(NEW_SINCE);
@@ -190,7 +190,7 @@ fn a_value_that_splits_nothing_is_not_offered() {
     let Stage { window, .. } = &Stage::listed();
     window.keys("f");
     window.wait("document.querySelector('[data-testid=facet]')");
-    // Each value with its count, by sort; those that can be seen.
+    // Lists each visible value with its count, by group.
     let offered = || -> Vec<Vec<(String, bool, Option<u64>)>> {
         let script = "return [...document.querySelectorAll('#facets .sort')].filter(it => it.checkVisibility())
             .map(it => [...it.querySelectorAll('[data-testid=facet]')]
@@ -210,7 +210,7 @@ fn a_value_that_splits_nothing_is_not_offered() {
     let values = check(8);
     assert!(!values.contains(&"project".to_owned()), "{values:?}");
     assert!(values.contains(&"fact".to_owned()), "{values:?}");
-    // An active value stays, although all that is listed has it.
+    // An active value stays, even if all listed claims have it.
     window.click("[data-testid=facet][data-value=fact]");
     window.wait(&rows(3));
     window.wait("document.querySelector('[data-testid=list-count]').textContent === '3 found'");
@@ -222,7 +222,7 @@ fn a_value_that_splits_nothing_is_not_offered() {
 fn what_was_read_before_a_search_that_found_nothing_is_read_again() {
     let Stage { shop, window, .. } = &Stage::listed();
     window.open_row(Hand::Keys, &shop.ids[3]);
-    // On the way there it finds some.
+    // While typing, the search passes words that match some claims.
     window.keys("/jitter");
     window.wait(&rows(1));
     window.keys(" quagga");

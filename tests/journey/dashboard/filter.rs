@@ -1,5 +1,5 @@
-//! The filter: its panel in a small window, by keys alone; and words that are looked for in more than one
-//! stretch of the journal.
+//! The filter: its panel in a small window, by keys alone; and a search through several parts of
+//! the journal.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::{
 use crate::{stage::Stage, window::Window};
 
 impl Window {
-    /// What has the focus: the value or the field; it is in sight.
+    /// Returns the value or field that has the focus; it must be in view.
     fn focused(&self) -> String {
         let script = "const it = document.activeElement, at = it.getBoundingClientRect(),
                 panel = document.getElementById('facets')?.getBoundingClientRect() ?? document.body.getBoundingClientRect();
@@ -21,7 +21,7 @@ impl Window {
         name.as_str().expect("a name").to_owned()
     }
 
-    /// Goes on by Tab until this has the focus.
+    /// Presses Tab until this has the focus.
     fn tab_to(&self, name: &str) {
         let mut seen = Vec::new();
         while seen.last().is_none_or(|it| it != name) {
@@ -32,7 +32,7 @@ impl Window {
         assert!(!seen.iter().any(|it| it == "out of sight"), "{seen:?}");
     }
 
-    /// What each condition says that can be taken away.
+    /// Returns the title of each removable condition.
     pub(super) fn chips(&self) -> Vec<String> {
         let script = "return [...document.querySelectorAll('.filter-chips [data-testid=filter-chip]')].map(it => it.title)";
         serde_json::from_value(self.script(script, json!([]))).unwrap()
@@ -53,13 +53,13 @@ fn the_filter_is_set_and_taken_away_by_keys_in_a_small_window() {
     window.keys("f");
     window.wait("document.querySelector('[data-testid=facet]')");
     window.wait_moved("document.activeElement.id === 'facets'");
-    // A value keeps the focus while all is counted anew.
+    // A value keeps the focus while the counts are updated.
     window.keys(DOWN);
     assert_eq!(window.focused(), "fact");
     window.keys(ENTER);
     window.wait(&rows(3));
     assert_eq!(window.focused(), "fact");
-    // The last two days, then the last day alone, and the first: both ends count.
+    // The last two days, then the last day alone, and the first day: both ends are included.
     let steps = |window: &Window| window.script("return history.length", json!([]));
     window.tab_to("since");
     let before = steps(window).as_u64();
@@ -82,15 +82,15 @@ fn the_filter_is_set_and_taken_away_by_keys_in_a_small_window() {
             "Remove until 2026-01-08"
         ]
     );
-    window.keys("\u{E012}07"); // back from the year to the day
+    window.keys("\u{E012}07"); // from the year back to the day
     window.wait("location.search.includes('until=2026-01-07')");
     window.wait("document.querySelector('[data-testid=no-match]')");
-    // An address leads there again.
+    // Loading the address restores the filter.
     let there = query();
     window.post("/refresh", json!({}));
     window.wait("document.querySelector('[data-testid=no-match]')");
     assert_eq!(query(), there);
-    // A chip is taken away by keys too.
+    // A chip is removed by keys too.
     window.tab_to("filter-chip");
     window.keys(&format!("{TAB}{TAB}{ENTER}"));
     window.wait(&rows(3));
@@ -109,7 +109,7 @@ fn a_search_among_claims_in_doubt_does_not_say_that_there_are_none() {
     window.wait("document.querySelector('[data-testid=drift-view]')");
     window.click("[data-testid=drift-view]");
     window.wait(&rows(3));
-    // That they are in doubt is the view, no condition.
+    // Being in doubt comes from the view; it is not a condition.
     assert_eq!(window.chips(), [""; 0]);
     assert_eq!(window.text("[data-testid=list-count]"), "3");
     window.keys("/zebra");
@@ -119,7 +119,7 @@ fn a_search_among_claims_in_doubt_does_not_say_that_there_are_none() {
     assert_eq!(window.text(".list h1"), "Drift");
 }
 
-/// Holds back what is asked for beyond the first stretch of a filter, until `go()`.
+/// Holds back requests beyond the first part of a search, until `go()`.
 const HOLD: &str = "const real = window.fetch;
     window.held = [];
     window.fetch = (...args) => args[1].body.includes('\"before\"')
@@ -128,7 +128,7 @@ const HOLD: &str = "const real = window.fetch;
 
 #[test]
 fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
-    // Three stretches, of which the last has it.
+    // Three parts, of which the last has a match.
     let shop = Shop::long();
     let server = Server::start(shop, &[]);
     let window = Window::browse(&server.url);
@@ -152,7 +152,7 @@ fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
     window.keys("/svc0000500");
     says("Searching");
     assert!((40..60).contains(&done()), "{}", done());
-    // What is on its way comes; nothing is asked for after it.
+    // The request under way is answered, and no other follows.
     window.keys(ESCAPE);
     window
         .wait("document.querySelector('[data-testid=search-button]')?.textContent === 'Continue'");
@@ -160,7 +160,7 @@ fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
     window.wait("document.querySelector('[data-testid=searching] progress').value > 80");
     says("Search stopped");
     assert_eq!(window.count("[data-testid=no-match]"), 0);
-    // It continues where it stopped, and finds.
+    // The search continues where it stopped, and finds the match.
     window.click("[data-testid=search-button]");
     says("Searching");
     window.script("go()", json!([]));
@@ -184,7 +184,7 @@ fn what_has_ended_is_left_out_or_listed_alone() {
     window.wait(&rows(7));
     assert_eq!(window.chips(), ["Remove state holds"]);
     window.wait("location.search === '?ended=no' || location.search.startsWith('?ended=no&')");
-    // What ends leaves the list.
+    // A claim that ends leaves the list.
     engram.json(&["forget", next]);
     window.wait(&rows(6));
     window.click("[data-testid=facet][data-value=ended]");
@@ -210,7 +210,7 @@ fn the_focus_stays_in_the_filter_when_its_value_goes() {
     }
     window.wait(&format!("!document.querySelector('{gone}')"));
     window.wait_moved("document.activeElement.matches('#facets [data-testid=facet]') && document.activeElement.checkVisibility()");
-    // So it does when chips are taken away, until none is left.
+    // The same happens when chips are removed, until none is left.
     window.click("[data-testid=facet][data-value=fact]");
     window.click("[data-testid=facet][data-value=holds]");
     window.tab_to("filter-chip");

@@ -1,4 +1,4 @@
-//! What a person does with keys or with the mouse, beyond one press, and what is seen of it.
+//! Actions by keys or by mouse beyond a single press, and what the page shows of them.
 
 use serde_json::json;
 
@@ -13,21 +13,21 @@ pub(crate) const DELETE: &str = "\u{E017}";
 pub(crate) const SHIFT: char = '\u{E008}';
 pub(crate) const CONTROL: char = '\u{E009}';
 
-/// With what a thing is done.
+/// The device of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hand {
     Keys,
     Mouse,
 }
 
-/// Whatever can be done is done both ways.
+/// Every action must work with both.
 pub(crate) const BOTH: [Hand; 2] = [Hand::Keys, Hand::Mouse];
 
-/// That the page is told of all that happens.
+/// The condition that the page receives all changes.
 pub(crate) const LIVE: &str =
     "document.querySelector('[data-testid=link]')?.dataset.state === 'live'";
 
-/// That a notice says this.
+/// The condition that a notice contains these words.
 pub(crate) fn notice(words: &str) -> String {
     format!(
         "document.querySelector('[data-testid=notice]')?.textContent.includes({})",
@@ -35,19 +35,19 @@ pub(crate) fn notice(words: &str) -> String {
     )
 }
 
-/// That this many are selected.
+/// The condition that `count` items are selected.
 pub(crate) fn chosen(count: usize) -> String {
     format!(
         "document.querySelector('[data-testid=chosen-count]')?.textContent === '{count} selected'"
     )
 }
 
-/// That this many rows are listed.
+/// The condition that `count` rows are listed.
 pub(crate) fn rows(count: usize) -> String {
     format!("document.querySelectorAll('[data-testid=feed-row]').length === {count}")
 }
 
-/// That these are listed, and no others.
+/// The condition that exactly these are listed.
 pub(crate) fn listed(ids: &[&String]) -> String {
     let mut ids: Vec<&str> = ids.iter().map(|it| it.as_str()).collect();
     ids.sort_unstable();
@@ -57,32 +57,32 @@ pub(crate) fn listed(ids: &[&String]) -> String {
     )
 }
 
-/// That this engram is the one that is read.
+/// The condition that this engram is open.
 pub(crate) fn opened(id: &str) -> String {
     format!("document.querySelector('[data-testid=engram]')?.dataset.id === '{id}'")
 }
 
-/// That this engram is read, with all that it rests on.
+/// The condition that this engram is open, with all its evidence.
 pub(crate) fn read(id: &str) -> String {
     format!(
         "document.querySelector('[data-testid=engram][data-id=\"{id}\"] :is(.proof, .refused, .claim.erased)') && !document.querySelector('[data-testid=engram] [aria-busy=true]')"
     )
 }
 
-/// A row.
+/// The selector of a row.
 pub(crate) fn row(id: &str) -> String {
     format!("[data-testid=feed-row][data-id=\"{id}\"]")
 }
 
-/// That a row says this of its evidence.
+/// The condition that a row shows this word for its evidence.
 pub(crate) fn says(id: &str, word: &str) -> String {
     let row = row(id);
     format!("document.querySelector('{row} [data-testid=evidence]')?.textContent === '{word}'")
 }
 
 impl Window {
-    /// Waits until an expression of the page holds that may be about the focus or about where a list
-    /// is scrolled to, which change no element.
+    /// Waits until a condition holds that may depend on the focus or on a scroll position, neither
+    /// of which changes an element.
     pub(crate) fn wait_moved(&self, holds: &str) {
         let script = format!(
             "const done = arguments[0], over = new AbortController();
@@ -95,19 +95,20 @@ impl Window {
         self.script_until(&script, json!([]));
     }
 
-    /// Whether an expression of the page holds now.
+    /// Whether a condition of the page holds now.
     pub(crate) fn holds(&self, holds: &str) -> bool {
         self.script(&format!("return {holds}"), json!([])) == json!(true)
     }
 
-    /// From now on the page does nothing by itself but soon: it does not try again, and a notice stays.
+    /// Suppresses longer timers of the page from now on: it does not retry, and notices stay.
     pub(crate) fn do_nothing_later(&self) {
         let script = "const real = window.setTimeout;
             window.setTimeout = (go, after, ...rest) => after >= 900 ? 0 : real(go, after, ...rest);";
         self.script(script, json!([]));
     }
 
-    /// Goes on by Tab until this holds of what has the focus, `it`; how often that was.
+    /// Presses Tab until `holds` is true for the focused element, `it`; returns the number of
+    /// presses.
     pub(crate) fn tab_until(&self, holds: &str) -> usize {
         let script = format!(
             "const it = document.activeElement; return ({holds}) ? '' : it.dataset.testid ?? it.tagName"
@@ -124,7 +125,7 @@ impl Window {
         }
     }
 
-    /// Presses a key, or clicks what has this name.
+    /// Presses a key, or clicks the element with this test id.
     pub(crate) fn by(&self, hand: Hand, key: &str, testid: &str) {
         match hand {
             Hand::Keys => self.keys(key),
@@ -132,14 +133,14 @@ impl Window {
         }
     }
 
-    /// Presses what has this name.
+    /// Activates the element with this test id.
     pub(crate) fn press_on(&self, hand: Hand, testid: &str) {
         self.press_any(hand, &format!("[data-testid={testid}]"));
     }
 
-    /// Presses what matches.
+    /// Activates the matching element.
     pub(crate) fn press_any(&self, hand: Hand, css: &str) {
-        // What comes soon is waited for.
+        // Waits for an element that is about to appear.
         self.find(css);
         match hand {
             Hand::Keys => {
@@ -149,14 +150,14 @@ impl Window {
         }
     }
 
-    /// The same by Tab and Enter; how many keys that took.
+    /// Activates the matching element by Tab and Enter; returns the number of keys.
     pub(crate) fn press_by_keys(&self, css: &str) -> usize {
         let tabs = self.tab_until(&format!("it.matches('{css}')"));
         self.keys(ENTER);
         tabs + 1
     }
 
-    /// Reads an engram of the list.
+    /// Opens an engram of the list.
     pub(crate) fn open_row(&self, hand: Hand, id: &str) {
         let css = row(id);
         self.find(&css);
@@ -198,21 +199,21 @@ impl Window {
         );
     }
 
-    /// Whether a person sees the first that matches.
+    /// Whether the first matching element is visible.
     pub(crate) fn sees(&self, css: &str) -> bool {
         self.find(css);
         let script = "return document.querySelector(arguments[0]).checkVisibility({visibilityProperty: true})";
         self.script(script, json!([css])) == json!(true)
     }
 
-    /// What stands in each that matches.
+    /// Returns the text of each matching element.
     pub(crate) fn texts(&self, css: &str) -> Vec<String> {
         let script =
             "return [...document.querySelectorAll(arguments[0])].map(it => it.textContent)";
         serde_json::from_value(self.script(script, json!([css]))).unwrap()
     }
 
-    /// The query of the address.
+    /// Returns the query of the address.
     pub(crate) fn query(&self) -> String {
         let query = self.script("return location.search", json!([]));
         query.as_str().unwrap().to_owned()

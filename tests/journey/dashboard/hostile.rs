@@ -1,4 +1,5 @@
-//! What somebody writes to deceive who reads it: markup, and characters that turn text around.
+//! Text that tries to deceive its reader: markup, and characters that reverse the direction of
+//! text.
 
 use std::{collections::BTreeMap, fs};
 
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::stage::{Served, Stage};
 
-/// What a claim may hold, and what is read of it.
+/// A claim's text, and how it must be shown.
 const HOSTILE: &[(&str, &str)] = &[
     (
         "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script><style>*{display:none}</style>",
@@ -69,20 +70,20 @@ fn a_hostile_claim_is_text_wherever_it_is_shown() {
         window.script("return window.hacked ?? null", json!([])),
         json!(null)
     );
-    // Nothing grows past the page, sideways or at all.
+    // No element extends past the page in any direction.
     let wide = "return [...document.querySelectorAll('body *')].filter(it => it.getBoundingClientRect().right > innerWidth + 1 && getComputedStyle(it).position !== 'absolute').map(it => it.className).slice(0, 5)";
     window.keys("\u{E00C}");
     assert_eq!(window.script(wide, json!([])), json!([]));
 }
 
-/// Turns what follows around, and says so to nobody: names in a repository may.
+/// Characters that reverse the following text invisibly. Names in a repository may contain them.
 const TURNED: &str = "a\u{202E}b\u{2066}c";
-/// As it is shown.
+/// The same name as it must be shown.
 const NAMED: &str = "a⟨U+202E⟩b⟨U+2066⟩c";
-/// Controls a terminal: words that agents say may.
+/// Characters that control a terminal. Agents' words may contain them.
 const SAID: &str = "a\u{1B}b\u{7}c";
 
-/// What is on the page wherever somebody looks: texts, and what programs that read it aloud are told.
+/// Finds raw control characters on the page: in text, and in what screen readers announce.
 const RAW: &str = "const raw = /[\\u0007\\u001B\\u202A-\\u202E\\u2066-\\u2069]/, found = [];
     const say = (it, where, text) => {
         const near = it?.closest('[data-testid]')?.dataset.testid ?? it?.tagName;
@@ -103,7 +104,7 @@ const RAW: &str = "const raw = /[\\u0007\\u001B\\u202A-\\u202E\\u2066-\\u2069]/,
     }
     return found;";
 
-/// A screen, how one comes to it from the feed, and what is there then.
+/// A screen, the moves from the feed to it, and the condition that it is shown.
 type Screen = (&'static str, &'static [Move], &'static str);
 
 const HELD: &str = "document.querySelector('[data-testid=facet]')";
@@ -176,7 +177,7 @@ const SCREENS: &[Screen] = &[
     ),
 ];
 
-/// An empty shop in a folder of that name.
+/// Creates an empty shop in a folder of that name.
 fn turned() -> Shop {
     let mut shop = Shop::empty();
     let repo = shop.root.with_file_name(format!("shop {TURNED}"));
@@ -187,7 +188,7 @@ fn turned() -> Shop {
 
 #[test]
 fn what_turns_text_around_is_named_wherever_it_is_shown() {
-    // The folder, a branch, a file, its author and what its commit says.
+    // The folder, a branch, a file, its author and its commit message all have hostile names.
     let mut shop = turned();
     shop.git(&["switch", "--quiet", "--create", TURNED]);
     let file = format!("src/{TURNED}.md");
@@ -204,7 +205,8 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         "--message",
         &format!("Add {TURNED}"),
     ]);
-    // An engram that rests on all of it, its correction, and who else said that.
+    // An engram with all of this as evidence, its correction, and another agent with the same
+    // claim.
     let note = json!({"kind": "decision", "slug": "turned", "agent": "abc-agent", "text": format!("We keep {SAID}.")});
     let event = shop.note(note);
     let draft = |agent: &str, claim: &str| {
@@ -221,7 +223,7 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         (4, json!({"agent": "abc-agent-2", "claim": "Another claim of nobody.", "topic": "x", "pointers": [format!("repo:{file}@HEAD")]})),
         (5, json!({"agent": "abc-agent-2", "claim": "One more of nobody.", "topic": "abc/d", "pointers": [format!("repo:{file}@HEAD")]})),
     ]);
-    // An agent of that name spends, which the status line tells.
+    // An agent of that name spends budget, which the status line shows.
     shop.engram().json(&[
         "deref",
         "repo:src/retry.rs#L1-L3@HEAD",
@@ -231,12 +233,12 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         "1",
     ]);
     let served = Served::of(shop);
-    // Its evidence is elsewhere now, under another such name, and was edited there.
+    // Its evidence has moved, to another hostile name, and was edited there.
     let shop = &served.shop;
     shop.git(&["mv", &file, &format!("src/moved {TURNED}.md")]);
     let Stage { shop, window, .. } = &served.browse();
     window.wait("document.querySelectorAll('[data-testid=feed-row]').length === 4");
-    // Each place once, with the first screen that has it.
+    // Each place once, with the first screen that shows it.
     let mut found = BTreeMap::new();
     let mut look = |name: &'static str| {
         let raw = window.script(RAW, json!([]));
@@ -254,13 +256,13 @@ fn what_turns_text_around_is_named_wherever_it_is_shown() {
         window.wait_moved(shown);
         window.wait("!document.querySelector('[aria-busy=true]')");
         look(name);
-        // It is not left out either.
+        // Nor is the name left out.
         assert!(
             window.text("body").contains(NAMED),
             "{name}: nothing is named"
         );
     }
-    // Each of its sources.
+    // Each of the claim's sources.
     for hand in BOTH {
         window.anew();
         window.open_row(hand, &shop.ids[1]);

@@ -1,5 +1,5 @@
-//! The knowledge view in a browser: what holds by topic, what held at a time as it was then, that the past
-//! is not written, and the ways there and back, by keys and by mouse.
+//! The knowledge view in a browser: what holds, by topic; what held at an earlier time, which
+//! cannot be changed; and the ways there and back, by keys and by mouse.
 
 use serde_json::json;
 
@@ -23,10 +23,10 @@ const TOPICS: [&str; 4] = [
     "payments/retries",
     "payments/webhooks",
 ];
-/// By then three claims were stored, and none of them corrected.
+/// The time at which three claims were stored, none of them corrected yet.
 const AT_TEN: &str = "at=2026-01-08T10:00:00Z";
 
-/// The rows from top to bottom.
+/// Returns the ids of the rows from top to bottom.
 fn order(window: &Window) -> Vec<String> {
     let script = "return [...document.querySelectorAll('[data-testid=feed-row]')]
         .sort((a, b) => a.ariaPosInSet - b.ariaPosInSet).map(it => it.dataset.id)";
@@ -38,11 +38,11 @@ fn open(window: &Window, hand: Hand) {
     window.wait(NOW);
 }
 
-/// Types ten o'clock into the field of the time.
+/// Types ten o'clock into the time field.
 fn to_ten(window: &Window, hand: Hand) {
     window.by(hand, "t", "held-at");
     window.wait_moved("document.activeElement.id === 'held-at'");
-    // A press of the mouse chose the part under it: the month is the leftmost of six.
+    // A mouse click selects the part under it: the month is the leftmost of six parts.
     window.keys(&LEFT.repeat(6));
     window.keys("01082026100000AM");
     window.wait(PAST);
@@ -54,7 +54,7 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
         let Stage { shop, window, .. } = stage;
         let (first, last) = (&versions[0], &versions[2]);
         open(window, hand);
-        // What holds, by topic, the newest of each first.
+        // What holds, by topic, the newest topic first and the newest claim first.
         window.wait(&rows(8));
         assert_eq!(window.texts("[data-testid=topic] b"), TOPICS);
         let ids = &shop.ids;
@@ -63,7 +63,7 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
         ];
         assert_eq!(order(window), now.map(String::clone));
         assert_eq!(window.text("[data-testid=when-told]"), "What holds now");
-        // What arrives is in its place.
+        // A new claim appears in its place.
         shop.put("Somebody says something new.");
         window.wait(&rows(9));
         assert_eq!(
@@ -80,7 +80,7 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
         );
         assert!(window.query().contains(AT_TEN), "{}", window.query());
         assert_eq!(window.texts("[data-testid=topic] b"), TOPICS[1..3]);
-        // As it was: it holds, and what became of it is not told.
+        // The claim as it was: it holds, and its later fate is not shown.
         window.keys(ENTER);
         window.open_row(hand, first);
         assert_eq!(window.count("[data-testid=engram] [data-testid=state]"), 0);
@@ -88,12 +88,12 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
         assert!(claim.contains("200 ms base"), "{claim}");
         let word = format!("{} [data-testid=evidence]", row(first));
         assert_eq!(window.texts(&word), ["verified"]);
-        // What happens now does not reach it.
+        // Later changes do not appear.
         shop.put("Somebody says more.");
         window.wait("document.querySelector('[data-testid=count]').textContent.startsWith('10 ')");
         assert_eq!(order(window).len(), 3);
 
-        // Nothing is written: the buttons are off, and keys say why.
+        // Nothing can be changed: the buttons are disabled, and keys say why.
         for button in ["correct", "forget", "redact"] {
             let css = format!("[data-testid={button}]:disabled");
             assert_eq!(
@@ -121,14 +121,14 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
             0
         );
 
-        // The address leads here.
+        // Loading the address restores the time.
         let address = window.script("return location.href", json!([]));
         window.goto("about:blank");
         window.goto(address.as_str().unwrap());
         window.wait(&listed(&[&ids[0], first, &ids[2]]));
         window.wait(PAST);
         window.wait(&read(first));
-        // One key leads back to now, and the browser to the past.
+        // One key returns to now, and the browser's back button to the past.
         match hand {
             Hand::Keys => window.shift('t'),
             Hand::Mouse => window.click("[data-testid=to-now]"),
@@ -139,7 +139,7 @@ fn what_held_at_a_time_is_shown_as_it_was_and_not_written() {
         window.keys("[");
         window.wait(PAST);
         window.wait(&rows(3));
-        // Another view is of now.
+        // Other views show the present.
         window.keys("1");
         window.wait(&rows(12));
         assert!(!window.query().contains("at="), "{}", window.query());
@@ -163,7 +163,8 @@ fn the_history_of_a_claim_leads_to_what_held_then() {
             "{}",
             window.query()
         );
-        // Nothing held before the first; a filter says so in other words, and keeps the time.
+        // Nothing held before the first claim. A filter without matches has a message of its own,
+        // and keeps the time.
         window.keys("/no such words");
         window.find("[data-testid=no-match]");
         window.keys(ESCAPE);

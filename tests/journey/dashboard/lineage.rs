@@ -1,4 +1,4 @@
-//! The versions of a claim, and who else said it.
+//! The versions of a claim, and the other agents that said it.
 
 use serde_json::json;
 
@@ -8,30 +8,31 @@ use super::{
 };
 use crate::{stage::Stage, window::Window};
 
-/// What is said of each version, newest first: when it came, who did what, and whether it can hold again.
+/// For each version, newest first: when it was stored, who did what, and whether it can be
+/// restored.
 const TOLD: [(&str, &str, bool); 3] = [
     ("13:13", "programmer-2 corrected it", false),
     ("12:42", "reviewer corrected it", true),
     ("09:33", "programmer-1 stored it", true),
 ];
-/// Who said the newest version too, and when; once each, newest first.
+/// The agents that also said the newest version, and when; once each, newest first.
 const VOICES: [(&str, &str); 2] = [("architect", "13:44"), ("tester", "13:32")];
 
 const NEWER: &str = "[data-testid=newer]";
 const HISTORY: &str = "document.querySelector('[data-testid=version]')";
 
-/// Opens the history of what is read.
+/// Opens the history of the open engram.
 fn open_history(window: &Window, hand: Hand) {
     window.by(hand, "h", "history-button");
     window.wait(HISTORY);
 }
 
-/// What became of what is read, in a word; nothing where it holds.
+/// Returns the open engram's state in a word; nothing while it holds.
 fn state(window: &Window) -> Vec<String> {
     window.texts("[data-testid=engram] [data-testid=state]")
 }
 
-/// What the list says of an engram's evidence.
+/// Returns the word in the list for an engram's evidence.
 fn word(window: &Window, id: &str) -> Vec<String> {
     window.texts(&format!("{} [data-testid=evidence]", row(id)))
 }
@@ -59,7 +60,7 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
             assert_eq!(word(window, id), [wanted]);
         }
 
-        // All versions, the newest first; the one that is read is marked, and leads nowhere.
+        // All versions, newest first; the open one is marked and is no link.
         open_history(window, hand);
         assert_eq!(
             window.texts("[data-testid=version] button:not(.restore, .then)"),
@@ -73,7 +74,7 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
         let current = format!("[data-testid=version][aria-current=true][data-id=\"{first}\"]");
         assert_eq!(window.count("[data-testid=version][aria-current]"), 1);
         assert_eq!(window.count(&format!("{current} button:disabled")), 1);
-        // A version is read by its line, the next one by its button.
+        // A line opens its version; the button opens the next newer one.
         let line =
             format!("[data-testid=version][data-id=\"{third}\"] button:not(.restore, .then)");
         window.press_any(hand, &line);
@@ -86,7 +87,7 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
             window.wait(&read(newer));
         }
 
-        // Who said the newest too.
+        // The agents that also said the newest version.
         let facts = window.text("#engram .facts");
         assert!(facts.contains("2 other agents"), "{facts}");
         open_history(window, hand);
@@ -103,7 +104,7 @@ fn an_old_version_is_replaced_however_one_comes_to_it() {
     let mut shop = Shop::open();
     let versions = shop.correct();
     let Stage { shop, window, .. } = &Stage::of(shop);
-    // A list that has none of its versions.
+    // A list that contains none of its versions.
     window.follow(&format!("/?kind=policy&id={}", versions[0]));
     window.wait(&listed(&[&shop.ids[5]]));
     window.wait(&read(&versions[0]));

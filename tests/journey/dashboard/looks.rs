@@ -1,5 +1,5 @@
-//! How each view looks: pictures that are kept, and compared with what is drawn now. They are renewed by
-//! `ENGRAM_UPDATE_IMAGES=1 cargo xtask test looks`.
+//! How each view looks, compared with stored pictures. `ENGRAM_UPDATE_IMAGES=1 cargo xtask test
+//! looks` renews them.
 
 use std::{
     env, fs,
@@ -20,29 +20,29 @@ use crate::{
 };
 
 const SIZES: [(u32, u32); 2] = [(1280, 800), (900, 600)];
-/// A narrow window, one just wide enough for two panes, and one of 1280 pixels at 200%.
+/// A narrow window, one just wide enough for two panes, and one of 1280 pixels at 200% zoom.
 const NARROW: [(u32, u32); 3] = [(420, 700), (720, 600), (640, 400)];
-/// Pixels of a thousand that may differ: letters are drawn a little otherwise by another browser.
+/// How many pixels per thousand may differ, since browsers render letters slightly differently.
 const TOLERATED: f64 = 1.0;
-/// Pixels of a thousand that are worth a new picture.
+/// How many pixels per thousand must differ for a new picture.
 const WORTH: f64 = 0.1;
 
-/// Draws what is on the page in each theme and size, and compares it with what was kept.
+/// Draws the page in each theme and size, and compares it with the stored picture.
 pub(super) struct Looks {
     now: PathBuf,
     renews: bool,
-    /// What the system asks for besides.
+    /// Further preferences that the system reports.
     wishes: Vec<(&'static str, &'static str)>,
     wrong: Vec<String>,
 }
 
 impl Looks {
-    /// Beside the other files of the tests.
+    /// Keeps its pictures beside the other files of the tests.
     pub(super) fn here() -> Self {
         Self::new(Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks"))
     }
 
-    /// Fails where something looks otherwise.
+    /// Fails if something looks different.
     pub(super) fn hold_all(&self) {
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
     }
@@ -72,12 +72,12 @@ impl Looks {
             window.prefers(&[&scheme[..], &self.wishes].concat());
             for &(width, height) in sizes {
                 window.size(width, height);
-                // What was opened is in view, however large the window is.
+                // The opened panel is in view, whatever the height of the window.
                 window.script("document.querySelector('[data-testid=blame]')?.scrollIntoView({block: 'nearest'})", json!([]));
                 let file = format!("{name}-{width}-{theme}.png");
                 let now = self.now.join(&file);
                 fs::write(&now, at_rest(window)).unwrap();
-                // Few colors: small files, and all that an interface needs.
+                // Few colors: the files stay small, and an interface needs no more.
                 ok(crate::machine::clean(system("mogrify"), &self.now)
                     .args([
                         "-strip",
@@ -118,7 +118,7 @@ impl Looks {
     }
 }
 
-/// The page once it no longer changes: a colour may still be on its way to another.
+/// Returns the page once it no longer changes, since a color may still be fading.
 fn at_rest(window: &Window) -> Vec<u8> {
     let mut last = window.png();
     for _ in 0..5 {
@@ -131,7 +131,7 @@ fn at_rest(window: &Window) -> Vec<u8> {
     last
 }
 
-/// Where things lie differs with each test: the page says what it would on a machine of a person.
+/// Replaces paths, which differ in each test, by those of an ordinary machine.
 pub(super) fn hide_places(window: &Window) {
     window.script(
         "document.querySelectorAll('[data-testid=about] code').forEach(it => it.textContent = '~/.engram');
@@ -140,9 +140,9 @@ pub(super) fn hide_places(window: &Window) {
     );
 }
 
-/// How many pixels of two pictures differ visibly; all where their sizes do.
+/// Returns how many pixels of two pictures visibly differ; all, if their sizes differ.
 fn differing(kept: &Path, now: &Path, home: &Path) -> f64 {
-    // Where a PNG says how wide and high it is.
+    // The width and height in a PNG's header.
     let size = |file: &Path| fs::read(file).unwrap().get(16..24).map(<[u8]>::to_vec);
     if size(kept) != size(now) {
         return f64::MAX;
@@ -206,7 +206,7 @@ fn every_component_looks_as_it_was_approved() {
     window.find("[data-testid=gallery]");
     window.wait("!document.querySelector('.gallery [data-testid=engram] [aria-busy=true]')");
     let mut looks = Looks::here();
-    // In thirds: no picture is higher than 16,384 pixels.
+    // In three parts, since a picture is at most 16,384 pixels high.
     for (name, third) in [("gallery", 0), ("gallery-more", 1), ("gallery-rest", 2)] {
         window.script(
             "const all = [...document.querySelectorAll('.gallery > section')];
@@ -218,8 +218,8 @@ fn every_component_looks_as_it_was_approved() {
     looks.hold_all();
 }
 
-/// The height that shows all of the gallery without scrolling. Lists are drawn as far as they are seen,
-/// so a higher window may need to be higher still.
+/// Returns the height that shows the whole gallery without scrolling. Lists draw only visible rows,
+/// so a higher window may need even more height.
 fn height_of_the_gallery(window: &Window) -> u32 {
     let mut high = 800;
     loop {

@@ -1,5 +1,5 @@
-//! The window in a browser, over `engram serve`: every view by keys and by mouse, what programs for
-//! the blind are told of it, how it looks, and what becomes of it when its server dies.
+//! The window in a browser, over `engram serve`: every view by keys and by mouse, what screen
+//! readers announce, how it looks, and what happens when its server dies.
 
 mod access;
 mod agents_view;

@@ -1,5 +1,5 @@
-//! With room for one pane: the list and the open engram take turns, by keys and by mouse, and nothing is
-//! wider than the window.
+//! With room for one pane, the list and the open engram take turns, by keys and by mouse, and
+//! nothing is wider than the window.
 
 use serde_json::{Value, json};
 
@@ -15,14 +15,14 @@ use super::{
 use crate::{stage::Stage, window::Window};
 
 const NARROW: (u32, u32) = (420, 700);
-/// The open engram is in front of the list and has the focus; and the other way around.
+/// The conditions that the open engram is in front and has the focus, and that the list does.
 const READS: &str =
     "document.querySelector('.panes.one.read') && document.activeElement.id === 'engram'";
 const LISTS: &str =
     "document.querySelector('.panes.one:not(.read)') && document.activeElement.id === 'feed'";
 const IN_FRONT: &str = "document.querySelector('.panes.one.read')";
 
-/// From the list to each view that gets a picture.
+/// The moves from the list to each view that gets a picture.
 pub(super) const WAYS: &[(&str, &[Move])] = &[
     ("feed", &[]),
     ("read", &[Keys(ENTER), Wait(READS)]),
@@ -41,7 +41,7 @@ const DRIFTED: &str = "document.querySelectorAll('[data-testid=feed-row]').lengt
     && document.querySelector('[data-testid=engram] [data-testid=triage]')";
 const CHANGED: &str = "document.querySelector('[data-testid=engram] [data-testid=changes]')";
 
-/// Elements larger than their place, or beyond the edge.
+/// Finds elements larger than their container, or beyond the edge.
 const TOO_LARGE: &str = "
     const wide = [...document.querySelectorAll(':root, .pane, .rows, .scroll, .bar, .filter, .facets, .status, .whole, dialog[open] .inside, .palette .found')]
         .filter(it => it.scrollWidth > it.clientWidth)
@@ -59,7 +59,7 @@ fn too_large(window: &Window) -> Vec<String> {
     serde_json::from_value(window.script(TOO_LARGE, json!([]))).unwrap()
 }
 
-/// Whether the name of the file that matches is whole, and on the screen.
+/// Whether the matching file name is fully visible on the screen.
 fn is_whole(window: &Window, css: &str) -> bool {
     let script = "const it = document.querySelector(arguments[0]), at = it.getBoundingClientRect();
         const top = document.elementFromPoint(at.left + at.width / 2, at.top + at.height / 2);
@@ -67,7 +67,7 @@ fn is_whole(window: &Window, css: &str) -> bool {
     window.script(script, json!([css])) == json!(true)
 }
 
-/// A reloaded page, at its list.
+/// Reloads the page and waits for its list.
 pub(super) fn begin(window: &Window) {
     window.anew();
     window.wait("document.querySelector('[data-testid=drift-view]')");
@@ -97,7 +97,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
         begin(window);
         assert!(!window.sees("#engram"), "only the list is there");
         assert!(!window.query().contains("id="), "{}", window.query());
-        // The keys of the list stay in it.
+        // In the list, keys stay in the list.
         window.keys("j");
         window.wait_moved(LISTS);
         let id = &shop.ids[0];
@@ -105,7 +105,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
         assert!(!window.sees("#feed") && window.sees("[data-testid=claim]"));
         assert!(window.query().contains(id.as_str()));
         assert_eq!(too_large(window), Vec::<String>::new());
-        // Its file is named, however far its lines are scrolled.
+        // The file name stays visible, however far its lines are scrolled.
         let file = "[data-open=true] .title .file";
         assert!(is_whole(window, file));
         window.script(
@@ -113,7 +113,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
             json!([]),
         );
         assert!(is_whole(window, file), "{hand:?}");
-        // The one before it, and it again, in front too.
+        // The previous engram, and this one again, also open in front.
         window.keys("k");
         window.wait_moved(&format!(
             "{READS} && document.querySelector('[data-testid=engram]').dataset.id !== '{id}'"
@@ -136,7 +136,7 @@ fn one_pane_at_a_time_is_left_and_come_back_to_by_keys_and_by_mouse() {
         window.wait_moved("document.activeElement.id === 'filter'");
         assert!(!window.sees("#engram"));
     }
-    // With room for both, both are shown; then one again, the one with the focus.
+    // With room for both panes, both are shown; then only the one with the focus.
     window.size(1280, 800);
     window.wait("!document.querySelector('.panes.one')");
     assert!(
@@ -158,7 +158,7 @@ fn a_verdict_waits_for_who_has_seen_what_it_is_about() {
         window.wait(&rows(3));
         window.wait(DRIFTED);
         match hand {
-            // In the list, the key leads to the claim without answering.
+            // In the list, the key opens the claim without answering.
             Hand::Keys => {
                 window.keys("a");
                 window.wait_moved(READS);
@@ -213,7 +213,7 @@ fn every_view_fits_a_narrow_window() {
     assert_eq!(window.count("[data-command=redact]"), 1);
     window.keys(ESCAPE);
     window.wait("!document.querySelector('[data-testid=menu]')");
-    // The palette leads to an engram, in front.
+    // The palette opens an engram in front.
     window.keys(ESCAPE);
     window.wait_moved(LISTS);
     window.control('k');

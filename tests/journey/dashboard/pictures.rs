@@ -1,4 +1,5 @@
-//! `cargo xtask pictures`: every view in every width, theme, zoom and direction, for a person to look at.
+//! `cargo xtask pictures`: every view in every width, theme, zoom and writing direction, for a
+//! person to view.
 
 use std::{env, fs, path::PathBuf};
 
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::{stage::Stage, window::Window};
 
-/// Width, height and zoom in percent; the page has as many pixels less as it is larger.
+/// Width, height and zoom in percent. A larger zoom leaves the page fewer pixels.
 const SIZES: &[(u32, u32, u32)] = &[
     (420, 700, 100),
     (720, 600, 100),
@@ -22,7 +23,7 @@ const SIZES: &[(u32, u32, u32)] = &[
 ];
 const THEMES: &[&str] = &["light", "dark", "contrast"];
 
-/// The claims of the shop, as a team that writes from right to left would put them.
+/// The claims of the shop, as a team that writes from right to left would phrase them.
 const RIGHT_TO_LEFT: &[&str] = &[
     "A reservation נכתבת לפני שקוראים ל-`gateway`, כדי שאפשר יהיה ליישב קריסה באמצע מתוך ה-ledger לבדו.",
     "ניסיונות חוזרים משתמשים ב-full jitter: בסיס של 200 ms, לכל היותר 20 s.",

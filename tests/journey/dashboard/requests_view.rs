@@ -1,5 +1,5 @@
-//! The requests view in a browser: a request is granted, denied and revoked by keys and by mouse, and the
-//! agent that asked reads, or does not.
+//! The requests view in a browser: a person grants, denies and revokes a request by keys and by
+//! mouse, and the agent then can or cannot read.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::{
     window::Window,
 };
 
-/// How many requests are listed as waiting and as answered.
+/// The condition that `waiting` requests are listed as waiting, and `answered` as answered.
 fn listed(waiting: usize, answered: usize) -> String {
     let count =
         |state: &str| format!("document.querySelectorAll('[data-testid=request]{state}').length");
@@ -27,21 +27,21 @@ fn listed(waiting: usize, answered: usize) -> String {
     )
 }
 
-/// That a request is open, with its lines.
+/// The condition that a request is open, with its lines.
 fn open(id: &str) -> String {
     format!(
         "document.querySelector('[data-testid=request-read][data-request=\"{id}\"] .line.marked')"
     )
 }
 
-/// What the command says of a request.
+/// Returns a request as the command prints it.
 fn told(engram: &Engram, id: &str) -> Value {
     let all = engram.json(&["requests", "--all"]);
     let mut all = all["requests"].as_array().unwrap().iter();
     all.find(|it| it["id"] == id).unwrap().clone()
 }
 
-/// Goes to the view by its key, or by its place in the rail.
+/// Opens the view by its key, or by its button in the rail.
 pub(super) fn go(window: &Window, hand: Hand, view: &str) {
     let css = format!("[data-testid={view}-view]");
     window.find(&css);
@@ -64,7 +64,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         );
         let press = |key: &str, testid: &str| window.by(hand, key, testid);
 
-        // It comes by itself, counted in the rail.
+        // The request appears by itself and is counted in the rail.
         Member::open(shop, &stage.server, "lead", None);
         let child = Member::open(shop, &stage.server, "programmer-1", Some("lead"));
         child.spend();
@@ -80,7 +80,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         assert_eq!(window.text("[data-testid=why]"), REASON);
         assert!(window.text("[data-testid=parent]").contains("lead"));
 
-        // Granted with another cap than the usual one: the read goes through, once.
+        // Granted with a different cap: the read succeeds, once.
         match hand {
             Hand::Keys => {
                 window.keys("e");
@@ -106,12 +106,12 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
             "{read}"
         );
         assert_eq!(child.read(WANTED), Err("DEREF_DENIED".to_owned()), "spent");
-        // What became of it is told at once.
+        // The outcome appears at once.
         window.wait("document.querySelector('[data-testid=request-state]')?.textContent === 'granted and read'");
         assert_eq!(window.count("[data-testid=revoke]"), 0);
         window.wait("!document.querySelector('[data-testid=requests-view] .count')");
 
-        // Denied, with words that the agent reads.
+        // Denied, with a reason that the agent reads.
         let denied = child.ask("repo:src/retry.rs#L17-L23@HEAD");
         window.wait(&listed(1, 1));
         window.click("[data-testid=request][data-state=waiting]");
@@ -131,7 +131,7 @@ fn a_request_is_granted_denied_and_revoked_by_keys_and_by_mouse() {
         assert_eq!(said["state"], "denied");
         assert_eq!(said["why"], "The claims on retries say it.");
 
-        // Granted and revoked before it was used: by the notice, and by the request itself.
+        // Granted, then revoked before use: from the notice, and from the request itself.
         for (undoes, line) in [(true, 1), (false, 3)] {
             let pointer = format!("repo:src/retry.rs#L{line}@HEAD");
             let id = child.ask(&pointer);
@@ -165,7 +165,7 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     window.wait(&listed(2, 0));
     window.wait(&open(&ids[0]));
     is_clean(window, "requests");
-    // A key of the list leads to the next one; an address leads back.
+    // A key of the list opens the next request; the address opens the first again.
     window.keys("j");
     window.wait(&open(&ids[1]));
     assert!(window.query().contains(&ids[1]), "{}", window.query());
@@ -177,7 +177,7 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     window.size(420, 700);
     window.wait("document.querySelector('.panes.one')");
     window.script("document.getElementById('feed').focus()", json!([]));
-    // In the list an answer leads to the request; only there it is given.
+    // In the list, the key only opens the request; the answer is given there.
     window.keys("g");
     window.wait_moved("document.activeElement.id === 'engram'");
     assert_eq!(window.count("[data-testid=notice]"), 0);
@@ -185,7 +185,7 @@ fn requests_are_read_in_a_narrow_window_and_by_programs_for_the_blind() {
     is_clean(window, "one request");
     window.keys("g");
     window.wait(&notice("may read it once"));
-    // A cap that is none is said, and nothing is granted.
+    // An invalid cap is reported, and nothing is granted.
     window.wait(&open(&ids[0]));
     window.keys("e");
     window.wait_moved("document.activeElement.id === 'cap'");
@@ -218,7 +218,7 @@ fn the_requests_look_as_they_were_approved() {
     window.wait(&listed(2, 1));
     window.wait(&open(&ids[0]));
     window.wait("!document.querySelector('[aria-busy=true]')");
-    // When it was asked is the time of the test.
+    // The request's time is the time of the test, so hide it.
     let hide = "for (const it of document.querySelectorAll('#engram *'))
         if (!it.children.length && /^\\d+ \\w+, \\d\\d:\\d\\d$/.test(it.textContent)) it.textContent = '8 Jan, 10:00';";
     window.script(hide, json!([]));

@@ -30,7 +30,7 @@ impl Server {
         Self::of(&mut serve)
     }
 
-    /// What `serve --json` says of itself once it listens.
+    /// Starts the server; returns what `serve --json` prints once it listens.
     pub(crate) fn of(serve: &mut Command) -> Self {
         let mut running = Running::start(serve.stdout(Stdio::piped()));
         let mut line = String::new();
@@ -62,7 +62,7 @@ fn a_page_outlives_its_server() {
     window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");
     window.script("window.sameAsBefore = true", json!([]));
 
-    // Noticed by the page itself: nobody asks it for anything.
+    // The page notices by itself, without any request.
     drop(server);
     window.wait("document.querySelector('[data-testid=disconnected]')");
     assert!(
@@ -71,7 +71,7 @@ fn a_page_outlives_its_server() {
             .contains("is not responding")
     );
 
-    // What was said meanwhile is there when it is back, and the page is the one that it was.
+    // After a restart, the page shows what was stored meanwhile, and has not been reloaded.
     shop.put("Said while nobody answered");
     let server = Server::start(&shop, &again);
     assert_eq!(server.listen(), listen);
@@ -80,7 +80,7 @@ fn a_page_outlives_its_server() {
     window.wait("!document.querySelector('[data-testid=disconnected]')");
     assert_eq!(window.script("return window.sameAsBefore", json!([])), true);
 
-    // With another token the page cannot go on, and says what to do.
+    // With another token, the page cannot continue and says what to do.
     drop(server);
     let server = Server::start(&shop, &["--listen", &listen]);
     window.wait("document.querySelector('[data-testid=disconnected]')?.textContent.includes('Open the address')");
@@ -111,7 +111,7 @@ fn a_wrong_token_shows_nothing_but_what_to_do() {
         );
         assert_eq!(window.count("[data-testid=feed-row]"), 0);
     }
-    // And the right one, in the same tab, shows all.
+    // With the right address, the same tab shows everything.
     window.goto("about:blank");
     window.goto(&server.url);
     window.find("[data-testid=feed-row]");
@@ -123,7 +123,7 @@ fn a_wrong_token_shows_nothing_but_what_to_do() {
 fn pages_that_were_left_hold_no_connections() {
     let stage = Stage::open();
     let window = &stage.window;
-    // A browser has six for all pages of a server, and keeps pages for going back.
+    // A browser allows six connections per server for all pages, and keeps pages for going back.
     for visit in 0..9 {
         window.wait("document.querySelector('[data-testid=link]')?.dataset.state === 'live'");
         window.script("window.visit = arguments[0]", json!([visit]));

@@ -29,7 +29,8 @@ const SET: &[Set] = &[
     ("The word שלום is kept as it is", "ltr", &[]),
 ];
 
-/// The direction of a text, its features, and what is set apart in it, with its direction.
+/// Returns the direction of a text, its font features, and the elements inside it with their
+/// direction.
 const TOLD: &str = "const it = document.querySelector(arguments[0]), style = getComputedStyle(it);
     const apart = [...it.querySelectorAll('*')].map(it => [it.localName, it.textContent, getComputedStyle(it).direction]);
     return [style.direction, style.fontFeatureSettings.includes('\"calt\" 0'), apart]";
@@ -57,7 +58,7 @@ fn a_claim_is_set_as_its_words_run() {
             assert_eq!(window.script(TOLD, json!([css])), want, "{claim}: {css}");
         }
     }
-    // A search marks its words in code as anywhere.
+    // A search also marks its words in code.
     window.keys("/");
     window.wait_moved("document.activeElement.localName === 'input'");
     window.keys("timeout");
@@ -93,7 +94,7 @@ fn what_was_pinned_stands_beside_what_became_of_it() {
     assert_eq!(folds, ["16 unchanged lines", "17 unchanged lines"]);
     let code = texts("tr:has(mark) td:nth-child(2) code");
     assert_eq!(code, ["let value_20 = count(20);"], "the indent is off");
-    // By keys: what was folded is there, and the focus stays where it scrolls.
+    // By keys: the folded lines appear, and the focus stays at the scroll position.
     window.tab_until("it.matches('[data-testid=sides] [data-testid=unfold]')");
     window.keys(ENTER);
     window

@@ -1,4 +1,5 @@
-//! A small repository and what agents said of it: the same files, commits, ids and times each time.
+//! A small repository and what agents said about it, with the same files, commits, ids and times in
+//! each run.
 
 use std::{
     fs,
@@ -18,16 +19,16 @@ use crate::{
     machine::{self, clean},
 };
 
-/// When the page is looked at.
+/// The time at which the page is viewed.
 pub const NOW: &str = "2026-01-08T15:04:00Z";
-/// When the first claim was stored.
+/// The time at which the first claim was stored.
 const BEGIN: &str = "2026-01-08T09:12:00Z";
 
 const RETRY: &str = include_str!("shop/retry.rs.txt");
 const LEDGER: &str = include_str!("shop/ledger.rs.txt");
 const SPEC: &str = include_str!("shop/spec.md.txt");
 
-/// Minutes after the one before, agent, kind, topic, pointer, claim.
+/// Minutes since the previous claim, agent, kind, topic, pointer, claim.
 type Said = (
     i64,
     &'static str,
@@ -104,12 +105,12 @@ const SAID: &[Said] = &[
     ),
 ];
 
-/// Which of them is corrected, see [`Shop::correct`].
+/// The index of the claim that is corrected, see [`Shop::correct`].
 const CORRECTED: usize = 1;
 const NEWEST: &str =
     "Retries use full jitter: attempt n waits anything up to 200 ms × 2^n, 20 s at most.";
 
-/// Minutes after the one before, agent, whether it corrects, claim.
+/// Minutes since the previous entry, agent, whether it is a correction, claim.
 const SAID_SINCE: &[(i64, &str, bool, &str)] = &[
     (
         210,
@@ -123,7 +124,7 @@ const SAID_SINCE: &[(i64, &str, bool, &str)] = &[
     (3, "tester", false, NEWEST),
 ];
 
-/// All that agents say of a shop, each some minutes after the one before.
+/// Returns everything that agents say about a shop, with the minutes since the previous claim.
 pub fn said() -> impl Iterator<Item = (i64, Value)> {
     SAID.iter().map(|(after, agent, kind, topic, pointer, claim)| {
         let draft = json!({"agent": agent, "kind": kind, "topic": topic, "pointers": [pointer], "claim": claim, "confidence": 0.9});
@@ -131,18 +132,18 @@ pub fn said() -> impl Iterator<Item = (i64, Value)> {
     })
 }
 
-/// The repository and the home, in a folder.
+/// A repository and a home, in a folder.
 pub struct Shop {
     pub dir: PathBuf,
     pub home: PathBuf,
     /// The ids of the claims, oldest first.
     pub ids: Vec<String>,
     repository: Repository,
-    /// What is removed with it.
+    /// The temporary folder, removed with the shop.
     _folder: Option<TempDir>,
 }
 
-/// Its files and their history, in a folder of `dir`.
+/// Creates its files and their history, in a folder of `dir`.
 fn repository(dir: &Path) -> Repository {
     let ada = Author {
         name: "Ada",
@@ -158,7 +159,7 @@ fn repository(dir: &Path) -> Repository {
 }
 
 impl Shop {
-    /// Files and a history, and nothing said yet.
+    /// A shop with files and a history, but no claims.
     pub fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let shop = Self::empty_in(folder.path());
@@ -168,7 +169,7 @@ impl Shop {
         }
     }
 
-    /// The same in a folder that somebody else removes.
+    /// The same in a folder that the caller removes.
     pub fn empty_in(dir: &Path) -> Self {
         let dir = dir.canonicalize().unwrap();
         Self {
@@ -180,20 +181,20 @@ impl Shop {
         }
     }
 
-    /// With what agents said.
+    /// A shop with the agents' claims.
     pub fn open() -> Self {
         let mut shop = Self::empty();
         shop.say_all();
         shop
     }
 
-    /// With a note beside the sources.
+    /// Adds a note beside the sources.
     pub fn noted(self) -> Self {
         self.change("NOTES.md", "A note.\n", "Add a note");
         self
     }
 
-    /// With the same as others say, in other words.
+    /// A shop with the same claims in other words.
     #[cfg(feature = "bench")]
     pub fn of_claims(claims: &[&str]) -> Self {
         let mut shop = Self::empty();
@@ -204,18 +205,18 @@ impl Shop {
         shop
     }
 
-    /// With 21,000 made-up engrams: three stretches of a search. Filled once for all tests, which
-    /// only read it, and kept beside their pictures.
+    /// A shop with 21,000 generated engrams: three parts of a search. It is filled once for all
+    /// tests, which only read it, and kept beside their pictures.
     pub fn long() -> &'static Self {
         static FILLED: LazyLock<Shop> = LazyLock::new(|| {
             let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long");
-            let _ = fs::remove_dir_all(&dir); // of an earlier run
+            let _ = fs::remove_dir_all(&dir); // from an earlier run
             fs::create_dir_all(&dir).unwrap();
             let shop = Shop::empty_in(&dir);
             shop.change("src/file0.rs", "fn one() {}\n".repeat(50), "Add a file");
             let mut filling = clean(machine::many(), &dir);
             filling.args([&shop.home, &shop.root]).arg("21000");
-            // Minutes on a busy machine: beyond the patience of a step.
+            // This may take minutes on a busy machine, longer than a step may.
             let filled = filling.output().unwrap();
             assert!(filled.status.success(), "{filled:?}");
             shop
@@ -223,24 +224,24 @@ impl Shop {
         &FILLED
     }
 
-    /// The command on it, by a person who lives in its folder.
+    /// The command for this shop, run by a person whose home is in its folder.
     pub fn engram(&self) -> Engram {
         Engram::of(&self.dir, &self.home, &self.root)
     }
 
-    /// An agent says something, by the command.
+    /// Stores a claim of an agent, with the command.
     pub fn put(&self, claim: &str) {
         let draft = json!({"claim": claim, "pointers": ["repo:src/retry.rs@HEAD"]});
         self.engram().put(&[draft]);
     }
 
-    /// All that agents say of a shop.
+    /// Stores everything that agents say about a shop.
     pub fn say_all(&mut self) {
         self.say(said());
     }
 
-    /// The claim on retries is corrected twice, and others say its newest version too, one of them
-    /// more than once. The versions, oldest first.
+    /// Corrects the claim on retries twice; other agents then say its newest version too, one of
+    /// them more than once. Returns the versions, oldest first.
     pub fn correct(&mut self) -> Vec<String> {
         let oldest = self.ids[CORRECTED].clone();
         let (_, _, kind, topic, pointer, _) = SAID[CORRECTED];
@@ -254,7 +255,7 @@ impl Shop {
         let drafts: Vec<_> = drafts.collect();
         let before = self.ids.len();
         self.say(drafts);
-        // Who says the same is answered with what is held.
+        // A repeated claim returns the id of the stored one.
         let mut versions = vec![oldest];
         versions.extend(self.ids.split_off(before));
         versions.dedup();
@@ -281,7 +282,7 @@ impl Shop {
         Engine::open_in(options, World::seeded(seed, move || clock.now())).unwrap()
     }
 
-    /// Stores drafts, each some minutes after the one before.
+    /// Stores drafts, each some minutes after the previous one.
     pub fn say(&mut self, drafts: impl IntoIterator<Item = (i64, Value)>) {
         let clock = Clock::at(BEGIN);
         let engine = self.engine(7, &clock);
@@ -295,7 +296,7 @@ impl Shop {
         }
     }
 
-    /// Stores a draft, so many minutes after the first, by an agent that is opened in this role.
+    /// Opens an agent in this role and stores a draft of it, `after` minutes after the first claim.
     pub fn say_as(&mut self, name: &str, role: &str, after: i64, draft: Value) {
         let clock = Clock::at(BEGIN);
         clock.turn(after * 60);
@@ -312,7 +313,7 @@ impl Shop {
         }
     }
 
-    /// A colleague edits a line that a claim rests on, and removes a section that another does.
+    /// A colleague edits one claim's line, and removes another claim's section.
     pub fn drift(&self) {
         self.write(
             "src/retry.rs",

@@ -1,16 +1,16 @@
-//! A parent and its children at work: opened by the person, each with a token of its own, by which it calls the
-//! server as an orchestrator does.
+//! A parent and its children at work. The person opens them, each with its own token, and they call
+//! the server as an orchestrator does.
 
 use serde_json::{Value, json};
 
 use super::{server::Server, shop::Shop};
 
-/// What a child wants to read once its budget is spent: 7 lines.
+/// The lines that a child wants to read once its budget is spent: 7 lines.
 pub(crate) const WANTED: &str = "repo:src/retry.rs#L9-L15@HEAD";
 pub(crate) const REASON: &str = "Need to confirm that the jitter is full.";
 const USE: &str = "The claim on retries rests on it.";
 
-/// An agent with its token, and the server that it calls.
+/// An agent with its token, and the address of its server.
 pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) token: String,
@@ -18,7 +18,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// A programmer; a child of this parent.
+    /// Opens a programmer under this parent, or a parent.
     pub(crate) fn open(shop: &Shop, server: &Server, name: &str, parent: Option<&str>) -> Self {
         let mut args = vec!["agents", "open", name];
         let role = if parent.is_some() {
@@ -39,7 +39,7 @@ impl Member {
         }
     }
 
-    /// Calls the server; the status and what it answers.
+    /// Calls the server; returns the status and the answer.
     pub(crate) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -59,7 +59,7 @@ impl Member {
         )
     }
 
-    /// Reads a source; what it got, or the code that refused it.
+    /// Reads a source; returns the answer, or the code of the refusal.
     pub(crate) fn read(&self, pointer: &str) -> Result<Value, String> {
         match self.post("/pointer/deref", &json!({"pointer": pointer})) {
             (200, read) => Ok(read),
@@ -70,7 +70,7 @@ impl Member {
         }
     }
 
-    /// Spends the spans of its turn.
+    /// Spends all spans of the turn.
     pub(crate) fn spend(&self) {
         for line in 1..=3 {
             let read = self.read(&format!("repo:src/ledger.rs#L{line}@HEAD"));
@@ -80,7 +80,7 @@ impl Member {
         assert_eq!(fourth, Err("DEREF_DENIED".to_owned()), "a fourth span");
     }
 
-    /// Asks to read; the id of the request.
+    /// Asks to read; returns the id of the request.
     pub(crate) fn ask(&self, pointer: &str) -> String {
         let body = json!({"pointer": pointer, "reason": REASON, "intended_use": USE});
         let (_, asked) = self.post("/request", &body);

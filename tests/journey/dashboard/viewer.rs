@@ -1,5 +1,5 @@
-//! What a source is shown as, whatever it is: pictures and binaries, stand-ins, hostile documents,
-//! very long files and lines, and evidence that is gone.
+//! How each kind of source is shown: pictures and binaries, stand-ins, hostile documents, very long
+//! files and lines, and evidence that is gone.
 
 use std::{
     fs,
@@ -16,18 +16,18 @@ use super::{
 };
 use crate::{stage::Stage, window::Window};
 
-/// A file of the working tree, committed.
+/// A file that is committed to the working tree.
 type File = (&'static str, Vec<u8>);
 
-/// What is pointed at, and what is shown of it.
+/// A pointer, and what the window shows of its source.
 struct Case {
     name: &'static str,
     pointer: &'static str,
-    /// Found in the detail, once it is read.
+    /// A selector that matches in the detail, once the source is read.
     shown: &'static str,
-    /// Said in the detail.
+    /// Texts that occur in the detail.
     says: &'static [&'static str],
-    /// In the detail nowhere.
+    /// A text that does not occur in the detail.
     absent: &'static str,
 }
 
@@ -155,7 +155,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Of these a picture is kept, as high as this.
+/// The cases with a stored picture, and its height.
 const LOOKED_AT: &[(&str, u32)] = &[
     ("picture", 600),
     ("stand-in", 600),
@@ -164,7 +164,7 @@ const LOOKED_AT: &[(&str, u32)] = &[
     ("hostile", 1500),
 ];
 
-/// Opens a claim, and waits until all that it rests on was read and compared.
+/// Opens a claim, and waits until all its evidence is read and compared.
 fn open(window: &Window, id: &str) {
     window.click(&row(id));
     window.wait(&format!(
@@ -182,12 +182,12 @@ fn told(window: &Window) -> String {
         .to_owned()
 }
 
-/// For who looks at what a test saw.
+/// Returns the path of a picture, for examining a test.
 fn picture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("viewer-{name}.png"))
 }
 
-/// A shop with these files, and a claim for each pointer.
+/// Creates a shop with these files, and a claim for each pointer.
 fn shelf(files: &[File], pointers: &[&str]) -> Shop {
     let mut shop = Shop::empty();
     for folder in ["tools", "dist"] {
@@ -245,7 +245,7 @@ fn every_file_is_said_to_be_what_it_is() {
         Value::Null
     );
 
-    // The picture is another one now, and a text became a picture: the window hears of it.
+    // The picture is replaced, and a text becomes a picture: the window notices both.
     open(window, &shop.ids[0]);
     shop.write("docs/checkout.png", [PNG, &[8; 20_000]].concat());
     window.wait("document.querySelector('[data-testid=standing]')?.dataset.reading === 'edited'");
@@ -274,7 +274,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
         "repo:src/retry.rs#L9-L15@HEAD~1",
     ];
     let shop = shelf(&files, &pointers);
-    // The commit is written anew, and nothing keeps the old one.
+    // The commit is rewritten, and nothing keeps the old one.
     let pinned = shop.git(&["rev-parse", "HEAD"]);
     shop.write("kept.rs", "// Above.\n\nfn one() {}\nfn two() {}\n");
     shop.write("changed.rs", "fn other() {}\n");
@@ -304,7 +304,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
         told(window)
     };
 
-    // The same bytes are still there, elsewhere.
+    // Another file still has the same bytes.
     let told = read(&shop.ids[0]);
     assert!(
         told.contains(gone) && told.contains("Bytes with the same digest are in the files on disk"),
@@ -318,7 +318,7 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
         "{told}"
     );
 
-    // They are not: what was pinned and read is told.
+    // No file has the bytes: the window shows what was pinned and read.
     let told = read(&shop.ids[1]);
     for known in [gone, "Details", "changed.rs", short, "sha256 "] {
         assert!(told.contains(known), "no {known:?} in {told}");
@@ -334,14 +334,15 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
         "{told}"
     );
 
-    // A file that is gone is shown as it was.
+    // A deleted file is shown as it was.
     let told = read(&shop.ids[4]);
     assert!(
         told.contains("pub fn delay") && told.contains("evidence gone"),
         "{told}"
     );
 
-    // So is all that is known once the repository is gone; it comes back as it was.
+    // Without the repository, the window still shows what is known; once restored, the claim is as
+    // before.
     let away = shop.dir.join("away");
     fs::rename(&shop.root, &away).unwrap();
     let told = read(&shop.ids[1]);
@@ -353,11 +354,12 @@ fn what_is_known_of_evidence_that_is_gone_is_shown() {
     assert!(told.contains("pub fn delay"), "{told}");
 }
 
-/// The pixels of a scroll between two frames, and how many there are of them.
+/// The pixels scrolled per frame, and the number of frames.
 const STEP: u32 = 700;
 const STEPS: u32 = 60;
 
-/// Long files and lines: the most elements that a page with one may have, and whether it is painted.
+/// Long files and lines: the maximum number of elements on the page, and whether the source is
+/// highlighted.
 const LONG: &[(&str, u64, bool)] = &[
     ("repo:long.rs@HEAD", 1_500, true),
     ("repo:long.rs#L2000-L2010@HEAD", 1_000, true),
@@ -397,8 +399,8 @@ fn long_files() -> Vec<File> {
     ]
 }
 
-/// Opens a row and scrolls through its source: times in milliseconds, the longest time between two
-/// frames, and the most elements that there were.
+/// Opens a row and scrolls through its source; returns times in milliseconds, the longest time
+/// between two frames, and the maximum number of elements.
 pub(crate) const MEASURED: &str = "const [id, step, steps, done] = arguments;
 const begun = performance.now();
 let last = begun, longest = 0, most = 0, left = steps, opened = 0, opening = 0;
@@ -419,7 +421,7 @@ const frame = now => {
 };
 requestAnimationFrame(frame);";
 
-/// Scrolls the source that is open from its beginning, and measures the same.
+/// Scrolls the open source from its beginning, and measures the same.
 const SCROLLED: &str = "const [step, steps, done] = arguments;
 const source = document.querySelector('[data-testid=source]');
 source.scrollTop = 0;
@@ -439,7 +441,7 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
     let pointers: Vec<&str> = LONG.iter().map(|it| it.0).collect();
     let Stage { shop, window, .. } = &Stage::of(shelf(&long_files(), &pointers));
     window.find("[data-testid=engram] [data-testid=digest]");
-    // The newest is open; the others are opened each after a rest.
+    // Another source is fully read before each measurement opens its own.
     for ((pointer, bound, is_painted), id) in LONG.iter().zip(&shop.ids) {
         open(window, &shop.ids[usize::from(*id == shop.ids[0])]);
         let figures = window.script_until(MEASURED, json!([id, STEP, STEPS]));
@@ -456,7 +458,7 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
         let most = figures["most"].as_u64().max(painted["most"].as_u64());
         assert!(most < Some(*bound), "{pointer}: {most:?} elements");
     }
-    // The rest of a long line is read on in parts.
+    // The rest of a long line is read in parts.
     open(window, &shop.ids[4]);
     window.click("[data-testid=read-on]");
     let head = "document.querySelector('[data-testid=long-line] h3').textContent";
@@ -478,7 +480,7 @@ fn long_files_and_lines_are_drawn_as_far_as_they_are_seen() {
     assert_eq!(window.script(length, json!([])), 10_000);
     window.click("[data-testid=long-line-close]");
     window.wait("!document.querySelector('[data-testid=long-line]')");
-    // So is what changed, when everything did.
+    // The comparison is drawn in parts too, even if every line changed.
     let before = fs::read_to_string(shop.root.join("long.rs")).unwrap();
     shop.write("long.rs", before.replace("reserve", "confirm"));
     open(window, &shop.ids[0]);

@@ -1,4 +1,4 @@
-//! Every view, and the ways to it: by keys alone, and by mouse.
+//! Every view, and the ways to it by keys alone and by mouse.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::{
     window::Window,
 };
 
-/// One move of a person.
+/// One action of a person.
 #[derive(Clone, Copy, Debug)]
 pub enum Move {
     /// Keys, one after the other.
@@ -21,23 +21,23 @@ pub enum Move {
     Control(char),
     /// A key with Shift.
     Shift(char),
-    /// A click on what matches.
+    /// A click on the matching element.
     Click(&'static str),
-    /// Two.
+    /// A double click.
     Double(&'static str),
-    /// One with the other button.
+    /// A click with the right button.
     Right(&'static str),
-    /// Until this holds; what comes next needs it.
+    /// Waits until this holds, since the next move needs it.
     Wait(&'static str),
 }
 use Move::{Click, Control, Double, Keys, Right, Wait};
 
-/// A view, how one comes to it from the feed, and how it is known.
+/// A view, the moves from the feed to it, and the condition that it is shown.
 pub struct View {
     pub name: &'static str,
     pub keys: &'static [Move],
     pub mouse: &'static [Move],
-    /// An expression of the page.
+    /// The condition that the view is shown.
     pub shown: &'static str,
 }
 
@@ -49,11 +49,11 @@ const IN_FACETS: &str =
 const FACTS: &str = "document.activeElement.dataset.value === 'fact' && document.querySelectorAll('[data-testid=feed-row]').length === 3";
 const TO_THE_OLDEST: Move = Keys("\u{E010}");
 const DRIFTED: Move = Wait("document.querySelector('[data-testid=drift-view]')");
-/// What lies over the window.
+/// Elements that cover the window.
 const OVER: &str = "dialog[open], [data-testid=menu]";
 const READ: &str = "document.querySelector('[data-testid=engram] [data-testid=standing]')";
 
-/// All of them.
+/// All views.
 pub const VIEWS: &[View] = &[
     View {
         name: "feed",
@@ -156,7 +156,7 @@ pub const VIEWS: &[View] = &[
             Wait(ERASE),
             Keys(ENTER),
         ],
-        // It is in the menu where the bar has no room.
+        // Where the bar has no room, it is in the menu.
         mouse: &[
             Keys("m"),
             Wait("document.querySelector('[data-testid=menu-item]:focus')"),
@@ -192,7 +192,7 @@ pub const VIEWS: &[View] = &[
         name: "repositories",
         keys: &[Control('o')],
         mouse: &[Click("[data-testid=repo]")],
-        // A page in a browser has one.
+        // A page in a browser has one repository.
         shown: "document.querySelector('dialog[open] :is([data-testid=repository], [data-testid=one-repository])')",
     },
     View {
@@ -209,7 +209,7 @@ const OLDEST: &str = "document.querySelector('[data-testid=claim]')?.textContent
     && document.querySelector('[data-testid=engram] [data-testid=standing]')";
 
 impl View {
-    /// Comes to this view from a page that was loaded anew.
+    /// Goes to this view from a reloaded page.
     pub fn visit(&self, window: &Window, moves: &[Move]) {
         window.anew();
         window.wait(READ);
@@ -220,13 +220,13 @@ impl View {
     }
 }
 
-/// What is shown where there is no list, or an old one, or a claim that has a past; looks at each.
+/// Visits each state without a list, with an old list, or with a claim that has a past.
 pub fn each_state(mut look: impl FnMut(&Window, &str)) {
     let Stage { window, .. } = &Stage::empty();
     window.find("[data-testid=first-run] .command");
     window.wait(LIVE);
     look(window, "first-run");
-    // Nothing has answered yet.
+    // The server has not answered yet.
     window.tool(
         "Fetch.enable",
         json!({"patterns": [{"urlPattern": "*/api/*"}]}),
@@ -235,7 +235,7 @@ pub fn each_state(mut look: impl FnMut(&Window, &str)) {
     window.find("[data-testid=loading]");
     look(window, "loading");
     window.tool("Fetch.disable", json!({}));
-    // A page without its key.
+    // A page without its token.
     window.script("sessionStorage.clear()", json!([]));
     window.anew();
     window.find("[data-testid=failure]");
@@ -252,7 +252,7 @@ pub fn each_state(mut look: impl FnMut(&Window, &str)) {
     drop(server);
     window.find("[data-testid=disconnected]");
     look(window, "disconnected");
-    // A claim with a past, which others said too.
+    // A claim with a past, which other agents said too.
     let mut shop = Shop::open();
     shop.correct();
     let server = Server::start(&shop, &[]);
@@ -267,7 +267,7 @@ pub fn each_state(mut look: impl FnMut(&Window, &str)) {
 }
 
 impl Window {
-    /// Makes all of them.
+    /// Makes all these moves.
     pub(super) fn make_all(&self, all: &[Move]) {
         all.iter().for_each(|it| self.make(*it));
     }
@@ -285,13 +285,13 @@ impl Window {
     }
 }
 
-/// Comes to each view, by keys alone and by mouse.
+/// Goes to each view, by keys alone and by mouse.
 fn reach_all(window: &Window) {
     for view in VIEWS {
         for (way, moves) in [("keys", view.keys), ("mouse", view.mouse)] {
             println!("{} by {way}", view.name);
             view.visit(window, moves);
-            // What lies over the window goes by one key, and the focus is somewhere.
+            // One key closes whatever covers the window, and the focus is on an element.
             if window.count(OVER) > 0 {
                 window.keys("\u{E00C}");
                 window.wait(&format!("!document.querySelector('{OVER}')"));
@@ -309,7 +309,7 @@ fn every_view_is_reached_in_the_window() {
     reach_all(&window);
 }
 
-/// A browser tells of a dialog's end late: it may be open once more by then.
+/// A browser reports late that a dialog closed, which by then may be open again.
 #[test]
 fn a_dialog_that_is_open_again_stays_open() {
     let Stage { window, .. } = &Stage::open();
@@ -328,7 +328,7 @@ fn a_dialog_that_is_open_again_stays_open() {
 fn every_view_is_reached_by_keys_alone_and_by_mouse() {
     let Stage { window, .. } = &Stage::drifting(Shop::open());
     reach_all(window);
-    // By Tab alone one comes to every part of the frame, and is never caught.
+    // Tab alone reaches every part of the frame, and is never trapped.
     window.anew();
     window.wait(READ);
     let mut seen = Vec::new();
@@ -361,7 +361,7 @@ fn every_view_is_reached_by_keys_alone_and_by_mouse() {
 fn the_menu_of_an_engram_that_the_list_leaves_out_stands_at_its_claim() {
     let Stage { shop, window, .. } = &Stage::open();
     window.wait(READ);
-    // As a link leads to it.
+    // As a link opens it.
     window.follow(&format!("/?kind=policy&id={}", shop.ids[0]));
     window.wait(&read(&shop.ids[0]));
     window.script("document.activeElement.blur()", json!([]));
@@ -379,7 +379,7 @@ fn an_empty_home_leads_to_a_first_engram() {
     let Stage { shop, window, .. } = &mut Stage::empty();
     window.find("[data-testid=first-run]");
     let commands = window.text("[data-testid=first-run] .commands");
-    // As a terminal understands it, for the home that is looked at.
+    // In a form that a terminal accepts, for the home that is shown.
     let wanted = format!("engram --home {} connect claude", shop.home.display());
     assert!(commands.contains(&wanted), "{commands}");
     window.wait("document.querySelector('[data-testid=link]').dataset.state === 'live'");

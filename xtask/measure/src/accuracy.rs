@@ -1,5 +1,5 @@
-//! `cargo xtask accuracy`: spans followed by `engram pointers track`, beside git's own ways of
-//! following lines, and beside generated histories whose truth is known.
+//! `cargo xtask accuracy`: spans followed by `engram pointers track`, compared with git's own ways
+//! of following lines, and with generated histories whose truth is known.
 
 mod generated;
 mod hunks;
@@ -24,7 +24,7 @@ use references::{Fate, FileSpan, GitBlame, LineHistory, Range};
 use table::Table;
 use xtask::shell;
 
-/// Published histories that are followed once more in small commits.
+/// Published histories that are also followed in small commits.
 const BY_HUNKS: &[&str] = &["clap", "libz-sys", "commander", "marked", "click", "attrs"];
 
 #[derive(Args)]
@@ -47,7 +47,7 @@ pub(crate) struct Accuracy {
     /// Another engram binary than the release build
     #[arg(long)]
     binary: Option<PathBuf>,
-    /// Print every span that was answered otherwise
+    /// Print every span whose answer differs from the expected one
     #[arg(long)]
     show: bool,
     /// Where histories are kept between runs
@@ -55,7 +55,7 @@ pub(crate) struct Accuracy {
     cache: Option<PathBuf>,
 }
 
-/// Lines from 1, inclusive.
+/// Lines counted from 1, inclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) path: String,
@@ -103,7 +103,7 @@ impl Accuracy {
                     bench.compare(&format!("{name}, by hunks"), &small, &from, &to)?;
                 }
             }
-            // One of each language is enough to make histories from.
+            // One source per language is enough for generating histories.
             let of = ["semver", "commander", "requests"];
             let wanted = histories
                 .into_iter()
@@ -118,21 +118,21 @@ impl Accuracy {
     }
 }
 
-/// What is measured, and what was found so far.
+/// The settings of a measurement, and its results so far.
 pub(crate) struct Measurement {
     binary: PathBuf,
     spans: usize,
     seed: u64,
     show: bool,
-    /// Where git's ways agree.
+    /// The results for spans on which git's two ways agree.
     table: Table,
-    /// Where the truth is known.
+    /// The results for spans whose truth is known.
     truth: Table,
     speed: Speed,
 }
 
 impl Measurement {
-    /// Follows spans of `from` to `to` and notes where both of git's ways agree.
+    /// Follows spans from `from` to `to`, and records a result where git's two ways agree.
     fn compare(&mut self, name: &str, repo: &Path, from: &str, to: &str) -> Result<()> {
         let range = Range::new(repo, from, to)?;
         let spans = sample(repo, &range.from, self.spans, self.seed)?;
@@ -145,7 +145,8 @@ impl Measurement {
             let ours = fate_of(&answer)?;
             self.check_bytes(repo, &range, span, &ours)?;
             let (mut a, mut b) = (blame.fate(span)?, history.fate(span));
-            // Gone on the way and back again: the file is the same, whatever was between.
+            // The lines may have disappeared on the way and come back: if the file is the same at
+            // both ends, so is the span.
             if files.is_same(span)? {
                 let unchanged = Fate::Intact(FileSpan {
                     path: span.path.clone(),
@@ -189,7 +190,7 @@ impl Measurement {
         );
     }
 
-    /// The rule above all: what is called intact is byte for byte the same.
+    /// Checks the most important rule: an intact span is byte for byte the same.
     fn check_bytes(&mut self, repo: &Path, range: &Range, span: &Span, ours: &Fate) -> Result<()> {
         let Fate::Intact(place) = ours else {
             return Ok(());
@@ -231,7 +232,7 @@ impl Measurement {
     }
 }
 
-/// Which files are the same at both ends.
+/// Tells which files are the same at both ends.
 struct SameFiles<'a> {
     repo: &'a Path,
     range: &'a Range,
@@ -259,7 +260,7 @@ impl<'a> SameFiles<'a> {
     }
 }
 
-/// Our answer in the words of the references.
+/// Converts our answer to the form of the references.
 pub(crate) fn fate_of(answer: &Value) -> Result<Fate> {
     let place = || -> Option<FileSpan> {
         Some(FileSpan {
@@ -276,7 +277,7 @@ pub(crate) fn fate_of(answer: &Value) -> Result<Fate> {
     })
 }
 
-/// How long we take, and blame.
+/// The times that engram and blame take.
 #[derive(Default)]
 struct Speed {
     spans: usize,
@@ -286,7 +287,7 @@ struct Speed {
 }
 
 impl Speed {
-    /// Blames a few of the spans one by one.
+    /// Records our time, and blames a few of the spans one by one.
     fn note(
         &mut self,
         spans: usize,
@@ -325,7 +326,7 @@ impl Speed {
     }
 }
 
-/// Spans of the text files of a commit, by chance: most are short, some long.
+/// Returns random spans of the text files of a commit: most are short, some long.
 fn sample(repo: &Path, commit: &str, count: usize, seed: u64) -> Result<Vec<Span>> {
     const LENGTHS: &[usize] = &[1, 1, 2, 3, 4, 5, 8, 12, 20, 40];
     const LARGEST: usize = 400_000;
@@ -357,7 +358,7 @@ fn sample(repo: &Path, commit: &str, count: usize, seed: u64) -> Result<Vec<Span
         .collect())
 }
 
-/// SplitMix64.
+/// The random number generator SplitMix64.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
@@ -369,13 +370,13 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`, or 0.
+    /// Returns a number below `limit`, or 0.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
 }
 
-/// The bytes of some lines with their terminators.
+/// Returns the bytes of some lines with their terminators.
 fn lines_of(bytes: &[u8], start: usize, end: usize) -> Vec<u8> {
     let lines = bytes.split_inclusive(|it| *it == b'\n');
     let count = end.saturating_sub(start).saturating_add(1);
@@ -394,7 +395,7 @@ fn show(repo: &Path, commit: &str, path: &str) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Git, with names as they are and renames found in any history here.
+/// Git with unquoted names, and with rename detection for a history of any size.
 pub(crate) fn command(repo: &Path) -> Command {
     let mut command = ground::git(repo);
     command

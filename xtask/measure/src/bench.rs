@@ -1,5 +1,6 @@
-//! `cargo xtask bench`: where the time goes, each figure beside a plain baseline of the same run,
-//! since machines differ and are noisy. Drives the release binary as its users do: over MCP.
+//! `cargo xtask bench`: where the time goes. Each figure is shown beside a plain baseline of the
+//! same run, since machines differ and are noisy. It drives the release binary as users do, over
+//! MCP.
 
 mod before;
 mod classes;
@@ -52,10 +53,10 @@ pub(crate) struct Bench {
     /// Measure instead what the gateway between agents costs; the brief over --many engrams (100,000)
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
     gateway: bool,
-    /// Count instead which pairs of claims are called conflicts, with --peer by two peers too
+    /// Count instead which pairs of claims are called conflicts; with --peer, by two peers too
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
     classes: bool,
-    /// Measure instead what requests take on clones that were made to cost much
+    /// Measure instead what requests cost on clones that are built to be expensive
     #[arg(long, conflicts_with_all = ["window", "pointers"])]
     hostile: bool,
     /// Measure instead writes and dereferences beside another build of engram
@@ -67,21 +68,22 @@ pub(crate) struct Bench {
     /// Measure the window instead, with 1,000 engrams and with --many (a million)
     #[arg(long)]
     window: bool,
-    /// Ask a home of so many engrams too, which is filled once and kept
+    /// Also query a home with this many engrams, which is filled once and kept
     #[arg(long)]
     many: Option<u64>,
-    /// Instead of the window's speed, what so many minutes of 50 writes a second leave in its memory
+    /// Measure instead of the window's speed how much memory it holds after this many minutes of 50
+    /// writes a second
     #[arg(long, default_value_t = 0)]
     minutes: u64,
-    /// Where the homes that are kept are
+    /// The folder of the homes that are kept
     #[arg(long)]
     place: Option<PathBuf>,
 }
 
-/// Questions to each party.
+/// The number of questions to each party.
 const ASKED: usize = 400;
 const READ: usize = 200;
-/// What a commit may take of a bare transaction's time, and a query of a bare search's.
+/// Bars: a commit against a bare transaction, and a query against a bare search.
 const COMMIT: Bar = Bar {
     most: 4.0,
     goal: Some(2.5),
@@ -137,7 +139,7 @@ impl Bench {
     }
 }
 
-/// One server from its start to its end, in turn with what it is held against.
+/// One server from start to end, alternating with its baseline.
 struct ServerRun<'a> {
     place: &'a Ground,
     bare: &'a Path,
@@ -175,7 +177,7 @@ impl ServerRun<'_> {
     }
 
     fn write(&self, ours: &mut LineClient, peer: Option<&mut LineClient>) -> Result<()> {
-        // The first write tells how long an answer is; it pays for what is opened once, too.
+        // The first write shows how long an answer is, and pays for everything that is opened once.
         let bytes = ours.call("engram_commit", commit(0))?.bytes;
         let mut bare = Command::new(self.bare);
         bare.arg("store").arg(self.place.room("bare-store")?);
@@ -197,7 +199,7 @@ impl ServerRun<'_> {
 
     fn ask(&self, ours: &mut LineClient, peer: Option<&mut LineClient>) -> Result<()> {
         let engrams = self.engrams;
-        // The first question opens the index, and its answer is what records look like.
+        // The first question opens the index, and its answer shows what records look like.
         let first = ours.call("engram_query", query(&common_topic(0)))?.result;
         let mut bare = self.searcher(&first)?;
         let mut asked = Parties {
@@ -237,7 +239,7 @@ impl ServerRun<'_> {
         bare.finish()
     }
 
-    /// A bare index of all records, each as long as those of an answer.
+    /// Starts a bare index of all records, each as long as those of an answer.
     fn searcher(&self, answer: &Value) -> Result<LineClient> {
         let found = answer["structuredContent"]["engrams"]
             .as_array()
@@ -273,7 +275,7 @@ impl ServerRun<'_> {
     }
 }
 
-/// All that answer the same questions.
+/// All parties that answer the same questions.
 struct Parties<'a> {
     ours: &'a mut LineClient,
     bare: &'a mut LineClient,
@@ -281,7 +283,7 @@ struct Parties<'a> {
 }
 
 impl Parties<'_> {
-    /// Rows of one kind of question, and how often each gave what was wanted.
+    /// Prints the rows of one kind of question, and how often each party gave the wanted answer.
     fn rows(
         &mut self,
         what: &str,
@@ -305,7 +307,7 @@ impl Parties<'_> {
     }
 }
 
-/// Ours beside the baseline, and the peer, where there is one, below.
+/// Prints engram's row beside the baseline, and the peer's row below, if there is one.
 fn rows(what: &str, parties: &[Party<'_>], baseline: &str, bar: Option<Bar>) {
     if let [ours, bare, others @ ..] = parties {
         row(what, &ours.times, (baseline, &bare.times), 0.5, bar);
@@ -315,7 +317,7 @@ fn rows(what: &str, parties: &[Party<'_>], baseline: &str, bar: Option<Bar>) {
     }
 }
 
-/// Eight processes write into one home at once.
+/// Lets eight processes write into one home at once.
 fn eight_writers(binary: &Path, place: &Ground) -> Result<()> {
     const EACH: usize = 250;
     let begun = Instant::now();

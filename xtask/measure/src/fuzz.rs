@@ -1,5 +1,6 @@
-//! `cargo xtask fuzz`: schemathesis against a running server, by its own description, once as the user and once as
-//! an agent. What it finds is a bug of the server or of the description.
+//! `cargo xtask fuzz`: runs schemathesis against a server according to the server's description,
+//! once as the user and once as an agent. Each finding is a bug in the server or in the
+//! description.
 
 use std::{
     fs,
@@ -66,7 +67,7 @@ impl Fuzz {
     }
 }
 
-/// A repository with a home beside it: writes are many here, and no rate stands in their way.
+/// Creates a repository and a home without a rate limit, since there are many writes.
 fn ground() -> Result<Ground> {
     let ground = Ground::new("fuzz", NO_RATE)?;
     fs::write(
@@ -78,7 +79,7 @@ fn ground() -> Result<Ground> {
     Ok(ground)
 }
 
-/// The token of an agent, which has a child.
+/// Opens an agent with a child; returns its token.
 fn family(engram: &dyn Fn() -> Command, name: &str) -> Result<String> {
     let open = |what: &str| {
         let words = format!("agents open {what}");

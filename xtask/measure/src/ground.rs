@@ -1,4 +1,5 @@
-//! Where it is measured: a home and a repository in a folder of their own, removed in the end.
+//! What the measurements run on: a home and a repository in a folder of their own, removed at the
+//! end.
 
 use std::{
     fs,
@@ -14,7 +15,7 @@ use xtask::{
     shell::{command, run},
 };
 
-/// A thousand turns pass in minutes here, and rates are per minute and per hour.
+/// Lifts the limits per minute and per hour, since a thousand turns pass in minutes.
 pub(crate) const NO_RATE: &str = "[limits.rate]\nper_minute = 100000000\nper_hour = 100000000\n";
 
 pub(crate) struct Ground {
@@ -22,7 +23,7 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// An empty home with these limits, and an empty folder for a repository.
+    /// Creates an empty home with these limits, and an empty folder for a repository.
     pub(crate) fn new(name: &str, limits: &str) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("engram-{name}"));
         clear(&folder)?;
@@ -41,14 +42,14 @@ impl Ground {
         self.folder.join("repo")
     }
 
-    /// An empty home beside the first, with the same limits.
+    /// Creates an empty home beside the first, with the same limits.
     pub(crate) fn another_home(&self, name: &str) -> Result<PathBuf> {
         let home = self.room(name)?;
         fs::copy(self.home().join("config.toml"), home.join("config.toml"))?;
         Ok(home)
     }
 
-    /// An empty folder for another program's data.
+    /// Creates an empty folder for another program's data.
     pub(crate) fn room(&self, name: &str) -> Result<PathBuf> {
         let room = self.folder.join(name);
         fs::create_dir_all(&room)?;
@@ -70,14 +71,14 @@ impl Drop for Ground {
     }
 }
 
-/// `engram` on a home and a repository.
+/// Returns `engram` for a home and a repository.
 pub(crate) fn engram(binary: &Path, home: &Path, repo: &Path) -> Command {
     let mut engram = command(binary);
     engram.arg("--home").arg(home).arg("--repo").arg(repo);
     engram
 }
 
-/// `git` in a repository, deaf to the configuration of the machine.
+/// Returns `git` for a repository, without the machine's configuration.
 pub(crate) fn git(repo: &Path) -> Command {
     let mut git = command("git");
     git.args(["-c", "gc.auto=0"])
@@ -91,13 +92,13 @@ pub(crate) fn git(repo: &Path) -> Command {
     git
 }
 
-/// Commits all that is in a repository's folder.
+/// Commits everything in a repository's folder.
 pub(crate) fn commit_all(repo: &Path) -> Result<()> {
     run(git(repo).args(["add", "--force", "."]))?;
     run(git(repo).args(["commit", "--quiet", "--message=files"]))
 }
 
-/// What a program prints for this input.
+/// Returns what a program prints for this input.
 pub(crate) fn piped(command: &mut Command, input: &[u8]) -> Result<String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn()?;

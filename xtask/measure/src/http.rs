@@ -1,4 +1,4 @@
-//! `engram serve` as an orchestrator and its agents call it: HTTP, each by a token.
+//! `engram serve`, called as an orchestrator and its agents call it: over HTTP, each with a token.
 
 use std::{
     io::{BufRead, BufReader},
@@ -10,14 +10,14 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use ureq::{Agent, Body, http::Response};
 
-/// The server ends a connection that says nothing for longer than this, and a bit.
+/// Connections idle for longer are not reused: the server closes them after a slightly longer time.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// A server that ends with this.
+/// A server that ends when this is dropped.
 pub(crate) struct RunningServer {
     server: Child,
     pub(crate) address: String,
-    /// The user's.
+    /// The user's token.
     pub(crate) token: String,
 }
 
@@ -44,7 +44,7 @@ impl RunningServer {
         self.server.id()
     }
 
-    /// A connection by this token.
+    /// Returns a connection that uses this token.
     pub(crate) fn by(&self, token: &str) -> HttpConnection {
         HttpConnection::to(&self.address, token)
     }
@@ -57,15 +57,15 @@ impl Drop for RunningServer {
     }
 }
 
-/// Calls one after the other, over one connection.
+/// Makes calls one after the other, over one connection.
 pub(crate) struct HttpConnection {
     agent: Agent,
     address: String,
-    /// The header that shows the token.
+    /// The header with the token.
     by: String,
 }
 
-/// What came back, and how long it took.
+/// An answer and the time that it took.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: Value,
@@ -73,7 +73,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// What was asked for; a refusal is an error.
+    /// Returns the body of a successful answer; a refusal is an error.
     pub(crate) fn good(self) -> Result<Value> {
         ensure!(
             (200..300).contains(&self.status),

@@ -1,6 +1,6 @@
-//! What measures Engram, run as `cargo xtask bench`, `accuracy`, `fuzz` and `trace`.
+//! Measures Engram; run as `cargo xtask bench`, `accuracy`, `fuzz` and `trace`.
 //!
-//! Each figure stands beside a plain baseline of the same run.
+//! Each figure is shown beside a plain baseline of the same run.
 //!
 //! **Never:** part of the product; nothing that ships depends on it.
 

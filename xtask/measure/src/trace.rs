@@ -1,5 +1,6 @@
-//! `cargo xtask trace`: a parent and eight children work on this repository for a thousand turns, as outside programs:
-//! tools over MCP, messages over HTTP, each agent by its token. What their gateway let through is held to its bounds.
+//! `cargo xtask trace`: a parent and eight children work on this repository for a thousand turns,
+//! as outside programs do: tools over MCP, messages over HTTP, each agent with its token. The
+//! result is checked against the gateway's limits.
 
 mod check;
 mod ground;
@@ -27,7 +28,7 @@ use record::{CallMade, File, TraceRecord, TraceRun, file_of};
 use team::Team;
 use xtask::shell;
 
-/// The trace that is kept.
+/// The trace that is kept in the repository.
 const KEPT: &str = "docs/trace/eight-children.jsonl";
 
 #[derive(Args)]
@@ -46,7 +47,7 @@ pub(crate) struct Trace {
     /// Where to write it
     #[arg(long, default_value = KEPT)]
     out: PathBuf,
-    /// Run nothing: hold the trace that is there to the bounds
+    /// Run nothing; check the existing trace against the limits
     #[arg(long)]
     check: bool,
 }
@@ -95,7 +96,7 @@ impl Trace {
     }
 }
 
-/// The figures of a trace; an error where a bound does not hold.
+/// Prints the figures of a trace; fails if a limit is exceeded.
 fn print(record: &TraceRecord) -> Result<TraceFigures> {
     match check(record) {
         Ok(figures) => {
@@ -106,7 +107,7 @@ fn print(record: &TraceRecord) -> Result<TraceFigures> {
     }
 }
 
-/// The files behind the pointers of messages, and those that were read.
+/// Returns the files behind the pointers of messages, and those that were read.
 fn pointed_at(record: &TraceRecord) -> BTreeSet<usize> {
     let calls = record.turns.iter().flat_map(|it| &it.calls);
     let pointers = calls.flat_map(|it| match it {
@@ -117,7 +118,7 @@ fn pointed_at(record: &TraceRecord) -> BTreeSet<usize> {
     pointers.map(file_of).collect()
 }
 
-/// What was seen outside is what the product says of itself.
+/// Checks that the figures counted from outside match the product's own.
 fn agree(figures: &TraceFigures, said: &Value) -> Result<()> {
     let is_same = said["tokens"] == figures.inline
         && said["full_tokens"] == figures.full

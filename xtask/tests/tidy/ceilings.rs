@@ -1,11 +1,11 @@
-//! Ceilings of the figures in `shape`, which only fall (docs/shape.md).
+//! The ceilings of the figures in `shape`, which may only fall (docs/shape.md).
 
 use crate::{
     shape::{Figure, measure},
     workspace::{none, root},
 };
 
-/// Each figure by name, with its ceiling. Lower a ceiling when its figure has fallen.
+/// Each figure with its ceiling. Lower a ceiling when its figure has fallen.
 const CEILINGS: &[(&str, usize)] = &[
     ("methods of the engine's Context", 60),
     ("methods of the front end's App", 60),

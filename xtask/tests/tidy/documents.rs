@@ -1,4 +1,4 @@
-//! The documents are checked too: the map names every crate and only tests that exist, links lead somewhere.
+//! Checks the documents: the map names every crate and only tests that exist, and no link is dead.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn the_map_names_every_crate_and_its_guards() {
     none("docs/ARCHITECTURE.md differs from the code", wrong);
 }
 
-/// The names in backquotes of each `Guarded by ...` sentence.
+/// Returns the names in backquotes of each `Guarded by ...` sentence.
 fn guards(map: &str) -> BTreeSet<&str> {
     let sentences = map
         .split("Guarded by ")
@@ -74,7 +74,7 @@ fn links_lead_somewhere() {
     none("links to what is not there", dead);
 }
 
-/// What stands in backquotes, across the documents.
+/// Returns what is in backquotes, across the documents.
 fn quoted(documents: &[Source]) -> impl Iterator<Item = (&str, &str)> {
     documents.iter().flat_map(|document| {
         let spans = document.text.split('`').skip(1).step_by(2);
@@ -95,7 +95,7 @@ fn paths_in_documents_exist() {
         "xtask/",
     ];
     let paths = quoted(&documents).filter(|it| ours.iter().any(|folder| it.1.starts_with(folder)));
-    // What a build makes is not there in a fresh clone.
+    // The results of a build are not in a fresh clone.
     let gone = paths.filter(|it| it.1 != "ui/dist" && !root().join(it.1).exists());
     none(
         "paths that lead nowhere",
@@ -103,7 +103,7 @@ fn paths_in_documents_exist() {
     );
 }
 
-/// How a heading is addressed: lower case, spaces as hyphens, without punctuation.
+/// Returns the anchor of a heading: lower case, hyphens for spaces, no punctuation.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter_map(|c| match c {
         ' ' => Some('-'),
@@ -116,7 +116,7 @@ fn anchor(heading: &str) -> String {
 #[test]
 fn citations_lead_somewhere() {
     const CITED: &str = concat!("docs/", "design.md#");
-    /// Papers that are in no clone.
+    /// Documents that are in no clone.
     const ELSEWHERE: [&str; 4] = [
         concat!("DES", "IGN"),
         concat!("seed", " 00"),
@@ -169,7 +169,7 @@ fn verbs_in_documents_exist() {
     let mut unknown = Vec::new();
     for document in &documents {
         let parts: Vec<&str> = document.text.split("engram ").collect();
-        // A command stands at the beginning of a quoted span, of a line, or after a prompt.
+        // A command is at the beginning of a quoted span, of a line, or after a prompt.
         let typed = parts.windows(2).filter(|it| {
             ["`", "\n", "$ "]
                 .iter()

@@ -1,10 +1,10 @@
-//! Who may use whom (docs/design.md#crates; the map is docs/ARCHITECTURE.md).
+//! Which crate may use which (docs/design.md#crates; docs/ARCHITECTURE.md has the map).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::workspace::{closure, files, members, none, read, root, uses};
 
-/// The only edges between members.
+/// The only allowed edges between members.
 const EDGES: &[(&str, &[&str])] = &[
     ("engram-model", &[]),
     ("engram-gateway", &["engram-model"]),
@@ -40,16 +40,16 @@ const EDGES: &[(&str, &[&str])] = &[
         &["engram-model", "engram-engine", "engram-connect"],
     ),
     ("engram-ui", &["engram-model"]),
-    // For tests alone: no crate may use it, and it knows none.
+    // For tests alone: no crate may use it, and it uses none.
     ("engram-kit", &[]),
     ("xtask", &["engram-model"]),
     ("engram-measure", &["xtask"]),
 ];
 
-/// The modules of the server, lowest first: each uses only those before it. HTTP offers MCP at an address of its own.
+/// The modules of the server, lowest first: each uses only those before it. HTTP serves MCP too.
 const SERVER: &[&str] = &["turns", "asker", "way", "mcp", "http"];
 
-/// The same of the engine. What a crate itself is (`lib.rs`) knows all of its modules.
+/// The modules of the engine, likewise. `lib.rs` may use all of them.
 const ENGINE: &[&str] = &[
     "world",
     "home",
@@ -93,7 +93,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("wasm-bindgen-cli-support", &["xtask"]),
 ];
 
-/// What must not even arrive through others: (member, libraries, why).
+/// Libraries that must not arrive through others either: (member, libraries, why).
 const NEVER: &[(&str, &[&str], &str)] = &[
     (
         "engram-model",
@@ -186,7 +186,7 @@ fn libraries_have_one_owner() {
 
 #[test]
 fn the_server_takes_nothing_but_a_count_from_the_gateway() {
-    // What a reply costs its reader is counted on the reply as sent, which only the server has.
+    // A reply's cost is counted on the reply as sent, which only the server has.
     let sources = files(&["crates/server/src"], &[".rs"]);
     let taken = sources.iter().flat_map(|source| {
         let names = source.text.split("engram_gateway").skip(1);
@@ -275,7 +275,8 @@ fn shared_versions_are_used() {
 
 #[test]
 fn the_number_of_packages_only_falls() {
-    // Lower it when it falls; raise it only for something that is worth it, and say so in the changelog.
+    // Lower a ceiling when the number falls; raise it only for good reason, and say so in the
+    // changelog.
     for (lock, ceiling) in [("Cargo.lock", PACKAGES), ("ui/Cargo.lock", UI_PACKAGES)] {
         let count = read(lock).matches("\n[[package]]").count();
         assert!(
@@ -289,11 +290,11 @@ fn the_number_of_packages_only_falls() {
     }
 }
 
-// 590, what tests share, the three that compare names as they look, and what measures.
+// 590, those that tests share, three for comparing names that look alike, and those for measuring.
 const PACKAGES: usize = 599;
 const UI_PACKAGES: usize = 190;
 
-/// The modules of its own crate that a source names, by `crate::` paths and lists of them.
+/// Returns the modules of its own crate that a source names, in `crate::` paths and lists of them.
 fn modules_named(text: &str) -> BTreeSet<&str> {
     fn word(text: &str) -> &str {
         let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
@@ -363,7 +364,7 @@ fn modules_are_read_from_lists_and_paths() {
     assert_eq!(named, ["Engine", "claims", "context", "home"]);
 }
 
-/// Files that lead to a view, and so may name it. The feed is what every part of the window falls back to.
+/// The files that lead to a view, and so may name it. Every part of the window may name the feed.
 const LEADS: &[(&str, &[&str])] = &[
     ("agents", &["mod.rs"]),
     (
@@ -375,7 +376,8 @@ const LEADS: &[(&str, &[&str])] = &[
     ("requests", &["views/agents/detail.rs"]),
 ];
 
-/// A view is its folder, and at most three lines beside it: its module, its place in the rail and what it keeps.
+/// A view has a folder, and at most three lines in `views/mod.rs`: its module, its place in the
+/// rail and its state.
 #[test]
 fn a_view_is_a_folder() {
     const VIEWS: &str = "ui/src/app/views/";
@@ -414,7 +416,7 @@ fn a_view_is_a_folder() {
     none("names a view outside its folder", found);
 }
 
-/// Whether a line names a module: not the words of the same name, which are beside what the window says.
+/// Whether a line names a module. Words of the same name in `say::` do not count.
 fn names(line: &str, module: &str) -> bool {
     let starts = line.match_indices(module).map(|(at, _)| line.split_at(at));
     let mut starts = starts.map(|(before, rest)| (before, &rest[module.len()..]));

@@ -1,4 +1,4 @@
-//! Every library may be shipped under a licence that we accept.
+//! Checks that the licence of every library is one that we accept.
 
 use crate::workspace::{WORKSPACES, none};
 
@@ -14,7 +14,7 @@ const ACCEPTED: &[&str] = &[
     "ISC",
     "MIT",
     "MIT-0",
-    // By file: its own files stay open, ours are not touched.
+    // Applies by file: the library's own files stay open, and ours are unaffected.
     "MPL-2.0",
     "Unicode-3.0",
     "Unlicense",
@@ -36,8 +36,8 @@ fn every_licence_is_accepted() {
     none("licences that nobody has looked at", refused.collect());
 }
 
-/// Whether an SPDX expression can be met with accepted licences. `AND` binds tighter than `OR`;
-/// an old `/` means `OR`.
+/// Whether accepted licences satisfy an SPDX expression. `AND` binds tighter than `OR`; an old `/`
+/// means `OR`.
 fn accepts(expression: &str) -> bool {
     let spaced = expression
         .replace('(', " ( ")

@@ -1,13 +1,14 @@
-//! Guards what the documents promise: the edges between crates, the sources, licences, the map.
+//! Checks what the documents promise about the edges between crates, the sources, licences and the
+//! map.
 //!
-//! Reads manifests and text only, so it needs no webview and never builds anything.
+//! It only reads manifests and text, so it needs no webview and builds nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod ceilings;
 mod documents;
 mod edges;
 mod licences;
-// The sizes are only printed, by `xtask/examples/shape.rs`.
+// Only `xtask/examples/shape.rs` uses the sizes.
 #[allow(dead_code)]
 mod shape;
 mod sources;

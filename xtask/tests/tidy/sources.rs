@@ -1,10 +1,11 @@
-//! What the sources promise: small files, plain names, no unfinished work, no I/O in pure crates.
+//! Checks the rules for sources: small files, plain names, no unfinished work, no I/O in pure
+//! crates.
 
 use crate::workspace::{Source, files, members, none, read};
 
 const OURS: &[&str] = &["crates", "src-tauri", "tests", "ui/src", "xtask"];
 
-/// Crates that decide and touch nothing outside them.
+/// Crates that only decide and do no I/O.
 const PURE: &[&str] = &[
     "crates/model/src",
     "crates/gateway/src",
@@ -21,17 +22,17 @@ const OUTSIDE: &[&str] = &[
     "std::time::Instant",
 ];
 
-/// Where another program may be started; everywhere else is the engine's own work.
+/// Where other programs may be started; everywhere else the engine does its own work.
 const STARTS_PROGRAMS: &[&str] = &[
     "crates/cli/src/run.rs",
     "src-tauri/src/editor.rs",
-    // itself, with another environment
+    // starts itself with another environment
     "src-tauri/src/graphics.rs",
     "xtask/",
 ];
 
-/// What writes a table: operations that are recorded and replayed, the words beside the journal, the
-/// tables of followers; and a home that is made, migrated or filled anew.
+/// The files that write tables: operations that are recorded and replayed, text stored beside the
+/// journal, followers' tables, and homes that are created, migrated or rebuilt.
 const WRITES_TABLES: &[&str] = &[
     "apply.rs",
     "beside.rs",
@@ -67,7 +68,8 @@ fn tables_are_written_in_few_places() {
     );
 }
 
-/// Features are functions that take a context: what has methods of everything is open to everything.
+/// Features are functions that take a context. Methods on it would make everything available
+/// everywhere.
 #[test]
 fn a_context_has_methods_in_its_own_file_alone() {
     let mut found = Vec::new();
@@ -160,7 +162,7 @@ fn pure_crates_touch_nothing() {
 
 #[test]
 fn pointers_never_writes() {
-    // libgit2, std and rustix offer these; a resolver needs none of them.
+    // libgit2, std and rustix offer these functions; a resolver needs none of them.
     let writes = [
         "fs::write",
         "File::create",
@@ -190,7 +192,7 @@ fn pointers_never_writes() {
         ".treebuilder",
         ".set_str(",
     ];
-    // The one file that keeps pinned commits, and writes to memory.
+    // This file alone keeps pinned commits, and writes to memory.
     let mut sources = files(&["crates/pointers/src"], &[".rs"]);
     sources.retain(|it| !it.path.ends_with("keep.rs"));
     none(
@@ -227,7 +229,7 @@ fn every_crate_says_what_it_never_does() {
                 member.name
             ));
         }
-        // Libraries and binaries; a package with several opens each.
+        // Libraries and binaries. In a package with several, each needs its own opening.
         for target in member.targets.iter().filter(|it| {
             it.is_lib() || it.is_bin() || it.is_kind(cargo_metadata::TargetKind::CDyLib)
         }) {
@@ -308,7 +310,7 @@ fn cargo_builds_where_the_user_says() {
     );
 }
 
-/// Where any of these stand, as `path:line: what`.
+/// Returns where any of these occur, as `path:line: what`.
 fn occurrences<'a>(
     sources: &'a [Source],
     what: &[&str],

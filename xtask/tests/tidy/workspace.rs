@@ -1,4 +1,4 @@
-//! What the tests read: the manifests as cargo reads them, and the files of this checkout.
+//! What the tests read: the manifests as cargo resolves them, and the files of this checkout.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,11 +10,11 @@ use std::{
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
-/// The front end is a workspace of its own, for another platform.
+/// The front end is a separate workspace, for another platform.
 const UI: &str = "ui/Cargo.toml";
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// The product's workspace, and that of the front end, with everything they resolve to here.
+/// The metadata of the product's workspace and of the front end's, with all resolved dependencies.
 pub static WORKSPACES: LazyLock<[Metadata; 2]> =
     LazyLock::new(|| [metadata("Cargo.toml", &host()), metadata(UI, WASM)]);
 
@@ -35,7 +35,7 @@ fn host() -> String {
 }
 
 fn metadata(manifest: &str, platform: &str) -> Metadata {
-    // Packages for other platforms are not fetched by a build, and a test asks no network.
+    // A build does not fetch packages for other platforms, and a test uses no network.
     let options = ["--offline", "--locked", "--filter-platform", platform];
     MetadataCommand::new()
         .manifest_path(root().join(manifest))
@@ -46,12 +46,12 @@ fn metadata(manifest: &str, platform: &str) -> Metadata {
         })
 }
 
-/// Every member of both workspaces.
+/// Returns every member of both workspaces.
 pub fn members() -> impl Iterator<Item = &'static Package> {
     WORKSPACES.iter().flat_map(|it| it.workspace_packages())
 }
 
-/// What a member uses, apart from its tests.
+/// Returns what a member depends on, apart from its tests.
 pub fn uses(package: &Package) -> BTreeSet<&str> {
     let shipped = package
         .dependencies
@@ -60,7 +60,7 @@ pub fn uses(package: &Package) -> BTreeSet<&str> {
     shipped.map(|it| it.name.as_str()).collect()
 }
 
-/// Everything that ends up in a member, through however many others; its tests and build scripts do not.
+/// Returns everything linked into a member, directly or not, without its tests and build scripts.
 pub fn closure(member: &str) -> BTreeSet<&'static str> {
     let within = WORKSPACES
         .iter()
@@ -101,15 +101,16 @@ pub fn closure(member: &str) -> BTreeSet<&'static str> {
     seen.into_iter().map(|id| names[id]).collect()
 }
 
-/// One of our text files.
+/// One text file of the checkout.
 pub struct Source {
-    /// Relative to the root, with `/`.
+    /// The path relative to the root, with `/`.
     pub path: String,
     pub text: String,
 }
 
 impl Source {
-    /// What ships: without tests, what they share, and the module of tests that closes a file.
+    /// The part that ships: without tests, shared test code, and the test module at the end of a
+    /// file.
     pub fn product(&self) -> &str {
         if self.path.contains("/tests/")
             || self.path.starts_with("crates/kit/")
@@ -121,7 +122,7 @@ impl Source {
         self.text.split("\n#[cfg(test)]").next().unwrap_or_default()
     }
 
-    /// Its lines, counted from 1.
+    /// The lines, counted from 1.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text
             .lines()
@@ -130,12 +131,13 @@ impl Source {
     }
 }
 
-/// The files below these folders that end so, and that git would keep.
+/// Returns the files below these folders that have one of these endings and that git does not
+/// ignore.
 pub fn files(folders: &[&str], endings: &[&str]) -> Vec<Source> {
     files_of(root(), folders, endings)
 }
 
-/// The same of any checkout.
+/// Returns the same for any checkout.
 pub fn files_of(root: &Path, folders: &[&str], endings: &[&str]) -> Vec<Source> {
     let mut found = Vec::new();
     for folder in folders {
@@ -170,7 +172,7 @@ fn walk(root: &Path, path: &Path, endings: &[&str], found: &mut Vec<Source>) {
     }
 }
 
-/// Fails with every finding at once.
+/// Fails if there are findings, and lists all of them.
 pub fn none(what: &str, found: Vec<String>) {
     assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
 }

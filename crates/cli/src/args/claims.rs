@@ -1,4 +1,4 @@
-//! Arguments about claims, what they rest on, and what happened to them.
+//! Arguments about claims, their evidence and their history.
 
 use clap::Args;
 use engram_model::{Durability, FactType, Kind, MemoryOp, Scope};

@@ -1,4 +1,4 @@
-//! Arguments about evidence as the code changes.
+//! Arguments about evidence that changes with the code.
 
 use clap::Subcommand;
 

@@ -45,7 +45,8 @@ pub(crate) struct ServeArgs {
     pub(crate) ui: Option<PathBuf>,
 }
 
-/// A name may lead to several addresses, or to another one tomorrow: only a number says who can connect.
+/// Parses an address. A name is refused, since it may resolve to several addresses, or to another
+/// one tomorrow: only a number determines who can connect.
 fn address(text: &str) -> Result<SocketAddr, Refusal> {
     text.parse().map_err(|_| {
         let port = text.rsplit_once(':').map_or("4000", |(_, port)| port);

@@ -1,10 +1,10 @@
-//! Batches: every line answered, in order, whatever it holds.
+//! Batches: each line is answered, in order, whatever it holds.
 
 use serde_json::{Value, json};
 
 use crate::fixture::{POINTER, Place};
 
-/// `id` for a line that was stored, else its error's id and code.
+/// Returns `id` for a line that was stored, otherwise the id and code of its error.
 fn outcome(line: &Value) -> String {
     match line.get("error") {
         None => {
@@ -84,7 +84,7 @@ fn empty_lines_are_passed_over_and_counted() {
     assert!(place.feed(&["put", "--jsonl", "-"], b"").lines().is_empty());
 }
 
-/// A folder opens like a file and then cannot be read: the batch did not run.
+/// A folder opens like a file but cannot be read, so no line of the batch runs.
 #[test]
 fn input_that_cannot_be_read_ends_the_batch() {
     let place = Place::new();
@@ -103,7 +103,7 @@ fn input_that_cannot_be_read_ends_the_batch() {
     }
 }
 
-/// Without a repository each line is refused for itself.
+/// Without a repository, each line gets its own refusal.
 #[test]
 fn a_batch_runs_without_a_repository() {
     let place = Place::bare();

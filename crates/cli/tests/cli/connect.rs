@@ -1,4 +1,4 @@
-//! Connecting agents: what is there stays, what is written can be taken back to the byte.
+//! Connecting agents: existing text stays, and undo restores a file byte for byte.
 
 use std::{fs, path::PathBuf};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::Place;
 
-/// A client with its configuration file.
+/// Returns each client with its configuration file.
 fn clients(place: &Place) -> [(&'static str, PathBuf); 2] {
     [
         ("claude", place.repo().join(".mcp.json")),
@@ -21,7 +21,7 @@ fn read(path: &PathBuf) -> Option<String> {
 const CLAUDE: &str = "{\n  // my servers\n  \"mcpServers\": {\n    \"zeta\": { \"command\": \"zeta\" }, /* last */\n    \"alpha\": { \"command\": \"alpha\", \"args\": [ ] }\n  },\n  \"other\":   [1,2]\n}\n";
 const CODEX: &str = "# mine\nmodel = \"o\"   # keep\n\n[mcp_servers.zeta]\ncommand = 'zeta' # z\n\n[tui]\nb = 1\na = 2\n# the end\n";
 
-/// What each client may have had before.
+/// Contents that each client's file may have had before.
 fn befores(client: &str) -> Vec<Option<&'static str>> {
     match client {
         "claude" => vec![
@@ -119,7 +119,7 @@ fn check_entry(client: &str, text: &str, place: &Place) {
     }
 }
 
-/// Every line that was there is there, in its order. A comma may have been added.
+/// Checks that every line of `before` is still there, in its order. A comma may have been added.
 #[track_caller]
 fn keeps(before: &str, after: &str) {
     let mut lines = after.lines();
@@ -182,7 +182,8 @@ fn a_file_that_we_made_and_the_user_extended_stays() {
     }
 }
 
-/// A second home replaces the first one's entry; undo then takes engram out, not one step back.
+/// A second home replaces the entry of the first; undo then removes engram instead of going back
+/// one step.
 #[test]
 fn connecting_twice_is_undone_at_once() {
     let place = Place::new();
@@ -190,7 +191,7 @@ fn connecting_twice_is_undone_at_once() {
         place.json(&["connect", client, "--yes"]);
         let other = place.path("other home");
         let other = other.to_str().unwrap();
-        // The record lies in the home that wrote last.
+        // The record is in the home that wrote last.
         fs::create_dir_all(other).unwrap();
         for args in [
             vec!["connect", client, "--yes"],
@@ -213,7 +214,7 @@ fn connecting_twice_is_undone_at_once() {
             read(&path)
         );
     }
-    // In one home, after the program moved: the same.
+    // In one home, after the program moved, the result is the same.
     let moved = place.path("moved");
     fs::create_dir(&moved).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_engram"), moved.join("engram")).unwrap();

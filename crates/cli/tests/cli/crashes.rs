@@ -1,5 +1,5 @@
-//! Killed while writing, again and again: what was acknowledged is there, and the index answers
-//! the same once it is rebuilt. `ENGRAM_KILLS` sets how often.
+//! Kills writers again and again. Everything acknowledged is still there, and a rebuilt index
+//! answers the same. `ENGRAM_KILLS` sets the number of kills.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -14,7 +14,8 @@ use crate::{
     grants::family,
 };
 
-/// Writes lines until so many were answered, then kills; the ids that were answered.
+/// Writes lines until `answers` of them were answered, then kills the process; returns the answered
+/// ids.
 fn write_and_kill(place: &Place, round: usize, answers: usize, lines: usize) -> Vec<String> {
     let mut child = place
         .command()
@@ -35,7 +36,7 @@ fn write_and_kill(place: &Place, round: usize, answers: usize, lines: usize) -> 
     let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut ids = Vec::new();
     let mut read = |line: std::io::Result<String>| {
-        // The last line may be cut by the kill: nobody was told.
+        // The kill may cut the last line: it acknowledges nothing.
         let Ok(answer) = serde_json::from_str::<Value>(&line.unwrap_or_default()) else {
             return;
         };
@@ -47,13 +48,13 @@ fn write_and_kill(place: &Place, round: usize, answers: usize, lines: usize) -> 
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // What it had said before it died counts too.
+    // Answers written before the kill count too.
     out.for_each(read);
     writer.join().unwrap();
     ids
 }
 
-/// The ids that the home holds, newest first.
+/// Returns the ids in the home, newest first.
 fn held(place: &Place) -> Vec<String> {
     let mut ids = Vec::new();
     let mut before = u64::MAX >> 1;
@@ -82,7 +83,7 @@ fn killed_while_writing() {
     let place = Place::new();
     let mut acknowledged = Vec::new();
     for round in 0..kills {
-        // Every fifth is killed after the batch, while the index reads it.
+        // Every fifth process is killed after its batch, while the index reads the new entries.
         let (answers, lines) = match round % 5 {
             4 => (300, 300),
             _ => (1 + (round * 7919) % 40, 400),
@@ -112,11 +113,11 @@ fn killed_while_writing() {
     assert_eq!(ask(), before);
 }
 
-/// What one process says before it dies: whole, or nobody was told.
+/// Returns what a process printed before it was killed: a whole answer, or none.
 fn killed_after(mut child: Child, wait: Duration) -> Option<Value> {
     #[expect(
         clippy::disallowed_methods,
-        reason = "killed at any moment, not after a wait"
+        reason = "the kill comes at any moment, after no event"
     )]
     std::thread::sleep(wait);
     child.kill().unwrap();
@@ -126,8 +127,8 @@ fn killed_after(mut child: Child, wait: Duration) -> Option<Value> {
     Some(said)
 }
 
-/// Children report, their parent grants and orders, the user judges, in processes that are killed at any moment:
-/// what was acknowledged is there.
+/// Children report, their parent grants and gives orders, and the user judges, in processes that
+/// are killed at any moment. Everything acknowledged is still there.
 #[test]
 fn killed_while_agents_talk() {
     let kills = times();
@@ -140,7 +141,7 @@ fn killed_while_agents_talk() {
         let about = disputed(&place, round);
         let running: Vec<Child> = ACTS.iter().map(|act| act(&place, round, &about)).collect();
         for (at, child) in running.into_iter().enumerate() {
-            // As long as a command takes while others run, and shorter.
+            // Up to the time that a command takes while others run.
             let wait = Duration::from_millis(((round * 7919 + at * 104_729) % 240) as u64);
             if let Some(said) = killed_after(child, wait) {
                 kept.take(at, &about, &said);
@@ -165,7 +166,7 @@ fn killed_while_agents_talk() {
     );
 }
 
-/// A conflict about something that only this round is about.
+/// Stores a conflict on a topic of this round alone.
 fn disputed(place: &Place, round: usize) -> String {
     let topic = format!("wallet/{round}");
     let put = |minutes: u32| {
@@ -192,7 +193,7 @@ fn disputed(place: &Place, round: usize) -> String {
 
 type Act = fn(&Place, usize, &str) -> Child;
 
-/// What is done in each round, at once.
+/// The actions of each round, which run at the same time.
 const ACTS: [Act; 4] = [
     |place, round, _| {
         let claim = json!({"claim": format!("Port {round} is open."), "pointers": [POINTER],
@@ -233,12 +234,12 @@ const ACTS: [Act; 4] = [
     },
 ];
 
-/// The command, with this to read.
+/// Starts the command with this input.
 fn fed(place: &Place, args: &[&str], input: &Value) -> Child {
     let mut command = place.command();
     command.arg("--json").args(args).stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // It may be dead already.
+    // The process may already be dead.
     let _ = child
         .stdin
         .take()
@@ -247,7 +248,7 @@ fn fed(place: &Place, args: &[&str], input: &Value) -> Child {
     child
 }
 
-/// What was acknowledged.
+/// The ids that were acknowledged.
 #[derive(Debug, Default)]
 struct AcknowledgedIds {
     acknowledged: usize,
@@ -274,7 +275,7 @@ impl AcknowledgedIds {
         }
     }
 
-    /// Looks everything up.
+    /// Checks that everything acknowledged is still there.
     fn look(&self, place: &Place) {
         for claim in &self.claims {
             assert_eq!(place.json(&["get", claim])["id"], claim.as_str());

@@ -1,4 +1,5 @@
-//! The acceptance criteria (docs/design.md#acceptance-criteria) as a person or an agent with a shell types them.
+//! The acceptance criteria (docs/design.md#acceptance-criteria), as a person or an agent with a
+//! shell types them.
 
 use engram_kit::criteria::{Answer, Bus, Surface};
 use serde_json::Value;
@@ -75,7 +76,7 @@ impl Surface for CommandSurface {
     fn wait(&mut self, seconds: u64) {
         #[allow(
             clippy::disallowed_methods,
-            reason = "what ends by the clock ends without an event"
+            reason = "an expiry by the clock sends no event"
         )]
         std::thread::sleep(std::time::Duration::from_secs(seconds));
     }

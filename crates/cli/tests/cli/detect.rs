@@ -1,4 +1,4 @@
-//! `engram detect`: pairs of claims, each answered in order; nothing is opened or stored.
+//! `engram detect`: pairs of claims, each answered in order. It opens and stores nothing.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn pair(id: Value, [a, b]: [&str; 2], topic: &str) -> Value {
     json!({ "id": id, "a": a, "b": b, "topic_a": topic, "topic_b": topic })
 }
 
-/// What a line was answered, in a few words.
+/// Summarizes the answer to a line.
 fn outcome(line: &Value) -> String {
     if let Some(error) = line.get("error") {
         assert_eq!(keys(line), ["error", "id"]);
@@ -92,7 +92,7 @@ fn every_pair_is_answered_in_order() {
             "12 SCHEMA_INVALID",
         ),
         (b"{\"a\":\"\xff\",\"b\":\"b\"}".into(), "13 SCHEMA_INVALID"),
-        // What else a line says, such as what is expected of it, is not looked at.
+        // Other fields of a line, such as the expected result, are ignored.
         (
             json!({"id": 14, "a": CONFLICT[0], "b": CONFLICT[1], "topic_a": null, "label": 1})
                 .to_string()
@@ -120,7 +120,7 @@ fn every_pair_is_answered_in_order() {
     ];
     let input = lines.iter().map(|it| it.0.as_slice()).collect::<Vec<_>>();
     let file = place.write("pairs.jsonl", input.join(&b'\n'));
-    // The folder is no repository, and the home cannot be made.
+    // The folder is no repository, and the home cannot be created.
     let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.path("elsewhere"));
     command.args(["--home", "/dev/null/home", "--json", "detect", "--pairs"]);
     let ran = ran(command.arg(&file).output().unwrap());
@@ -152,8 +152,8 @@ fn a_file_that_is_not_there_is_one_error() {
     assert!(!place.home().exists());
 }
 
-/// The pairs that the rules were made with, as `developed.txt` says how they are written: whoever drives
-/// the command sees what the rules see.
+/// The command gives the same answers as the rules for the pairs that the rules were developed with
+/// (`developed.txt` describes their format).
 #[test]
 fn the_rules_answer_through_the_command() {
     let path = concat!(

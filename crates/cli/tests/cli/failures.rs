@@ -1,5 +1,5 @@
-//! What lies under Engram fails: each failure says so, loses nothing acknowledged, and passes when
-//! its cause is gone.
+//! The system below Engram fails. Each failure is reported, loses nothing acknowledged, and ends
+//! with its cause.
 
 use std::{
     fs,
@@ -56,18 +56,19 @@ fn a_database_that_is_none_is_refused_and_left_alone() {
         assert_eq!(
             fs::read(database(&place)).unwrap(),
             bytes,
-            "{code}: not a byte was changed"
+            "{code}: no byte changed"
         );
     }
     fs::write(database(&place), &sound).unwrap();
     assert_eq!(
         place.json(&["get", &id])["id"],
         id.as_str(),
-        "brought back, it is read again"
+        "once restored, the home can be read again"
     );
 }
 
-/// A page somewhere in the middle is overwritten: an answer or an error, never a crash.
+/// Overwrites a page in the middle of the database: every command answers or fails, and none
+/// crashes.
 #[test]
 fn damaged_pages_never_crash() {
     let place = Place::new();
@@ -118,7 +119,7 @@ fn damaged_pages_never_crash() {
     assert_eq!(place.json(&["doctor"])["ok"], true);
 }
 
-/// Everything acknowledged in a batch, and the codes of what was not.
+/// Stores a batch; returns the ids of the lines acknowledged and the codes of the others.
 fn batch(place: &Place, from: usize, count: usize) -> (Vec<String>, Vec<String>) {
     let lines: String = (from..from + count)
         .map(|at| json!({"claim": format!("Setting_{at} {}", "is long ".repeat(55)), "pointers": [POINTER]}).to_string() + "\n")
@@ -168,7 +169,7 @@ fn a_full_disk_loses_nothing() {
             "{:?}",
             codes[0]
         );
-        // Not a byte is left: whoever asks is answered or told why not.
+        // The disk is full: each command answers or says why it cannot.
         fill(&home.join("filler"));
         let known = ids[3].clone();
         for args in [
@@ -180,7 +181,7 @@ fn a_full_disk_loses_nothing() {
         ] {
             let ran = place.run(&[args, &["--json"]].concat());
             match ran.code {
-                // The log is written over where it can be; what was acknowledged is kept.
+                // SQLite may reuse space in its log; what was acknowledged is kept.
                 Some(0) if args[0] == "put" => {
                     ids.push(ran.json()["id"].as_str().unwrap().to_owned());
                 }
@@ -197,7 +198,7 @@ fn a_full_disk_loses_nothing() {
         assert_eq!(
             (stored.len(), refused.len()),
             (5, 0),
-            "room again, and it is used"
+            "with room again, writes succeed"
         );
         for id in ids.iter().chain(&stored) {
             assert_eq!(place.json(&["get", id])["id"], id.as_str());
@@ -256,7 +257,7 @@ fn a_home_that_cannot_be_written_is_read() {
     });
 }
 
-/// A window on a read-only home says so, and follows it once it is writable.
+/// The feed of a read-only home follows it once it is writable.
 #[test]
 fn a_home_that_can_be_written_again_is_followed() {
     with_mounts(
@@ -290,15 +291,17 @@ fn a_home_that_can_be_written_again_is_followed() {
             let (tell, told) = channel();
             let subscription = engine.subscribe(0, move |it| tell.send(it.len()).unwrap_or(()));
             let _subscription = subscription.unwrap();
-            told.recv_timeout(LONG).expect("what was there");
+            told.recv_timeout(LONG).expect("the existing entries");
             place.put("Retries use no jitter at all.");
-            told.recv_timeout(LONG).expect("what came from another");
+            told.recv_timeout(LONG)
+                .expect("the entry of another process");
             engine.ask(&Caller::User, ask::Forget(id)).unwrap();
         },
     );
 }
 
-/// `doctor` on a home that was moved away creates no new one, which would look sound.
+/// `doctor` does not create a home in place of one that was moved away, since an empty home would
+/// look sound.
 #[test]
 fn a_home_that_is_not_there_is_not_made_by_a_checkup() {
     let place = Place::new();
@@ -310,7 +313,7 @@ fn a_home_that_is_not_there_is_not_made_by_a_checkup() {
     assert!(!home.exists());
 }
 
-/// A failure names the file and the command for this home.
+/// A failure names the file, and the command for this home.
 #[test]
 fn a_damaged_home_is_named_in_what_to_do() {
     let place = Place::new();
@@ -335,7 +338,7 @@ fn a_damaged_home_is_named_in_what_to_do() {
     }
 }
 
-/// What a killed writer left in the log is acknowledged: it is shown, or the home is not read.
+/// The log of a killed writer holds acknowledged data: the read-only home shows it or is refused.
 #[test]
 fn a_read_only_home_with_a_log_shows_all_or_nothing() {
     with_mounts(
@@ -362,7 +365,7 @@ fn a_read_only_home_with_a_log_shows_all_or_nothing() {
                 child.kill().unwrap();
                 child.wait().unwrap();
                 let log = place.home().join("engram.db-wal");
-                assert!(fs::metadata(log).unwrap().len() > 0, "the case is a log");
+                assert!(fs::metadata(log).unwrap().len() > 0, "the case needs a log");
                 if !shared {
                     fs::remove_file(place.home().join("engram.db-shm")).unwrap();
                 }
@@ -390,7 +393,8 @@ fn a_read_only_home_with_a_log_shows_all_or_nothing() {
     );
 }
 
-/// Who only asks needs no writer's lock, or would be refused; who writes waits, then says why not.
+/// A reader needs no writer's lock, and would otherwise be refused. A writer waits, then says why
+/// it cannot write.
 #[test]
 fn a_held_lock_is_waited_for() {
     let place = Place::new();
@@ -426,14 +430,14 @@ fn a_held_lock_is_waited_for() {
     let error: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(error["error"]["code"], "STORE_LOCKED");
     let waiting = put("At last.");
-    // It waits, for nothing has been said: then it is let through.
+    // Nothing was printed, so it waits; now it may go on.
     lock.unlock().unwrap();
     let stored = crate::fixture::ran(waiting.wait_with_output().unwrap()).json();
-    // The repository's place, the first claim, and this one.
+    // The entries are the repository's path, the first claim, and this one.
     assert_eq!(stored["seq"], 3);
 }
 
-/// No git on the machine: nothing here calls it.
+/// Without git on the machine: the command never runs it.
 #[test]
 fn the_git_command_is_not_needed() {
     let place = Place::new();
@@ -452,7 +456,7 @@ fn the_git_command_is_not_needed() {
     );
 }
 
-/// A home in a place that cannot be: an error, not a crash.
+/// A home at an impossible path gives an error, not a crash.
 #[test]
 fn a_home_that_cannot_be_made_says_so() {
     let place = Place::new();

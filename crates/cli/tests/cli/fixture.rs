@@ -1,4 +1,4 @@
-//! One way to run the command, and one way to build a repository.
+//! Runs the command and creates repositories for the tests.
 
 use std::{
     fs,
@@ -12,11 +12,11 @@ use serde_json::Value;
 
 pub(crate) use engram_kit::{CommandOutput, Pipe, Use, files, git, keys, mount, ran, with_mounts};
 
-/// A person's machine: a home of Engram, a repository, and nothing of the real one.
+/// A person's machine: a home of Engram and a repository, isolated from the real machine.
 pub(crate) struct Place(Folder);
 
 impl Place {
-    /// Without a repository.
+    /// A place without a repository.
     pub(crate) fn bare() -> Self {
         let folder = Folder::temporary();
         for name in ["person", "elsewhere"] {
@@ -25,7 +25,7 @@ impl Place {
         Self(folder)
     }
 
-    /// With a repository of two files and one commit.
+    /// A place with a repository of two files and one commit.
     pub(crate) fn new() -> Self {
         let place = Self::bare();
         make_repository(&place.repo());
@@ -50,14 +50,14 @@ impl Place {
         path
     }
 
-    /// The command in a folder, over this home and no other.
+    /// The command in a folder, with this home.
     pub(crate) fn command_in(&self, folder: &Path) -> Command {
         let mut command = self.plain(env!("CARGO_BIN_EXE_engram"), folder);
         command.arg("--home").arg(self.home());
         command
     }
 
-    /// A program that sees nothing of the machine's own configuration.
+    /// A program that reads none of the machine's own configuration.
     pub(crate) fn plain(&self, program: impl AsRef<std::ffi::OsStr>, folder: &Path) -> Command {
         let mut command = Command::new(program);
         deaf(&mut command)
@@ -88,7 +88,7 @@ impl Place {
         ran(self.command().args(args).output().unwrap())
     }
 
-    /// The command over this home, started by a shell that first does something to what it starts.
+    /// The command with this home, started by a shell that first runs `first`.
     pub(crate) fn after(&self, first: &str, args: &[&str]) -> Command {
         let mut command = self.plain("sh", &self.repo());
         command
@@ -104,7 +104,7 @@ impl Place {
         ran(self.command_in(folder).args(args).output().unwrap())
     }
 
-    /// Runs with bytes on standard input.
+    /// Runs the command with these bytes on standard input.
     pub(crate) fn feed(&self, args: &[&str], input: &[u8]) -> CommandOutput {
         let mut child = self
             .command()
@@ -123,13 +123,13 @@ impl Place {
         ran(output)
     }
 
-    /// What a verb prints with `--json`.
+    /// Returns what a verb prints with `--json`.
     #[track_caller]
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         self.run(&[args, &["--json"]].concat()).json()
     }
 
-    /// Stores a claim about the repository; its id.
+    /// Stores a claim about the repository; returns its id.
     #[track_caller]
     pub(crate) fn put(&self, claim: &str) -> String {
         let stored = self.json(&["put", "--claim", claim, "--pointer", POINTER]);
@@ -137,10 +137,10 @@ impl Place {
     }
 }
 
-/// A pointer that holds in every repository of these tests.
+/// A pointer that is valid in every repository of these tests.
 pub(crate) const POINTER: &str = "repo:src/retry.rs#L2-L3@HEAD";
 
-/// A shell of these tests finds no `engram`, also where this machine has one.
+/// Returns a PATH without `engram`, even if this machine has one.
 fn path_without_engram() -> std::ffi::OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has_none = |it: &PathBuf| !it.join("engram").exists();

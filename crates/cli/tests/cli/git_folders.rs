@@ -1,4 +1,4 @@
-//! Git folders that lead elsewhere: who is asked, and what is neither read nor written.
+//! Git folders that lead elsewhere: when the user is asked, and what is neither read nor written.
 
 use std::{fs, path::Path};
 
@@ -7,9 +7,9 @@ use crate::{
     projects::works,
 };
 
-/// A stranger's folder whose repository has its working tree, or its git folder, in one of the
-/// user's: who is within that folder is asked, whether the user's has a memory already or not, and
-/// nothing is written there.
+/// A stranger's repository uses a folder of the user's as its working tree or git folder. The user
+/// is asked, whether their own repository has a memory already or not, and nothing is written
+/// there.
 #[cfg(unix)]
 #[test]
 fn a_working_tree_elsewhere_is_asked_about() {
@@ -56,7 +56,7 @@ fn a_working_tree_elsewhere_is_asked_about() {
             }
             place.run_in(&strange, &["connect", "claude", "--yes"]);
             assert!(!place.repo().join(".mcp.json").exists(), "{how}");
-            // The user's own goes on, and nothing of it is seen there then either.
+            // The user's own repository still works, and the stranger's shows nothing of it.
             place.put("Retries use no jitter.");
             let error = place
                 .run_in(&strange, &["--json", "query", "jitter"])
@@ -66,7 +66,7 @@ fn a_working_tree_elsewhere_is_asked_about() {
     }
 }
 
-/// What a stranger's git folder would have read of the user's private repository.
+/// A stranger's git folder could otherwise read the user's private repository.
 #[cfg(unix)]
 #[test]
 fn what_a_git_folder_reads_elsewhere_is_asked_about() {
@@ -99,7 +99,7 @@ fn what_a_git_folder_reads_elsewhere_is_asked_about() {
             fs::create_dir_all(at.join("info")).unwrap();
             fs::write(at.join("info/alternates"), line).unwrap();
         };
-        // In place of what is there.
+        // Replaces what is there with a link.
         let link = |name: &str| {
             let (at, to) = (ours.join(name), theirs.join(name));
             if at.is_dir() {
@@ -184,7 +184,7 @@ fn what_a_git_folder_reads_elsewhere_is_asked_about() {
     }
 }
 
-/// One object, one ref and one log that are links: there is no one to ask for whom git made them.
+/// A single object, ref or log that is a link is not followed, and nobody is asked.
 #[cfg(unix)]
 #[test]
 fn a_link_among_refs_or_objects_leads_nowhere() {
@@ -225,11 +225,11 @@ fn a_link_among_refs_or_objects_leads_nowhere() {
         assert_eq!(ran.code, Some(1), "{rev}: {ran:?}");
         assert!(!ran.err.contains("aloe"), "{rev}: {ran:?}");
     }
-    // All else is read on.
+    // Everything else can still be read.
     place.put("Retries use full jitter.");
 }
 
-/// Who shares objects says so once, and has a memory of their own.
+/// The user of a clone that shares objects confirms it once, and gets a memory of their own.
 #[test]
 fn a_clone_that_borrows_objects_is_used_once_its_user_says_so() {
     let place = Place::new();
@@ -269,7 +269,7 @@ fn a_clone_that_borrows_objects_is_used_once_its_user_says_so() {
     }
 }
 
-/// Claims keep their commits: by a ref of the repository's own, and by nothing else.
+/// A ref in the claim's own repository keeps its commit, and is never written through a link.
 #[cfg(unix)]
 #[test]
 fn what_keeps_a_commit_is_written_through_no_link() {

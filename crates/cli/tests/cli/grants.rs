@@ -1,5 +1,5 @@
-//! Budgets and grants among many processes, some of which are killed: limits hold at every place of the
-//! journal. `ENGRAM_SEED` and `ENGRAM_STEPS` repeat or lengthen it.
+//! Budgets and grants among many processes, some of which are killed: limits hold after every entry
+//! of the journal. `ENGRAM_SEED` repeats a run, and `ENGRAM_STEPS` sets its length.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::fixture::{POINTER, Place};
 
-/// A parent and its children.
+/// Opens a parent and its children.
 pub(crate) fn family(place: &Place, children: &[&str]) {
     place.json(&["agents", "open", "lead", "--role", "architect"]);
     for child in children {
@@ -107,7 +107,7 @@ fn permissions_as_the_command_prints_them() {
         place.json(&["requests"])["requests"],
         Value::Array(Vec::new())
     );
-    // A person reads the same.
+    // The output for people shows the same.
     for args in [
         &["budget"][..],
         &["grant", "list"],
@@ -156,7 +156,7 @@ fn a_hundred_processes_spend_a_grant_once() {
     check_limits(&place);
 }
 
-/// Chance that a seed repeats.
+/// Random numbers that a seed repeats.
 struct Dice(u64);
 
 impl Dice {
@@ -169,8 +169,8 @@ impl Dice {
     }
 }
 
-/// Children read, with and without grants, in processes that are killed at any moment; their parent grants,
-/// revokes and goes on to the next turn.
+/// Children read, with and without grants, in processes that are killed at any moment; their parent
+/// grants, revokes and begins turns.
 #[test]
 fn limits_hold_at_every_place_of_the_journal_though_processes_are_killed() {
     let number = |name: &str, usual: u64| {
@@ -219,7 +219,7 @@ fn limits_hold_at_every_place_of_the_journal_though_processes_are_killed() {
             if dice.throw(3) == 0 {
                 #[expect(
                     clippy::disallowed_methods,
-                    reason = "killed at any moment, not after a wait"
+                    reason = "the kill comes at any moment, after no event"
                 )]
                 std::thread::sleep(Duration::from_micros(dice.throw(20_000)));
                 child.kill().unwrap();
@@ -234,8 +234,9 @@ fn limits_hold_at_every_place_of_the_journal_though_processes_are_killed() {
     assert_eq!(place.json(&["doctor", "--replay"])["ok"], true);
 }
 
-/// Reads the journal from its beginning: no turn has spent more than its limits after any of its entries, each
-/// grant paid once, after it was issued and before it was revoked, to whom and for what it was issued.
+/// Reads the journal from its beginning. After each entry, no turn has exceeded its limits. Each
+/// grant paid once, after it was issued and before it was revoked, for the agent and the pointer
+/// that it names.
 #[track_caller]
 fn check_limits(place: &Place) {
     let database = rusqlite::Connection::open(place.home().join("engram.db")).unwrap();

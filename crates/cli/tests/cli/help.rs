@@ -61,7 +61,7 @@ fn help_teaches() {
         };
         insta::assert_snapshot!(format!("help_{name}"), ran.out);
     }
-    assert!(!place.home().exists(), "help makes no home");
+    assert!(!place.home().exists(), "help creates no home");
 }
 
 #[test]

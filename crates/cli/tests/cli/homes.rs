@@ -1,4 +1,4 @@
-//! Where data lives, what is not ours, and a home that moves.
+//! The place of the home, files that are not ours, and homes that move.
 
 use std::{
     collections::BTreeMap,
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 
 use crate::fixture::{CommandOutput, POINTER, Place, files, keys, mount, ran, with_mounts};
 
-/// The command without `--home`, where the data folder is named by a variable.
+/// Runs the command without `--home`; `data` sets the data folder by its variable.
 fn ask(place: &Place, data: Option<&str>, args: &[&str]) -> CommandOutput {
     let mut command = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
     command.envs(data.map(|it| ("XDG_DATA_HOME", it)));
     ran(command.args(args).arg("--json").output().unwrap())
 }
 
-/// The command over one home.
+/// Runs the command with one home.
 fn over(place: &Place, home: &Path, args: &[&str]) -> CommandOutput {
     ask(
         place,
@@ -42,7 +42,7 @@ fn own(place: &Place) -> PathBuf {
     place.path("person/.local/share/engram")
 }
 
-/// A machine on which an earlier build was used; the id of a claim.
+/// Creates a machine on which an earlier build was used; returns the id of a claim.
 fn used() -> (Place, String) {
     let place = Place::new();
     let stored = over(&place, &former(&place), &put("Retries use full jitter.")).json();
@@ -50,7 +50,7 @@ fn used() -> (Place, String) {
     (place, id)
 }
 
-/// What lies in a home whose log is empty, without its lock and bell.
+/// Returns the files of a home whose log is empty, without its lock and doorbell.
 fn kept(home: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = files(home);
     all.retain(|it, _| !it.ends_with("write.lock"));
@@ -65,7 +65,7 @@ fn the_default_is_the_data_folder() {
     for (variable, want) in [
         (None, own(&place)),
         (Some(data), place.path("data/engram")),
-        // Neither is a place.
+        // Neither value is an absolute path, so both are ignored.
         (Some(""), own(&place)),
         (Some("data"), own(&place)),
     ] {
@@ -94,7 +94,7 @@ fn a_home_of_ours_at_the_former_place_goes_on_being_used() {
         "{found}"
     );
     assert!(!own(&place).exists());
-    // One in the data folder is the one that is meant, and the other is spoken of.
+    // A home in the data folder takes precedence, and `doctor` mentions the other one.
     over(&place, &own(&place), &["status"]).json();
     assert_eq!(
         ask(&place, None, &["status"]).json()["home"],
@@ -105,7 +105,7 @@ fn a_home_of_ours_at_the_former_place_goes_on_being_used() {
     assert!(found.contains("unused home"), "{found}");
 }
 
-/// The place is another program's: it stays so, and nobody stumbles over it.
+/// Another program owns the former place: its files stay unchanged, and Engram still works.
 #[test]
 fn two_programs_of_one_name_keep_apart() {
     let place = Place::new();
@@ -152,7 +152,7 @@ fn two_programs_of_one_name_keep_apart() {
     assert_eq!((files(&theirs), changed()), (before, at));
 }
 
-/// A pipe is not waited for.
+/// A pipe must not block the command.
 #[test]
 fn what_is_no_file_is_refused_at_once() {
     let place = Place::new();
@@ -172,12 +172,12 @@ fn what_is_no_file_is_refused_at_once() {
         place.run(&["status", "--json"]).refused("STORE_CORRUPT");
         place.run(&["mcp", "--json"]).refused("STORE_CORRUPT");
         let names = fs::read_dir(place.home()).unwrap().count();
-        assert_eq!(names, 1, "nothing is made beside it");
+        assert_eq!(names, 1, "nothing is created beside it");
         fs::remove_dir_all(place.home()).unwrap();
     }
 }
 
-/// What of ours lies in a home after some use, and what others have put there.
+/// Files of ours in a home after some use, and files that others put there.
 const OURS: &[&str] = &[
     "config.toml",
     "window.toml",
@@ -203,13 +203,13 @@ fn write(home: &Path, names: &[&str]) {
     }
 }
 
-/// Moves the home of `place` and looks at both places after.
+/// Moves the home of `place` and checks both places afterwards.
 fn moves(place: &Place, id: &str, strange: &[&str], data: Option<&str>) {
     let (from, own) = (former(place), own(place));
     let to = data.map_or(own, |it| Path::new(it).join("engram"));
     write(&from, OURS);
     write(&from, strange);
-    // A window that was killed.
+    // The socket of a window that was killed.
     drop(UnixListener::bind(from.join("window.sock")).unwrap());
     let before = ask(place, data, &["query", "retries"]).json();
     let moved = ask(place, data, &["doctor", "--move-home"]).json();
@@ -244,7 +244,7 @@ fn moves(place: &Place, id: &str, strange: &[&str], data: Option<&str>) {
     assert_eq!(ask(place, data, &["status"]).json()["home"], paths.1);
     assert_eq!(ask(place, data, &["doctor"]).json()["ok"], true);
     ask(place, data, &["doctor", "--move-home"]).refused("NOT_FOUND");
-    // Who names the former place still is told, and makes none there.
+    // A command that still names the former place is refused, and creates no home there.
     let named = [&["--home", from.to_str().unwrap()][..], &put("Where?")].concat();
     ask(place, data, &named).refused("NOT_FOUND");
     assert!(!from.join("engram.db").exists());
@@ -256,7 +256,7 @@ fn a_home_is_moved_with_all_that_is_ours() {
         let (place, id) = used();
         moves(&place, &id, strange, None);
     }
-    // In words, and with a folder that is there already.
+    // The same as text, with a target folder that already exists.
     let (place, _) = used();
     fs::create_dir_all(own(&place)).unwrap();
     write(&former(&place), &["cloud.json"]);
@@ -268,7 +268,7 @@ fn a_home_is_moved_with_all_that_is_ours() {
     }
 }
 
-/// A log of another home would be read into the one that is moved beside it.
+/// SQLite would read a log left by another home into the one moved beside it.
 #[test]
 fn a_log_that_was_left_is_not_taken_in() {
     for left in ["engram.db-wal", "engram.db-shm", "engram.db-journal"] {
@@ -291,7 +291,7 @@ fn a_home_is_moved_to_another_disk() {
             mount(&["-t", "tmpfs", "-o", "size=64m", "tmpfs", disk]);
             moves(&place, &id, strange, Some(disk));
         }
-        // It is too small: all is put back.
+        // The disk is too small: everything is restored.
         let (place, id) = used();
         let disk = place.path("small");
         fs::create_dir(&disk).unwrap();
@@ -330,7 +330,7 @@ fn a_home_in_use_is_not_moved() {
     refused("a window is open");
     drop(window);
 
-    // A process that has it open and does nothing.
+    // A process that has the home open and does nothing.
     let mut other = place.plain(env!("CARGO_BIN_EXE_engram"), &place.repo());
     let mut other = other
         .args(["put", "--jsonl", "-", "--json"])
@@ -372,7 +372,7 @@ fn what_is_at_the_new_place_is_not_written_over() {
         assert!(before.0.keys().eq(after.0.keys()));
         assert_eq!(ask(&place, None, &["get", &id]).json()["id"], id.as_str());
     }
-    // Nor is one moved that was chosen, or that another program uses too.
+    // Nor is a home moved that the user chose with --home, or that another program uses too.
     let (place, _) = used();
     over(&place, &former(&place), &["doctor", "--move-home"]).refused("SCHEMA_INVALID");
     let database = Connection::open(former(&place).join("engram.db")).unwrap();
@@ -393,7 +393,8 @@ fn what_is_at_the_new_place_is_not_written_over() {
 fn agents_that_name_the_former_place_are_listed() {
     let (place, _) = used();
     let from = former(&place);
-    // The same place, spelled so that it has to be named; and one that follows by itself.
+    // The same home under a path that has to be named, and a configuration that follows the move by
+    // itself.
     let other = from.join("../.engram");
     over(&place, &other, &["connect", "codex", "--yes"]).json();
     ask(&place, None, &["connect", "claude", "--yes"]).json();
@@ -448,8 +449,8 @@ fn doctor_says_which_engram_a_shell_starts() {
     }
 }
 
-/// A table that is not what the journal makes of it is named, and made anew; a journal with a hole is
-/// named with its file, and nothing is rebuilt from it.
+/// `doctor` names a table that differs from a replay of the journal, and rebuilds it. It names a
+/// journal with a gap, with its file, and rebuilds nothing from it.
 #[test]
 fn doctor_replays_the_journal_and_fills_the_tables_anew() {
     let place = Place::new();

@@ -1,4 +1,5 @@
-//! What `connect` writes is what it shows: a repository's links, pipes and sizes change nothing else.
+//! `connect` writes what it shows. Links, pipes and large files of a repository make it change
+//! nothing else.
 
 use std::{
     fs,
@@ -16,7 +17,7 @@ fn read(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// All that is not in a home of ours.
+/// Returns all files outside our home.
 fn world(place: &Place) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
     let mut all = files(&place.path(""));
     all.retain(|it, _| !it.starts_with(place.home()));
@@ -69,7 +70,7 @@ fn a_link_of_a_repository_is_followed_within_it_and_no_further() {
         }
         fs::remove_file(&link).unwrap();
     }
-    // One that stays within is followed, knowingly.
+    // A link that stays within the repository is followed, and the output shows it.
     let inside = place.write("repo/conf/mcp.json", "{}");
     symlink("conf/mcp.json", &link).unwrap();
     let shown = place.json(&["connect", "claude"]);
@@ -86,7 +87,8 @@ fn a_link_of_a_repository_is_followed_within_it_and_no_further() {
     assert!(link.is_symlink() && read(&inside).as_deref() == Some("{}"));
 }
 
-/// The user's own link, into a repository of dotfiles: it leads where it is shown to lead.
+/// The user's own link, into a repository of dotfiles: the command shows its target and writes
+/// there.
 #[test]
 fn a_link_of_the_user_stays_a_link() {
     for is_there in [true, false] {
@@ -122,7 +124,7 @@ fn a_link_of_the_user_stays_a_link() {
             assert_eq!(read(&target), before);
         }
     }
-    // It leads into a folder that is not there, or to itself.
+    // The link leads into a folder that does not exist, or to itself.
     let place = Place::new();
     fs::create_dir_all(place.path("codex")).unwrap();
     for target in ["../none/x.toml", "../none/../x.toml", "config.toml"] {
@@ -135,7 +137,7 @@ fn a_link_of_the_user_stays_a_link() {
     }
 }
 
-/// Nobody is waited for, and no memory is taken for what has no end.
+/// No pipe blocks the command, and no endless file fills its memory.
 #[test]
 fn what_is_no_file_is_refused_at_once() {
     let place = Place::new();
@@ -210,7 +212,7 @@ fn what_is_no_file_is_refused_at_once() {
         let error = place.run(&["status", "--json"]).error();
         assert_eq!(error["code"], "STORE_CORRUPT", "{name}: {error}");
         drop(pipe);
-        // Nor is what a link leads to written to.
+        // Nor is the target of a link written.
         let other = place.write("person/notes", "of the user");
         symlink(&other, &path).unwrap();
         place.run(&["status", "--json"]).refused("STORE_CORRUPT");
@@ -222,7 +224,7 @@ fn what_is_no_file_is_refused_at_once() {
     let pipe = Pipe::at(&journal, Use::Read);
     place.run(&["status", "--json"]).refused("STORE_CORRUPT");
     drop(pipe);
-    // The index can be done without.
+    // Engram works without the index.
     for (name, used) in [
         ("meta.json", Use::Read),
         (".tantivy-meta.lock", Use::Write),
@@ -236,7 +238,7 @@ fn what_is_no_file_is_refused_at_once() {
         assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
         drop(pipe);
     }
-    // A record that is none is as if it were not there.
+    // An unusable record counts as missing.
     place.json(&["connect", "codex", "--yes"]);
     let records = fs::read_dir(place.home().join("connect")).unwrap();
     let record = records.map(|it| it.unwrap().path()).next().unwrap();
@@ -246,7 +248,8 @@ fn what_is_no_file_is_refused_at_once() {
     drop(pipe);
 }
 
-/// What somebody names on purpose is waited for: a pipe is how one program hands another its lines.
+/// The command waits for a pipe that the user names: one program may pass lines to another through
+/// it.
 #[test]
 fn a_pipe_that_is_named_is_read() {
     let place = Place::new();
@@ -269,7 +272,7 @@ fn a_pipe_that_is_named_is_read() {
         let (at, line) = (path.clone(), format!("{input}\n"));
         let writer = std::thread::spawn(move || fs::write(at, line).unwrap());
         let ran = ran(place.command().args(&args).arg(&path).output().unwrap());
-        // Where nobody read, the writer is let go.
+        // If nobody read the pipe, this releases the writer.
         let both = fs::OpenOptions::new().read(true).write(true).open(&path);
         writer.join().unwrap();
         drop(both);
@@ -284,7 +287,7 @@ fn a_pipe_that_is_named_is_read() {
     }
 }
 
-/// An agent may write its configuration while somebody looks at the change.
+/// An agent may write its configuration while the user reviews the change.
 #[test]
 fn what_changed_while_it_was_looked_at_is_not_written_over() {
     let place = Place::new();
@@ -302,7 +305,7 @@ fn what_changed_while_it_was_looked_at_is_not_written_over() {
         if let Some(before) = before {
             fs::write(&path, before).unwrap();
         }
-        // A terminal of its own, so that it asks.
+        // Run it in a terminal, so that it asks.
         let line = format!(
             "'{}' --home '{}' connect claude",
             env!("CARGO_BIN_EXE_engram"),
@@ -331,12 +334,12 @@ fn what_changed_while_it_was_looked_at_is_not_written_over() {
         assert_eq!(world(&place), after, "{at}: {said}");
         assert!(
             !place.home().join("connect").exists(),
-            "{at}: nothing is recorded"
+            "{at}: no record was kept"
         );
     }
 }
 
-/// A path may be longer than a name, and two of them may have one name.
+/// A path may be longer than a file name, and two paths may differ only in their separators.
 #[test]
 fn a_record_is_kept_for_any_path() {
     let place = Place::new();
@@ -367,7 +370,8 @@ fn a_record_is_kept_for_any_path() {
             .json();
         let now = fs::read_to_string(repo.join(".mcp.json")).unwrap();
         match at {
-            // The second's record was written over by the third's: ours is taken out, no more.
+            // Earlier builds kept one record for the second and third repository, so this checks
+            // only that our entry is gone.
             1 => assert!(!now.contains("engram"), "{now}"),
             _ => assert_eq!(now, before, "{}", repo.display()),
         }
@@ -392,7 +396,7 @@ fn a_home_that_no_text_can_name_is_not_connected() {
     }
 }
 
-/// A reader sees the old configuration or the new one, and no draft is left beside it.
+/// A reader sees the old configuration or the new one, and no draft stays beside it.
 #[test]
 fn nothing_is_left_beside_a_configuration() {
     let place = Place::new();

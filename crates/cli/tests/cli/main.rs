@@ -1,5 +1,5 @@
-//! The `engram` command as its users run it: the real binary over a home, a repository and a user's
-//! folder of its own.
+//! The `engram` command as its users run it: the real binary, with a home, a repository and a
+//! user's folder of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod batch;

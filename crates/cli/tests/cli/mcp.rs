@@ -1,4 +1,4 @@
-//! `engram mcp` as a process: it ends with its input and leaves nothing behind.
+//! `engram mcp` as a process: it ends when its input ends, and leaves nothing behind.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{POINTER, Place, ran};
 
-/// A connection that has said hello.
+/// A connection after its handshake.
 struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -22,7 +22,7 @@ impl Client {
         Self::start_as(place, "")
     }
 
-    /// As the agent that a token proves; a new one without.
+    /// Connects as the agent that a token proves, or without one as a new agent.
     fn start_as(place: &Place, token: &str) -> Self {
         let mut command = place.command();
         command.arg("mcp").env("ENGRAM_AGENT", token);
@@ -76,7 +76,7 @@ impl Client {
         )
     }
 
-    /// Closes its input; it ends on its own, with exit 0 and without a word on standard error.
+    /// Closes the input. The process ends with exit code 0 and prints nothing on standard error.
     fn end(mut self) {
         drop(self.stdin.take());
         let output = self.child.wait_with_output().unwrap();
@@ -88,7 +88,7 @@ impl Client {
 #[test]
 fn it_ends_with_its_input() {
     let place = Place::new();
-    // Before a word, after half a line, after hello.
+    // Before any message, after half a line, after blank lines.
     for input in [&b""[..], b"{\"jsonrpc\"", b"\n\n"] {
         let ended = place.feed(&["mcp"], input);
         assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{input:?}");
@@ -98,7 +98,8 @@ fn it_ends_with_its_input() {
     client.end();
 }
 
-/// More than is read ahead and less than the pipe holds, to which nobody reads the answers.
+/// The input is longer than what is read ahead but fits into the pipe, and nobody reads the
+/// answers.
 #[test]
 fn it_ends_with_its_input_though_nobody_reads_and_not_all_was_read() {
     let place = Place::new();
@@ -129,17 +130,18 @@ fn twenty_at_once_leave_nothing_behind() {
         client.commit(2, &format!("The gateway_{at} retries with full jitter."));
     }
     clients.into_iter().for_each(Client::end);
-    // Two that end in the same moment each leave the log to the other: the next one takes it in.
+    // If two processes end in the same moment, each may leave the log to the other; the next
+    // command takes it in.
     place.json(&["status"]);
     let home = place.home();
     let mut log = home.join("engram.db").into_os_string();
     log.push("-wal");
     assert!(
         !std::path::Path::new(&log).exists(),
-        "the last one out takes the log in"
+        "the last process to end takes the log in"
     );
     assert_eq!(processes_of(home.to_str().unwrap()), Vec::<String>::new());
-    // No lock is held: the index can be deleted, built and written at once.
+    // No lock is held: the index can be deleted, rebuilt and written at once.
     assert_eq!(place.json(&["doctor", "--reindex"])["ok"], true);
     let status = place.json(&["status"]);
     assert_eq!(status["indexed"], status["head"]);
@@ -153,7 +155,7 @@ fn twenty_at_once_leave_nothing_behind() {
     );
 }
 
-/// Command lines of processes that name this home.
+/// Returns the command lines of processes that name this home.
 fn processes_of(home: &str) -> Vec<String> {
     let folders = std::fs::read_dir("/proc").unwrap();
     let lines = folders.filter_map(|it| std::fs::read(it.ok()?.path().join("cmdline")).ok());
@@ -163,7 +165,7 @@ fn processes_of(home: &str) -> Vec<String> {
         .collect()
 }
 
-/// The index is deleted and built anew under servers that have it open: they go on answering.
+/// The index is deleted and rebuilt while servers have it open: they continue to answer.
 #[test]
 fn servers_outlive_a_reindex() {
     let place = Place::new();
@@ -193,7 +195,8 @@ fn servers_outlive_a_reindex() {
     clients.into_iter().for_each(Client::end);
 }
 
-/// Killed with its client: another takes over. Who waited for it would be refused.
+/// A server is killed with its client, and another one takes over. It must not have to wait, or it
+/// would be refused.
 #[test]
 fn a_killed_server_blocks_nobody() {
     let place = Place::new();
@@ -217,7 +220,7 @@ fn a_home_that_cannot_be_opened_is_said_at_the_start() {
     ended.refused("STORE_CORRUPT");
 }
 
-/// The SDK would log the whole of a request that it cannot read: with the credential in it.
+/// The SDK would log a malformed request as a whole, with the credential in it.
 #[test]
 fn a_log_that_is_asked_for_holds_nothing_of_a_bad_request() {
     let place = Place::new();
@@ -250,7 +253,8 @@ fn a_log_that_is_asked_for_holds_nothing_of_a_bad_request() {
     }
 }
 
-/// A token is the agent: its spend and its claims are one agent's, whatever connection it comes over.
+/// A token identifies the agent: its spending and its claims belong to that agent, over every
+/// connection.
 #[test]
 fn a_token_is_the_agent_over_every_connection() {
     let place = Place::new();
@@ -280,7 +284,7 @@ fn a_token_is_the_agent_over_every_connection() {
         client.end();
     }
     assert_eq!(left, [2, 1]);
-    // Who has no token is somebody else.
+    // A connection without a token is another agent.
     let mut stranger = Client::start(&place);
     let read = stranger.call(2, "engram_deref", json!({ "pointer": POINTER }));
     assert_eq!(read["structuredContent"]["budget"]["repo_spans"], 2);
@@ -292,7 +296,7 @@ fn a_token_is_the_agent_over_every_connection() {
         (&ada["parent"], &ada["role"]),
         (&json!("lead"), &json!("programmer"))
     );
-    // A forged one, and one that a newer has ended, are refused with what to do.
+    // A forged token and a replaced token are refused, with a hint.
     let again = place.json(&["agents", "open", "ada", "--parent", "lead"]);
     assert_ne!(again["token"], opened["token"]);
     for token in [token, "forged", &"0".repeat(64)] {
@@ -313,7 +317,7 @@ fn a_token_is_the_agent_over_every_connection() {
     }
 }
 
-/// The number of watches that a user has is the kernel's: here it is 0, until the test has more.
+/// The kernel limits the watches of a user. Here the limit is 0 until the test raises it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_that_gets_no_watch_says_so_and_looks_again() {

@@ -1,4 +1,4 @@
-//! Messages and the brief as a person types them: what is printed is the contract of other tools.
+//! Messages and the brief as a person types them. Other tools rely on the printed output.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn a_task_runs_through_messages() {
     send(&["--agent", "ada", "--to", "bob"], order).refused("SCOPE_DENIED");
     send(&[], &report(&[], "None.").to_string()).refused("SCOPE_DENIED");
     send(&["--agent", "nobody"], &report(&[], "None.").to_string()).refused("NOT_FOUND");
-    // What a claim's words say is data in the brief.
+    // The words of a claim are data in the brief.
     let brief = place.json(&["brief", "--agent", "bob"]);
     let lines = brief["lines"].as_array().unwrap();
     let claim = lines.iter().find(|it| it["part"] == "matter").unwrap();
@@ -76,7 +76,8 @@ fn a_task_runs_through_messages() {
     send(&["--agent", "bob"], &echo).refused("ECHO");
 }
 
-/// What a sender reads: whom a message reached, the tokens that are shown only once, and what each id is of.
+/// The sender sees whom a message reached, the tokens, which are shown only once, and what each id
+/// names.
 #[test]
 fn a_sender_reads_what_became_of_a_message() {
     let place = team();
@@ -129,7 +130,7 @@ fn a_sender_reads_what_became_of_a_message() {
     }
 }
 
-/// Twelve processes with a message each: all of it is there, and nothing twice.
+/// Twelve processes send a message each: all are stored, and none twice.
 #[test]
 fn messages_of_many_processes_are_stored_whole() {
     let place = team();
@@ -206,7 +207,7 @@ fn messages_are_validated_and_not_stored() {
     bytes.refused("SCHEMA_INVALID");
 }
 
-/// A child's message in the text form (docs/design.md#messages).
+/// Returns a child's message in the text form (docs/design.md#messages).
 fn text_form(summary: &str) -> String {
     format!(
         "ROLE: programmer\nTASK_STATUS: done\nENGRAMS:\n  - kind: risk\n    claim: \"Two callers reserve at once.\"\n    confidence: 0.72\n    ttl: \"P7D\"\n    scope: \"project\"\n    pointers:\n      - {{ type: \"repo\", ref: \"{POINTER}\" }}\nOUTPUT:\n  summary: {summary}\n"
@@ -233,7 +234,7 @@ fn a_refused_message_says_what_to_cut_and_shows_one_that_passes() {
         let plain = place.feed(&["message", "validate", "-"], message.as_bytes());
         assert!(plain.err.contains("cut /output/summary: "), "{plain:?}");
     }
-    // No more is read of a body than it takes to refuse it.
+    // Only as much of a message is read as is needed to refuse it.
     let huge = "x".repeat(50_000_000);
     let error = validate(&huge).error();
     assert_eq!(error["code"], "BUDGET_EXCEEDED");

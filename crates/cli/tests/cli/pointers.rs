@@ -1,4 +1,4 @@
-//! `engram pointers`: what became of the evidence, and a claim pointed at where it is now.
+//! `engram pointers`: what became of the evidence, and pointing a claim at its current place.
 
 use std::fs;
 
@@ -9,7 +9,8 @@ use crate::fixture::{Place, git};
 const SOURCE: &str = "fn main() {\n    let max_retries = 3;\n    retry(max_retries);\n}\n";
 
 impl Place {
-    /// A repository with one source file and a claim about its second line; the claim's id.
+    /// A repository with one source file, and a claim about its second line; returns the claim's
+    /// id.
     fn about_retries() -> (Self, String) {
         let place = Self::new();
         place.commit("src/retry.rs", SOURCE);
@@ -30,7 +31,7 @@ impl Place {
         git(&self.repo(), &["commit", "-q", "-m", "work"]);
     }
 
-    /// `standing` and `state` of the only claim that is looked at.
+    /// Returns `standing` and `state` of the only claim that was checked.
     #[track_caller]
     fn checked(&self, args: &[&str]) -> (Value, Value) {
         let reply = self.json(&[&["pointers", "check"], args].concat());
@@ -148,11 +149,11 @@ fn a_claim_is_repinned_in_its_lineage() {
 #[test]
 fn what_cannot_be_looked_at_is_not_called_changed() {
     let (place, _) = Place::about_retries();
-    // History is rewritten and the old commit is collected.
+    // History is rewritten, and git collects the old commit.
     git(&place.repo(), &["checkout", "-q", "--orphan", "other"]);
     git(&place.repo(), &["commit", "-q", "-m", "other"]);
     git(&place.repo(), &["branch", "-D", "main"]);
-    // As in a clone: what was kept for the claim did not come with it.
+    // As in a clone, which does not get the ref that keeps the commit for the claim.
     let kept = git(
         &place.repo(),
         &["for-each-ref", "--format=%(refname)", "refs/engram"],

@@ -1,4 +1,5 @@
-//! A home is the user's alone: whoever makes it, whatever the umask, and also one that was open before.
+//! Only the user can read a home, whichever command creates it, whatever the umask, and even if
+//! others could read it before.
 
 use std::{
     fs,
@@ -20,7 +21,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// All that lies below a folder, without what lies in its index.
+/// Returns everything below a folder, except the contents of its index.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -40,7 +41,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// What others may do something with, by its name in the folder.
+/// Returns the files that others have any access to, by their name in the folder.
 fn open_in(folder: &Path) -> Vec<String> {
     let mut all = below(folder);
     all.retain(|it| mode(it) & 0o077 != 0);
@@ -68,7 +69,7 @@ fn a_home_is_private_whoever_makes_it_first_and_whatever_the_umask_is() {
         &["connect", "codex", "--yes"],
         &put("Retries use full jitter."),
     ];
-    // The last takes from the owner too.
+    // The last umask takes permissions from the owner too.
     for (umask, is_there) in [
         ("000", false),
         ("000", true),
@@ -104,7 +105,8 @@ fn a_home_is_private_whoever_makes_it_first_and_whatever_the_umask_is() {
     }
 }
 
-/// The log is as private as its database, also in a folder that stays open for what else is in it.
+/// The log is as private as its database, even in a folder that stays open because of other files
+/// in it.
 #[test]
 fn what_lies_beside_an_open_database_is_private_too() {
     let place = Place::new();
@@ -134,7 +136,7 @@ fn what_lies_beside_an_open_database_is_private_too() {
     assert!(child.wait().unwrap().success());
 }
 
-/// A home as earlier builds left it.
+/// Opens a home to others, as earlier builds left it.
 fn opened(place: &Place) {
     place.put("Retries use full jitter.");
     place.json(&["doctor", "--reindex"]);
@@ -167,7 +169,7 @@ fn an_open_home_of_before_is_closed_again() {
         assert_eq!(mode(&place.home()), 0o700, "{args:?}");
         assert_eq!(open_in(&place.home()), [""; 0], "{args:?}");
     }
-    // Only its folder, or only its database, is open.
+    // Only the folder, or only the database, is open to others.
     for (folder, database) in [(0o755, 0o600), (0o700, 0o644), (0o711, 0o600)] {
         let place = Place::new();
         place.put("Retries use full jitter.");
@@ -186,7 +188,7 @@ fn an_open_home_of_before_is_closed_again() {
     assert_eq!(mode(&place.path("real")), 0o700);
 }
 
-/// `--home ~/code`: what is the user's own, others may have to reach.
+/// `--home ~/code`: others may need access to the user's own files.
 #[test]
 fn in_a_folder_that_holds_other_things_only_ours_is_closed() {
     for strangers in [&["notes.txt", "site/index.html"][..], &["logs/server.log"]] {
@@ -246,7 +248,7 @@ fn a_home_that_cannot_be_closed_is_used_and_doctor_says_so() {
     );
 }
 
-/// What was connected may hold tokens: the copy that takes it back is no more readable than the file.
+/// A configuration may hold tokens: the copy for undo is no more readable than the file.
 #[test]
 fn the_copy_that_connect_keeps_is_private() {
     let place = Place::new();
@@ -255,7 +257,7 @@ fn the_copy_that_connect_keeps_is_private() {
         "{\"mcpServers\":{\"a\":{\"env\":{\"TOKEN\":\"t\"}}}}",
     );
     set_mode(&file, 0o600);
-    // Made open by an earlier build, with a copy in it.
+    // An earlier build left the folder open, with a copy in it.
     place.write("home/connect/old.json", "{\"after\":\"token\"}");
     set_mode(&place.home().join("connect/old.json"), 0o644);
     set_mode(&place.home().join("connect"), 0o755);
@@ -265,7 +267,7 @@ fn the_copy_that_connect_keeps_is_private() {
         .output();
     assert_eq!(ran(output.unwrap()).code, Some(0));
     let copies: Vec<_> = below(&place.home().join("connect"));
-    // That of the configuration, and that of AGENTS.md.
+    // The copy of the configuration, and that of AGENTS.md.
     assert!(copies.len() == 3, "{copies:?}");
     assert_eq!(
         (mode(&place.home()), open_in(&place.home())),
@@ -274,8 +276,7 @@ fn the_copy_that_connect_keeps_is_private() {
     assert_eq!(mode(&file), 0o600);
 }
 
-/// A configuration that is replaced stays whose it was, and as open as it was; one that is new is as
-/// any new file.
+/// A replaced configuration keeps its owner and permissions; a new one gets those of any new file.
 #[test]
 fn a_configuration_keeps_its_rights_and_its_owner() {
     let place = Place::new();
@@ -286,7 +287,7 @@ fn a_configuration_keeps_its_rights_and_its_owner() {
         for is in [0o600, 0o640, 0o644, 0o664, 0o400] {
             let path = place.write(file, before);
             set_mode(&path, is);
-            // Only root may give a file away; for everybody else it stays their own.
+            // Only root may change a file's owner; for anyone else the file stays their own.
             let _ = Command::new("chown").arg("4711:4712").arg(&path).output();
             let owner = |path: &Path| {
                 let metadata = fs::metadata(path).unwrap();

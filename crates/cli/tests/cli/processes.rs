@@ -1,4 +1,5 @@
-//! Many processes on one home: nothing lost, no lock error, each sees what was acknowledged.
+//! Many processes on one home: nothing is lost, no lock fails, and each process sees what was
+//! acknowledged.
 
 use std::{collections::HashSet, process::Child};
 
@@ -63,7 +64,8 @@ fn eight_processes_write_at_once() {
     }
 }
 
-/// No gap and no step back: not in the order of this home, of its origin, nor in time.
+/// Checks the journal: no gap and no step back in the order of this home, in that of its origin, or
+/// in time.
 fn check_journal(place: &Place, entries: usize) {
     let database = rusqlite::Connection::open(place.home().join("engram.db")).unwrap();
     let rows: Vec<(u64, String, u64, i64, i64)> = database
@@ -81,7 +83,7 @@ fn check_journal(place: &Place, entries: usize) {
         .unwrap()
         .collect::<Result<_, _>>()
         .unwrap();
-    // And where the repository is, once.
+    // One further entry stores the repository's path.
     assert_eq!(rows.len(), entries + 1);
     for (at, row) in rows.iter().enumerate() {
         assert_eq!((row.0, row.2), (at as u64 + 1, at as u64 + 1));
@@ -95,7 +97,7 @@ fn check_journal(place: &Place, entries: usize) {
     }
 }
 
-/// Written by one process, asked by the next, before and after the index has read it.
+/// One process writes and the next one asks, before and after the index has read the entry.
 #[test]
 fn what_was_put_is_seen_by_the_next_process() {
     let place = Place::new();
@@ -138,7 +140,7 @@ fn the_feed_is_followed_as_others_write() {
     following.wait().unwrap();
 }
 
-/// Who follows the feed of a home that goes away is told, and not with success.
+/// A process that follows the feed of a home that disappears reports this and fails.
 #[test]
 fn the_feed_ends_with_its_home() {
     use std::io::{BufRead, BufReader, Read};

@@ -1,11 +1,12 @@
-//! Which project a repository is: minted once, kept when it moves, its own in a clone.
+//! Which project a repository belongs to: its id is created once, kept when it moves, and new in a
+//! clone.
 
 use std::{fs, path::Path};
 
 use crate::fixture::{POINTER, Place, files, git, make_repository, mount, with_mounts};
 
 impl Place {
-    /// Stores something in the repository at a path; the project that it went to.
+    /// Stores something in the repository at a path; returns the project that it went to.
     #[track_caller]
     fn project_of(&self, repo: &Path) -> String {
         let repo = repo.to_str().unwrap();
@@ -37,7 +38,7 @@ fn an_id_is_minted_once_and_shared_by_worktrees_but_not_by_clones() {
     let status = |at: &Path| place.run_in(at, &["status", "--json"]).json();
     assert!(
         status(&repo)["project"].get("id").is_none(),
-        "asking mints nothing"
+        "asking creates no id"
     );
     let id = place.project_of(&repo);
     assert_eq!(
@@ -174,7 +175,7 @@ fn two_repositories_in_one_home_do_not_see_each_other() {
     assert_eq!(found["engrams"].as_array().unwrap().len(), 1);
 }
 
-/// The id is kept in the home where the git folder cannot be written, and found again there.
+/// If the git folder cannot be written, the home keeps the id and finds it there again.
 #[test]
 fn an_unwritable_git_folder_is_left_alone() {
     with_mounts("projects::an_unwritable_git_folder_is_left_alone", || {
@@ -222,8 +223,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A copy carries the id of the original. As long as that stands, the user says whose memory is
-/// meant.
+/// A copy carries the id of the original. While the original exists, the user chooses whose memory
+/// the copy uses.
 #[test]
 fn a_copied_repository_shows_nothing_of_the_original_until_the_user_says_so() {
     for (how, seen) in [("own", 0), ("share", 1)] {
@@ -253,14 +254,14 @@ fn a_copied_repository_shows_nothing_of_the_original_until_the_user_says_so() {
         assert_eq!(place.finds(&place.repo()), 1, "the original keeps its own");
         let id = place.project_of(&copied);
         assert_eq!(id == place.project_of(&place.repo()), how == "share");
-        // The copy that was admitted does not take the place of the original.
+        // The copy that the user admitted does not replace the original.
         assert_eq!(place.finds(&place.repo()), 1);
         assert_eq!(place.finds(&copied), 1);
         assert_eq!(place.json(&["doctor", "--replay"])["ok"], true);
     }
 }
 
-/// Another id would take its memory away, and no command would bring it back.
+/// A new id would take its memory away, and no command would bring that back.
 #[test]
 fn a_repository_with_its_own_memory_keeps_it() {
     let place = Place::new();
@@ -270,7 +271,7 @@ fn a_repository_with_its_own_memory_keeps_it() {
     assert_eq!(answer.code, Some(0), "{answer:?}");
     assert_eq!(place.project_of(&place.repo()), id);
     assert_eq!(place.finds(&place.repo()), 1);
-    // One that shares another's can still get its own.
+    // A copy that shares another's memory can still get its own.
     let copied = place.path("copied");
     copy(&place.repo(), &copied);
     place.in_repo(&copied, &["project", "share"]);
@@ -290,8 +291,8 @@ fn a_copy_whose_original_is_gone_is_the_repository_that_moved() {
     assert_eq!(place.finds(&copied), 1);
 }
 
-/// Another repository at a known path begins with an empty memory; a fresh clone of the same one
-/// goes on.
+/// A different repository at a known path begins with an empty memory; a fresh clone of the same
+/// one continues with its memory.
 #[test]
 fn a_known_path_is_no_proof() {
     let place = Place::new();
@@ -320,7 +321,7 @@ fn a_known_path_is_no_proof() {
     );
 }
 
-/// Reading alone mints an id, which the home keeps: the next reading is of the same project.
+/// Reading alone creates an id, which the home keeps: the next read finds the same project.
 #[test]
 fn what_is_only_read_is_one_project() {
     let place = Place::new();
@@ -350,7 +351,7 @@ pub(crate) fn works(place: &Place, repo: &Path, how: &str) {
     );
 }
 
-/// What git itself lays out asks nobody.
+/// Layouts that git itself creates work without a question.
 #[test]
 fn what_git_lays_out_works_unasked() {
     let place = Place::new();
@@ -378,7 +379,7 @@ fn what_git_lays_out_works_unasked() {
     let tree = place.path("tree");
     git(&outer, &["worktree", "add", "-q", tree.to_str().unwrap()]);
     works(&place, &tree, "a worktree");
-    // A repository that moved goes on.
+    // A repository that moved continues to work.
     fs::rename(place.path("copied"), place.path("moved")).unwrap();
     works(&place, &place.path("moved"), "one that moved");
     assert_eq!(place.finds(&place.path("moved")), 2);
@@ -403,7 +404,7 @@ fn a_repository_that_is_mounted_elsewhere_is_the_same() {
     );
 }
 
-/// Only root can give a repository away: shown where the tests run as root.
+/// Only root can change a repository's owner, so this runs only as root.
 #[cfg(unix)]
 #[test]
 fn a_repository_of_another_user_works_where_git_was_told_so() {

@@ -1,4 +1,4 @@
-//! What verbs refuse: its code, and what the refusal says.
+//! Refusals of the verbs: their codes and messages.
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::fixture::{POINTER, Place, ran};
 
-/// What a verb refuses, with `--json` and without.
+/// Each verb's refusal, with `--json` and without.
 #[test]
 fn each_refusal_has_its_code() {
     let place = Place::new();
@@ -82,7 +82,7 @@ fn each_refusal_has_its_code() {
         (words("put"), "SCHEMA_INVALID"),
         (vec!["get".into(), nothing.into()], "NOT_FOUND"),
         (words("get x"), "NOT_FOUND"),
-        // Another spelling of 130 bits, of which 128 are an id that there is.
+        // Another spelling of an existing id: 130 bits, of which it uses 128.
         (vec!["get".into(), id.replacen('0', "8", 1)], "NOT_FOUND"),
         (words("feed --limit 0"), "SCHEMA_INVALID"),
         (words("get"), "SCHEMA_INVALID"),
@@ -178,7 +178,7 @@ fn arguments_that_are_not_unicode_are_an_error_like_any_other() {
     ran(command.output().unwrap()).refused("SCHEMA_INVALID");
 }
 
-/// A refused value says which argument has it, and what to write instead.
+/// The refusal of a value names its argument and says what to write instead.
 #[test]
 fn a_refused_value_says_what_to_write() {
     let place = Place::bare();

@@ -1,10 +1,10 @@
-//! The table of requests, as a person types it.
+//! The table of requests, as a person types them.
 
 use engram_model::{Effect, Request};
 
 use crate::fixture::{POINTER, Place};
 
-/// The command line that sends it; none for a request without a verb.
+/// Returns the command line that sends a request; none for a request without a verb.
 fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> {
     Some(match name {
         "put" => vec!["put", "--claim", "A new claim.", "--pointer", POINTER],
@@ -48,7 +48,7 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
         "unpin" => vec!["brief", "unpin", "1"],
         "send" => vec!["message", "send", message],
         "validate_message" => vec!["message", "validate", message],
-        // What an agent asks for is answered where it is tested.
+        // Other tests cover the answers to an agent's request.
         "request_deref" | "grant_request" | "deny_request" | "next_turn" => return None,
         "commit" | "facets" | "source" | "line" | "reverify" | "standing" | "track" | "blame"
         | "show_brief" | "metrics" | "hook" => {
@@ -58,7 +58,7 @@ fn typed<'a>(name: &str, id: &'a str, message: &'a str) -> Option<Vec<&'a str>> 
     })
 }
 
-/// Two claims that contradict each other; the conflict's id.
+/// Stores two claims that contradict each other; returns the conflict's id.
 fn contradicted(place: &Place) -> String {
     place.put("The wallet lock lasts 3 minutes.");
     let claim = "The wallet lock lasts 30 minutes.";
@@ -68,9 +68,8 @@ fn contradicted(place: &Place) -> String {
     found["conflict"].as_str().unwrap().to_owned()
 }
 
-/// A gate is shut while a conflict is open that nobody let pass.
-/// What was allowed is marked in the list, and blocks again once that is taken back; an undo of an older
-/// verdict is not repeated in its place.
+/// The list marks an allowed conflict, which blocks the gate again once the allowance is taken
+/// back. Undoing the allowance does not repeat the undo of an older verdict.
 #[test]
 fn an_allowance_is_marked_and_taken_back() {
     let place = Place::new();
@@ -95,7 +94,7 @@ fn an_allowance_is_marked_and_taken_back() {
     assert!(told.contains(&format!("allowed    {id}  undone")), "{told}");
 }
 
-/// The command that is printed below a page leads to the next page of the same list.
+/// The command printed below a page shows the next page of the same list.
 #[test]
 fn the_next_page_is_of_the_same_list() {
     let place = Place::new();
@@ -124,7 +123,7 @@ fn the_next_page_is_of_the_same_list() {
     );
 }
 
-/// The history of a claim that lost says so, and names the conflict.
+/// The history of a claim that lost a conflict says so, and names the conflict.
 #[test]
 fn a_history_says_that_a_claim_lost_a_conflict() {
     let place = Place::new();
@@ -149,7 +148,7 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
         let reply: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
         (ran.code, reply["gate"].clone(), reply["blocking"].clone())
     };
-    // A home that knows nothing of the repository lets nothing pass.
+    // For a home that does not know the repository, the gate stays shut.
     let unknown = place.run(&["--json", "conflicts", "--gate"]);
     assert_eq!(unknown.code, Some(1), "{unknown:?}");
     assert!(unknown.err.contains("NOT_FOUND"), "{unknown:?}");
@@ -157,12 +156,8 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     let unknown = check(&["--exit-code"]);
     assert_eq!(unknown.code, Some(1), "{unknown:?}");
     assert!(unknown.err.contains("nothing was checked"), "{unknown:?}");
-    assert_eq!(
-        check(&[]).code,
-        Some(0),
-        "who only looks is told that there is nothing"
-    );
-    // Nor does one that knows the repository by its id alone.
+    assert_eq!(check(&[]).code, Some(0), "a list is empty, not refused");
+    // Nor does it open for a home that knows the repository by its id alone.
     let id = place.repo().join(".git/engram-project");
     std::fs::write(&id, "01M83JK5AHSZHY782ME0Q4TXMZ\n").unwrap();
     for args in [
@@ -219,7 +214,7 @@ fn the_gate_stops_a_job_until_a_conflict_is_settled_or_allowed() {
     assert!(side.err.contains("SCHEMA_INVALID"), "{side:?}");
 }
 
-/// What is typed before.
+/// Returns the commands that a request needs first.
 fn first<'a>(name: &str, id: &'a str) -> Vec<Vec<&'a str>> {
     let open = vec!["agents", "open", "child"];
     match name {
@@ -262,7 +257,7 @@ fn each_verb_does_to_the_home_what_the_table_says() {
         let before = head(&place);
         let ran = place.run(&args);
         assert_eq!(ran.code, Some(0), "{}: {ran:?}", terms.name);
-        // There is no sample to remove.
+        // There is no sample to remove, so nothing changes.
         if terms.name != "remove_sample" {
             let is_changed = head(&place) != before;
             assert_eq!(is_changed, terms.effect != Effect::Reads, "{}", terms.name);
@@ -270,7 +265,7 @@ fn each_verb_does_to_the_home_what_the_table_says() {
     }
 }
 
-/// `deref --agent` spends the agent's budget; without it nothing is spent.
+/// `deref --agent` spends the agent's budget; without it, nothing is spent.
 #[test]
 fn an_agent_that_reads_by_the_command_pays() {
     let place = Place::new();

@@ -1,11 +1,11 @@
-//! Odd surroundings: every verb answers or refuses, whatever the account, the folder, the configuration
-//! and the number of files that it may open.
+//! Odd surroundings: every verb answers or refuses, whatever the account, the folder, the
+//! configuration and the limit on open files.
 
 use std::fs;
 
 use crate::fixture::{CommandOutput, POINTER, Place, make_repository, ran};
 
-/// Answered, or refused with a sentence.
+/// Checks that a command answered, or refused with a sentence.
 #[track_caller]
 fn answered(what: &str, ran: &CommandOutput) {
     assert!(matches!(ran.code, Some(0 | 1)), "{what}: {ran:?}");
@@ -61,7 +61,7 @@ fn few_open_files_are_a_refusal() {
                 .after(&format!("ulimit -n {most}"), args)
                 .output()
                 .unwrap();
-            // So few that the program itself cannot be loaded.
+            // With this few files, the program itself cannot be loaded.
             if output.status.code() != Some(127) {
                 answered(&format!("{most} {args:?}"), &ran(output));
             }
@@ -71,7 +71,7 @@ fn few_open_files_are_a_refusal() {
     assert_eq!(place.json(&["query", "full jitter"])["verdict"], "strong");
 }
 
-/// Each number of the configuration, as small and as large as it can be written.
+/// Sets each number of the configuration to its smallest and largest value.
 #[test]
 fn every_verb_answers_whatever_the_limits_are() {
     const LIMITS: [(&str, [i128; 2]); 28] = [
@@ -81,7 +81,7 @@ fn every_verb_answers_whatever_the_limits_are() {
         ("tag_chars", [0, u64::MAX as i128]),
         ("ref_chars", [0, u64::MAX as i128]),
         ("span_chars", [0, u64::MAX as i128]),
-        // Beyond each other's defaults, they are refused.
+        // A limit beyond the default of the other is refused.
         ("query_limit", [1, 50]),
         ("query_max", [10, u64::MAX as i128]),
         ("recall_candidates", [0, u64::MAX as i128]),
@@ -131,7 +131,7 @@ fn every_verb_answers_whatever_the_limits_are() {
         .chain(alone.map(|it| (it, &VERBS[1..5])))
     {
         place.write("home/config.toml", &config);
-        // It is read: another would be refused.
+        // The configuration is read: an invalid one would be refused.
         assert_eq!(place.json(&["get", id])["id"], id, "{config}");
         for args in verbs {
             answered(&format!("{config}{args:?}"), &place.run(args));
@@ -152,7 +152,7 @@ fn every_verb_answers_whatever_the_limits_are() {
     }
 }
 
-/// A folder that is not named from the root would be another in each folder.
+/// A relative path would mean a different home in each folder.
 #[test]
 fn an_account_without_a_folder_is_told_what_to_say() {
     let place = Place::new();
@@ -199,7 +199,7 @@ fn an_account_without_a_folder_is_told_what_to_say() {
     for data in ["/dev/null", "/proc/none"] {
         with(&[("XDG_DATA_HOME", data)], &["status"]).refused("STORE_READ_ONLY");
     }
-    // Neither is a place; and what is named from here is named from the root.
+    // Neither value is a path, and a relative path is made absolute.
     let home = place.path("person");
     let home = home.to_str().unwrap();
     let shown = with(&[("CODEX_HOME", ""), ("HOME", home)], &["connect", "codex"]).json();
@@ -237,7 +237,7 @@ fn a_current_folder_that_is_gone_is_no_crash() {
     ran(output).refused("REPO_UNAVAILABLE");
 }
 
-/// The folder of a home that is deleted while it is in use, and a repository that goes.
+/// A home's folder is deleted while in use, and so is a repository.
 #[test]
 fn what_is_deleted_meanwhile_is_refused() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What strangers wrote is shown, and obeyed by no terminal; and what cannot be printed is said.
+//! Text of strangers is shown but controls no terminal, and failures to print are reported.
 
 use std::{
     fs,
@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use crate::fixture::{Place, git, make_repository, ran};
 
-/// A title of the window, red, a C1 introducer, an override of direction, an isolate, a mark that nobody
-/// sees, and a return that writes over the line.
+/// A window title, red, a C1 introducer, a direction override, an isolate, an invisible mark, and a
+/// carriage return that overwrites the line.
 const HOSTILE: &str =
     "\u{1b}]0;t\u{7}\u{1b}[31m\u{9b}31m\u{202e}a\u{2066}b\u{200b}c\u{e0041}\u{7f}";
 
-/// What no terminal is to be sent, told apart otherwise than the product does.
+/// Whether a character must not reach a terminal. The product decides this in a different way.
 fn obeyed(c: char) -> bool {
     match u32::from(c) {
         0x0a | 0x09 => false,
@@ -27,7 +27,8 @@ fn obeyed(c: char) -> bool {
     }
 }
 
-/// What nobody sees is in no claim.
+/// Returns a claim with the hostile characters that are visible, since a claim cannot contain
+/// invisible ones.
 fn claim() -> String {
     let said = HOSTILE.replace(['\u{202e}', '\u{2066}', '\u{200b}', '\u{e0041}'], "");
     format!("Claims{said}\rare shown.")
@@ -43,7 +44,7 @@ fn checked(what: &str, output: Output) -> String {
     said
 }
 
-/// A repository, a home, files, a branch and claims whose names and words are hostile.
+/// A repository, a home, files, a branch and claims with hostile names and text.
 fn hostile() -> (Place, PathBuf, PathBuf, String) {
     let place = Place::new();
     let repo = place.path(&format!("repo{HOSTILE}\nBAD forged"));
@@ -205,7 +206,7 @@ fn nothing_that_a_terminal_obeys_leaves_the_command() {
             shown.push_str(&said);
         }
     }
-    // It is shown, not left out.
+    // The characters are shown in visible form, not left out.
     for part in [
         "⟨U+001B⟩[31m",
         "⟨U+202E⟩",
@@ -219,7 +220,7 @@ fn nothing_that_a_terminal_obeys_leaves_the_command() {
     }
 }
 
-/// What JSON says is what was stored, to the character.
+/// The JSON contains exactly the stored text.
 #[test]
 fn json_is_escaped_and_says_the_same() {
     let (place, repo, home, id) = hostile();
@@ -234,7 +235,7 @@ fn json_is_escaped_and_says_the_same() {
     assert_eq!(ask(&["status"])["home"], home.to_str().unwrap());
 }
 
-/// A line of a file that ends as on Windows is a line, and nothing to be named.
+/// A line that ends as on Windows is an ordinary line, and its end is not marked as hostile.
 #[test]
 fn an_excerpt_keeps_its_lines_and_its_tabs() {
     let place = Place::new();
@@ -279,7 +280,7 @@ fn what_cannot_be_printed_is_said() {
     );
 }
 
-/// Streams that are not there at all are none to fail on.
+/// A command does not fail because a standard stream is closed.
 #[test]
 fn closed_streams_end_nothing() {
     let place = Place::new();
@@ -312,7 +313,7 @@ fn closed_streams_end_nothing() {
     }
 }
 
-/// A name that is no text is shown with its bytes replaced, never passed on.
+/// In a name that is not UTF-8, the bytes are replaced and never passed on.
 #[test]
 fn bytes_that_are_no_text_are_refused_or_replaced() {
     let place = Place::new();

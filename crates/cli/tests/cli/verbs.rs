@@ -1,4 +1,4 @@
-//! Every verb: its exit, the keys that it prints, and what it needs and leaves alone.
+//! Every verb: its exit code, the keys that it prints, what it needs, and what it leaves unchanged.
 
 use serde_json::{Value, json};
 
@@ -240,7 +240,7 @@ fn verbs_that_need_no_repository_work_without_one() {
     }
 }
 
-/// A worktree whose repository is gone must not take down what has nothing to do with it.
+/// A worktree whose repository is gone breaks only the verbs that need it.
 #[test]
 fn a_broken_repository_stops_only_what_needs_it() {
     let place = Place::new();
@@ -329,7 +329,7 @@ fn a_reader_that_goes_away_is_no_crash() {
     }
 }
 
-/// The feed and the log name who did what to which claim, as the window's history does.
+/// The feed and the log say who changed which claim, as the window's history does.
 #[test]
 fn feed_and_log_say_who_did_what() {
     let place = Place::new();
@@ -380,7 +380,7 @@ fn feed_and_log_say_who_did_what() {
     }
 }
 
-/// One of something is not many.
+/// Counts of one are in the singular.
 #[test]
 fn one_is_counted_as_one() {
     let place = Place::new();

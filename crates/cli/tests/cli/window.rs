@@ -1,4 +1,4 @@
-//! The window: the one that the command starts, and the one that it serves.
+//! The window that the command starts, and the one that it serves.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -32,14 +32,14 @@ fn the_window_is_started_with_the_same_place() {
         "#!/bin/sh\necho \"$@\" > \"${0%/*}/said\"\n",
     );
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    // Waits for the window too: it holds the pipes until it ends.
+    // This waits for the window too, which holds the pipes until it ends.
     let CommandOutput { code, .. } = ran(app(&place).output().unwrap());
     assert_eq!(code, Some(0));
     assert_eq!(
         std::fs::read_to_string(beside.join("said")).unwrap(),
         "--home h --repo r\n"
     );
-    // Without a display there is no window, and the command says what there is instead.
+    // Without a display there is no window, and the command says what to use instead.
     let mut blind = app(&place);
     let blind = blind.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     let said = ran(blind.output().unwrap());
@@ -48,7 +48,7 @@ fn the_window_is_started_with_the_same_place() {
     assert!(hint.contains("engram serve"), "{hint}");
 }
 
-/// A server, the host and the token of the address that it says, and what it logs.
+/// Starts a server; returns it with the host and token of its printed address, and its log.
 fn serving(place: &Place) -> (Child, String, String, PathBuf) {
     let log = place.path("log");
     let mut server = place.command();
@@ -74,7 +74,7 @@ fn serving_says_where_and_the_token_to_nobody_else() {
         (format!("GET /api/subscribe?after=x&token={token}"), "400"),
         (format!("GET /?token={token}"), "200"),
         (format!("GET /api/{token}"), "401"),
-        // Of what cannot be read at all, something is logged.
+        // An unreadable request is logged.
         (format!("GET\0 /{token}"), "400"),
     ] {
         let mut stream = TcpStream::connect(&host).unwrap();

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::way::Way;
 
-/// What takes a verdict back. MCP has no word for it: an agent gives its verdict once.
+/// The resolution type that takes a verdict back. MCP has none: an agent gives its verdict once.
 const UNDO: &str = "undo";
 
 const TAKES: &str = "{resolution_type: winner, merge, dismissed, last_writer, higher_confidence or undo, resolution?, winning_claim_id?, content?}";

@@ -1,5 +1,5 @@
-//! How long a connection lasts, and what is said on it: one that says nothing, or reads nothing, ends. Where all
-//! places are taken, `places.rs` says which one ends before that.
+//! Limits on each connection: one that sends nothing, or reads nothing, for too long is closed.
+//! When all places are taken, `places.rs` chooses which one to close earlier.
 
 use std::{
     convert::Infallible,
@@ -33,37 +33,38 @@ use tokio_rustls::TlsAcceptor;
 use super::places::{ConnectionPlace, ConnectionPlaces, ConnectionSignals, UnderWay};
 use crate::turns::WAIT;
 
-/// Longest head of a request, in bytes: a browser sends the cookies of all servers of this machine.
+/// The longest head of a request, in bytes: a browser sends the cookies of all servers on this
+/// machine.
 const MAX_HEAD: usize = 64 * 1024;
 
-/// How long to keep reading from a client that still sends after the last answer.
+/// How long to keep reading from a client that still sends after its last answer.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What one server bears.
+/// The limits of one server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// Connections that have not shown a token.
     pub(super) strangers: usize,
-    /// Those that have.
+    /// Connections that have shown a token.
     pub(super) known: usize,
-    /// How many of them one agent's token holds.
+    /// Connections that one agent's token may hold, out of `known`.
     pub(super) each: usize,
-    /// How many of them are left for the user.
+    /// Connections reserved for the user, out of `known`.
     pub(super) kept: usize,
     /// Requests in the engine at once; more wait.
     pub(super) requests: usize,
-    /// How many of them are agents'.
+    /// Requests of agents at once, out of `requests`.
     pub(super) of_agents: usize,
     /// How long a request of an agent waits for its turn.
     pub(super) turn: Duration,
-    /// Streams of events: each holds two threads and a watch of the doorbell.
+    /// Event streams. Each holds two threads and a watch on the doorbell.
     pub(super) streams: usize,
-    /// Within which the hello of an encrypted connection and the head of a request arrive; a
-    /// connection without a request ends after it too.
+    /// Time limit for the TLS handshake and for the head of a request. A connection without a
+    /// request is closed after it too.
     pub(super) head: Duration,
-    /// Within which the body of a request arrives.
+    /// Time limit for the body of a request.
     pub(super) body: Duration,
-    /// Within which the client takes something of what is sent.
+    /// Time limit for the client to take some of what is being sent.
     pub(super) taken: Duration,
 }
 
@@ -85,7 +86,7 @@ impl Default for Bounds {
     }
 }
 
-/// Answers whoever connects.
+/// Answers every client that connects.
 pub(super) async fn serve(
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
@@ -108,14 +109,14 @@ pub(super) async fn serve(
             }
             Err(error) if is_of_the_client(&error) => {}
             Err(error) => {
-                tracing::warn!(%error, "no connection can be taken for a second");
+                tracing::warn!(%error, "cannot accept connections; trying again in a second");
                 sleep(Duration::from_secs(1)).await;
             }
         }
     }
 }
 
-/// Whether a connection ended before it was taken.
+/// Whether the client ended the connection before the server accepted it.
 fn is_of_the_client(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     [ConnectionAborted, ConnectionRefused, ConnectionReset].contains(&error.kind())
@@ -139,12 +140,12 @@ async fn connection(
     };
     match timeout(head, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => converse(stream, router, place, head).await,
-        Ok(Err(error)) => tracing::debug!(%error, "no encrypted connection"),
-        Err(_) => tracing::debug!("no hello"),
+        Ok(Err(error)) => tracing::debug!(%error, "the TLS handshake failed"),
+        Err(_) => tracing::debug!("the TLS handshake took too long"),
     }
 }
 
-/// One request after the other, until the client goes or says nothing for too long.
+/// Answers one request after the other until the client leaves or is silent for too long.
 async fn converse<S>(stream: S, router: Router, place: Arc<ConnectionPlace>, head: Duration)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -172,7 +173,7 @@ where
         tracing::debug!(%error, "a connection ended early");
     }
     let mut stream = connection.into_parts().io.into_inner();
-    // Closing a connection with unread bytes resets it, and its last answer may be lost.
+    // Closing a connection with unread bytes resets it, which may lose its last answer.
     let rest = async {
         stream.shutdown().await?;
         tokio::io::copy(&mut stream, &mut tokio::io::sink()).await
@@ -180,7 +181,7 @@ where
     let _ = timeout(LINGER, rest).await;
 }
 
-/// The body of an answer: its request is under way until all of it was given out.
+/// The body of an answer. Its request counts as under way until the whole body is handed out.
 struct AnswerBody {
     body: axum::body::Body,
     _under_way: UnderWay,
@@ -206,13 +207,13 @@ impl Body for AnswerBody {
     }
 }
 
-/// A stream that breaks when the client takes nothing of what is written for too long.
+/// A stream that fails when the client takes none of the written bytes for too long.
 struct TimedStream {
     stream: TcpStream,
     within: Duration,
-    /// Set while something waits to be taken.
+    /// The timer, set while written bytes wait for the client to take them.
     late: Option<Pin<Box<Sleep>>>,
-    /// Told of it.
+    /// Records that bytes wait.
     signals: Arc<ConnectionSignals>,
 }
 

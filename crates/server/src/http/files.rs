@@ -18,14 +18,14 @@ use tokio::sync::Semaphore;
 
 use super::{RefusalResponse, not_this_way};
 
-/// Reads of a folder that are under way at once, and how much of a file each takes.
+/// The number of reads under way at once, and the bytes that each takes from a file.
 static READS: Semaphore = Semaphore::const_new(4);
 const PIECE: usize = 256 * 1024;
 
-/// Where the files of the page come from.
+/// The source of the page's files.
 #[derive(Clone, Debug, Default)]
 pub enum Pages {
-    /// Nowhere: only the API is served, and a page that says so.
+    /// No files: the server offers only the API and a page that says so.
     #[default]
     None,
     /// A folder.
@@ -74,7 +74,7 @@ fn nothing() -> RefusalResponse {
     ))
 }
 
-/// Off the threads that serve connections, a few at a time.
+/// Runs a read off the threads that serve connections, with a limit on how many run at once.
 async fn apart<T: Send + 'static>(
     read: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
@@ -86,14 +86,14 @@ async fn apart<T: Send + 'static>(
     done.await.map_err(io::Error::other)?
 }
 
-/// What is left of a file.
+/// The unread rest of a file.
 struct PageFile {
     file: File,
     left: u64,
 }
 
 impl PageFile {
-    /// Read as it is sent: a large file is never in memory as a whole.
+    /// Streams the file, so that a large file is never in memory as a whole.
     fn sent(self) -> Response {
         let length = [(header::CONTENT_LENGTH, self.left.to_string())];
         let pieces = stream::try_unfold(self, |mut it| async move {
@@ -113,14 +113,14 @@ impl PageFile {
         if bytes.len() as u64 == most {
             Ok(bytes.into())
         } else {
-            // It was cut meanwhile.
+            // The file was truncated meanwhile.
             Err(io::ErrorKind::UnexpectedEof.into())
         }
     }
 }
 
-/// A regular file inside of a folder, reached through folders alone: a link is followed nowhere, and
-/// what is a pipe or a device is not even opened.
+/// Opens a regular file inside a folder, through folders alone. It follows no links and does not
+/// even open a pipe or a device.
 fn opened(folder: &Path, path: &Path) -> io::Result<PageFile> {
     let file = inside::open(folder, path)?;
     let about = file.metadata()?;
@@ -140,7 +140,8 @@ mod inside {
 
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 
-    /// Each step from the folder before it, so that nothing can be put in its way.
+    /// Opens each part relative to the folder opened before it, so that nobody can swap a folder
+    /// underway.
     pub(super) fn open(folder: &Path, path: &Path) -> io::Result<File> {
         let (to, no_link) = (OFlags::RDONLY | OFlags::CLOEXEC, OFlags::NOFOLLOW);
         let mut at = openat(CWD, folder, to | OFlags::DIRECTORY, Mode::empty())?;
@@ -152,7 +153,7 @@ mod inside {
         if !FileType::from_raw_mode(about.st_mode).is_file() {
             return Err(io::Error::other("not a regular file"));
         }
-        // It may be another one by now: then at least nothing waits for its other end.
+        // The file may have been replaced by now; these flags at least keep a pipe from blocking.
         let to = to | no_link | OFlags::NONBLOCK | OFlags::NOCTTY;
         Ok(openat(&at, name, to, Mode::empty())?.into())
     }
@@ -162,7 +163,7 @@ mod inside {
 mod inside {
     use std::{fs::File, io, path::Path};
 
-    /// Each step of the path is checked before it is taken.
+    /// Checks each step of the path before taking it.
     pub(super) fn open(folder: &Path, path: &Path) -> io::Result<File> {
         let mut at = folder.to_owned();
         for part in path {
@@ -175,7 +176,7 @@ mod inside {
     }
 }
 
-/// A relative path of plain names; the page itself for the root.
+/// Returns a relative path of plain names; for the root, the page itself.
 fn plain(path: &str) -> Option<&Path> {
     let path = match path.trim_start_matches('/') {
         "" => Path::new("index.html"),

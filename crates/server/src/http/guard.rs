@@ -1,4 +1,5 @@
-//! Who may call: only pages and programs that reached us by our own name and hold the token.
+//! Decides who may call: pages and programs that reached the server by one of its own names and
+//! hold the token.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -22,11 +23,11 @@ use super::{
 };
 use crate::asker::Asker;
 
-/// What a page may run and load: only what came with it.
+/// The content security policy: a page runs and loads only its own files.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
 img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// On every answer, whatever it is.
+/// The headers of every answer.
 const HEADERS: [(HeaderName, &str); 8] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -51,12 +52,13 @@ const HEADERS: [(HeaderName, &str); 8] = [
 pub(super) struct Guard {
     scheme: &'static str,
     port: u16,
-    /// The names and addresses that are ours, in lower case.
+    /// The server's names and addresses, in lower case.
     names: Vec<String>,
-    /// Where we listen on every interface, any address may be ours. A name may not: a page elsewhere
-    /// can have its own name lead here, but cannot have its browser send an address for it.
+    /// When the server listens on every interface, any address may be its own, but not any name: a
+    /// foreign page can have its own name resolve to this server, but cannot make a browser send an
+    /// address for it.
     any_address: bool,
-    /// Its digest: the time that a comparison takes says nothing about the token.
+    /// The token's digest, so that the time of a comparison reveals nothing about the token.
     token: Digest,
 }
 
@@ -76,7 +78,8 @@ impl Guard {
         }
     }
 
-    /// Whether a page got our address from us: `host` or `host:port`, the former for the usual port.
+    /// Whether an authority is the server's own: `host` or `host:port`. The port may be left out if
+    /// it is the usual one.
     fn is_own(&self, authority: &str) -> bool {
         let usual = if self.scheme == "https" { 443 } else { 80 };
         let (host, port) = match authority.rsplit_once(':') {
@@ -88,7 +91,7 @@ impl Guard {
             && (self.names.contains(&host) || (self.any_address && is_address(&host)))
     }
 
-    /// Whether the target of a request, where it names a server, names us.
+    /// Whether the target of a request names this server, or names none.
     fn is_own_target(&self, target: &Uri) -> bool {
         target.scheme_str().is_none_or(|it| it == self.scheme)
             && target.authority().is_none_or(|it| self.is_own(it.as_str()))
@@ -106,13 +109,13 @@ impl Guard {
     }
 }
 
-/// A port, without a sign.
+/// Parses a port without a sign.
 fn number(digits: &str) -> Option<u16> {
     let plain = digits.bytes().all(|it| it.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)
 }
 
-/// Whether a host is an address, as it stands in a URL.
+/// Whether a host is an address in the form that URLs use.
 fn is_address(host: &str) -> bool {
     match host.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
         Some(address) => address.parse::<Ipv6Addr>().is_ok(),
@@ -120,7 +123,7 @@ fn is_address(host: &str) -> bool {
     }
 }
 
-/// An address as it stands in a URL.
+/// Returns an address in the form that URLs use.
 pub(super) fn literal(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => address.to_string(),
@@ -128,7 +131,7 @@ pub(super) fn literal(address: IpAddr) -> String {
     }
 }
 
-/// Headers of each answer: no caching, no content sniffing, no framing.
+/// Adds the headers of every answer: no caching, no content sniffing, no framing.
 pub(super) async fn private(mut answer: Response) -> Response {
     for (name, value) in HEADERS {
         let value = HeaderValue::from_static(value);
@@ -137,9 +140,9 @@ pub(super) async fn private(mut answer: Response) -> Response {
     answer
 }
 
-/// Refuses other names of this machine (a page elsewhere may have its name resolve to 127.0.0.1)
-/// and pages of other origins; and a body that does not say how long it is, which two servers in a
-/// row may take for two requests.
+/// Refuses requests under other names of this machine (a foreign page may have its name resolve to
+/// 127.0.0.1), requests from pages of other origins, and bodies without a length, which two servers
+/// in a row may parse as two requests.
 pub(super) async fn origin(
     State(guard): State<Arc<Guard>>,
     request: Request,
@@ -172,7 +175,7 @@ pub(super) async fn origin(
     next.run(request).await
 }
 
-/// Wants the token: as a bearer, or in the address of the event stream, since a browser's event
+/// Requires the token, as a bearer or in the address of the event stream, since a browser's event
 /// source sends no headers.
 pub(super) async fn token(
     State(guard): State<Arc<Guard>>,
@@ -199,8 +202,8 @@ pub(super) async fn token(
     }
 }
 
-/// Wants a token on the bus: the server's, which is the user's, or that of an agent that somebody opened.
-/// Who that is, with the turn of an agent, goes along with the request.
+/// Requires a token on the bus: the server's, which is the user's, or that of an agent that
+/// somebody opened. Attaches the caller, with an agent's turn, to the request.
 pub(super) async fn caller(
     State((guard, api)): State<(Arc<Guard>, Api)>,
     mut request: Request,
@@ -209,7 +212,7 @@ pub(super) async fn caller(
     let place = request.extensions().get::<Arc<ConnectionPlace>>();
     let who = match bearer(request.headers()) {
         Some(token) if guard.knows(token) => keep(place, TokenHolder::User).map(|()| Asker::User),
-        // Nothing else is looked for in the home.
+        // Only well-formed tokens are looked up in the home.
         Some(token) if is_token(token) => agent(token, place, &api).await,
         _ => Err(unproven()),
     };
@@ -225,15 +228,15 @@ pub(super) async fn caller(
     }
 }
 
-/// Ends the connection of a stranger, or of one too many, so that it keeps no place.
+/// Closes the connection of a stranger, or of a caller over its limit, so that it keeps no place.
 fn last(mut answer: Response) -> Response {
     let close = HeaderValue::from_static("close");
     answer.headers_mut().insert(header::CONNECTION, close);
     answer
 }
 
-/// The agent of a token, in its turn. One that proved it on this connection before is looked up with the request,
-/// which saves handing over to another thread.
+/// Returns the agent of a token, in its turn. An agent that this connection has already proved is
+/// looked up with the request, which saves a hand-over to another thread.
 async fn agent(
     token: &str,
     place: Option<&Arc<ConnectionPlace>>,
@@ -259,7 +262,7 @@ async fn look_up(token: String, engine: Arc<Engine>) -> Result<AgentId, RefusalR
     looked.await.map_err(|_| unproven())?.map_err(not_proven)
 }
 
-/// Why nobody is proven: the token, or the home.
+/// Explains why no caller was proved: the token is bad, or the home failed.
 pub(super) fn not_proven(why: Refusal) -> RefusalResponse {
     match why.code {
         Code::ScopeDenied => unproven(),
@@ -275,7 +278,7 @@ fn unproven() -> RefusalResponse {
     )
 }
 
-/// Gives the connection of a request a place among those that hold a token.
+/// Gives the connection of a request a place among the known ones.
 fn keep(place: Option<&Arc<ConnectionPlace>>, holder: TokenHolder) -> Result<(), RefusalResponse> {
     let is_kept = place.is_some_and(|it| it.keep(holder));
     is_kept.then_some(()).ok_or_else(|| {
@@ -297,7 +300,7 @@ fn in_query(uri: &Uri) -> Option<&str> {
         .find_map(|pair| pair.strip_prefix("token="))
 }
 
-/// The value of a header that occurs exactly once.
+/// Returns the value of a header that occurs exactly once.
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {

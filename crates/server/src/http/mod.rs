@@ -1,6 +1,7 @@
-//! The dashboard's server: the engine's requests as JSON, the journal as server-sent events, and
-//! the files of the window, for who holds the token: the user. And the bus
-//! (docs/design.md#the-bus-and-its-tools), for agents with tokens of their own. Off the loopback only encrypted.
+//! The dashboard's server. The user, who holds the token, gets the engine's requests as JSON, the
+//! journal as server-sent events, and the files of the window. Agents, with tokens of their own,
+//! get the bus (docs/design.md#the-bus-and-its-tools). Beyond the loopback interface everything is
+//! encrypted.
 
 mod bus;
 mod conflicts;
@@ -55,22 +56,22 @@ pub use tls::Certificate;
 
 use crate::{asker::Asker, turns::Turns};
 
-/// Longest request, in bytes.
+/// The longest body of a request, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
 
-/// Batches of entries that wait for a slow reader: one may hold 500 claims.
+/// How many batches of entries wait for a slow reader. One batch may hold 500 claims.
 const QUEUE: usize = 1;
 
 /// What to serve, and where.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// Where to listen; on any free port when that is 0.
+    /// The address to listen on; port 0 picks any free port.
     pub listen: SocketAddr,
-    /// Host names it answers to, besides its address.
+    /// Host names that the server answers to, besides its address.
     pub hosts: Vec<String>,
-    /// What to encrypt with; demanded anywhere but on the loopback.
+    /// The certificate to encrypt with; required except on the loopback interface.
     pub certificate: Option<Certificate>,
-    /// Keeps the token from one start to the next.
+    /// The file that keeps the token from one start to the next.
     pub token_file: Option<PathBuf>,
     /// The built window.
     pub pages: Pages,
@@ -91,9 +92,9 @@ impl Default for HttpOptions {
     }
 }
 
-/// A server that listens and does not yet answer.
+/// A server that listens but does not answer yet.
 pub struct HttpServer {
-    /// The address to open, with the token in its fragment, which no browser sends.
+    /// The address to open, with the token in its fragment, which browsers do not send.
     pub url: String,
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
@@ -112,7 +113,7 @@ impl HttpServer {
     }
 }
 
-/// Listens, with a token.
+/// Starts to listen, with a token.
 pub async fn http(engine: Arc<Engine>, options: HttpOptions) -> Result<HttpServer, Refusal> {
     within(Bounds::default(), engine, options).await
 }
@@ -168,7 +169,7 @@ fn url(at: SocketAddr, is_tls: bool, host: Option<&String>, token: &str) -> Stri
     format!("{scheme}://{host}:{}/#token={token}", at.port())
 }
 
-/// What the calls of the page are answered with.
+/// The state that answers the page's calls.
 #[derive(Clone)]
 struct Api {
     engine: Arc<Engine>,
@@ -242,8 +243,8 @@ impl IntoResponse for RefusalResponse {
     }
 }
 
-/// What does not have the shape that is asked for is a bad request; what has it, and is refused for what it
-/// says, is forbidden.
+/// Maps a code to a status: a request of the wrong shape is a bad request; a well-formed one that
+/// is refused for its content is forbidden.
 fn status(code: Code) -> StatusCode {
     match code {
         Code::NotFound | Code::PointerNotFound => StatusCode::NOT_FOUND,
@@ -328,7 +329,7 @@ impl Api {
         })
     }
 
-    /// A body that is short enough and arrives in time.
+    /// Reads a body, which must be short enough and arrive in time.
     async fn whole(&self, body: Body) -> Result<Bytes, RefusalResponse> {
         if body.size_hint().lower() > MAX_BODY as u64 {
             return Err(invalid(
@@ -349,8 +350,8 @@ impl Api {
         }
     }
 
-    /// Waits for a turn before it begins. A client that goes takes its request along: one that waits is
-    /// not begun, and what is looked up for one that was begun ends.
+    /// Waits for a turn, then asks the engine. If the client leaves, a request that still waits
+    /// never begins, and one that has begun stops its look-ups.
     async fn answer(self, who: Asker, request: Request) -> Result<Json<Reply>, RefusalResponse> {
         let failed = |error: &dyn std::error::Error| {
             RefusalResponse::from(Refusal::new(
@@ -374,7 +375,7 @@ impl Api {
     }
 }
 
-/// Signals when nobody waits for an answer any more.
+/// Signals on drop that nobody waits for the answer any more.
 struct GoneSignal(Arc<AtomicBool>);
 
 impl Drop for GoneSignal {
@@ -387,21 +388,21 @@ impl Drop for GoneSignal {
 #[serde(deny_unknown_fields)]
 struct SubscribeQuery {
     after: Option<u64>,
-    /// What the guard has read: a browser cannot send it in a header.
+    /// The token, which the guard has already read: an event source cannot send it in a header.
     #[serde(rename = "token")]
     _token: Option<String>,
 }
 
-/// The receiver goes first, so that a subscription that waits to send is set free.
+/// The receiver is dropped first, which frees a subscription that is blocked on sending.
 struct EntryStream {
     batches: mpsc::Receiver<Vec<Entry>>,
     _subscription: Subscription,
     _place: OwnedSemaphorePermit,
 }
 
-/// Every entry after a place in the journal, in batches; the id of an event is its last place, so
-/// that a browser that connects again goes on from there. The journal waits for a reader that is
-/// slow, and its connection ends when it reads nothing.
+/// Streams every entry after a position in the journal, in batches. The id of an event is its last
+/// position, so that a browser that reconnects continues from there. The subscription waits for a
+/// slow reader; the connection of a reader that takes nothing is closed.
 async fn events(
     State(api): State<Api>,
     headers: HeaderMap,
@@ -426,7 +427,7 @@ async fn events(
     })?;
     let (sender, batches) = mpsc::channel(QUEUE);
     let subscription = api.engine.subscribe(after, move |entries| {
-        // Nobody reads any more; the subscription is about to be dropped.
+        // The reader is gone; the subscription is about to be dropped.
         let _ = sender.blocking_send(entries);
     })?;
     let live = EntryStream {

@@ -1,7 +1,8 @@
-//! Places for connections. One that has shown no token is a stranger's: those are few, and make room for each
-//! other. A token that is shown takes a place among the known: few for one agent, and the last ones for the user
-//! alone. Whoever finds no room takes the place of the one that has been idle for longest, so that neither
-//! silence nor a crowd keeps anybody out.
+//! Places for connections. A connection that has shown no token is a stranger's. Strangers have few
+//! places, and a new one replaces another. A connection that shows a token moves to the known
+//! places: one agent may hold few, and the last ones are for the user alone. When no place is free,
+//! the newcomer replaces the connection that has been idle for longest, so that neither silent
+//! clients nor a crowd of them keep others out.
 
 use std::{
     collections::BTreeMap,
@@ -21,14 +22,14 @@ use crate::lock;
 /// The digest of a token.
 pub(super) type Digest = [u8; 32];
 
-/// Whose token a connection showed last.
+/// The holder of the token that a connection showed last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenHolder {
     User,
     Agent(Digest),
 }
 
-/// Every connection that is open.
+/// All open connections.
 pub(super) struct ConnectionPlaces {
     pub(super) bounds: Bounds,
     open: Mutex<OpenConnections>,
@@ -36,25 +37,25 @@ pub(super) struct ConnectionPlaces {
 
 #[derive(Default)]
 struct OpenConnections {
-    /// Counts what happens: the order of things, without a clock.
+    /// A counter of events, which orders them without a clock.
     last: u64,
-    /// In the order in which they came.
+    /// In order of arrival.
     connections: BTreeMap<u64, OpenConnection>,
 }
 
 struct OpenConnection {
     holder: Option<TokenHolder>,
-    /// Since when it has been idle; none while a request is under way.
+    /// The event since which it has been idle; none while a request is under way.
     idle: Option<u64>,
     signals: Arc<ConnectionSignals>,
 }
 
-/// What a connection and its place tell each other.
+/// Signals between a connection and its place.
 #[derive(Default)]
 pub(super) struct ConnectionSignals {
-    /// Another took the place.
+    /// Another connection took the place.
     pub(super) ended: Notify,
-    /// Something of an answer waits for the client to take it.
+    /// Part of an answer waits for the client to take it.
     pub(super) is_unsent: AtomicBool,
 }
 
@@ -94,7 +95,7 @@ impl OpenConnections {
         }
     }
 
-    /// Whether there is room for one more that shows this token.
+    /// Whether one more connection with this token has room. May close an idle one to make room.
     fn has_room(&mut self, holder: TokenHolder, bounds: &Bounds) -> bool {
         if holder == TokenHolder::User {
             return self.makes_room(
@@ -113,7 +114,8 @@ impl OpenConnections {
             )
     }
 
-    /// Whether fewer than `most` are `counted`, or one that `gives` way was idle.
+    /// Whether fewer than `most` connections are `counted`, or an idle one that `gives` way was
+    /// closed.
     fn makes_room(
         &mut self,
         counted: impl Fn(&OpenConnection) -> bool,
@@ -127,7 +129,8 @@ impl OpenConnections {
         idle.inspect(|id| self.end(*id)).is_some()
     }
 
-    /// Makes room for one more stranger. Where all are busy the oldest goes: who reads slowly is busy too.
+    /// Makes room for one more stranger. If all are busy, the oldest is closed: a slow reader
+    /// counts as busy too.
     fn make_room_for_a_stranger(&mut self, most: usize) {
         let is_stranger = |it: &OpenConnection| !it.is_known();
         if self.count(is_stranger) < most {
@@ -153,7 +156,7 @@ impl ConnectionPlaces {
         lock(&self.open)
     }
 
-    /// A place for whoever connects.
+    /// Returns a place for a new connection.
     pub(super) fn admit(self: &Arc<Self>) -> Arc<ConnectionPlace> {
         let mut open = self.open();
         open.make_room_for_a_stranger(self.bounds.strangers);
@@ -178,28 +181,29 @@ impl ConnectionPlaces {
         self.open().count(|_| true)
     }
 
-    /// Connections that agents hold.
+    /// Counts the connections that agents hold.
     #[cfg(test)]
     pub(super) fn of_agents(&self) -> usize {
         self.open().count(OpenConnection::is_of_agent)
     }
 }
 
-/// One connection's place, given back when it is dropped.
+/// One connection's place, given back on drop.
 pub(super) struct ConnectionPlace {
     id: u64,
     pub(super) signals: Arc<ConnectionSignals>,
     pub(super) places: Arc<ConnectionPlaces>,
-    /// The agent that was proven here last, with the digest of its token.
+    /// The agent that was proved on this connection last, with the digest of its token.
     proven: Mutex<Option<(Digest, AgentId)>>,
 }
 
 impl ConnectionPlace {
-    /// A token was shown here: the place is its holder's from now on. False where there is no room.
+    /// Gives the place to the holder of a token that was shown here. Returns false if there is no
+    /// room.
     pub(super) fn keep(&self, holder: TokenHolder) -> bool {
         let mut open = self.places.open();
         match open.connections.get(&self.id) {
-            // Another took the place meanwhile.
+            // Another connection took the place meanwhile.
             None => return false,
             Some(own) if own.holder == Some(holder) => return true,
             Some(_) => {}
@@ -211,7 +215,7 @@ impl ConnectionPlace {
         has_room
     }
 
-    /// The agent that a token of this digest proved here.
+    /// Returns the agent that a token with this digest has proved on this connection.
     pub(super) fn proven(&self, digest: &Digest) -> Option<AgentId> {
         let proven = lock(&self.proven);
         let (_, agent) = proven.as_ref().filter(|it| it.0.ct_eq(digest).into())?;
@@ -237,7 +241,7 @@ impl Drop for ConnectionPlace {
     }
 }
 
-/// A request under way on a connection, until its answer was given out.
+/// Marks a request as under way on a connection until its answer is handed out.
 pub(super) struct UnderWay(Arc<ConnectionPlace>);
 
 impl UnderWay {

@@ -1,4 +1,4 @@
-//! Encrypted connections, for whoever is not on this machine.
+//! Encrypted connections, for clients on other machines.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -12,13 +12,13 @@ use tokio_rustls::{
     },
 };
 
-/// Largest file of certificates that is read, in bytes.
+/// The largest certificate or key file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Where the certificate and its key are, in PEM.
+/// The paths of the certificate and its key, in PEM.
 #[derive(Clone, Debug)]
 pub struct Certificate {
-    /// The certificate, and those that vouch for it.
+    /// The server's certificate, followed by those that vouch for it.
     pub chain: PathBuf,
     /// Its private key.
     pub key: PathBuf,

@@ -8,10 +8,11 @@ use std::{
 
 use engram_model::{Code, Refusal};
 
-/// Longest file that is read: a token and the end of its line.
+/// The longest file that is read, in bytes: a token and the end of its line.
 const LONGEST: u64 = 66;
 
-/// A fresh one; with a file, the one that is kept there, so that a page outlives a restart.
+/// Returns a fresh token or, given a file, the one kept there, so that an open page survives a
+/// restart.
 pub(super) fn token(file: Option<&Path>) -> Result<String, Refusal> {
     let Some(file) = file else {
         return Ok(fresh());
@@ -29,8 +30,8 @@ pub(super) fn token(file: Option<&Path>) -> Result<String, Refusal> {
     }
 }
 
-/// What a regular file of ours alone holds. It is looked at before it is opened, since to open what
-/// is no file may wait for ever, and again after, since it may be another one by then.
+/// Reads a regular file that belongs to this user alone. It checks the file before opening it,
+/// since opening a pipe may block for ever, and again after, since the file may have been replaced.
 fn kept(file: &Path) -> io::Result<String> {
     is_ours(&fs::symlink_metadata(file)?)?;
     let opened = open(file, File::options().read(true))?;
@@ -74,7 +75,8 @@ fn is_private(_: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Through no link, for the owner alone, and without waiting for another end.
+/// Opens a file without following a link or waiting for a pipe's other end; a new file is readable
+/// by its owner alone.
 fn open(file: &Path, how: &mut fs::OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     {

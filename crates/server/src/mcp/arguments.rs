@@ -1,6 +1,6 @@
-//! What the tools take. Everything is parsed here; what does not fit is refused by name.
+//! The arguments of the tools. All parsing happens here; a refusal names what does not fit.
 //!
-//! The types are what a model is shown (`schema.rs`): a comment on a field is its description.
+//! A model sees these types (`schema.rs`): a comment on a field is its description.
 
 use engram_model::{
     Code, ConflictFilter, ConflictId, Deref, Draft, Durability, EngramId, FactType, Kind, Listed,
@@ -30,7 +30,7 @@ pub(super) struct QueryArguments {
     limit: Option<usize>,
     /// ISO 8601
     as_of: Option<String>,
-    // The words of these two stand in the same list, with engram_commit.
+    // engram_commit, in the same list, already shows the words of these two.
     #[schemars(with = "Option<String>")]
     fact_type: Option<FactType>,
     #[schemars(with = "Option<String>")]
@@ -54,7 +54,7 @@ pub(super) struct DerefArguments {
 #[serde(deny_unknown_fields)]
 pub(super) struct ConflictsArguments {
     scope: Option<String>,
-    // A refusal names the words.
+    // A refusal lists the allowed words.
     #[schemars(with = "Option<String>")]
     status: Option<Listed>,
 }
@@ -70,7 +70,7 @@ pub(super) struct ResolveArguments {
     resolution: String,
     #[schemars(with = "Option<String>")]
     winning_claim_id: Option<EngramId>,
-    // Of a merge: the one claim.
+    // For a merge: the one claim.
     content: Option<String>,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct CommitArguments {
     kind: Option<Kind>,
     fact_type: Option<FactType>,
     provenance: Option<String>,
-    // A string is what a model should write; the object of the v0.1 schema is taken too.
+    // A model should write a string; the object of the v0.1 schema is accepted too.
     /// repo:src/a.rs#L10-L42@HEAD (@worktree: uncommitted), test:PATH::NAME@HEAD
     #[schemars(with = "Option<Vec<String>>")]
     pointers: Option<Vec<PointerInput>>,
@@ -106,7 +106,7 @@ pub(super) struct CommitArguments {
     agent_id: Option<String>,
 }
 
-/// Reads the arguments of `tool` into its type. An argument that is null is one that is absent.
+/// Parses the arguments of `tool` into its type. A null argument counts as absent.
 pub(super) fn parse<T: DeserializeOwned>(
     tool: &Tool,
     mut arguments: JsonObject,
@@ -115,7 +115,7 @@ pub(super) fn parse<T: DeserializeOwned>(
     serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
         let path = error.path().to_string();
         let what = match error.into_inner().to_string() {
-            // Serde's words for it name our type.
+            // Serde's message would name our type.
             what if what.contains("untagged") => {
                 "expected a pointer: a string, or an object {type, ref, span?, digest?}".to_owned()
             }
@@ -134,10 +134,10 @@ pub(super) fn parse<T: DeserializeOwned>(
     })
 }
 
-/// What is said of an argument that the tool does not take, before its name.
+/// The start of the error for an unknown argument, before its name.
 const UNKNOWN: &str = "there is no argument ";
 
-/// What the parser says, in words for those who do not know its types.
+/// Rewords the parser's message for readers who do not know its types.
 fn plain(says: &str) -> String {
     let named = |after: &str| says.strip_prefix(after)?.split('`').next();
     if let Some(name) = named("missing field `") {
@@ -173,7 +173,7 @@ fn plain(says: &str) -> String {
     }
 }
 
-/// The known arguments: those that must be there, then the others with a question mark.
+/// Lists the known arguments: the required ones, then the optional ones with a question mark.
 fn signature(tool: &Tool) -> String {
     let schema = &tool.input_schema;
     let required = schema.get("required").and_then(Value::as_array);
@@ -257,7 +257,7 @@ impl From<DerefArguments> for Deref {
 impl TryFrom<CommitArguments> for engram_model::Commit {
     type Error = Refusal;
 
-    /// Where `provenance` is not a pointer, it is the evidence in words.
+    /// A `provenance` that is not a pointer becomes the evidence in words.
     fn try_from(commit: CommitArguments) -> Result<Self, Refusal> {
         let mut pointers = commit.pointers.unwrap_or_default();
         let provenance = commit.provenance.filter(|it| !it.trim().is_empty());
@@ -289,8 +289,8 @@ impl TryFrom<CommitArguments> for engram_model::Commit {
     }
 }
 
-/// Whether a provenance is a pointer. What looks like one and is broken is refused, so that
-/// evidence is not taken for prose.
+/// Whether a provenance is a pointer. A broken pointer is refused, so that it is not stored as
+/// prose.
 fn addresses(text: &str) -> Result<bool, Refusal> {
     const KINDS: [&str; 6] = ["repo:", "artifact:", "sam:", "diff:", "test:", "url:"];
     let looks = KINDS.iter().any(|kind| text.starts_with(kind));

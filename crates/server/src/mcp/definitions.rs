@@ -1,7 +1,7 @@
-//! What a client is told about each tool. The words are for a model, which pays for them in every
-//! session: when to call, with what, and what in an answer does not explain itself. What all tools
-//! share is in [`super::INSTRUCTIONS`]; not every client shows those, so a call must be possible
-//! from the words here.
+//! The descriptions of the tools. They are for a model, which pays for them in every session: when
+//! to call, with what, and whatever in an answer does not explain itself. [`super::INSTRUCTIONS`]
+//! holds what all tools share. Not every client shows those, so a model must be able to call a tool
+//! from its description alone.
 
 use engram_model::{Limits, Promote, Refusal, ResolveReply, ask};
 
@@ -17,8 +17,8 @@ use super::{
     tools::{OfferedTool, RequestEffect, ToolDescription, tool},
 };
 
-/// What `tools/list` returns, in its order: an entry for each tool, with the request that its arguments become
-/// and the result that the answer becomes.
+/// Returns an entry for each tool, in the order of `tools/list`, with the function from arguments
+/// to request and the one from answer to result.
 pub(super) fn all(limits: &Limits) -> Vec<OfferedTool> {
     let Limits {
         claim_chars,
@@ -100,7 +100,7 @@ truncated: ask for less. DEREF_DENIED: go on without."
     ]
 }
 
-/// A verdict; its answer says of which type it was.
+/// Builds the request for a verdict and the function that adds its type to the result.
 fn settle(
     settle: ResolveArguments,
 ) -> Result<(ask::Resolve, impl FnOnce(ResolveReply) -> ResolveResult), Refusal> {

@@ -1,5 +1,5 @@
-//! The toolset for agents whose orchestrator speaks LESS (docs/design.md#the-bus-and-its-tools): the same requests
-//! under its names, and codes that begin with `LESS_`.
+//! The toolset for agents whose orchestrator speaks LESS (docs/design.md#the-bus-and-its-tools):
+//! the same requests under LESS names, with codes that begin with `LESS_`.
 
 use engram_model::{
     AgentId, Answered, Code, DerefRequest, Draft, EngramId, GrantIssued, GrantWanted, Kind, Limits,
@@ -14,10 +14,10 @@ use super::{
     tools::{OfferedTool, RequestEffect, ToolDescription, tool},
 };
 
-/// What its tools and codes begin with.
+/// The prefix of its tools, and in upper case of its codes.
 pub(super) const PREFIX: &str = "less_";
 
-/// Most engrams of an answer (docs/design.md#limits-and-defaults).
+/// The maximum number of engrams in an answer (docs/design.md#limits-and-defaults).
 const MOST: usize = 12;
 
 pub(super) const INSTRUCTIONS: &str = "\
@@ -155,7 +155,7 @@ struct LessQueryArguments {
     kind: Option<Kind>,
 }
 
-/// A list, or words with commas between them.
+/// A list, or words separated by commas.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum KeysArgument {

@@ -1,24 +1,25 @@
-//! Newline-delimited JSON-RPC. What is not a message has an answer too, so that no input ends the
-//! server: the SDK's own transport is silent on lines that are not JSON.
+//! Newline-delimited JSON-RPC. The SDK's own transport is silent on lines that are not JSON; this
+//! one answers them, and no input ends the server.
 
 use rmcp::{ErrorData, model::*};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// Longest line that is read; the rest of a longer one is skipped.
+/// The longest line that is read, in bytes; the rest of a longer one is skipped.
 pub(super) const MAX_LINE: usize = 4 * 1024 * 1024;
 
-/// Most values in one line, of all depths: each takes many times its length in memory.
+/// The maximum number of values in one line, at any depth: in memory each takes many times its
+/// length.
 const MAX_VALUES: usize = 64 * 1024;
 
-/// The input in lines. [`LineReader::next`] may be dropped at any time: what is half read is kept
-/// here.
+/// Splits the input into lines. [`LineReader::next`] may be dropped at any time: this keeps what is
+/// half read.
 pub(super) struct LineReader<R> {
     input: BufReader<R>,
     line: Vec<u8>,
-    /// The rest of a line that was too long is being skipped.
+    /// Whether it is skipping the rest of a line that was too long.
     skipping: bool,
-    /// Nothing more will come.
+    /// Whether the input has ended.
     pub(super) ended: bool,
 }
 
@@ -32,13 +33,13 @@ impl<R: AsyncRead + Send + Unpin> LineReader<R> {
         }
     }
 
-    /// The next line without its end; an empty one too. `None` at the end of the input.
+    /// Returns the next line without its end, even an empty one; `None` at the end of the input.
     pub(super) async fn next(&mut self) -> Option<Result<Vec<u8>, ErrorData>> {
         while !self.ended {
             let buffer = match self.input.fill_buf().await {
                 Ok(buffer) => buffer,
                 Err(error) => {
-                    tracing::warn!(%error, "the input broke");
+                    tracing::warn!(%error, "reading the input failed");
                     &[]
                 }
             };
@@ -70,7 +71,7 @@ impl<R: AsyncRead + Send + Unpin> LineReader<R> {
     }
 }
 
-/// A message, nothing (a blank line, or an unknown notification), or what is wrong.
+/// Parses a line: a message, nothing (a blank line or an unknown notification), or an error.
 pub(super) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpcError> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     if line.iter().all(u8::is_ascii_whitespace) {
@@ -104,7 +105,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, JsonRpc
     }
 }
 
-/// How many values a line holds, if it is JSON: each begins a list or an object, or follows another.
+/// Counts the values in a line of JSON: each begins a list or an object, or follows another.
 fn values(line: &[u8]) -> usize {
     let (mut count, mut quoted, mut escaped) = (0, false, false);
     for byte in line {
@@ -118,7 +119,7 @@ fn values(line: &[u8]) -> usize {
     count
 }
 
-/// Methods of the protocol whose parameters this server reads.
+/// Whether this is a method of the protocol whose parameters this server reads.
 pub(super) fn takes_params(method: &str) -> bool {
     [
         "initialize",

@@ -1,5 +1,5 @@
-//! The MCP server: the official SDK over our own line transport, or over HTTP, in both protocol eras
-//! (`initialize`, and stateless requests that carry their version in `_meta`).
+//! The MCP server: the official SDK over our own line transport, or over HTTP. It speaks both
+//! protocol eras (`initialize`, and stateless requests that carry their version in `_meta`).
 
 mod arguments;
 mod definitions;
@@ -38,10 +38,11 @@ use crate::{
     turns::{EACH, TurnPermit, Turns, WAIT},
 };
 
-/// The same for all agents and as long as this process lives.
+/// How long a client may cache the list of tools. It is the same for all agents while this process
+/// lives.
 const LIST_TTL_MS: u64 = 3_600_000;
 
-/// What all tools share, and when to call which.
+/// What all tools share, and when to call which tool.
 const INSTRUCTIONS: &str = "\
 Engram is the memory shared by all agents in this repository. \
 Call engram_status once at the start and follow its next_prompt. \
@@ -67,7 +68,7 @@ pub enum Toolset {
 }
 
 /// Serves MCP on standard input and output until the input ends.
-/// `token` is what the connection was started with; without one it is a new root.
+/// `token` is the one that the connection was started with; without one, it opens a new root.
 pub async fn mcp_stdio(
     engine: Arc<Engine>,
     toolsets: &[Toolset],
@@ -83,7 +84,7 @@ pub async fn mcp_stdio(
     serve(engine, toolsets, token, pipe).await
 }
 
-/// Returns once nobody can write to standard input any more, even if not all of it was read.
+/// Returns once nobody can write to standard input any more, even if part of it is still unread.
 fn nobody_writes() {
     #[cfg(unix)]
     {
@@ -91,7 +92,7 @@ fn nobody_writes() {
             event::{PollFd, PollFlags, poll},
             io::Errno,
         };
-        // What hung up is told unasked, but not of a socket.
+        // `poll` always reports a hang-up, but for a socket only with this flag.
         #[cfg(target_os = "linux")]
         let also = PollFlags::RDHUP;
         #[cfg(not(target_os = "linux"))]
@@ -101,7 +102,8 @@ fn nobody_writes() {
     }
 }
 
-/// Serves MCP on any pair of streams until the input ends, and answers what was asked by then.
+/// Serves MCP on any pair of streams until the input ends, then answers the requests received by
+/// then.
 pub async fn mcp_over<R, W>(
     engine: Arc<Engine>,
     toolsets: &[Toolset],
@@ -126,11 +128,11 @@ async fn serve<R>(
 where
     R: AsyncRead + Send + Unpin + 'static,
 {
-    // One connection: one agent.
+    // One connection is one agent.
     let turns = Some(Arc::new(Turns::new(EACH, WAIT)));
     let server = Server::new(engine, toolsets, token, turns);
     if let Err(refusal) = server.engine.follow() {
-        tracing::warn!(%refusal, "the index will not follow in this process");
+        tracing::warn!(%refusal, "the index will not be updated in this process");
     }
     let running = match serve_server(server, pipe).await {
         Ok(running) => running,
@@ -143,7 +145,7 @@ where
     }
 }
 
-/// An answer that failed; the server continues.
+/// The refusal for a request that failed because of a bug; the server continues.
 fn defect() -> Refusal {
     Refusal::new(
         Code::Internal,
@@ -152,7 +154,7 @@ fn defect() -> Refusal {
     )
 }
 
-/// Nobody waits for this answer.
+/// The refusal for a cancelled request, which nobody waits for.
 fn cancelled() -> Refusal {
     Refusal::new(
         Code::Internal,
@@ -161,7 +163,7 @@ fn cancelled() -> Refusal {
     )
 }
 
-/// A bug in Engram, or a broken stream.
+/// The refusal for a bug in Engram or a broken stream.
 fn failed(error: &dyn std::error::Error) -> Refusal {
     Refusal::new(
         Code::Internal,
@@ -170,8 +172,8 @@ fn failed(error: &dyn std::error::Error) -> Refusal {
     )
 }
 
-/// One connection: one agent. Its token proves which; without one, a root of its own is registered with the
-/// first call that needs it.
+/// One connection, which is one agent. Its token proves which agent; without a token, the first
+/// call that needs an agent registers a root.
 #[derive(Clone)]
 struct Server {
     engine: Arc<Engine>,
@@ -179,12 +181,12 @@ struct Server {
     agent: Arc<OnceCell<AgentId>>,
     tools: Arc<[OfferedTool]>,
     instructions: Arc<str>,
-    /// None over HTTP, where each request brings its turn along, and none is answered on the thread that serves
-    /// it: that one serves others too.
+    /// None over HTTP: there each request brings its turn, and none is answered on the thread that
+    /// serves it, since that thread serves others too.
     turns: Option<Arc<Turns>>,
 }
 
-/// Who asks, in the turn of an agent.
+/// The caller, and if it is an agent, its turn.
 #[derive(Clone)]
 struct CallerInTurn {
     caller: Caller,
@@ -218,8 +220,8 @@ impl Server {
         }
     }
 
-    /// Who asks, once it is their turn. What is cancelled before that is not begun. Over HTTP, each request brought
-    /// its caller along.
+    /// Returns the caller once it has a turn. A request cancelled before that never begins. Over
+    /// HTTP, the request already carries its caller.
     async fn asking(&self, context: &RequestContext<RoleServer>) -> Result<CallerInTurn, Refusal> {
         if context.ct.is_cancelled() {
             return Err(cancelled());
@@ -242,10 +244,10 @@ impl Server {
         Ok(CallerInTurn { caller, turn })
     }
 
-    /// The agent of this connection, for a request that begins now. Its handle is the engine's; the client's name
-    /// is for display.
+    /// Returns the agent of this connection, for a request that begins now. The engine chooses its
+    /// handle; the client's name is for display.
     async fn agent(&self, context: &RequestContext<RoleServer>) -> Result<AgentId, Refusal> {
-        // Asked each time: a newer token of the same agent ends this one.
+        // Each request asks, since a newer token of the same agent ends this one.
         if let Some(token) = &self.token {
             return self.engine.agent_of(&token.0);
         }
@@ -257,9 +259,10 @@ impl Server {
         self.agent.get_or_try_init(register).await.cloned()
     }
 
-    /// One request to the engine. On standard streams it is answered on the thread that read it, unless it may take
-    /// long or another process has the turn to write: the client waits, and handing over to another thread takes
-    /// longer than most answers. Elsewhere, what is looked up for one that is cancelled ends.
+    /// Sends one request to the engine. On standard streams, the thread that read the request
+    /// answers it, since the client waits and a hand-over to another thread takes longer than most
+    /// answers; the exceptions are requests that may take long and changes while another process
+    /// holds the turn to write. In a hand-over, cancelling the request stops its look-ups.
     async fn ask<A>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -276,14 +279,14 @@ impl Server {
             RequestEffect::Change => self.engine.is_free(),
         };
         if is_short && self.turns.is_some() {
-            // A defect must not leave the client without an answer.
+            // A panic must not leave the client without an answer.
             return catch_unwind(AssertUnwindSafe(|| self.engine.ask(&asking.caller, ask)))
                 .unwrap_or_else(|_| Err(defect()));
         }
         let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
         let CallerInTurn { caller, turn } = asking.clone();
         let asked = move || {
-            // It lasts as long as the work does, even if the client has left.
+            // The turn lasts as long as the work, even if the client has left.
             let _turn = turn;
             engine.ask_until(&caller, ask, move || cancelled.is_cancelled())
         };
@@ -386,7 +389,7 @@ impl ServerHandler for Server {
         self.resource(&request.uri, &context).await.map(Into::into)
     }
 
-    /// Known methods arrive here too, when their parameters have the wrong shape.
+    /// Calls to known methods arrive here too, if their parameters have the wrong shape.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

@@ -1,4 +1,5 @@
-//! MCP over HTTP, without sessions: each request is a connection of its own, by whoever its token proves.
+//! MCP over HTTP, without sessions: each request counts as its own connection, by the agent or user
+//! that its token proves.
 
 use std::sync::Arc;
 
@@ -13,10 +14,11 @@ use rmcp::transport::streamable_http_server::{
 
 use super::{Server, Toolset};
 
-/// What a client must take; the answer is always the first.
+/// The media types that the transport demands in `accept`; the answer is always the first.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
-/// The tools that an address offers. Who may call, by which name, with how long a body, was looked at before.
+/// The tools at one address. The guard has already checked the caller, the address and the length
+/// of the body.
 #[derive(Clone)]
 pub(crate) struct OverHttp(StreamableHttpService<Server, NeverSessionManager>);
 
@@ -35,7 +37,7 @@ impl OverHttp {
     }
 
     pub(crate) async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
-        // Who takes anything takes both.
+        // A client that accepts anything accepts both types.
         if takes_anything(request.headers()) {
             request.headers_mut().insert(header::ACCEPT, BOTH);
         }

@@ -1,4 +1,4 @@
-//! Engrams as resources. Listing shows claims; reading one dereferences its first pointer, and so
+//! Engrams as resources. A listing shows claims. Reading one dereferences its first pointer, which
 //! spends the agent's budget and is journalled like any dereference.
 
 use engram_model::{Change, Code, Deref, Engram, EngramId, EngramV01, Feed, Refusal, ask};
@@ -10,15 +10,15 @@ use super::{Server, results::DerefResult, shorten, tools::RequestEffect};
 const PREFIX: &str = "engram://engram/";
 const MIME: &str = "application/json";
 
-/// How many of the latest engrams are listed.
+/// The number of engrams in a listing, newest first.
 const LISTED: usize = 50;
-/// How many entries are read at once to find them.
+/// The number of entries read at a time to find them.
 const PAGE: usize = 200;
 
-/// Of our own, outside of what JSON-RPC reserves: the engine refused.
+/// A code of our own, outside the range that JSON-RPC reserves: the engine refused.
 const REFUSED: ErrorCode = ErrorCode(-31_000);
 
-/// How every engram is addressed.
+/// The address template of every engram.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{PREFIX}{{id}}"), "engram")
         .with_title("One engram")
@@ -29,7 +29,7 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 impl Server {
-    /// The latest engrams that hold.
+    /// Lists the latest engrams that hold.
     pub(super) async fn resources(
         &self,
         context: &RequestContext<RoleServer>,
@@ -38,7 +38,7 @@ impl Server {
         let now = self.engine.now();
         let mut resources = Vec::new();
         let mut before = None;
-        // What the caller may not see takes no place of what it may.
+        // Engrams that the caller may not see do not count towards the list.
         while resources.len() < LISTED {
             let feed = Feed {
                 before,
@@ -70,7 +70,7 @@ impl Server {
             .with_cache_scope(CacheScope::Private))
     }
 
-    /// One engram with what its first pointer addresses.
+    /// Returns one engram and what its first pointer addresses.
     pub(super) async fn resource(
         &self,
         uri: &str,
@@ -127,7 +127,8 @@ fn missing(uri: &str) -> ErrorData {
     )
 }
 
-/// The whole refusal: the sentence for clients that show only that, the parts as data.
+/// Returns the whole refusal: a sentence for clients that show only the message, and the parts as
+/// data.
 fn refused(refusal: Refusal) -> ErrorData {
     ErrorData::new(
         REFUSED,

@@ -1,4 +1,4 @@
-//! What the tools return: small, since it is all that a model sees.
+//! What the tools return. It is kept small, since it is all that a model sees.
 
 use engram_gateway::count_tokens;
 use engram_model::{
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::way::Way;
 
-/// Most tokens of the engrams, or the conflicts, in one answer.
+/// The maximum tokens of the engrams, or of the conflicts, in one answer.
 const QUERY_TOKENS: usize = 3_900;
 
-/// A summary's field names and punctuation have at least this many more bytes than tokens.
+/// The field names and punctuation of a summary have at least this many more bytes than tokens.
 const SPARED: usize = 70;
 
 /// `engram_commit`
@@ -92,7 +92,7 @@ pub(super) struct QueryResult {
     verdict: Verdict,
     relaxed: bool,
     engrams: Vec<EngramSummary>,
-    /// How many more matched and did not fit, or were not looked at, where there is no index.
+    /// How many more matched but did not fit, or were not checked because there is no index.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<u64>,
 }
@@ -113,8 +113,8 @@ impl From<QueryReply> for QueryResult {
     }
 }
 
-/// How many items fit, from the first. Tokens are counted only if bytes do not settle it: a token is
-/// at least one byte, and the frame has [`SPARED`] bytes to spare.
+/// Counts how many items fit, from the first. It counts tokens only if bytes do not settle it: a
+/// token is at least one byte, and the frame has [`SPARED`] bytes to spare.
 fn within<T: Serialize>(tokens: usize, items: &[T]) -> usize {
     let texts: Vec<String> = items
         .iter()
@@ -155,7 +155,7 @@ pub(super) struct EngramSummary {
     /// How well it answers, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
-    /// What became of the pointers that do not read as they were pinned.
+    /// The current state of the pointers that no longer read as they were pinned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     now: Vec<String>,
     has_open_conflict: bool,
@@ -215,7 +215,7 @@ impl From<ConflictsReply> for ConflictsResult {
     }
 }
 
-/// A conflict as an answer shows it: what is null elsewhere is absent here.
+/// A conflict in an answer. Fields that are null elsewhere are absent here.
 #[derive(Serialize, JsonSchema)]
 struct Dispute {
     id: ConflictId,
@@ -234,7 +234,7 @@ struct Dispute {
     settled: Option<Settlement>,
 }
 
-/// One side, without what only a screen needs.
+/// One side, without the fields that only a screen needs.
 #[derive(Serialize, JsonSchema)]
 struct DisputeSide {
     id: EngramId,
@@ -391,7 +391,7 @@ impl From<Budget> for BudgetLeft {
     }
 }
 
-/// A refusal, as every surface writes it; a toolset may have a prefix for its codes.
+/// Returns a refusal in the form of every surface. A toolset may prefix its codes.
 pub(super) fn error(refusal: &Refusal, prefix: &str) -> Value {
     let mut error = json!({ "error": refusal });
     if !prefix.is_empty() {
@@ -428,7 +428,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the values say, bytes do not promise room that tokens do not have.
+        /// Whatever the values are, the byte count never promises room that the tokens exceed.
         #[test]
         fn bytes_settle_it_on_the_safe_side(
             claim in "\\PC{0,80}", topic in "[\\PC]{0,9}", pointers in prop::collection::vec("\\PC{0,30}", 0..3)

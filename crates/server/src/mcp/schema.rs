@@ -1,19 +1,19 @@
-//! JSON Schemas of what the tools take and return: generated from the types, then said in few
-//! bytes, since a model pays for `tools/list` in every session.
+//! JSON Schemas of what the tools take and return, generated from the types and then shortened,
+//! since a model pays for `tools/list` in every session.
 
 use rmcp::model::JsonObject;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};
 
-/// What a tool takes, as a model is shown it: closed, with the words of each enum, and the
-/// documentation of each field as its description.
+/// Returns the schema of a tool's arguments, which a model sees: closed, with the words of each
+/// enum, and each field's documentation as its description.
 pub(super) fn taken<T: JsonSchema>() -> JsonObject {
     Simplifier::of::<T>(Direction::Taken)
 }
 
-/// What a tool returns. No client shows this to a model; they validate with it. So words are
-/// strings, and fields of one type are told at once, as `"^(id|claim)$": {"type": "string"}`.
-/// Nothing is closed or required: a refusal has only its `error`.
+/// Returns the schema of a tool's result. Clients validate with it but show it to no model. So
+/// words are plain strings, and fields of one type share an entry, as `"^(id|claim)$": {"type":
+/// "string"}`. Nothing is closed or required: a refusal has only its `error`.
 pub(super) fn returned<T: JsonSchema>() -> JsonObject {
     Simplifier::of::<T>(Direction::Returned)
 }
@@ -24,8 +24,8 @@ enum Direction {
     Returned,
 }
 
-/// Keeps of a generated schema what a reader needs. References are followed where they stand, so
-/// no type may contain itself.
+/// Reduces a generated schema to what a reader needs. It inlines references, so no type may contain
+/// itself.
 struct Simplifier {
     defs: Value,
     direction: Direction,
@@ -44,7 +44,8 @@ impl Simplifier {
         Self { defs, direction }.node(&root, false)
     }
 
-    /// `always`: the value is there in any case, so that null is said where it may be null.
+    /// With `always` the value is always present, so the schema must allow null where it may be
+    /// null.
     fn node(&self, schema: &Value, always: bool) -> JsonObject {
         let (schema, or_null) = self.essence(schema);
         let mut node = JsonObject::new();
@@ -74,7 +75,8 @@ impl Simplifier {
         node
     }
 
-    /// What stands behind references and `anyOf: [X, null]`, and whether null may stand there too.
+    /// Follows references and `anyOf: [X, null]`. Returns the schema behind them and whether null
+    /// is allowed too.
     fn essence<'a>(&'a self, mut schema: &'a Value) -> (&'a Value, bool) {
         let mut or_null = false;
         loop {
@@ -129,7 +131,7 @@ impl Simplifier {
         for (told, names) in types {
             let (keyword, name) = match names.as_slice() {
                 [one] => ("properties", (*one).to_owned()),
-                // Names of fields are no special characters of a pattern.
+                // Field names contain no special characters of a pattern.
                 all => ("patternProperties", format!("^({})$", all.join("|"))),
             };
             let of_keyword = node.entry(keyword).or_insert_with(|| json!({}));
@@ -144,7 +146,7 @@ fn fields(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     schema["properties"].as_object().into_iter().flatten()
 }
 
-/// The type, null apart; none where anything may stand.
+/// Returns the type, ignoring null; none if any type is allowed.
 fn kind(schema: &Value) -> Option<&str> {
     match &schema["type"] {
         Value::String(one) => Some(one),
@@ -156,8 +158,8 @@ fn kind(schema: &Value) -> Option<&str> {
     }
 }
 
-/// The words of an enum: `enum: [a, b]`, or `oneOf: [{const: a}, {const: b}]` where each has its
-/// documentation.
+/// Returns the words of an enum: `enum: [a, b]`, or `oneOf: [{const: a}, {const: b}]` when each has
+/// its documentation.
 fn words(schema: &Value) -> Option<Value> {
     let documented = || {
         let all = schema["oneOf"].as_array()?;

@@ -1,4 +1,5 @@
-//! What a tool is: what is told of it, what it takes and returns, and the request that it becomes.
+//! The parts of a tool: its description, its argument and result types, and the request that it
+//! becomes.
 
 use std::sync::Arc;
 
@@ -15,30 +16,31 @@ use serde_json::{Value, json};
 
 use super::{CallerInTurn, Server, arguments, schema};
 
-/// A tool apart from its types.
+/// The parts of a tool that do not depend on its types.
 pub(super) struct ToolDescription {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) description: String,
     pub(super) effect: RequestEffect,
-    /// The same call again changes nothing more.
+    /// Whether repeating the call changes nothing more.
     pub(super) idempotent: bool,
-    /// In a model's context from the start, where the client would else let it search for tools.
+    /// Whether the tool is in a model's context from the start. A client may otherwise let the
+    /// model search for tools.
     pub(super) loaded: bool,
 }
 
-/// What a request does, which decides where it is answered.
+/// What a request does, which decides on which thread it is answered.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum RequestEffect {
     /// Reads the home.
     Read,
-    /// Reads what may take long: a large file, or an address on the network.
+    /// Reads something that may take long: a large file, or an address on the network.
     Fetch,
     /// Writes, and may have to wait for its turn.
     Change,
 }
 
-/// One call of a tool: by whom, and with what.
+/// One call of a tool: its caller and its arguments.
 pub(super) struct ToolCall<'a> {
     pub(super) server: &'a Server,
     pub(super) context: &'a RequestContext<RoleServer>,
@@ -49,16 +51,16 @@ pub(super) struct ToolCall<'a> {
 
 type ToolAnswer<'a> = BoxFuture<'a, Result<Value, Refusal>>;
 
-/// A tool as it is listed, and what answers it.
+/// A tool as listed, with the function that answers it.
 #[derive(Clone)]
 pub(super) struct OfferedTool {
     pub(super) tool: Tool,
     pub(super) call: Arc<dyn for<'a> Fn(ToolCall<'a>) -> ToolAnswer<'a> + Send + Sync>,
 }
 
-/// A row of the table of tools. `asks` makes of the arguments the request, and what makes the result of its answer.
-/// No tool destroys anything: a claim's window closes, and its history is kept. None reaches beyond
-/// this machine, unless the user turned `url:` on.
+/// Builds a row of the table of tools. `asks` turns the arguments into a request and a function
+/// that turns its answer into the result. No tool destroys anything: a claim's window closes, and
+/// its history is kept. None reaches beyond this machine, unless the user enabled `url:`.
 pub(super) fn tool<Takes, A, Returns, Says>(
     about: ToolDescription,
     asks: impl Fn(Takes) -> Result<(A, Says), Refusal> + Send + Sync + 'static,

@@ -1,6 +1,6 @@
-//! What stands between the client's lines and the SDK, whose own transport reads and begins whatever
-//! comes. Here so many requests are under way at once, some more are read ahead, and then nothing is
-//! read until the client has taken an answer.
+//! The transport between the client's lines and the SDK, whose own transport reads and begins every
+//! request. This one limits the requests under way, reads a number of lines ahead, and then stops
+//! reading until the client has taken an answer.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -27,29 +27,30 @@ use tokio::{
 
 use super::lines::{LineReader, MAX_LINE, parse};
 
-/// Turns there are: requests that were begun and whose answer the client has not taken.
+/// The number of turns. A request holds its turns from its start until the client has taken its
+/// answer.
 const TURNS: u32 = 32;
 
-/// What one turn bears, in bytes: a longer request takes several, the longest all.
+/// The bytes that one turn covers: a longer request takes several turns, the longest takes all.
 const SHARE: usize = MAX_LINE / TURNS as usize;
 
-/// How far is read ahead of them, in lines and in bytes: what was cancelled there is never begun,
-/// and the end of the input is seen.
+/// How far to read ahead, in lines and in bytes. This lets a cancelled request be dropped before it
+/// begins, and the end of the input be noticed.
 const AHEAD: usize = 1024;
 const AHEAD_BYTES: usize = MAX_LINE;
 
-/// How long a client that will ask nothing more may leave its answers unread.
+/// How long a client that sends no more requests may leave its answers unread.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A line for the client, with the turn that ends once it is taken; none ends the writer. There are
-/// no more of them than turns.
+/// A line for the client, with the turn that ends once the client has taken it. `None` ends the
+/// writer. There are never more lines than turns.
 type Outgoing = Option<(Vec<u8>, Option<OwnedSemaphorePermit>)>;
 
-/// What was read and has no turn yet.
+/// A line that was read and has no turn yet.
 enum QueuedLine {
-    /// Not parsed: that would take many times the memory.
+    /// Kept unparsed: parsed, it would take many times the memory.
     Request(RequestId, Vec<u8>),
-    /// An answer of this transport's own.
+    /// An answer from the transport itself.
     Answer(Vec<u8>),
 }
 
@@ -65,29 +66,30 @@ impl QueuedLine {
     }
 }
 
-/// The transport. [`Transport::receive`] is cancelled whenever something else happens, so
-/// everything half done is kept here.
+/// The transport. The SDK cancels [`Transport::receive`] whenever something else happens, so
+/// unfinished work is kept here.
 pub(super) struct Pipe<R> {
     lines: LineReader<R>,
-    /// The client has chosen its era; before that, only requests mean something.
+    /// Whether the client has chosen its protocol era. Until then, only requests are read.
     opened: bool,
     turns: Arc<Semaphore>,
     begun: HashMap<RequestId, OwnedSemaphorePermit>,
     waiting: VecDeque<QueuedLine>,
     waiting_bytes: usize,
-    /// Notifications that went to the SDK since others had a turn.
+    /// Notifications passed to the SDK since other tasks last ran.
     notified: u32,
-    /// Returns once nobody can write to the input; started if not all of it is read.
+    /// Returns once nobody can write to the input; called only if reading has stopped before the
+    /// end.
     hung_up: Option<fn()>,
     watch: Option<JoinHandle<()>>,
-    /// Nobody can, though not all was read.
+    /// Whether nobody can write any more, although part of the input is unread.
     left: bool,
     out: mpsc::UnboundedSender<Outgoing>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl<R: AsyncRead + Send + Unpin> Pipe<R> {
-    /// Starts the writer of `output`.
+    /// Starts the writer for `output`.
     pub(super) fn new<W>(input: R, output: W, hung_up: Option<fn()>) -> Self
     where
         W: AsyncWrite + Send + Unpin + 'static,
@@ -109,7 +111,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         }
     }
 
-    /// Takes in a line: what the SDK gets of it at once.
+    /// Handles a line. Returns the message that the SDK gets at once, if any.
     fn take(&mut self, line: Vec<u8>) -> Option<ClientJsonRpcMessage> {
         match parse(&line) {
             Ok(Some(ClientJsonRpcMessage::Request(request))) => self.ask(request, line),
@@ -118,7 +120,8 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
                     if self.forget(id) {
                         return None;
                     }
-                    // The SDK drops its answer, so that nothing else would give the turn back.
+                    // The SDK drops the answer to a cancelled request, so nothing else would return
+                    // the turn.
                     self.begun.remove(id);
                 }
                 self.notified += 1;
@@ -150,7 +153,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         }
     }
 
-    /// Answers anything but a request.
+    /// Answers a line that is not a valid request.
     fn refuse(&mut self, error: JsonRpcError) -> Option<ClientJsonRpcMessage> {
         tracing::debug!(message = %error.error.message, "refused a line");
         let answer = line(&TxJsonRpcMessage::<RoleServer>::Error(error)).ok()?;
@@ -160,7 +163,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         }
     }
 
-    /// A turn for a line, where one is free and nothing came before it.
+    /// Returns a turn for a line if one is free and no other line waits.
     fn turn(&self, line: &[u8]) -> Option<OwnedSemaphorePermit> {
         let turns = Arc::clone(&self.turns);
         let turn = self.waiting.is_empty().then_some(turns)?;
@@ -173,7 +176,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         None
     }
 
-    /// Gives the first that waits its turn.
+    /// Gives the turn to the first line that waits.
     fn go_on(&mut self, turn: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
         let first = self.waiting.pop_front()?;
         self.waiting_bytes -= first.line().len();
@@ -196,7 +199,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         ClientJsonRpcMessage::Request(request)
     }
 
-    /// Drops a request that waits; false when there is none.
+    /// Drops a waiting request; returns false if there is none.
     fn forget(&mut self, id: &RequestId) -> bool {
         let Some(at) = self.waiting.iter().position(|it| it.is_request(id)) else {
             return false;
@@ -206,7 +209,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         true
     }
 
-    /// An answer of this transport's own.
+    /// Sends an answer from the transport itself.
     fn say(&self, answer: Vec<u8>, turn: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
         // The writer outlives every message.
         let _ = self.out.send(Some((answer, Some(turn))));
@@ -214,7 +217,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     }
 }
 
-/// Waits, off this thread, until nobody can write any more.
+/// Waits, on another thread, until nobody can write to the input any more.
 async fn left(watch: &mut Option<JoinHandle<()>>, hung_up: Option<fn()>) {
     let Some(hung_up) = hung_up else {
         return pending().await;
@@ -223,12 +226,12 @@ async fn left(watch: &mut Option<JoinHandle<()>>, hung_up: Option<fn()>) {
     let _ = watch.await;
 }
 
-/// How many turns a line takes.
+/// Returns how many turns a line takes.
 fn turns_of(line: &[u8]) -> u32 {
     u32::try_from(line.len() / SHARE + 1).map_or(TURNS, |it| it.min(TURNS))
 }
 
-/// The request that a notification cancels.
+/// Returns the request that a notification cancels.
 fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     match message {
         ClientJsonRpcMessage::Notification(JsonRpcNotification {
@@ -239,7 +242,7 @@ fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-/// The request that a message answers.
+/// Returns the request that a message answers.
 fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     match message {
         ServerJsonRpcMessage::Response(answer) => Some(&answer.id),
@@ -248,7 +251,7 @@ fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     }
 }
 
-/// Whether the SDK leaves its handshake with this request.
+/// Whether this request ends the SDK's handshake.
 fn opens(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -270,7 +273,7 @@ fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes until it is told to end; to a client that is gone, nothing, so that no turn is held up.
+/// Writes until told to end. If the client is gone, it drops the lines, so that no turn is held up.
 async fn write<W: AsyncWrite + Unpin>(mut output: W, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
     let mut gone = false;
     while let Some(Some((line, _turn))) = queue.recv().await {
@@ -305,7 +308,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            // The SDK begins a task for each, and no turn bounds them: let those run.
+            // The SDK starts a task for each notification, and no turn limits them: let those tasks
+            // run.
             if self.notified == TURNS {
                 self.notified = 0;
                 yield_now().await;
@@ -313,7 +317,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
             let ended = self.lines.ended;
             let first = self.waiting.front().map(|it| turns_of(it.line()));
             if ended && first.is_none() {
-                // The SDK closes what it serves, but drops a transport whose handshake ended.
+                // The SDK closes a connection that it serves, but drops a transport whose handshake
+                // failed.
                 if !self.opened {
                     let _ = self.close().await;
                 }
@@ -348,7 +353,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
         }
     }
 
-    /// Waits for the writer, but not for a reader that is gone.
+    /// Waits for the writer, but only for a limited time if the client no longer reads.
     async fn close(&mut self) -> io::Result<()> {
         if let Some(writer) = self.writer.take() {
             let _ = self.out.send(None);

@@ -1,4 +1,4 @@
-//! A client that asks more than it reads, and one that thinks better of what it asked.
+//! A client that sends more requests than it reads answers, and one that cancels its requests.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +19,7 @@ use tokio::{
 
 use crate::client::{Client, ERAS, Era, Ground, meta};
 
-/// Requests without an end, and how many of them were read.
+/// An endless input of requests, and how many of them were read.
 struct Asks {
     line: Vec<u8>,
     at: usize,
@@ -59,7 +59,7 @@ impl AsyncRead for Asks {
     }
 }
 
-/// Takes nothing, and never says that it will not.
+/// An output that accepts nothing and never fails.
 struct Unread;
 
 impl AsyncWrite for Unread {
@@ -80,7 +80,7 @@ impl AsyncWrite for Unread {
     }
 }
 
-/// Of every sort that there is an answer to, and of those that have none.
+/// Lines of every kind: those that have an answer, and those that have none.
 fn sorts() -> Vec<Value> {
     let call = |tool: &str| json!({ "name": tool, "arguments": {}, "_meta": meta() });
     let request = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
@@ -106,7 +106,8 @@ async fn a_client_that_reads_no_answer_is_read_no_further() {
             asks,
             Unread,
         ));
-        // On one thread: what did not go on after so many turns of the others waits for the client.
+        // All tasks share one thread: what made no progress while the others ran waits for the
+        // client.
         let mut before = usize::MAX;
         while before != read.load(Ordering::Relaxed) {
             before = read.load(Ordering::Relaxed);
@@ -140,7 +141,7 @@ async fn who_asks_a_thousand_times_before_it_reads_gets_every_answer() {
     }
 }
 
-/// The longest line takes all turns, and is answered between others.
+/// The longest line takes all turns, and is answered among others.
 #[tokio::test]
 async fn long_requests_wait_for_each_other() {
     let mut client = Client::open(&Ground::new(), Era::Modern).await;
@@ -172,7 +173,11 @@ async fn an_input_that_ends_ends_the_server_though_nobody_reads() {
         )
         .await;
         ended.unwrap();
-        assert_eq!(read.load(Ordering::Relaxed), 1_000, "the end is seen");
+        assert_eq!(
+            read.load(Ordering::Relaxed),
+            1_000,
+            "the server noticed the end"
+        );
     });
     futures_util::future::join_all(ends).await;
 }
@@ -202,7 +207,7 @@ async fn an_id_is_used_once_at_a_time() {
     assert!(answers.iter().all(|it| it["id"] == "twice"), "{answers:?}");
     let refused = answers.iter().filter(|it| it["error"]["code"] == -32600);
     assert_eq!(refused.count(), 2, "{answers:?}");
-    // Answered, it is free again.
+    // Once the request is answered, its id is free again.
     client.line(ask.to_string().as_bytes()).await;
     assert!(client.next().await.unwrap()["result"].is_object());
 }
@@ -212,7 +217,7 @@ fn cancel(id: u64) -> String {
     json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string()
 }
 
-/// Of requests that come at once: some are under way, those after them wait.
+/// Of requests that arrive at once, some are under way and the rest wait.
 #[tokio::test]
 async fn what_is_cancelled_before_it_begins_is_never_begun() {
     for era in ERAS {
@@ -246,8 +251,8 @@ async fn what_is_cancelled_before_it_begins_is_never_begun() {
     }
 }
 
-/// Reads of what may be large wait for a thread; those that are cancelled spend nothing, and leave
-/// their turns to others.
+/// Reads that may be large wait for a thread. Cancelled reads spend nothing and leave their turns
+/// to others.
 #[tokio::test]
 async fn a_cancelled_read_spends_nothing() {
     let ground = Ground::new();
@@ -266,7 +271,8 @@ async fn a_cancelled_read_spends_nothing() {
     assert_eq!(excerpt, "    // Vendors retry for 30 days.\n");
 }
 
-/// An agent has two requests under way at once; what waits for its turn holds up no other message.
+/// An agent has at most two requests under way at once. A request that waits for its turn delays no
+/// other message.
 #[tokio::test]
 async fn a_third_request_waits_for_the_first_two() {
     let ground = Ground::new();

@@ -1,4 +1,4 @@
-//! Every tool as an agent would use it.
+//! Every tool as an agent uses it.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ async fn what_one_agent_commits_another_finds_and_reads() {
     }
 }
 
-/// There is one thread: what waits for another process leaves it.
+/// The test has one thread: a write that waits for another process must not block it.
 #[tokio::test]
 async fn a_write_that_waits_holds_up_nobody() {
     let ground = Ground::new();
@@ -189,7 +189,7 @@ async fn a_claim_without_a_pointer_points_at_its_own_event() {
             .find(|it| it.as_str().unwrap().starts_with("sam:claim:"));
         assert_eq!(own.is_some(), event.is_some(), "{engram}");
         if let (Some(own), Some(event)) = (own, event) {
-            // A reader of its own: the budget of one is smaller than this table.
+            // Each engram gets a new reader, since one budget is smaller than this table.
             let mut reader = Client::open(&ground, Era::Modern).await;
             let read = reader.ok("engram_deref", json!({ "pointer": own })).await;
             assert_eq!(read["excerpt"], event.replacen(claim, &content, 1));
@@ -223,7 +223,7 @@ async fn an_answer_fits_and_says_what_it_left_out() {
     let shown = found["engrams"].as_array().unwrap().len();
     assert!(shown >= 3, "{shown}");
     assert_eq!(found["omitted"], json!(30 - shown));
-    // What the limit cuts is said too.
+    // The count includes engrams that the limit cuts.
     let ask = json!({ "topic": "ledger entry twice", "limit": 2 });
     let cut = client.ok("engram_query", ask).await;
     assert_eq!(

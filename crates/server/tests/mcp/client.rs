@@ -1,4 +1,4 @@
-//! A client of raw JSON-RPC lines, and a repository to serve.
+//! A client that sends raw JSON-RPC lines, and a repository to serve.
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
@@ -12,7 +12,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// Twelve lines, so that spans can be told apart.
+/// Twelve lines, so that spans differ.
 pub(crate) const LEDGER: &str = "\
 fn post(entry: Entry) {
     // Vendors retry for 30 days.
@@ -39,7 +39,7 @@ impl Ground {
         Self::with("")
     }
 
-    /// With this in the home's `config.toml`.
+    /// Creates the ground with this text in the home's `config.toml`.
     pub(crate) fn with(config: &str) -> Self {
         let folder = Folder::temporary();
         let files = [("src/ledger.rs", LEDGER.as_bytes())];
@@ -55,7 +55,7 @@ impl Ground {
         }
     }
 
-    /// The home's own file of this name.
+    /// Returns the path of this file in the home.
     pub(crate) fn kept(&self, name: &str) -> PathBuf {
         self.folder.path("home").join(name)
     }
@@ -66,7 +66,7 @@ impl Ground {
     }
 }
 
-/// Fails where the schema itself is not a valid one.
+/// Compiles a schema; panics if the schema itself is invalid.
 pub(crate) fn compiled(schema: &Value) -> (boon::Schemas, boon::SchemaIndex) {
     let (mut all, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
     compiler.add_resource("tool.json", schema.clone()).unwrap();
@@ -74,7 +74,7 @@ pub(crate) fn compiled(schema: &Value) -> (boon::Schemas, boon::SchemaIndex) {
     (all, one)
 }
 
-/// The two protocols that are spoken in the field.
+/// The two protocol eras that clients use today.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Era {
     /// 2025-11-25: a session that begins with `initialize`.
@@ -85,7 +85,7 @@ pub(crate) enum Era {
 
 pub(crate) const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
-/// What a modern request carries.
+/// The `_meta` of every request in the modern era.
 pub(crate) fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -105,12 +105,12 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A connection on which nothing was said.
+    /// A connection on which nothing was sent yet.
     pub(crate) fn raw(ground: &Ground, era: Era) -> Self {
         Self::offered(ground, era, &[Toolset::Core], None)
     }
 
-    /// A connection to these tools, of the agent that the token proves.
+    /// A connection to these tools, for the agent that the token proves.
     pub(crate) fn with(ground: &Ground, tools: &'static [Toolset], token: Option<Secret>) -> Self {
         Self::offered(ground, Era::Modern, tools, token)
     }
@@ -162,13 +162,13 @@ impl Client {
         answer["result"].clone()
     }
 
-    /// Bytes and a newline.
+    /// Sends bytes and a newline.
     pub(crate) async fn line(&mut self, bytes: &[u8]) {
         self.write.write_all(bytes).await.unwrap();
         self.write.write_all(b"\n").await.unwrap();
     }
 
-    /// A request that is not sent yet, and its id.
+    /// Returns the id and the line of a request, without sending it.
     pub(crate) fn request_line(&mut self, method: &str, mut params: Value) -> (u64, String) {
         self.last_id += 1;
         if self.era == Era::Modern {
@@ -179,20 +179,20 @@ impl Client {
         (self.last_id, request.to_string())
     }
 
-    /// Sends a request without waiting; the id to wait for.
+    /// Sends a request and returns its id, without waiting for the answer.
     pub(crate) async fn send(&mut self, method: &str, params: Value) -> u64 {
         let (id, line) = self.request_line(method, params);
         self.line(line.as_bytes()).await;
         id
     }
 
-    /// The next message, whatever it is; none when the server has closed its end.
+    /// Returns the next message of any kind; none once the server has closed its end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let line = self.lines.next_line().await.unwrap()?;
         Some(serde_json::from_str(&line).expect("only JSON on the output"))
     }
 
-    /// The answer to a request that was sent.
+    /// Returns the answer to a request that was sent.
     pub(crate) async fn answer(&mut self, id: u64) -> Value {
         loop {
             if let Some(answer) = self.early.remove(&id) {
@@ -209,7 +209,7 @@ impl Client {
         self.answer(id).await
     }
 
-    /// A tool call; its result, checked against what the tool declares.
+    /// Calls a tool and checks the result against the tool's schema.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = self.request("tools/call", params).await;
@@ -219,14 +219,14 @@ impl Client {
         result.clone()
     }
 
-    /// A call that succeeds; what the model sees of it.
+    /// Makes a call that must succeed; returns the result that the model sees.
     pub(crate) async fn ok(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], json!(false), "{tool}: {result}");
         result["structuredContent"].clone()
     }
 
-    /// A call that is refused; the error that the model sees.
+    /// Makes a call that must be refused; returns the error that the model sees.
     pub(crate) async fn refused(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], json!(true), "{tool}: {result}");
@@ -247,7 +247,7 @@ impl Client {
             engram_kit::check_error(&seen["error"])
         } else {
             let untold = untold(&schema, seen);
-            assert!(untold.is_empty(), "{tool} does not tell of {untold:?}");
+            assert!(untold.is_empty(), "{tool} does not describe {untold:?}");
         }
         let modern = self.era == Era::Modern;
         assert_eq!(result["resultType"] == "complete", modern, "{result}");
@@ -264,7 +264,7 @@ impl Client {
         found.expect("a listed tool")
     }
 
-    /// Ends the input; what is still written, and how the server ended.
+    /// Ends the input; returns the messages that still arrive, and how the server ended.
     pub(crate) async fn end(mut self) -> (Vec<Value>, Result<(), Refusal>) {
         self.write.shutdown().await.unwrap();
         let mut rest: Vec<Value> = self.early.drain().map(|(_, answer)| answer).collect();
@@ -275,7 +275,7 @@ impl Client {
     }
 }
 
-/// The names in a reply that its schema does not tell of.
+/// Returns the names in a reply that its schema does not contain.
 fn untold(schema: &Value, value: &Value) -> Vec<String> {
     match value {
         Value::Object(fields) => fields
@@ -293,7 +293,7 @@ fn untold(schema: &Value, value: &Value) -> Vec<String> {
     }
 }
 
-/// What a schema says of one name.
+/// Returns the schema of one name.
 fn told<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     let grouped = || {
         let patterns = schema["patternProperties"].as_object()?;

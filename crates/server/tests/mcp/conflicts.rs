@@ -1,4 +1,4 @@
-//! Two agents that contradict each other, as they see it.
+//! Two agents contradict each other: what each sees.
 
 use engram_gateway::count_tokens;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ async fn two_agents_contradict_each_other_and_settle_it() {
     }
 }
 
-/// However many there are, an answer stays small, and says how many more there are.
+/// However many conflicts there are, an answer stays small and counts the rest.
 #[tokio::test]
 async fn a_long_list_is_cut_to_its_tokens() {
     let ground = Ground::new();
@@ -79,7 +79,7 @@ async fn a_long_list_is_cut_to_its_tokens() {
     }
     let listed = client.ok("engram_conflicts", json!({})).await;
     let told = listed["conflicts"].as_array().unwrap().len() as u64;
-    // A write raises five; the sixth of the last one is due.
+    // Each write reports at most five; the last one's sixth comparison is due.
     assert_eq!((&listed["open"], &listed["due"]), (&json!(20), &json!(1)));
     assert_eq!(told + listed["omitted"].as_u64().unwrap(), 20);
     assert!(told > 3, "{told}");

@@ -1,4 +1,5 @@
-//! The acceptance criteria (docs/design.md#acceptance-criteria) that agents have over MCP, by the `less_*` tools.
+//! The acceptance criteria (docs/design.md#acceptance-criteria) that agents can check over MCP,
+//! with the `less_*` tools.
 
 use engram_kit::criteria::{Answer, Surface};
 use engram_model::{Caller, GrantWanted, Opening, PointerInput, ask};
@@ -86,7 +87,7 @@ impl Surface for Spoken {
     fn wait(&mut self, seconds: u64) {
         #[allow(
             clippy::disallowed_methods,
-            reason = "what ends by the clock ends without an event"
+            reason = "an expiry by the clock sends no event"
         )]
         std::thread::sleep(std::time::Duration::from_secs(seconds));
     }

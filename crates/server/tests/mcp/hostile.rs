@@ -1,4 +1,4 @@
-//! Whatever is sent. The body takes bytes, so that a fuzzer can run it as it is.
+//! Hostile input. The body takes bytes, so that a fuzzer can run it unchanged.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Ground, meta};
 
-/// The last that is asked, by an id that no other request has.
+/// The id of the last request, which no other request has.
 const LAST: &str = "the last";
 
-/// Any bytes as lines: what has an id has exactly one answer (a cancelled request at most), nothing
-/// else is answered by an id, and the server goes on.
+/// Sends any bytes as lines. Each id gets exactly one answer (a cancelled request at most one),
+/// nothing else is answered by an id, and the server continues.
 pub(crate) async fn any_lines(ground: &Ground, bytes: &[u8]) {
     for era in ERAS {
         let mut client = Client::open(ground, era).await;
@@ -64,7 +64,7 @@ pub(crate) async fn any_lines(ground: &Ground, bytes: &[u8]) {
     }
 }
 
-/// An id as it is answered: a string, or an integer however it is written.
+/// Returns an id in the form of its answer: a string, or an integer in any notation.
 fn id_of(id: &Value) -> Option<String> {
     let exact = 2_f64.powi(53);
     let whole = id
@@ -146,7 +146,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A line that is nearly a message: ids come again, and parts are missing.
+/// A line that is almost a message: ids repeat, and parts are missing.
 fn line() -> impl Strategy<Value = Vec<u8>> {
     let id = prop_oneof![
         4 => (0..4_i64).prop_map(Value::from),

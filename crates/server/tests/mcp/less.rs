@@ -1,4 +1,5 @@
-//! The `less_*` toolset (docs/design.md#the-bus-and-its-tools): six tools, under its names and with its codes.
+//! The `less_*` toolset (docs/design.md#the-bus-and-its-tools): six tools, with names and codes of
+//! their own.
 
 use engram_model::{Caller, Opening, Secret, ask};
 use engram_server::Toolset;
@@ -69,7 +70,8 @@ async fn six_tools_in_8_kb_beside_the_core() {
     assert_eq!(core.len(), 7);
 }
 
-/// Every read beyond the budget is blocked unless it is granted (docs/design.md#reads-stay-within-the-budget).
+/// Every read beyond the budget is blocked without a grant
+/// (docs/design.md#reads-stay-within-the-budget).
 #[tokio::test]
 async fn a_child_asks_is_granted_and_reads_and_codes_begin_with_less() {
     let ground = Ground::new();
@@ -90,7 +92,7 @@ async fn a_child_asks_is_granted_and_reads_and_codes_begin_with_less() {
     let denied = ada.refused("less_deref_pointer", read.clone()).await;
     assert_eq!(denied["code"], "LESS_DEREF_DENIED");
     assert_eq!(denied["figures"]["repo_spans"]["limit"], 3);
-    // The same connection, by the other name
+    // The same connection, through the core tool
     let core = ada.refused("engram_deref", read.clone()).await;
     assert_eq!(core["code"], "DEREF_DENIED");
     let reason =

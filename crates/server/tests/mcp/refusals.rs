@@ -1,4 +1,5 @@
-//! What a model can mend comes back as a result with a code and a hint; the rest as an error.
+//! An error that a model can fix is returned as a result with a code and a hint; any other is a
+//! JSON-RPC error.
 
 use serde_json::{Value, json};
 

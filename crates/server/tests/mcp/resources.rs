@@ -1,4 +1,4 @@
-//! Engrams as resources: listing shows claims, reading spends.
+//! Engrams as resources: listing shows claims, and reading spends budget.
 
 use engram_model::{Caller, Draft, Pointer, Scope, ask};
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ async fn what_no_longer_holds_is_not_listed() {
     assert_eq!(answer["result"]["resources"], json!([]));
 }
 
-/// What an agent may not see takes no place in the list from what it may.
+/// Engrams that an agent may not see do not shorten its list.
 #[tokio::test]
 async fn a_list_goes_on_behind_what_is_hidden() {
     let ground = Ground::new();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era, Ground, compiled};
 
-/// A model pays for this in every session. Seven tools have 7,100, eight 8 KB.
+/// A model pays for these bytes in every session. Seven tools take 7,100; eight would take 8 KB.
 const MOST_BYTES: usize = 7_150;
 
 #[tokio::test]
@@ -16,7 +16,7 @@ async fn both_eras_list_the_same() {
         listed.push(client.tools().await);
     }
     assert_eq!(listed[0], listed[1]);
-    // And the table of requests says which of them these are.
+    // The table of requests names the same tools.
     let mut names: Vec<&str> = listed[0]
         .iter()
         .map(|it| it["name"].as_str().unwrap())
@@ -27,8 +27,8 @@ async fn both_eras_list_the_same() {
     assert_eq!(names, told);
 }
 
-/// The table of requests, as an agent calls it: each row with a tool answers, no other is there to be
-/// called. The user does not come this way.
+/// Every row of the table of requests that has a tool answers when an agent calls it, and no other
+/// tool can be called. The user does not use MCP.
 #[tokio::test]
 async fn each_request_with_a_tool_is_called_and_no_other() {
     let mut client = Client::open(&Ground::new(), Era::Modern).await;
@@ -63,7 +63,7 @@ async fn each_request_with_a_tool_is_called_and_no_other() {
     }
 }
 
-/// Two claims that contradict each other; the conflict's id.
+/// Stores two claims that contradict each other; returns the id of the conflict.
 async fn contradict(client: &mut Client) -> Value {
     for claim in [
         "The wallet lock lasts 3 minutes.",
@@ -137,12 +137,12 @@ async fn each_tool_is_fully_declared() {
     }
 }
 
-/// What is generated and tells a reader nothing.
+/// Generated parts of a schema that tell a reader nothing.
 const WASTEFUL: [&str; 7] = [
     "$schema", "$defs", "$ref", "anyOf", "oneOf", "format", "title",
 ];
 
-/// No schema in this one leaves open what may stand there, or which names an object has.
+/// Checks that every schema inside this one has a type, and that every object lists its names.
 fn each_is_typed(schema: &Value) {
     let inside = ["properties", "patternProperties"].map(|it| schema[it].as_object());
     let mut inside = inside.into_iter().flatten().flatten().peekable();
@@ -155,7 +155,7 @@ fn each_is_typed(schema: &Value) {
     inside.for_each(|(_, schema)| each_is_typed(schema));
 }
 
-/// Every key of every object in a value.
+/// Returns every key of every object in a value.
 fn names(value: &Value) -> Vec<String> {
     match value {
         Value::Object(map) => map

@@ -1,11 +1,12 @@
-//! What a model is told, held on to while the words get fewer, and that it is true.
+//! Checks that the descriptions for models keep their essential points as they get shorter, and
+//! that these are true.
 
 use engram_model::Limits;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Era, Ground, LEDGER, compiled};
 
-/// By tool (the empty name: by the instructions): what must be said, in words that may not get lost.
+/// By tool: the words that its description must keep. The empty name stands for the instructions.
 fn must_say() -> Vec<(&'static str, Vec<String>)> {
     let limits = Limits::default();
     let say = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
@@ -169,7 +170,7 @@ async fn a_person_can_read_it_all() {
     insta::assert_snapshot!("told", text);
 }
 
-/// A tool in lines: what it is called, what is said of it, each argument, and the reply.
+/// Renders a tool as lines: its name, its description, each argument, and the reply.
 fn read(tool: &Value) -> String {
     let mut hints: Vec<&str> = tool["annotations"]
         .as_object()
@@ -205,7 +206,7 @@ fn read(tool: &Value) -> String {
     lines.join("\n")
 }
 
-/// A type in words.
+/// Returns a type in words.
 fn kind(schema: &Value) -> String {
     if let Some(words) = schema["enum"].as_array() {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -223,7 +224,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// Every argument of every tool, and arguments that are refused.
+/// Returns calls with every argument of every tool, and with arguments that are refused.
 fn documented(lineage: &Value) -> Vec<(&'static str, Value)> {
     vec![
         ("engram_status", json!({})),
@@ -306,7 +307,8 @@ async fn all_arguments_are_taken_and_no_others() {
     }
 }
 
-/// The optional parts of replies come too; [`Client::call`] checks each against its schema.
+/// Replies also have their optional parts here; [`Client::call`] checks each reply against its
+/// schema.
 #[tokio::test]
 async fn what_replies_add_is_told_as_well() {
     let ground = Ground::new();

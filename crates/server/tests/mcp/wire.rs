@@ -1,10 +1,10 @@
-//! Lines that are no messages, and the end of the input.
+//! Lines that are not messages, and the end of the input.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era, Ground, meta};
 
-/// Lines that are answered without ending the server; the code and the id of the answer.
+/// Lines that are answered without ending the server, with the code and the id of the answer.
 fn bad_lines() -> Vec<(Vec<u8>, i64, Value)> {
     let no_id = Value::Null;
     vec![
@@ -39,7 +39,7 @@ fn bad_lines() -> Vec<(Vec<u8>, i64, Value)> {
     ]
 }
 
-/// Lines that deserve no answer at all.
+/// Lines that get no answer.
 const SILENT: [&[u8]; 6] = [
     b"",
     b"  \t ",
@@ -83,7 +83,7 @@ async fn no_line_ends_the_server() {
 #[tokio::test]
 async fn a_line_of_almost_the_limit_passes() {
     let mut client = Client::open(&Ground::new(), Era::Modern).await;
-    // Signs of many values, in one.
+    // One value that contains the punctuation of many.
     let long = "[x],\\\\\"".repeat((4 * 1024 * 1024 - 1_000) / 10);
     let error = client
         .refused(

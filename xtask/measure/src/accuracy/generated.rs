@@ -1,5 +1,5 @@
-//! Histories made from real files by one kind of change at a time, so that every line is known:
-//! each has a number that it keeps however it is changed or moved.
+//! Histories generated from real files, with one kind of change at a time. Each line has a number
+//! that it keeps through all changes and moves, so the truth is known.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,13 +16,13 @@ use super::{
 };
 use xtask::clear;
 
-/// Commits of a history.
+/// Commits per history.
 const COMMITS: usize = 24;
-/// Files that a history begins with, and most lines of each.
+/// The number of files at the start of a history, and the maximum number of lines in each.
 const FILES: usize = 10;
 const LONGEST: usize = 400;
 
-/// A line and its number.
+/// A line with its number.
 #[derive(Clone, PartialEq)]
 struct NumberedLine {
     number: usize,
@@ -33,7 +33,7 @@ use Mutation::*;
 
 type FilesByPath = BTreeMap<String, Vec<NumberedLine>>;
 
-/// What may happen in a commit.
+/// The kinds of histories, with the changes that may occur in a commit.
 #[rustfmt::skip]
 const KINDS: &[(&str, &[Mutation])] = &[
     ("insert", &[Insert]),
@@ -72,8 +72,8 @@ enum Mutation {
     Restore,
 }
 
-/// Makes a history of each kind, follows spans through it in both directions, and counts what we
-/// and blame got right.
+/// Generates a history of each kind, follows spans through it in both directions, and counts what
+/// engram and blame got right.
 pub(crate) fn measure(bench: &mut Measurement, cache: &Path, sources: &[PathBuf]) -> Result<()> {
     for (kind, changes) in KINDS {
         for (at, source) in sources.iter().enumerate() {
@@ -129,7 +129,7 @@ fn follow(
     Ok(())
 }
 
-/// Blame knows lines by their text without what `-w` leaves out; its spans are judged by bytes.
+/// Corrects an answer of blame by comparing bytes, since `-w` makes it ignore white space.
 fn checked(fate: Fate, span: &Span, from: &FilesByPath, to: &FilesByPath) -> Fate {
     let text = |files: &FilesByPath, path: &str, start: usize, end: usize| {
         let lines = files.get(path)?.get(start - 1..end)?;
@@ -146,7 +146,7 @@ fn checked(fate: Fate, span: &Span, from: &FilesByPath, to: &FilesByPath) -> Fat
     }
 }
 
-/// Where each numbered line is.
+/// Returns the place of each numbered line.
 fn known(files: &FilesByPath) -> HashMap<usize, (&str, usize)> {
     let mut known = HashMap::new();
     for (path, lines) in files {
@@ -157,7 +157,8 @@ fn known(files: &FilesByPath) -> HashMap<usize, (&str, usize)> {
     known
 }
 
-/// `None` where it cannot be said in one span: its lines were taken apart.
+/// Returns the true fate of a span; `None` if its lines were separated, so that no single span
+/// holds them.
 fn truth(
     span: &Span,
     from: &FilesByPath,
@@ -220,16 +221,16 @@ struct History {
     files: FilesByPath,
     before: FilesByPath,
     first: String,
-    /// Files that were deleted and may come back.
+    /// Deleted files, which may come back.
     hidden: FilesByPath,
-    /// Lines of other files, to insert.
+    /// Lines from other files, to be inserted.
     foreign: Vec<String>,
     next: usize,
     chance: Chance,
 }
 
 impl History {
-    /// Begins with some of the text files of a repository.
+    /// Begins with some text files of a repository.
     fn begin(repo: &Path, source: &Path, seed: u64) -> Result<Self> {
         clear(repo)?;
         fs::create_dir_all(repo)?;
@@ -379,7 +380,7 @@ impl History {
                 let at = self.chance.below(self.files[&path].len());
                 self.put(&path, at, copy);
             }
-            // Something always stays to be followed.
+            // Keep some files to follow.
             Hide if self.files.len() < 4 => {}
             Hide => {
                 let lines = self.files.remove(&path)?;
@@ -407,7 +408,7 @@ impl History {
         self.put(path, at, texts);
     }
 
-    /// Lines that occur nowhere else.
+    /// Inserts lines that occur nowhere else.
     fn put(&mut self, path: &str, at: usize, texts: Vec<String>) {
         let lines: Vec<NumberedLine> = texts
             .into_iter()
@@ -440,7 +441,7 @@ impl History {
         }
     }
 
-    /// Changes a word or number of some lines.
+    /// Changes one word or number in each of some lines.
     fn edit(&mut self, path: &str, most: usize) {
         for at in self.block(path, most) {
             let word = self.number();
@@ -480,7 +481,7 @@ impl History {
     }
 }
 
-/// Another word in the place of the longest.
+/// Replaces the longest word of a line.
 fn edited(text: &str, word: usize) -> String {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     let longest = text.split(|it| !is_word(it)).max_by_key(|it| it.len());

@@ -1,5 +1,5 @@
-//! A history of versions made into one of many small commits: what two versions differ by is
-//! committed file by file and hunk by hunk, in an order of chance. Every commit holds real edits.
+//! Turns a history of versions into one of many small commits. The differences between versions are
+//! committed file by file and hunk by hunk, in random order. Every commit holds real edits.
 
 use std::{
     collections::BTreeMap,
@@ -18,10 +18,10 @@ use super::{
 };
 use xtask::clear;
 
-/// About as many commits come of a whole history.
+/// The approximate number of commits for a whole history.
 const COMMITS: usize = 600;
 
-/// A file that is changed hunk by hunk.
+/// A file that changes hunk by hunk.
 struct HunkedFile {
     old: Vec<u8>,
     new: Vec<u8>,
@@ -29,7 +29,7 @@ struct HunkedFile {
     done: Vec<bool>,
 }
 
-/// One thing that a commit may do.
+/// One part of a commit.
 enum CommitPart {
     Add(String),
     Remove(String),
@@ -38,7 +38,7 @@ enum CommitPart {
     Hunk(String, usize),
 }
 
-/// Makes `to` from the versions in `repo`.
+/// Builds `to` from the versions in `repo`.
 pub(crate) fn make(repo: &Path, to: &Path, seed: u64) -> Result<()> {
     if to.join(".git").is_dir() {
         return Ok(());
@@ -104,7 +104,8 @@ fn between(
             _ => continue,
         };
         let hunks = patches.remove(was).map(|it| it.hunks).unwrap_or_default();
-        // In any other order a hunk of a renamed file would name a path that is not there yet.
+        // The order is random, so a hunk of a renamed file could name a path that does not exist
+        // yet.
         if was == is {
             pieces.extend((0..hunks.len()).map(|it| CommitPart::Hunk(is.to_owned(), it)));
         }
@@ -139,7 +140,7 @@ fn between(
 }
 
 impl HunkedFile {
-    /// With the hunks that were done so far.
+    /// Returns the text with the hunks applied so far.
     fn text(&self) -> Vec<u8> {
         let old: Vec<&[u8]> = self.old.split_inclusive(|it| *it == b'\n').collect();
         let new: Vec<&[u8]> = self.new.split_inclusive(|it| *it == b'\n').collect();
@@ -161,7 +162,7 @@ impl HunkedFile {
     }
 }
 
-/// `git fast-import`.
+/// A running `git fast-import`.
 struct Import {
     child: std::process::Child,
     input: std::io::BufWriter<std::process::ChildStdin>,

@@ -1,4 +1,4 @@
-//! Histories of published versions: real edits, by people, in several languages. Each version that
+//! Histories of published versions: real edits by people, in several languages. Each version that
 //! the package client fetches becomes one commit.
 
 use std::{
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use super::git;
 use xtask::{clear, shell};
 
-/// Where versions come from.
+/// The source of the versions.
 #[derive(Clone, Copy)]
 enum Registry {
     Cargo,
@@ -19,7 +19,7 @@ enum Registry {
     Pip,
 }
 
-/// Name and versions, the oldest first.
+/// The registry, the name and the versions, oldest first.
 type Package = (Registry, &'static str, &'static str);
 
 #[rustfmt::skip]
@@ -39,7 +39,8 @@ const PACKAGES: &[Package] = &[
     (Registry::Pip, "requests", "2.18.0 2.19.0 2.20.0 2.21.0 2.22.0 2.23.0 2.24.0 2.25.0 2.26.0 2.27.0 2.28.0"),
 ];
 
-/// A repository for each package whose client is installed, made once and kept in `cache`.
+/// Returns a repository for each package whose client is installed. It is built once and kept in
+/// `cache`.
 pub(crate) fn histories(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     for (client, name, versions) in PACKAGES {
@@ -53,7 +54,7 @@ pub(crate) fn histories(cache: &Path) -> Result<Vec<(String, PathBuf)>> {
             continue;
         }
         let repo = cache.join(name);
-        // Made under another name, so that an interrupted one is made again.
+        // Built under another name, so that an interrupted build is repeated.
         if !repo.join(".git").is_dir() {
             let making = cache.join(format!("{name}.part"));
             clear(&making)?;
@@ -88,7 +89,7 @@ fn make(repo: &Path, client: Registry, name: &str, versions: &str) -> Result<()>
     Ok(())
 }
 
-/// `cargo vendor` of a manifest with that one version.
+/// Runs `cargo vendor` on a manifest with that one version.
 fn crate_source(at: &Path, name: &str, version: &str) -> Result<PathBuf> {
     fs::create_dir_all(at.join("src"))?;
     fs::write(at.join("src/lib.rs"), "")?;
@@ -141,7 +142,7 @@ fn wheel_source(at: &Path, name: &str, version: &str) -> Result<PathBuf> {
     Ok(source)
 }
 
-/// Everything but git's own folder.
+/// Removes everything except git's own folder.
 pub(super) fn empty(repo: &Path) -> Result<()> {
     for entry in fs::read_dir(repo)? {
         let path = entry?.path();
@@ -154,7 +155,7 @@ pub(super) fn empty(repo: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the packager adds is not part of the sources.
+/// Copies the sources, without the files that the packager adds.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     const ADDED: &[&str] = &[
         ".cargo-checksum.json",
@@ -181,7 +182,8 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// First and last in both directions, the middle with each end, and two neighbours.
+/// Returns the pairs of commits to compare: first and last in both directions, the middle with each
+/// end, and two neighbours.
 pub(crate) fn pairs(repo: &Path) -> Result<Vec<(String, String)>> {
     let list = git(repo, &["rev-list", "--first-parent", "--reverse", "HEAD"])?;
     let commits: Vec<&str> = list.lines().collect();

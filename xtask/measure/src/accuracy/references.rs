@@ -1,4 +1,4 @@
-//! Two independent answers to where lines went: blame, and the hunks of every commit between.
+//! Two independent answers to where lines went: blame, and the hunks of every commit in between.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -9,17 +9,17 @@ use anyhow::{Context, Result};
 
 use super::{Span, git};
 
-/// What a way of following lines says of a span.
+/// What became of a span, according to one way of following lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// All lines, in order and together.
     Intact(FileSpan),
-    /// It lives on with other lines among its own, or without some of them.
+    /// The span still exists, with lines inserted or removed.
     Edited(FileSpan),
     Deleted,
 }
 
-/// Lines from 1, inclusive.
+/// Lines counted from 1, inclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileSpan {
     pub(crate) path: String,
@@ -44,11 +44,11 @@ impl Fate {
     }
 }
 
-/// From one commit to another, one of which is the other's ancestor.
+/// A pair of commits, one of which is the other's ancestor.
 pub(crate) struct Range {
     pub(crate) from: String,
     pub(crate) to: String,
-    /// From the ancestor to the descendant.
+    /// Whether `from` is the ancestor.
     pub(crate) forward: bool,
 }
 
@@ -61,7 +61,7 @@ impl Range {
     }
 }
 
-/// `git blame -C -M`, backward in time or forward, of whole files.
+/// `git blame -C -M` of whole files, backward or forward in time.
 pub(crate) struct GitBlame<'a> {
     pub(crate) repo: &'a Path,
     pub(crate) range: &'a Range,
@@ -77,7 +77,7 @@ impl<'a> GitBlame<'a> {
         }
     }
 
-    /// The command for some lines of a file, or all.
+    /// Returns the arguments for some lines of a file, or for all.
     pub(crate) fn command(&self, path: &str, lines: Option<&Span>) -> Vec<String> {
         let Range {
             from, to, forward, ..
@@ -109,7 +109,7 @@ impl<'a> GitBlame<'a> {
     }
 }
 
-/// For each line, where it is at `to`.
+/// Returns where each line is at `to`.
 fn survivors(porcelain: &str, to: &str) -> Vec<Option<(String, usize)>> {
     let mut found = Vec::new();
     let mut header: Option<(bool, usize)> = None;
@@ -130,7 +130,7 @@ fn survivors(porcelain: &str, to: &str) -> Vec<Option<(String, usize)>> {
     found
 }
 
-/// The file where most of the lines are, and the lines from the first to the last of them.
+/// Returns the file with most of the lines, and the range from the first to the last of them.
 fn hull(lines: &[Option<(String, usize)>]) -> Fate {
     let mut files: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (path, line) in lines.iter().flatten() {
@@ -160,7 +160,7 @@ pub(crate) struct Hunk {
 }
 
 impl Hunk {
-    /// From 0, the last not included.
+    /// The old lines, counted from 0, with an exclusive end.
     pub(crate) fn old_lines(&self) -> (usize, usize) {
         from_zero(self.before)
     }
@@ -170,20 +170,20 @@ impl Hunk {
     }
 }
 
-/// A count of none follows the line that is named.
+/// A count of 0 means the position after the named line.
 fn from_zero((at, count): (usize, usize)) -> (usize, usize) {
     let first = if count == 0 { at } else { at - 1 };
     (first, first + count)
 }
 
-/// One file of one commit.
+/// The changes of one file in one commit.
 pub(crate) struct Patch {
-    /// `None` where the file is gone.
+    /// The new path; `None` if the file is deleted.
     to: Option<String>,
     pub(crate) hunks: Vec<Hunk>,
 }
 
-/// Lines shifted through the hunks of each commit, as `git log -L` follows them.
+/// Shifts lines through the hunks of each commit, as `git log -L` does.
 pub(crate) struct LineHistory {
     steps: Vec<HashMap<String, Patch>>,
 }
@@ -193,7 +193,7 @@ impl LineHistory {
         let (between, order) = if range.forward {
             (format!("{}..{}", range.from, range.to), "--reverse")
         } else {
-            // The hunks themselves are turned around too, and the prefixes with them.
+            // `-R` also reverses the hunks and the prefixes.
             (format!("{}..{}", range.to, range.from), "-R")
         };
         let (old, new) = if range.forward {
@@ -255,14 +255,14 @@ impl LineHistory {
     }
 }
 
-/// The lines after the hunks, and whether one of these touched them.
+/// Returns the lines after the hunks, and whether a hunk touched them.
 fn shift(hunks: &[Hunk], start: usize, end: usize) -> Option<(usize, usize, bool)> {
     let mut touched = false;
     let (mut first, mut last) = (start as i64, end as i64);
     for hunk in hunks {
         let ((at, gone), (to, come)) = (hunk.before, hunk.after);
         let delta = come as i64 - gone as i64;
-        // An insertion comes after the line that its header names.
+        // An insertion is located after the line that its header names.
         let (from, until) = if gone == 0 {
             (at + 1, at)
         } else {
@@ -301,7 +301,7 @@ pub(crate) fn patches(diff: &str) -> HashMap<String, Patch> {
         if let Some(names) = line.strip_prefix("diff --git a/") {
             found.extend(now.take());
             in_hunks = false;
-            // Of equal names; a rename says its own below.
+            // Both names are equal here; a rename has its own lines below.
             let name = names.split(" b/").next().unwrap_or(names).to_owned();
             let to = Some(name.clone());
             now = Some((
@@ -318,7 +318,7 @@ pub(crate) fn patches(diff: &str) -> HashMap<String, Patch> {
         if !in_hunks && line.starts_with("deleted file") {
             patch.to = None;
         } else if !in_hunks && line.starts_with("new file") {
-            // Nothing was there before.
+            // The file did not exist before.
             *name = String::new();
         } else if let (false, Some(from)) = (in_hunks, line.strip_prefix("rename from ")) {
             *name = from.to_owned();
@@ -333,7 +333,7 @@ pub(crate) fn patches(diff: &str) -> HashMap<String, Patch> {
     found
 }
 
-/// `1,2 +3,4 @@ ..`; a count of one is left out.
+/// Parses `1,2 +3,4 @@ ..`; a count of 1 is left out.
 fn hunk(text: &str) -> Option<Hunk> {
     let mut words = text.split(' ');
     let pair = |word: &str| -> Option<(usize, usize)> {

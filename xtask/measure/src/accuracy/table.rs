@@ -1,25 +1,26 @@
-//! What was counted, by history and class.
+//! The counts, by history and class.
 
 use std::collections::BTreeMap;
 
 use super::references::Fate;
 
-/// One class of one history.
+/// The counts of one class in one history.
 #[derive(Default, Clone)]
 struct Count {
     all: usize,
     lines: usize,
 }
 
-/// One history.
+/// The counts of one history.
 #[derive(Default)]
 pub(crate) struct Row {
     classes: BTreeMap<&'static str, Count>,
-    /// Called intact where it was not.
+    /// Spans called intact that were not.
     intact: usize,
-    /// Given a place where it was none, or one without a line in common.
+    /// Spans placed where they do not exist, or in a place that shares no line with the true one.
     elsewhere: usize,
-    /// Where the references differ: how often we say what one of them says.
+    /// Spans on which the references differ; `like_one` counts those on which engram agrees with
+    /// one of them.
     apart: usize,
     like_one: usize,
 }
@@ -80,7 +81,7 @@ fn is_elsewhere(ours: &Fate, truth: &Fate) -> bool {
     }
 }
 
-/// Rows by history.
+/// The rows by history.
 #[derive(Default)]
 pub(crate) struct Table {
     rows: BTreeMap<String, Row>,
@@ -91,14 +92,15 @@ impl Table {
         self.rows.entry(name.to_owned()).or_default()
     }
 
-    /// The references differ; this says nothing of who is right.
+    /// Records a span on which the references differ, which says nothing about who is right.
     pub(crate) fn disagree(&mut self, name: &str, ours: &Fate, a: &Fate, b: &Fate) {
         let row = self.row(name);
         row.apart += 1;
         row.like_one += usize::from(ours == a || ours == b);
     }
 
-    /// `spans` is what is counted; `references` whether there are two of them that may differ.
+    /// Prints the table. `spans` names what is counted; `references` tells whether there are two
+    /// references that may differ.
     pub(crate) fn print(&self, spans: &str, references: bool) {
         if self.rows.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! `cargo xtask bench --before BINARY`: this build beside another one, on homes of their own.
+//! `cargo xtask bench --before BINARY`: this build beside another one, each with homes of its own.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use super::{
     table::{self, Bar, row},
 };
 
-/// Of each tool, by each build.
+/// Calls of each tool by each build.
 const CALLS: usize = 2_000;
-/// The most that a call may take of what it took before. A run in which the same build beside itself is not
-/// within 0.97 to 1.03 says nothing.
+/// The maximum time of a call relative to the other build. A run is meaningless if a build compared
+/// with itself is not within 0.97 to 1.03.
 const MOST: f64 = 1.1;
 
 pub(super) fn perform(binary: &Path, before: &Path) -> Result<()> {

@@ -1,6 +1,6 @@
-//! `cargo xtask bench --classes`: the thirteen classes of pairs that peers were compared by, twenty pairs
-//! each, said by two agents over MCP: to Engram, and with `--peer` to both peers by their rules alone. What is
-//! counted is how many pairs of a class each calls a conflict.
+//! `cargo xtask bench --classes`: the thirteen classes of pairs used to compare peers, with twenty
+//! pairs each. Two agents say each pair over MCP to Engram, and with `--peer` also to both peers,
+//! using only their rules. It counts how many pairs of a class each one calls a conflict.
 
 use std::{
     fs,
@@ -20,7 +20,8 @@ use super::{
 };
 use xtask::tools;
 
-/// As `crates/consistency/tests/claims/developed.txt` calls them, and whether they are conflicts.
+/// The names of the classes in `crates/consistency/tests/claims/developed.txt`, and whether their
+/// pairs are conflicts.
 const CLASSES: &[(&str, bool)] = &[
     ("numeric", true),
     ("version", true),
@@ -38,7 +39,7 @@ const CLASSES: &[(&str, bool)] = &[
 ];
 const EACH: usize = 20;
 const TEAM: &str = "engram-team";
-/// A queue that is looked at so often without news is empty.
+/// After this many checks without anything new, a queue counts as empty.
 const QUIET: usize = 4;
 
 /// Two claims about a topic.
@@ -87,7 +88,7 @@ pub(super) fn perform(root: &Path, binary: &Path, peers: bool) -> Result<()> {
     Ok(())
 }
 
-/// Pairs called conflicts, of those that are and of those that are none.
+/// How many conflicts, and how many other pairs, were called conflicts.
 #[derive(Clone, Default)]
 struct ClassTally {
     right: usize,
@@ -118,7 +119,7 @@ impl ClassTally {
     }
 }
 
-/// The pairs of a class, each in a topic of its own.
+/// Returns the pairs of a class, each in a topic of its own.
 fn pairs(root: &Path, class: &str) -> Result<Vec<Pair>> {
     let text = fs::read_to_string(root.join("crates/consistency/tests/claims/developed.txt"))?;
     let heading = format!("== {class} ");
@@ -143,7 +144,7 @@ fn pairs(root: &Path, class: &str) -> Result<Vec<Pair>> {
     Ok(found)
 }
 
-/// Two agents of two connections; who contradicts is told in the reply.
+/// Counts the conflicts that Engram reports in its replies to two agents on two connections.
 fn ours(binary: &Path, home: &Path, repo: &Path, pairs: &[Pair]) -> Result<usize> {
     let mut one = LineClient::greet(&mut server(binary, home, repo))?;
     let mut two = LineClient::greet(&mut server(binary, home, repo))?;
@@ -183,7 +184,8 @@ fn by_keywords(program: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
     Ok(flagged)
 }
 
-/// It compares after it has answered, and keeps what it found by topic.
+/// Counts the conflicts found by a peer that compares after it has answered, and stores the results
+/// by topic.
 fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
     let mut command = Command::new(folder.join("bin/python"));
     command
@@ -203,7 +205,7 @@ fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
     let mut flagged = 0;
     let mut quiet = 0;
     while quiet < QUIET {
-        // It tells nobody when it has compared.
+        // It does not signal that it has finished comparing.
         rest::pause(Duration::from_secs(1));
         let mut now = 0;
         for pair in pairs {
@@ -220,8 +222,8 @@ fn by_team(folder: &Path, room: &Path, pairs: &[Pair]) -> Result<usize> {
     Ok(flagged)
 }
 
-/// Where the second peer is installed. Its sentences are embedded by a stand-in that hashes words: its rules
-/// look at none of it.
+/// Returns the folder of the second peer. A stand-in that hashes words embeds its sentences, which
+/// its rules ignore.
 fn team() -> Result<PathBuf> {
     let folder = tools::folder().join(TEAM);
     ensure!(

@@ -1,5 +1,5 @@
-//! One line out, one line in, over a pipe: the same for the product, for what it is held against,
-//! and for its peers. Only the pipe is timed; what the client makes of a line is not.
+//! A client for one line out and one line in, over a pipe: the same for the product, its baselines
+//! and its peers. It times only the pipe, not the parsing.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::rest;
 
-/// Calls of one party before it is the next one's turn: what else the machine does hits all of them.
+/// Calls of one party before the next one's turn, so that other work of the machine affects all of
+/// them.
 const ROUND: usize = 100;
 
 pub(crate) struct LineClient {
@@ -20,20 +21,20 @@ pub(crate) struct LineClient {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     next: u64,
-    /// A server that has work of its own behind its answers.
+    /// Whether it is a server that continues to work after its answers.
     is_server: bool,
 }
 
-/// What came back, and how long it took.
+/// An answer and the time that it took.
 pub(crate) struct TimedAnswer {
     pub(crate) result: Value,
     pub(crate) took: Duration,
-    /// Of the line.
+    /// The length of the line.
     pub(crate) bytes: usize,
 }
 
 impl LineClient {
-    /// Starts a program that answers lines.
+    /// Starts a program that answers line by line.
     pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let mut process = command
             .stdin(Stdio::piped())
@@ -52,7 +53,7 @@ impl LineClient {
         })
     }
 
-    /// Starts an MCP server and shakes hands.
+    /// Starts an MCP server and performs the handshake.
     pub(crate) fn greet(command: &mut Command) -> Result<Self> {
         let mut client = Self::start(command)?;
         client.is_server = true;
@@ -126,7 +127,7 @@ impl LineClient {
 
 type Hit<'a> = Box<dyn Fn(usize, &Value) -> bool + 'a>;
 
-/// One of those that are timed in turn.
+/// One of the parties timed in turn.
 pub(super) struct Party<'a> {
     pub(super) client: &'a mut LineClient,
     tool: &'static str,
@@ -137,7 +138,7 @@ pub(super) struct Party<'a> {
 }
 
 impl<'a> Party<'a> {
-    /// Whose nth call of `tool` says `arguments(n)`.
+    /// A party whose nth call of `tool` has the arguments `arguments(n)`.
     pub(super) fn new(
         client: &'a mut LineClient,
         tool: &'static str,
@@ -153,7 +154,7 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// Counts the answers that hold what the nth call wanted.
+    /// Also counts the answers that contain what the nth call wanted.
     pub(super) fn wants(mut self, hit: impl Fn(usize, &Value) -> bool + 'a) -> Self {
         self.hit = Box::new(hit);
         self
@@ -167,8 +168,8 @@ impl<'a> Party<'a> {
     }
 }
 
-/// Lets each make the calls of `numbers`, a round at a time. What a server does behind its answers
-/// ends before the next one's turn: it is not the next one's to bear.
+/// Lets each party make the calls of `numbers`, one round at a time. A server's remaining work ends
+/// before the next party's turn, so that it does not slow that party down.
 pub(super) fn in_turn(numbers: std::ops::Range<usize>, parties: &mut [Party<'_>]) -> Result<()> {
     let end = numbers.end;
     for from in numbers.step_by(ROUND) {

@@ -1,6 +1,7 @@
-//! `cargo xtask bench --conflicts`: what looking for contradictions costs. The same claims go to two homes,
-//! as durable ones, which are compared with what holds, and as ephemeral ones, which are not; a new claim
-//! goes into a home of a thousand and one of a hundred thousand; and many contradict each other at once.
+//! `cargo xtask bench --conflicts`: what detecting contradictions costs. The same claims go to two
+//! homes: to one as durable, which are compared with what holds, and to the other as ephemeral,
+//! which are not. New claims go into a home of a thousand and one of a hundred thousand, and a
+//! crowd of claims contradicts each other.
 
 use std::{ops::Range, path::Path, process::Stdio, time::Duration};
 
@@ -17,21 +18,21 @@ use super::{
 use crate::ground::Ground;
 use xtask::shell::{command, example, run};
 
-/// The most that a commit with detection may take of one without.
+/// The maximum time of a commit with detection, relative to one without.
 const MOST: Bar = Bar::at_most(1.2);
-/// The most that it may take among many claims of what it takes among few.
+/// The maximum time among many claims, relative to that among few.
 const GROWN: Bar = Bar::at_most(5.0);
 const FEW: u64 = 1_000;
 const MANY: u64 = 100_000;
-/// New claims among them.
+/// The number of new claims among them.
 const NEW: usize = 400;
-/// Of so many claims one contradicts another.
+/// One claim in this many contradicts another.
 const EACH: usize = 50;
-/// So many claims of one matter, of which each contradicts each; what the next few take.
+/// The sizes of a crowd of claims that all contradict each other; `NEXT` more are timed at each.
 const CROWDS: [usize; 3] = [10, 100, 1_000];
 const NEXT: usize = 10;
 
-/// The nth claim; some say again what another said, with another number.
+/// Returns the nth claim; some repeat another claim with a different number.
 fn said(n: usize) -> Value {
     let mut said = commit(n - n % EACH / (EACH - 1));
     if n % EACH == EACH - 1 {
@@ -50,7 +51,7 @@ fn unheard(mut said: Value) -> Value {
     said
 }
 
-/// One of many that cannot hold together.
+/// Returns one of many claims that contradict each other.
 fn crowd(n: usize) -> Value {
     let mut said = commit(n);
     said["content"] = json!(format!("The retry limit of the gateway is {n}."));
@@ -75,7 +76,7 @@ pub(super) fn perform(root: &Path, binary: &Path, engrams: usize) -> Result<()> 
     run(&mut command(example(root, "engram-consistency", "rules")?))
 }
 
-/// What the same commits took with detection and without, and how many conflicts were found.
+/// The times of the same commits with and without detection, and how many conflicts were found.
 struct DetectionTimes {
     with: Vec<Duration>,
     without: Vec<Duration>,
@@ -125,7 +126,7 @@ impl DetectionTimes {
     }
 }
 
-/// New claims among few and among many, each of which contradicts one that is there.
+/// Times new claims among few and among many, each of which contradicts an existing one.
 fn among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
     let writer = filled::writer(root)?;
     let start = |name: &str, count: u64| -> Result<(LineClient, Vec<Value>)> {
@@ -162,7 +163,7 @@ fn among_many(root: &Path, place: &Ground, binary: &Path) -> Result<()> {
     many.finish()
 }
 
-/// A claim that contradicts one of those that a home is filled with.
+/// Returns a claim that contradicts one of the claims that fill a home.
 fn contradiction(client: &mut LineClient, n: usize, count: u64) -> Result<Value> {
     let name = filled::name(n, count);
     let found = client.call(

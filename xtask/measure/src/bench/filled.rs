@@ -1,4 +1,4 @@
-//! Homes that are filled once and kept: a thousand engrams, ten thousand, a million.
+//! Homes that are filled once and kept: with a thousand, ten thousand or a million engrams.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ use xtask::shell::{example, run};
 
 const FEW: u64 = 10_000;
 const QUESTIONS: usize = 400;
-/// The most that p95 with many may be of p95 with few.
+/// The maximum of p95 with many, relative to p95 with few.
 const MOST: f64 = 3.0;
 
 /// The program that fills a home (`crates/engine/examples/many.rs`).
@@ -28,19 +28,19 @@ pub(super) fn writer(root: &Path) -> Result<PathBuf> {
     example(root, "engram-engine", "many")
 }
 
-/// Fills a home up to so many engrams; nothing where they are there.
+/// Fills a home up to `count` engrams; does nothing if it has them.
 pub(super) fn fill(writer: &Path, home: &Path, repo: &Path, count: u64) -> Command {
     let mut fill = Command::new(writer);
     fill.args([home, repo]).arg(count.to_string());
     fill
 }
 
-/// The default place of the homes.
+/// The default folder of the homes.
 pub(super) fn default_place() -> PathBuf {
     std::env::temp_dir().join("engram-bench-window")
 }
 
-/// A file that claims point into.
+/// Creates a repository with a file for claims to point into.
 pub(super) fn repository(folder: &Path) -> Result<()> {
     if folder.join(".git").exists() {
         return Ok(());
@@ -52,7 +52,7 @@ pub(super) fn repository(folder: &Path) -> Result<()> {
     commit_all(folder)
 }
 
-/// The same questions in a home of ten thousand and in one of `many`, in turn.
+/// Asks the same questions in a home of ten thousand and in one of `many`, in turn.
 pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Result<()> {
     let writer = writer(root)?;
     let repo = place.join("repo");
@@ -103,7 +103,7 @@ pub(super) fn perform(root: &Path, binary: &Path, place: &Path, many: u64) -> Re
     lots.finish()
 }
 
-/// As `many.rs` names what a claim is about.
+/// Returns the name that `many.rs` gives to the subject of a claim.
 pub(super) fn name(n: usize, count: u64) -> String {
     format!("svc{:07}", asked(n, count as usize))
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask bench --gateway`: what checking and permitting cost: a message beside counting its tokens, an agent's
-//! read beside the user's, a message of claims beside as many commits, the brief of many claims beside that of few,
-//! and a first read of what was sent beside the next.
+//! `cargo xtask bench --gateway`: what checks and permissions cost: a message beside counting its
+//! tokens, an agent's read beside the user's, a message with claims beside as many commits, the
+//! brief of many claims beside that of few, and the first read of a sent file beside the next.
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 
@@ -20,16 +20,16 @@ use crate::{
 };
 use xtask::shell::{command, example, output, run};
 
-/// Reads of each party, and how many before it is the next one's turn.
+/// Reads of each party, and how many it makes before the next one's turn.
 const READS: usize = 400;
 const ROUND: usize = 50;
-/// Messages, the claims of each, and packs.
+/// The number of messages, the claims in each, and the number of packs.
 const MESSAGES: usize = 60;
 const CLAIMS: usize = 12;
 const PACKS: usize = 40;
 const BRIEFS: usize = 100;
 const FEW: u64 = 1_000;
-/// The most that `tools/list` may say by default, in bytes.
+/// The maximum size of the default `tools/list`, in bytes.
 const TOOLS: usize = 7_150;
 
 const CHECK: Bar = Bar::at_most(2.0);
@@ -57,7 +57,7 @@ pub(super) fn perform(root: &Path, binary: &Path, many: u64) -> Result<()> {
     client.finish()
 }
 
-/// Both in one program, without a pipe.
+/// Compares a check with counting tokens, both in one program, without a pipe.
 fn check(cost: &Path) -> Result<()> {
     let times: Value = serde_json::from_str(&output(command(cost).arg("--json"))?)?;
     let of = |what: &str| -> Vec<Duration> {
@@ -84,7 +84,7 @@ struct ParentAndChild {
     user: HttpConnection,
     lead: HttpConnection,
     child: HttpConnection,
-    /// Claims so far: each says something else.
+    /// The number of claims so far, which makes each one different.
     said: usize,
 }
 
@@ -113,8 +113,8 @@ impl ParentAndChild {
         rest::settle(&[self.served.id()], rest::LULL)
     }
 
-    /// The same reads by the user, by an agent within its budget, and by the agent with a grant. Before each somebody
-    /// gets a grant, so that all find the same journal before them.
+    /// Times the same reads by the user, by an agent within its budget, and by the agent with a
+    /// grant. A grant is issued before each read, so that all reads find the same journal.
     fn reads(&mut self) -> Result<()> {
         let (mut users, mut agents, mut grants) = (Vec::new(), Vec::new(), Vec::new());
         for from in (0..READS).step_by(ROUND) {
@@ -160,7 +160,7 @@ impl ParentAndChild {
         Ok(())
     }
 
-    /// A claim that nobody made yet.
+    /// Returns a claim that was not made yet.
     fn claim(&mut self) -> Value {
         self.said += 1;
         let (n, file) = (self.said, self.said % 20);
@@ -207,7 +207,7 @@ impl ParentAndChild {
         Ok(())
     }
 
-    /// Each pack leads into files that nobody has read.
+    /// Times packs, each of which leads into files that nobody has read.
     fn packs(&mut self, place: &Ground) -> Result<()> {
         let file = |pack: usize, nth: usize| format!("packs/pack{pack}_{nth}.rs");
         fs::create_dir_all(place.repo().join("packs"))?;
@@ -252,14 +252,14 @@ impl ParentAndChild {
     }
 }
 
-/// The user's brief over many claims and over few.
+/// Times the user's brief over many claims and over few.
 fn briefs(root: &Path, place: &Ground, binary: &Path, many: u64) -> Result<()> {
     let writer = filled::writer(root)?;
     let start = |name: &str, count: u64| -> Result<(RunningServer, Vec<Duration>)> {
         let home = place.room(name)?;
         run(filled::fill(&writer, &home, &place.repo(), count).stdout(Stdio::null()))?;
         let served = serve(binary, &home, &place.repo())?;
-        // The first reads what the others find read.
+        // The first brief reads what the later ones find in the cache.
         served.by(&served.token).get("/brief")?.good()?;
         rest::settle(&[served.id()], rest::LULL)?;
         Ok((served, Vec::new()))

@@ -1,5 +1,6 @@
-//! `cargo xtask bench --hostile`: what requests cost on clones that were made to cost much. Each is asked
-//! of an engine of its own (`crates/engine/examples/ask.rs`), on a home that is the clone's.
+//! `cargo xtask bench --hostile`: what requests cost on clones that are built to be expensive. Each
+//! request goes to an engine of its own (`crates/engine/examples/ask.rs`), with a home for each
+//! clone.
 
 use std::{
     fs,
@@ -14,10 +15,10 @@ use super::table::met;
 use crate::ground::{Ground, git, piped};
 use xtask::shell::{example, run};
 
-/// What one request may take: milliseconds, and KB above rest.
+/// The limits of one request: milliseconds, and KB of memory above idle.
 const MOST: (u64, u64) = (5_000, 256 * 1024);
 
-/// A repository that costs, and pointers into what costs.
+/// An expensive repository, and pointers into its expensive parts.
 struct Clone {
     name: &'static str,
     make: fn(&Git) -> Result<()>,
@@ -118,7 +119,7 @@ const CLONES: &[Clone] = &[
     },
 ];
 
-/// A row for each clone: its slowest request, and the one that took the most memory.
+/// Prints a row for each clone: its slowest request, and the one that took the most memory.
 pub(super) fn perform(root: &Path) -> Result<()> {
     let ask = example(root, "engram-engine", "ask")?;
     println!("| clone | requests | refused | slowest | | most memory above rest | | open |");
@@ -173,7 +174,7 @@ impl Clone {
         Ok(())
     }
 
-    /// Whatever can be asked about the pointers; and what reads the clone as a whole.
+    /// Returns every request about the pointers, and the requests that read the clone as a whole.
     fn requests(&self) -> Vec<(&'static str, Value)> {
         let mut all = vec![
             ("user", json!({ "do": "status" })),
@@ -210,7 +211,7 @@ impl Clone {
     }
 }
 
-/// A repository, by git's own commands.
+/// A repository that is built by git's own commands.
 struct Git(PathBuf);
 
 impl Git {
@@ -224,7 +225,7 @@ impl Git {
         run(self.command(args).stdout(Stdio::null()))
     }
 
-    /// What git prints for this input.
+    /// Returns what git prints for this input.
     fn pipe(&self, args: &[&str], input: &[u8]) -> Result<String> {
         piped(&mut self.command(args), input)
     }
@@ -249,7 +250,7 @@ impl Git {
     }
 }
 
-/// Patterns for which a matcher that goes back tries every way.
+/// Patterns for which a backtracking matcher tries every combination.
 fn patterns(git: &Git) -> Result<()> {
     let mut rules = String::new();
     for _ in 0..50 {
@@ -296,7 +297,7 @@ fn deep(git: &Git) -> Result<()> {
     )))
 }
 
-/// A commit that follows what is on `main`.
+/// Returns a commit on top of `main`.
 fn on_main(changes: &str) -> String {
     format!(
         "commit refs/heads/main\ncommitter a <a@localhost> 1700000000 +0000\ndata 1\nx\nfrom refs/heads/main^0\n{changes}"

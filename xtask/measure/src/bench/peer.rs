@@ -1,5 +1,5 @@
-//! The fastest peer that we know, with the same claims and the same questions: ai-memory by its words
-//! alone. Its writes are not synced.
+//! The fastest peer known to us, with the same claims and the same questions: ai-memory with word
+//! search alone. It does not sync its writes.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use xtask::tools;
 const NAME: &str = "ai-memory";
 const VERSION: &str = "0.6.4";
 
-/// Where it is installed: among the tools, or on PATH.
+/// Finds its program among the tools or on PATH.
 pub(super) fn find() -> Result<PathBuf> {
     let ours = tools::folder().join(NAME);
     let installed = ours.join("bin").join(NAME);
@@ -31,12 +31,12 @@ pub(super) fn find() -> Result<PathBuf> {
     })
 }
 
-/// What it is, for the table.
+/// Returns its name for the table.
 pub(super) fn title() -> String {
     format!("{NAME} {VERSION}, by words alone; its writes are not synced")
 }
 
-/// Its MCP server, with all that it keeps in a folder of its own.
+/// Returns its MCP server, with all its data in a folder of its own.
 pub(super) fn server(program: &Path, folder: &Path) -> Result<Command> {
     fs::create_dir_all(folder)?;
     let mut command = Command::new(program);
@@ -62,7 +62,7 @@ pub(super) fn recall(topic: &str) -> Value {
     json!({ "context": topic, "limit": WANTED, "format": "json" })
 }
 
-/// Its answer in our form.
+/// Converts its answer to our form.
 pub(super) fn answer(result: &Value) -> Value {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     let said: Value = serde_json::from_str(text).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where it is measured: a home without limits, a repository, and what is written and asked.
+//! What the measurements run on: a home without limits, a repository, claims and questions.
 
 use std::{
     fs,
@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 use crate::ground::{Ground, NO_RATE, commit_all, engram};
 use xtask::shell::run;
 
-/// Lines of each source file that claims point into.
+/// The lines of each source file that claims point into.
 const LINES: usize = 400;
 const FILES: usize = 20;
-/// Engrams that a question asks for.
+/// The number of engrams that a question asks for.
 pub(super) const WANTED: usize = 10;
-/// Among how many of them the one that is meant has to be.
+/// The intended engram must be among this many.
 const NEAR: usize = 5;
 
-/// The claim of the peers' harness, so that figures can be compared with theirs.
+/// Returns a claim from the peers' harness, so that figures can be compared with theirs.
 pub(super) fn claim(i: usize) -> String {
     format!(
         "The svc{i:05} retry backoff limit is {} per minute, set by RETRY_BACKOFF_{i} in services/svc{i:05}/x.toml line {}",
@@ -29,22 +29,23 @@ pub(super) fn claim(i: usize) -> String {
     )
 }
 
-/// Which claim the nth question means.
+/// Returns which claim the nth question is about.
 pub(super) fn asked(n: usize, engrams: usize) -> usize {
     (n * 7919) % engrams
 }
 
-/// A query about one claim: no other mentions the same name.
+/// Returns a query about one claim, since no other mentions the same name.
 pub(super) fn topic(which: usize) -> String {
     format!("svc{which:05} retry backoff limit")
 }
 
-/// A question about as many claims as are wanted: of 10,000, eleven say the same number.
+/// Returns a question that matches as many claims as are wanted: of 10,000, eleven contain the same
+/// number.
 pub(super) fn common_topic(n: usize) -> String {
     format!("retry backoff limit {} per minute", 100 + (n * 7) % 900)
 }
 
-/// The arguments of `engram_commit` for the nth claim.
+/// Returns the arguments of `engram_commit` for the nth claim.
 pub(super) fn commit(i: usize) -> Value {
     let (file, line) = (i % FILES, 1 + i % (LINES - 4));
     json!({
@@ -55,12 +56,12 @@ pub(super) fn commit(i: usize) -> Value {
     })
 }
 
-/// Those of `engram_query`.
+/// Returns the arguments of `engram_query`.
 pub(super) fn query(topic: &str) -> Value {
     json!({ "topic": topic, "limit": WANTED })
 }
 
-/// Those of `engram_deref`.
+/// Returns the arguments of `engram_deref`.
 pub(super) fn deref(i: usize) -> Value {
     let (file, line) = (i % FILES, 1 + i % (LINES - 4));
     json!({ "pointer": format!("repo:src/file{file}.rs#L{line}-L{}@HEAD", line + 4) })
@@ -73,13 +74,13 @@ pub(super) fn is_near(result: &Value, is: impl Fn(&str) -> bool) -> bool {
     near.any(|it| it["claim"].as_str().is_some_and(&is))
 }
 
-/// Whether an answer is as long as was asked for.
+/// Whether an answer has as many engrams as were asked for.
 pub(super) fn is_full(result: &Value) -> bool {
     let engrams = result["structuredContent"]["engrams"].as_array();
     engrams.is_some_and(|it| it.len() == WANTED)
 }
 
-/// A home without limits, and a repository with the files that claims point into.
+/// Creates a home without limits, and a repository with the files that claims point into.
 pub(super) fn place() -> Result<Ground> {
     let limits = "[limits.deref]\nrepo_spans = 100000000\ntokens = 1000000000\n";
     let place = Ground::new("bench", &format!("{NO_RATE}{limits}"))?;
@@ -95,13 +96,13 @@ pub(super) fn place() -> Result<Ground> {
     Ok(place)
 }
 
-/// What git prints of the file that the nth claim points into.
+/// Lets git print the file that the nth claim points into.
 pub(super) fn git_show(place: &Ground, i: usize) -> Result<()> {
     let file = format!("HEAD:src/file{}.rs", i % FILES);
     run(place.git().args(["show", &file]).stdout(Stdio::null()))
 }
 
-/// `engram mcp` on a home.
+/// Returns `engram mcp` for a home.
 pub(super) fn server(binary: &Path, home: &Path, repo: &Path) -> Command {
     let mut server = engram(binary, home, repo);
     server.arg("mcp");

@@ -1,5 +1,5 @@
-//! `cargo xtask bench --pointers`: what it takes to follow pointers, beside git's own command for the
-//! nearest thing it does, in the same run.
+//! `cargo xtask bench --pointers`: what following pointers costs, beside git's most similar command
+//! in the same run.
 
 use std::{
     fs,
@@ -21,12 +21,12 @@ const COMMITS: usize = 1_000;
 const SPANS: usize = 1_000;
 const MANY_SPANS: usize = 10_000;
 const CLAIMS: usize = 10_000;
-/// Nothing comes after so much silence.
+/// After this long without news, no more is expected.
 const QUIET: Duration = Duration::from_secs(5);
-/// Nothing takes that long but a hang.
+/// Anything that takes this long is a hang.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Measures the command; blame follows `blamed` of the spans too, one process each.
+/// Measures the command; blame also follows `blamed` of the spans, in one process each.
 pub(crate) fn perform(binary: &Path, blamed: usize) -> Result<()> {
     println!("| measure | figure | baseline | ratio | what the baseline is |");
     println!("|---|---|---|---|---|");
@@ -66,7 +66,7 @@ fn row(what: &str, figure: Duration, baseline: Option<(Duration, &str)>) {
     }
 }
 
-/// Spans over a thousand commits: ours in one process for all, blame in one for each.
+/// Follows spans over a thousand commits: engram in one process for all, blame in one for each.
 fn long_history(binary: &Path, blamed: usize) -> Result<()> {
     let place = BenchRepo::new("history")?;
     let shape = Shape {
@@ -109,7 +109,7 @@ fn long_history(binary: &Path, blamed: usize) -> Result<()> {
     Ok(())
 }
 
-/// Two branches and claims that point into what differs and what does not.
+/// Switches between two branches, with claims that point into changed and unchanged files.
 fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
     let place = BenchRepo::new(&format!("{}-files", shape.files))?;
     let mut stream = Stream::default();
@@ -121,7 +121,7 @@ fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
     let started = Instant::now();
     let mut server = place.follower(binary)?;
     let (mut reader, heard) = place.listen(binary)?;
-    // The first look is over when an edit is heard of.
+    // The first check is over once an edit is reported.
     place.edit("dir0/file0.rs")?;
     wait(&heard, |it| !news(it).is_null())?;
     row(
@@ -159,7 +159,7 @@ fn branch_switch(binary: &Path, shape: &Shape, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Processor time of a process over half a minute in which nothing happens, and its memory.
+/// Measures the processor time of an idle process over half a minute, and its memory.
 fn at_rest(server: &Child, what: &str) -> Result<()> {
     let id = server.id();
     rest::pause(Duration::from_secs(5));
@@ -174,7 +174,7 @@ fn at_rest(server: &Child, what: &str) -> Result<()> {
 struct Shape {
     files: usize,
     lines: usize,
-    /// Files that differ on the other branch.
+    /// The number of files that differ on the other branch.
     changed: usize,
 }
 
@@ -193,11 +193,11 @@ impl Shape {
     }
 }
 
-/// What `git fast-import` reads.
+/// The input of `git fast-import`.
 #[derive(Default)]
 struct Stream {
     text: String,
-    /// The lines of each file, as far as commits changed them.
+    /// The current lines of each file that a commit changed.
     files: Vec<Vec<String>>,
 }
 
@@ -226,7 +226,8 @@ impl Stream {
         }
     }
 
-    /// One commit of many: lines come, go and change in one file; now and then a block moves.
+    /// Adds one of many commits: it inserts, deletes and changes lines in one file, and sometimes
+    /// moves a block.
     fn commit(&mut self, shape: &Shape, n: usize) {
         self.head("main", n + 1, None);
         let file = n * 17 % shape.files;
@@ -248,7 +249,7 @@ impl Stream {
         self.file(&Shape::path(file), &text);
     }
 
-    /// A branch on which some files are edited, some moved and edited, some gone.
+    /// Adds a branch on which some files are edited, some moved and edited, and some deleted.
     fn other_branch(&mut self, shape: &Shape) {
         self.head("other", 1, Some("refs/heads/main"));
         let step = shape.files / shape.changed.max(1);
@@ -328,7 +329,7 @@ impl BenchRepo {
         Ok(took)
     }
 
-    /// The time for all, from that of some of them.
+    /// Estimates the time for all spans from that for some of them.
     fn blame(
         &self,
         from: &str,
@@ -382,14 +383,14 @@ impl BenchRepo {
         Ok(())
     }
 
-    /// A process that stays, and follows the working tree as long as it does.
+    /// Starts a process that stays and follows the working tree.
     fn follower(&self, binary: &Path) -> Result<Child> {
         let mut command = self.engram(binary, &["mcp"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         Ok(command.spawn()?)
     }
 
-    /// The journal as it grows.
+    /// Starts a reader of the journal as it grows.
     fn listen(&self, binary: &Path) -> Result<(Child, Receiver<Value>)> {
         let mut command = self.engram(binary, &["--json", "feed", "--follow"]);
         let mut child = command.stdout(Stdio::piped()).spawn()?;
@@ -414,7 +415,7 @@ impl BenchRepo {
     }
 }
 
-/// What an entry says became of evidence; null where it says something else.
+/// Returns what an entry reports about evidence; null for other entries.
 fn news(entry: &Value) -> &Value {
     if entry["change"]["kind"] == "anchored" {
         &entry["change"]["with"]
@@ -423,7 +424,7 @@ fn news(entry: &Value) -> &Value {
     }
 }
 
-/// When the last news came, after which nothing came for a while.
+/// Waits for the last news, and returns when it came.
 fn last_news(heard: &Receiver<Value>) -> Result<Instant> {
     wait(heard, |it| !news(it).is_null())?;
     let mut last = Instant::now();

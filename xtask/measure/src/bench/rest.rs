@@ -1,4 +1,4 @@
-//! Processes that have nothing to do: until they do nothing, what they cost then.
+//! Idle processes: waits until they are idle, and measures what they cost then.
 
 use std::{
     fs,
@@ -14,15 +14,15 @@ use super::{
 };
 use crate::ground::Ground;
 
-/// Longer than any pause in which a server lets changes gather.
+/// Longer than any pause in which a server collects changes.
 pub(super) const LULL: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_secs(300);
 const REST: Duration = Duration::from_secs(30);
 const SERVERS: usize = 10;
-/// Of all of them together, in KB as the kernel counts them.
+/// The maximum memory of all of them together, in KB as the kernel counts it.
 const MOST_MEMORY: u64 = 80 * 1024;
 
-/// Servers that were greeted and are left alone: their memory, pages that several share divided
+/// Measures servers that are idle after their handshake: their memory, with shared pages divided
 /// among them, and their processor time.
 pub(super) fn ten_servers(binary: &Path, place: &Ground) -> Result<()> {
     let servers: Vec<LineClient> = (0..SERVERS)
@@ -50,7 +50,7 @@ pub(super) fn ten_servers(binary: &Path, place: &Ground) -> Result<()> {
     servers.into_iter().try_for_each(LineClient::finish)
 }
 
-/// Waits until these used no processor time for so long.
+/// Waits until these processes have used no processor time for this long.
 pub(super) fn settle(processes: &[u32], lull: Duration) -> Result<()> {
     let start = Instant::now();
     let mut last = (ticks_of(processes)?, start);
@@ -81,7 +81,7 @@ fn ticks_of(processes: &[u32]) -> Result<u64> {
     processes.iter().map(|it| ticks(*it)).sum()
 }
 
-/// Processor time that a process has used, in the kernel's hundredths of a second.
+/// Returns the processor time that a process has used, in the kernel's hundredths of a second.
 pub(super) fn ticks(process: u32) -> Result<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/stat"))?;
     let fields = text.rsplit(')').next().unwrap_or_default();
@@ -90,12 +90,12 @@ pub(super) fn ticks(process: u32) -> Result<u64> {
     Ok(next()? + next()?)
 }
 
-/// Memory of a process in KB, pages that others map too counted in part.
+/// Returns the memory of a process in KB, with shared pages counted in part.
 fn shared_out(process: u32) -> Result<u64> {
     read_kb(&format!("/proc/{process}/smaps_rollup"), "Pss:")
 }
 
-/// Memory of a process in KB, shared pages counted in full.
+/// Returns the memory of a process in KB, with shared pages counted in full.
 pub(super) fn resident(process: u32) -> Result<u64> {
     read_kb(&format!("/proc/{process}/status"), "VmRSS:")
 }

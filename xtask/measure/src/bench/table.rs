@@ -1,8 +1,8 @@
-//! The table: one row a measure, ours beside what it is held against, and whether it meets its bar.
+//! The table: one row per measure, with engram's figures, the baseline, and whether the bar is met.
 
 use std::time::Duration;
 
-/// The most that ours may take of the other's time.
+/// The maximum ratio of our time to the other's.
 pub(super) struct Bar {
     pub(super) most: f64,
     pub(super) goal: Option<f64>,
@@ -14,7 +14,7 @@ impl Bar {
     }
 }
 
-/// What ours is held against, and its times.
+/// The name of a baseline, and its times.
 pub(super) type Beside<'a> = (&'a str, &'a [Duration]);
 
 pub(super) fn head() {
@@ -22,7 +22,7 @@ pub(super) fn head() {
     println!("|---|---|---|---|---|---|---|---|");
 }
 
-/// Ours, and its ratio to another's at the same quantile.
+/// Prints a row with our times, and the ratio to the baseline at the same quantile.
 pub(super) fn row(what: &str, times: &[Duration], beside: Beside<'_>, at: f64, bar: Option<Bar>) {
     let seconds = |times| quantile(times, at).as_secs_f64();
     let ratio = seconds(times) / seconds(beside.1);
@@ -41,7 +41,7 @@ pub(super) fn row(what: &str, times: &[Duration], beside: Beside<'_>, at: f64, b
     );
 }
 
-/// Times that nothing is beside.
+/// Prints times without a baseline.
 pub(super) fn plain(what: &str, times: &[Duration], remark: &str) {
     println!(
         "| {what} | {} | {} | | | | | {remark} |",
@@ -50,12 +50,12 @@ pub(super) fn plain(what: &str, times: &[Duration], remark: &str) {
     );
 }
 
-/// One number.
+/// Prints a single number.
 pub(super) fn figure(what: &str, value: &str, bar: &str) {
     println!("| {what} | {value} | | | | | {bar} | |");
 }
 
-/// A bar, and whether it was met: one that was not stands out.
+/// Returns a bar with whether it was met; a missed one stands out.
 pub(super) fn met(is_met: bool, bar: &str) -> String {
     if is_met {
         format!("{bar}: met")

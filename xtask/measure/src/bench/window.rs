@@ -1,5 +1,5 @@
 //! `cargo xtask bench --window`: fills a home with few engrams and one with many, and measures the
-//! window on both (`tests/journey/bench.rs` says how).
+//! window on both (`tests/journey/bench.rs` describes how).
 
 use std::{fs, path::Path, process::Command};
 
@@ -13,11 +13,13 @@ use xtask::{
 };
 
 const FEW: u64 = 1_000;
-/// What the window's own caches hold of a project, and more: none of them grows by what is written.
+/// More engrams than the window's own caches hold for a project, so that later writes do not make
+/// them grow.
 const USED: u64 = 61_000;
 
-/// Measures the window with few engrams and with `many`; or, with `minutes`, what a flood of that
-/// length leaves in its memory. Homes are kept in `place`, and filled up where they are there.
+/// Measures the window with few engrams and with `many`; or, with `minutes`, how much memory it
+/// holds after a flood of that length. The homes are kept in `place`, and existing ones are only
+/// filled up.
 pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Result<()> {
     ui::build(root, true)?;
     print_size(root)?;
@@ -36,7 +38,7 @@ pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Res
     let writer = filled::writer(root)?;
     let repo = place.join("repo");
     filled::repository(&repo)?;
-    // What the last run wrote into it is more than few.
+    // The last run wrote more engrams into it.
     let few = place.join("few");
     clear(&few)?;
     let homes = match minutes {
@@ -46,7 +48,7 @@ pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Res
     for (home, count) in homes {
         run(&mut filled::fill(&writer, &place.join(home), &repo, *count))?;
     }
-    // What drives the window is built as for any test; only the window counts.
+    // The tests that drive the window are built as usual; only the window's speed matters.
     let mut measure = cargo();
     measure
         .args([
@@ -65,7 +67,7 @@ pub(crate) fn perform(root: &Path, place: &Path, many: u64, minutes: u64) -> Res
     run(&mut measure)
 }
 
-/// What the page has to load.
+/// Prints the size of what the page loads.
 fn print_size(root: &Path) -> Result<()> {
     let wasm = root.join("ui/dist/ui_bg.wasm");
     let raw = fs::metadata(&wasm)?.len();

@@ -1,4 +1,5 @@
-//! Holds a trace to the bounds of the gateway, from what was seen outside alone, and counts what it came to.
+//! Checks a trace against the gateway's limits, only from what was seen outside, and counts its
+//! figures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,17 +7,17 @@ use super::record::{At, CallMade, File, RefusedMessage, SentMessage, TraceRecord
 
 const TURNS: usize = 1_000;
 const CHILDREN: usize = 8;
-/// Most tokens of a message.
+/// The maximum number of tokens in a message.
 const INLINE: u64 = 800;
-/// Most spans of the repository in a turn, and most tokens of all that is read, without a grant.
+/// The maximum number of repository spans, and of tokens read, in a turn without a grant.
 const SPANS: u64 = 3;
 const READ: u64 = 1_200;
-/// Most pointers of a claim.
+/// The maximum number of pointers of a claim.
 const POINTERS: usize = 2;
-/// Most that may be sent of the files behind the pointers, in percent.
+/// The maximum of what is sent relative to the files behind the pointers, in percent.
 const SHARE: f64 = 5.0;
 
-/// What a trace came to.
+/// The figures of a trace.
 #[derive(Debug, Default)]
 pub(crate) struct TraceFigures {
     turns: usize,
@@ -26,14 +27,14 @@ pub(crate) struct TraceFigures {
     largest: u64,
     claims: usize,
     most_pointers: usize,
-    /// Refused messages, by what was wrong with them.
+    /// Refused messages by fault.
     refused: BTreeMap<String, usize>,
-    /// Those that had too many tokens.
+    /// Refused messages with too many tokens.
     too_long: usize,
     resent: usize,
-    /// Tokens of accepted messages, once for each recipient.
+    /// The tokens of accepted messages, counted once per recipient.
     pub(crate) inline: u64,
-    /// Tokens of the files behind their pointers, each once for each recipient.
+    /// The tokens of the files behind their pointers, each counted once per recipient.
     pub(crate) full: u64,
     reads: usize,
     most_spans: u64,
@@ -47,17 +48,17 @@ pub(crate) struct TraceFigures {
 }
 
 impl TraceFigures {
-    /// In percent.
+    /// The share of those files that was sent, in percent.
     fn share(&self) -> f64 {
         100.0 * self.inline as f64 / self.full.max(1) as f64
     }
 
-    /// Messages that were sent again, of those accepted.
+    /// Resent messages as a share of the accepted ones.
     pub(crate) fn resend_rate(&self) -> f64 {
         self.resent as f64 / self.messages.max(1) as f64
     }
 
-    /// As a table of the documents.
+    /// The rows of the table in the documents.
     #[rustfmt::skip]
     pub(crate) fn rows(&self) -> Vec<String> {
         let of_files = 100.0 * (self.read_tokens + self.granted_tokens) as f64 / self.full as f64;
@@ -85,7 +86,7 @@ impl TraceFigures {
     }
 }
 
-/// With commas between the thousands.
+/// Returns a number with commas between the thousands.
 fn many(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -98,7 +99,7 @@ fn many(number: u64) -> String {
     text
 }
 
-/// The figures of a trace, or every bound that it does not keep.
+/// Returns the figures of a trace, or every limit that it exceeds.
 pub(crate) fn check(record: &TraceRecord) -> Result<TraceFigures, Vec<String>> {
     let mut check = TraceCheck {
         files: record.files.iter().map(|it| (it.file, it)).collect(),
@@ -121,13 +122,13 @@ struct TraceCheck<'a> {
     figures: TraceFigures,
     files: BTreeMap<usize, &'a File>,
     wrong: Vec<String>,
-    /// The refused message that an agent has yet to send again.
+    /// The refused message that each agent has yet to resend.
     open: BTreeMap<String, usize>,
-    /// Grants that are not spent, by agent and pointer.
+    /// Unspent grants, by agent and pointer.
     grants: BTreeMap<(String, At), usize>,
-    /// What parents narrowed, by agent.
+    /// The limits that parents narrowed, by agent.
     narrowed: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Files by recipient.
+    /// The files that each recipient was pointed to.
     told: BTreeSet<(String, usize)>,
 }
 
@@ -198,7 +199,8 @@ impl TraceCheck<'_> {
         self.figures.most_spans = self.figures.most_spans.max(spans);
     }
 
-    /// Whether it is of the class of spans of the repository; sections of documents are of another.
+    /// Whether a pointer counts as a repository span; sections of documents belong to another
+    /// class.
     fn is_span(&mut self, turn: usize, at: &At) -> bool {
         let file = self.files.get(&file_of(at));
         let is_span = file.map(|it| !it.path.ends_with(".md"));
@@ -281,7 +283,7 @@ impl TraceCheck<'_> {
         self.figures.full = told.flatten().map(|it| it.tokens).sum();
         let TraceFigures { turns, too_long, denied, granted, most_spans, .. } = self.figures;
         let (kinds, share) = (self.figures.refused.len(), self.figures.share());
-        // A trace in which nobody tried shows nothing.
+        // A trace without any attempt at a fault shows nothing.
         let wrong = [
             (turns != TURNS, format!("there are {turns} turns, not {TURNS}")),
             (!self.open.is_empty(), "a refused message was not sent again".into()),

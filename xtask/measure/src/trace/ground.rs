@@ -1,5 +1,6 @@
-//! Where they work: a fresh clone of this repository beside a home of its own; and what can be said of it, read from
-//! its sources: what their comments say of an item, what the name of a test says, what a section of a document says.
+//! What the agents work on: a fresh clone of this repository with a home beside it. The claims
+//! about it come from its sources: an item's comment, the name of a test, the first sentence of a
+//! section in a document.
 
 use std::{
     collections::BTreeMap,
@@ -12,9 +13,9 @@ use anyhow::{Result, ensure};
 
 use crate::{accuracy::git, ground::NO_RATE};
 
-/// Fewer lines say little, more are not read at once.
+/// Fewer lines say little, and more are not read at once.
 const LINES: std::ops::RangeInclusive<usize> = 4..=40;
-/// Longest sentence that a claim quotes, in characters.
+/// The longest sentence that a claim quotes, in characters.
 const SENTENCE: usize = 220;
 
 /// A clone and a home.
@@ -25,7 +26,7 @@ pub(crate) struct CloneAndHome {
 }
 
 impl CloneAndHome {
-    /// A clone of the repository at a commit.
+    /// Clones the repository at a commit.
     pub(crate) fn new(root: &Path, commit: &str, engram: PathBuf) -> Result<Self> {
         let place = crate::ground::Ground::new("trace", NO_RATE)?;
         let commit = git(root, &["rev-parse", &format!("{commit}^{{commit}}")])?;
@@ -39,14 +40,14 @@ impl CloneAndHome {
         })
     }
 
-    /// `engram` on this home and this clone.
+    /// Returns `engram` for this home and this clone.
     pub(crate) fn engram(&self) -> Command {
         let mut engram = self.place.engram(&self.engram);
         engram.arg("--json");
         engram
     }
 
-    /// The files of which something can be said, in the order of their paths.
+    /// Returns the files that yield claims, ordered by path.
     pub(crate) fn sources(&self) -> Result<Vec<SourceFile>> {
         let mut sources = Vec::new();
         for path in git(&self.place.repo(), &["ls-files"])?.lines() {
@@ -67,7 +68,7 @@ impl CloneAndHome {
     }
 }
 
-/// A file of which something can be said.
+/// A file that yields claims.
 pub(crate) struct SourceFile {
     pub(crate) path: String,
     pub(crate) text: String,
@@ -75,7 +76,7 @@ pub(crate) struct SourceFile {
 }
 
 impl SourceFile {
-    /// The address of a part of it, or of all of it, at what is checked out.
+    /// Returns the pointer to a part of the file, or to all of it, at the checked-out commit.
     pub(crate) fn pointer(&self, part: &str) -> String {
         let kind = if self.path.ends_with(".md") {
             "artifact"
@@ -85,7 +86,7 @@ impl SourceFile {
         format!("{kind}:{}{part}@HEAD", self.path)
     }
 
-    /// Some lines of it that are code.
+    /// Returns some of its lines of code.
     pub(crate) fn code(&self) -> Vec<&str> {
         let lines = self.text.lines().map(str::trim_end);
         let code = |it: &&str| it.starts_with("    ") && it.ends_with([';', '{']) && it.len() < 90;
@@ -93,17 +94,17 @@ impl SourceFile {
     }
 }
 
-/// What can be said, and its evidence.
+/// A claim and its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Item {
     pub(crate) name: String,
     pub(crate) kind: &'static str,
     pub(crate) claim: String,
-    /// As it stands in a pointer, with its `#`.
+    /// The part in the form of a pointer, with its `#`.
     pub(crate) part: String,
 }
 
-/// Items with a comment, and tests whose names are sentences.
+/// Returns items with a comment, and tests whose names are sentences.
 fn items_of_rust(path: &str, text: &str) -> Vec<Item> {
     let lines: Vec<&str> = text.lines().collect();
     let stem = path.rsplit('/').next().unwrap_or_default();
@@ -139,7 +140,7 @@ fn items_of_rust(path: &str, text: &str) -> Vec<Item> {
     items
 }
 
-/// The name that a line declares.
+/// Returns the name that a line declares.
 fn declared(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let line = ["pub(crate) ", "pub(super) ", "pub "]
@@ -153,13 +154,13 @@ fn declared(line: &str) -> Option<&str> {
     Some(&line[..end]).filter(|it| it.len() > 3)
 }
 
-/// How the item ends that begins like this.
+/// Returns the last line of an item that begins with this line.
 fn closing(line: &str) -> String {
     let indent = line.len() - line.trim_start().len();
     format!("{}}}", " ".repeat(indent))
 }
 
-/// The first sentence of a comment, in words alone.
+/// Returns the first sentence of a comment, if it consists only of words.
 fn sentence(lines: &[&str]) -> Option<String> {
     let said: Vec<&str> = lines
         .iter()
@@ -179,7 +180,7 @@ fn first_sentence(text: &str) -> Option<String> {
     is_prose.then(|| said.to_owned())
 }
 
-/// Sections that begin with a plain sentence.
+/// Returns sections that begin with a plain sentence.
 fn sections(path: &str, text: &str) -> Vec<Item> {
     let stem = path.rsplit('/').next().unwrap_or_default();
     let mut items: Vec<Item> = Vec::new();

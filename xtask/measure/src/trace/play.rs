@@ -1,5 +1,5 @@
-//! Who does what in which turn. A seed decides it all: nothing depends on a time, or on an id of
-//! the product.
+//! Decides who does what in which turn. A seed determines everything: nothing depends on the time,
+//! or on an id from the product.
 
 mod messages;
 
@@ -16,54 +16,54 @@ use super::{
 };
 use crate::accuracy::Chance;
 
-/// Turns of a child between two reports.
+/// A child's turns between two reports.
 const REPORTS: usize = 4;
-/// Files that the parent sends at once.
+/// The number of files that the parent sends at once.
 const PACK: usize = 6;
-/// Spans of the repository in a turn.
+/// The number of repository spans in a turn.
 const SPANS: usize = 3;
 
 pub(crate) struct Play<'a> {
     team: Team,
     sources: &'a [SourceFile],
-    /// By path.
+    /// The number of each file, by path.
     numbers: BTreeMap<&'a str, usize>,
-    /// In which file a name stands, beside the one that declares it.
+    /// The files in which each name occurs, except the one that declares it.
     used: BTreeMap<&'a str, Vec<usize>>,
-    /// What pages are made of.
+    /// The text from which pages are cut.
     prose: String,
     chance: Chance,
-    /// By agent.
+    /// The state of each agent's work.
     work: Vec<Work>,
-    /// Requests that wait for an answer, in their order.
+    /// Requests that wait for an answer, in order.
     waiting: Vec<ReadRequest>,
     refusals: usize,
     calls: Vec<CallMade>,
 }
 
-/// What an agent is at.
+/// The state of an agent's work.
 #[derive(Default)]
 struct Work {
-    /// Its files, and how many of them it was told of and has read.
+    /// Its files, and how many of them it was pointed to and has read.
     files: Vec<usize>,
     told: usize,
     read: usize,
     turns: usize,
-    /// What it may say next.
+    /// The items that it may report next.
     found: Vec<(usize, Item)>,
-    /// What it was granted, or denied: it reads again.
+    /// Pointers to read again after a grant or a denial.
     again: Vec<RepeatedRead>,
-    /// The id of the refusal that its next message answers, and its number.
+    /// The id and number of the refusal that its next message answers.
     refused: Option<(String, usize)>,
 }
 
-/// A pointer to read again, and the token of its grant where one came with a message.
+/// A pointer to read again, with the token of its grant if a message carried one.
 struct RepeatedRead {
     at: At,
     token: Option<String>,
 }
 
-/// A request.
+/// A request to read.
 struct ReadRequest {
     id: String,
     agent: usize,
@@ -80,7 +80,7 @@ impl<'a> Play<'a> {
         let mut work: Vec<Work> = team.agents.iter().map(|_| Work::default()).collect();
         let children = work.len() - 1;
         for (at, file) in files.into_iter().enumerate() {
-            // The parent reads whatever it wants.
+            // The parent may read every file.
             work[0].files.push(file);
             work[1 + at % children].files.push(file);
         }
@@ -107,7 +107,7 @@ impl<'a> Play<'a> {
         self.team
     }
 
-    /// Plays a turn of whoever is next.
+    /// Plays one turn of the next agent.
     pub(crate) fn turn(&mut self, turn: usize) -> Result<Turn> {
         let agent = turn % self.team.agents.len();
         self.team.begin(agent, turn)?;
@@ -127,7 +127,7 @@ impl<'a> Play<'a> {
         self.chance.below(many) == 0
     }
 
-    /// A page of prose of more tokens than a message may have, from somewhere.
+    /// Returns a page of prose from a random place, with more tokens than a message may have.
     fn page(&mut self) -> String {
         let from = self.chance.below(self.prose.len() / 2);
         let from = self.prose.ceil_char_boundary(from);
@@ -135,7 +135,7 @@ impl<'a> Play<'a> {
         self.prose[from..end].to_owned()
     }
 
-    /// Lines of code of one of the agent's files.
+    /// Returns lines of code from one of the agent's files.
     fn code(&mut self, agent: usize) -> Vec<&'a str> {
         let files = &self.work[agent].files;
         let from = self.chance.below(files.len());
@@ -146,7 +146,7 @@ impl<'a> Play<'a> {
         code.next().unwrap_or_default()
     }
 
-    /// A child reads, says what it found, and reports every few turns.
+    /// A child's turn: it reads, stores a claim, and reports every few turns.
     fn child(&mut self, agent: usize) -> Result<()> {
         self.look(agent)?;
         if let Some((file, item)) = self.work[agent].found.pop() {
@@ -158,7 +158,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Reads the next of its files, and up to its limit and beyond where there is more to see.
+    /// Reads the next of its files, up to its limit, and beyond it if there is more.
     fn look(&mut self, agent: usize) -> Result<()> {
         let (file, items) = self.next_file(agent);
         let keys = items.first().map(|it| it.name.replace('_', " "));
@@ -190,7 +190,7 @@ impl<'a> Play<'a> {
         }
         let found = &mut self.work[agent].found;
         found.extend(spans);
-        // Old news is not told.
+        // Older items are dropped.
         let old = found.len().saturating_sub(12);
         found.drain(..old);
         Ok(())
@@ -201,7 +201,7 @@ impl<'a> Play<'a> {
         let file = work.files[work.read % work.files.len()];
         let round = work.read / work.files.len();
         work.read += 1;
-        // Two of each file; others when it is read again.
+        // Two items of each file; different ones when it is read again.
         let items = &self.sources[file].items;
         let items = items
             .iter()
@@ -224,7 +224,7 @@ impl<'a> Play<'a> {
         self.sources[file_of(at)].pointer(part)
     }
 
-    /// The other way round.
+    /// Converts a pointer back to file and part.
     fn at(&self, pointer: &Value) -> Result<At> {
         let path = pointer.as_str().unwrap_or_default();
         let path = path.split_once(':').unwrap_or_default().1;
@@ -235,14 +235,15 @@ impl<'a> Play<'a> {
         Ok(at(*file, part))
     }
 
-    /// Whether it could be read, over MCP.
+    /// Reads a pointer over MCP; returns whether it could.
     fn read(&mut self, agent: usize, at: &At) -> Result<bool> {
         let asked = json!({ "pointer": self.pointer(at) });
         let said = self.team.agents[agent].tool("less_deref_pointer", asked)?;
         self.was_read(at, &said)
     }
 
-    /// The same over HTTP, which says what paid. A grant that came with its token pays once.
+    /// Reads a pointer over HTTP, which reports what paid. A grant whose token came with a message
+    /// pays once.
     fn read_again(
         &mut self,
         agent: usize,
@@ -309,9 +310,9 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Where an item stands, and where it is used.
+    /// Returns where an item is, and where it is used.
     fn evidence(&self, file: usize, item: &Item) -> Vec<At> {
-        // The next in the order of the files, which is likely to be near.
+        // The next file in order, which is likely to be near.
         let used = self.used.get(item.name.as_str()).map_or(&[][..], |it| it);
         let next = used.iter().find(|it| **it > file);
         let next = next.or(used.first().filter(|it| **it != file));
@@ -323,7 +324,7 @@ impl<'a> Play<'a> {
         std::iter::once(at(file, &item.part)).chain(uses).collect()
     }
 
-    /// A child's report.
+    /// Sends a child's report.
     fn report(&mut self, agent: usize) -> Result<()> {
         let count = 2 + self.chance.below(3);
         let found = &mut self.work[agent].found;
@@ -357,8 +358,8 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// The parent looks at the brief, answers, reads, and tells a child or all of a role where to
-    /// look.
+    /// The parent's turn: it reads the brief, answers requests, reads, and points one child or all
+    /// of a role to files.
     fn lead(&mut self) -> Result<()> {
         let brief = self.team.agents[0].get("/brief")?;
         let tokens = brief["tokens"].as_u64().context("a brief has no tokens")?;
@@ -373,7 +374,7 @@ impl<'a> Play<'a> {
         self.order()
     }
 
-    /// Answers what its children asked for; some it leaves to the user.
+    /// Answers the children's requests; it leaves some to the user.
     fn answer(&mut self) -> Result<()> {
         for ReadRequest { id, agent, at } in std::mem::take(&mut self.waiting) {
             let to = self.team.agents[agent].name.clone();
@@ -436,7 +437,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// The next files of a child's area.
+    /// Returns pointers to the next files of a child's area.
     fn pack(&mut self, child: usize) -> Vec<String> {
         let work = &mut self.work[child];
         let from = work.told;
@@ -446,7 +447,7 @@ impl<'a> Play<'a> {
     }
 }
 
-/// An engram of a message, without its pointers.
+/// Returns an engram for a message, without its pointers.
 fn claim(item: &Item) -> Value {
     json!({
         "kind": item.kind, "claim": item.claim, "confidence": 0.9, "ttl": "P30D", "scope": "project",
@@ -466,7 +467,7 @@ fn code_of(refusal: &Value) -> String {
     code.trim_start_matches("LESS_").to_owned()
 }
 
-/// In which files of code each name stands.
+/// Returns the code files in which each name occurs.
 fn uses(sources: &[SourceFile]) -> BTreeMap<&str, Vec<usize>> {
     let names = sources.iter().flat_map(|it| &it.items);
     let mut uses: BTreeMap<&str, Vec<usize>> =

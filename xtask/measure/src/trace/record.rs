@@ -1,12 +1,13 @@
-//! The trace: one line of JSON for what was run, for each file behind its pointers, and for each turn. It names no
-//! time and no id of the product, so that a seed gives the same trace of the same commit.
+//! The trace: one line of JSON for the run, for each file behind its pointers, and for each turn.
+//! It contains no time and no id from the product, so that a seed gives the same trace for the same
+//! commit.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-/// One line. The first is the run; the files follow, then the turns.
+/// One line. The run comes first, then the files, then the turns.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 pub(crate) enum TraceLine {
@@ -15,11 +16,11 @@ pub(crate) enum TraceLine {
     Run(TraceRun),
 }
 
-/// What was run.
+/// The parameters of the run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TraceRun {
-    /// Of the repository that they worked on.
+    /// The commit of the repository that the agents worked on.
     pub(crate) commit: String,
     pub(crate) seed: u64,
     pub(crate) agents: Vec<Member>,
@@ -34,14 +35,14 @@ pub(crate) struct Member {
     pub(crate) parent: Option<String>,
 }
 
-/// A file that a pointer led into.
+/// A file that a pointer leads into.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
-    /// By which the turns name it.
+    /// The number by which turns name the file.
     pub(crate) file: usize,
     pub(crate) path: String,
-    /// Of all of it, as the product counts them.
+    /// The tokens of the whole file, as the product counts them.
     pub(crate) tokens: u64,
 }
 
@@ -53,30 +54,30 @@ pub(crate) struct Turn {
     pub(crate) calls: Vec<CallMade>,
 }
 
-/// A pointer: the number of its file, and its lines or its section; as in `12#L3-L40`.
+/// A pointer: the number of its file with its lines or section, such as `12#L3-L40`.
 pub(crate) type At = String;
 
-/// What an agent did, and what came of it. What was refused was tried on purpose.
+/// One action of an agent and its outcome. Refused actions were attempted on purpose.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum CallMade {
-    /// Claims that a query found.
+    /// A query, with the number of claims found.
     Query(usize),
-    /// A claim that was stored by itself, by its pointers.
+    /// A claim stored by itself, with its pointers.
     Commit(Vec<At>),
-    /// Tokens of the shared brief.
+    /// A read of the shared brief, with its tokens.
     Brief(u64),
-    /// A read that the turn's budget paid.
+    /// A read that the turn's budget paid for, with its tokens.
     Read(At, u64),
-    /// A read that a grant paid.
+    /// A read that a grant paid for, with its tokens.
     Granted(At, u64),
-    /// A read that was refused, by its code.
+    /// A refused read, with its code.
     Denied(At, String),
-    /// Asked its parent to read what its budget refused.
+    /// A request to the parent to read what the budget refused.
     Ask(At),
     /// A grant to an agent.
     Grant(GivenGrant),
-    /// A request of an agent that was denied.
+    /// A denied request of an agent.
     Deny(String, At),
     Sent(Box<SentMessage>),
     Refused(RefusedMessage),
@@ -87,7 +88,7 @@ pub(crate) enum CallMade {
 pub(crate) struct GivenGrant {
     pub(crate) to: String,
     pub(crate) at: At,
-    /// `user`, or nobody for the agent whose turn it is.
+    /// `user`, or none for the agent whose turn it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<String>,
 }
@@ -104,13 +105,13 @@ pub(crate) struct SentMessage {
     /// Its other pointers: packs, grants and what it asks to read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) pack: Vec<At>,
-    /// What it narrows of its recipients' turns.
+    /// The limits that it narrows for its recipients' turns.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) budgets: BTreeMap<String, u64>,
     /// The refusal that it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resend_of: Option<usize>,
-    /// What is wrong with it: it should have been refused.
+    /// Its fault, if it was accepted although it should have been refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wrong: Option<String>,
 }
@@ -119,17 +120,17 @@ pub(crate) struct SentMessage {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RefusedMessage {
-    /// By which a resend names it.
+    /// The number by which a resend names it.
     pub(crate) refusal: usize,
     /// What was wrong with it.
     pub(crate) wrong: String,
     pub(crate) code: String,
-    /// Where it had too many.
+    /// Its tokens, if they were too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<u64>,
 }
 
-/// All of a run.
+/// A whole run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TraceRecord {
     pub(crate) run: TraceRun,
@@ -164,7 +165,7 @@ impl TraceRecord {
     }
 }
 
-/// The number of the file.
+/// Returns the number of a pointer's file.
 pub(crate) fn file_of(at: &At) -> usize {
     let number = at.split('#').next().unwrap_or_default();
     number.parse().unwrap_or(usize::MAX)

@@ -1,4 +1,5 @@
-//! The team, each with a token of its own: its tools over MCP, its messages over HTTP, as an orchestrator would have it.
+//! The team, each member with its own token: tools over MCP and messages over HTTP, as with an
+//! orchestrator.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use crate::{
 };
 use xtask::shell::output;
 
-/// The parent.
+/// The name of the parent.
 pub(crate) const LEAD: &str = "lead";
 const CHILDREN: [(&str, &str); 8] = [
     ("director", "director"),
@@ -23,13 +24,13 @@ const CHILDREN: [(&str, &str); 8] = [
     ("programmer-5", "programmer"),
 ];
 
-/// What came back: an answer, or the refusal.
+/// An answer, or the refusal.
 pub(crate) type AnswerOrRefusal = Result<Value, Value>;
 
 pub(crate) struct Team {
     served: RunningServer,
     user: HttpConnection,
-    /// The parent first.
+    /// The agents, the parent first.
     pub(crate) agents: Vec<ConnectedAgent>,
 }
 
@@ -79,7 +80,7 @@ impl Team {
         members.collect()
     }
 
-    /// Begins an agent's turn: the parent a child's, the user the parent's.
+    /// Begins an agent's turn, as its parent or, for the parent, as the user.
     pub(crate) fn begin(&mut self, agent: usize, turn: usize) -> Result<()> {
         let path = format!("/agent/{}/turn", self.agents[agent].name);
         let body = json!({ "turn": format!("turn {turn}") }).to_string();
@@ -101,7 +102,7 @@ impl Team {
         by.post(&path, &verdict.to_string())?.good().map(drop)
     }
 
-    /// Tokens of all that a pointer addresses, which the user may read without a limit.
+    /// Returns the tokens of everything that a pointer addresses, read by the user without a limit.
     pub(crate) fn tokens(&mut self, pointer: &str) -> Result<u64> {
         let body = json!({ "pointer": pointer }).to_string();
         let read = self.user.post("/pointer/deref", &body)?.good()?;

@@ -1,4 +1,5 @@
-//! The trace that is kept: it keeps the bounds, the documents say what it says, and what breaks a bound is found.
+//! The kept trace: it stays within the limits, the documents show its figures, and the check finds
+//! each exceeded limit.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use super::{
     record::{CallMade, RefusedMessage, SentMessage, TraceRecord},
 };
 
-/// Of the repository, so that it stays pleasant to clone.
+/// The maximum size in the repository, so that it stays small to clone.
 const MOST_BYTES: usize = 400_000;
 
 fn read(path: &str) -> String {
@@ -37,7 +38,7 @@ fn the_kept_trace_keeps_every_bound_and_the_documents_say_so() {
     }
 }
 
-/// The calls of all turns.
+/// Returns the calls of all turns.
 fn calls(record: &mut TraceRecord) -> impl Iterator<Item = &mut CallMade> {
     record.turns.iter_mut().flat_map(|it| &mut it.calls)
 }
@@ -50,7 +51,7 @@ fn sent(record: &mut TraceRecord, is_it: impl Fn(&SentMessage) -> bool) -> &mut 
     sent.find(|it| is_it(it)).unwrap()
 }
 
-/// What a message of the last turn's agent was refused for.
+/// Adds refused messages to the last turn.
 fn refuse(record: &mut TraceRecord, times: usize) {
     let refused = (0..times).map(|at| {
         CallMade::Refused(RefusedMessage {
@@ -63,7 +64,7 @@ fn refuse(record: &mut TraceRecord, times: usize) {
     record.turns.last_mut().unwrap().calls.extend(refused);
 }
 
-/// A trace, one thing of which is not as it should be, and what is said of it.
+/// A fault in a trace, named by its error message, and the change that causes it.
 type Broken = (&'static str, fn(&mut TraceRecord));
 
 const BROKEN: &[Broken] = &[

@@ -1,17 +1,17 @@
-//! What is wrong with a message on purpose: each is refused, whatever it hides behind.
+//! Deliberate faults in messages. Each is refused, however it is hidden.
 
 use serde_json::{Value, json};
 
-/// What a wrong message is made of: lines of code, and prose by the page.
+/// The material for a faulty message: lines of code, and prose by the page.
 pub(crate) struct Matter<'a> {
     pub(crate) code: &'a [&'a str],
     pub(crate) prose: &'a str,
 }
 
-/// What is wrong, and what it makes of a sound message.
+/// The name of a fault, and the function that adds it to a sound message.
 pub(crate) type Wrong = (&'static str, fn(&mut Value, &Matter<'_>));
 
-/// In a child's message.
+/// Faults in a child's message.
 pub(crate) const OF_CHILD: &[Wrong] = &[
     ("a page of a document", |message, of| {
         message["output"]["summary"] = of.prose.into();
@@ -101,7 +101,7 @@ pub(crate) const OF_CHILD: &[Wrong] = &[
     }),
 ];
 
-/// In a parent's message.
+/// Faults in a parent's message.
 pub(crate) const OF_PARENT: &[Wrong] = &[
     ("a page of a document", |message, of| {
         message["instructions"] = json!([of.prose]);

@@ -1,4 +1,4 @@
-//! What is found in the syntax of one file.
+//! What is counted in the syntax of one file.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use syn::{
 
 use super::{macros, sources::File};
 
-/// How many lines of a function fit a screen.
+/// The number of lines that fit a screen.
 const SCREEN: usize = 80;
 
-/// One definition of a type, a trait or an alias.
+/// The definition of a type, a trait or an alias.
 pub struct Definition {
     pub of: usize,
     pub name: String,
-    /// Whether only its module sees it.
+    /// Whether only its own module sees it.
     pub is_private: bool,
     pub place: String,
 }
 
-/// One method: a function in an `impl` of a type, or in a trait.
+/// A method: a function in an `impl` of a type, or in a trait.
 pub struct Method {
     pub of: usize,
     pub owner: String,
@@ -34,16 +34,16 @@ pub struct Method {
 pub struct Found {
     pub definitions: Vec<Definition>,
     pub methods: Vec<Method>,
-    /// Bindings called `it`, but for parameters of closures whose body is one expression.
+    /// Bindings called `it`, except parameters of closures whose body is one expression.
     pub its: Vec<String>,
     /// Matches with `true` or `false` as an arm.
     pub bools: Vec<String>,
-    /// Functions outside tests that do not fit a screen, from `fn` to the last bracket.
+    /// Functions outside tests with more lines than a screen, from `fn` to the last bracket.
     pub long: Vec<String>,
 }
 
 impl Found {
-    /// Adds what is found in a file.
+    /// Adds the counts of a file.
     pub fn read(&mut self, file: &File) {
         let mut reader = Reader {
             file,
@@ -58,14 +58,14 @@ impl Found {
 struct Reader<'f> {
     file: &'f File,
     found: &'f mut Found,
-    /// The modules and functions around the place that is read.
+    /// The modules and functions around the current place.
     within: Vec<String>,
-    /// The types that were found, each with the modules and functions around it.
+    /// The types found so far, each with the modules and functions around it.
     defined: BTreeSet<(String, String)>,
 }
 
 impl Reader<'_> {
-    /// `path:line: what`, or `path:line` where there is nothing to say.
+    /// Returns `path:line: what`, or `path:line` if `what` is empty.
     fn place(&self, at: Span, what: &str) -> String {
         let place = format!("{}:{}: {what}", self.file.path, at.start().line);
         place.trim_end_matches(": ").to_owned()
@@ -126,7 +126,7 @@ impl<'a> Visit<'a> for Reader<'_> {
             Item::Union(item) => Some((&item.ident, &item.vis, &item.attrs)),
             _ => None,
         };
-        // One type for each platform is one type.
+        // A type with one definition per platform counts once.
         if let Some((name, visibility, attributes)) = defined
             && !attributes.iter().any(is_for_others)
         {
@@ -174,7 +174,7 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 
     fn visit_item_macro(&mut self, item: &'a ItemMacro) {
-        // Macros that define types make them public.
+        // Types that macros define count as public.
         let visibility = Visibility::Public(Default::default());
         let names = if item.ident.is_none() {
             defined_in(&item.mac)
@@ -218,7 +218,7 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 }
 
-/// Whether a block in an expression has more than the expression that it results in.
+/// Tells whether a block inside an expression has more than its final expression.
 #[derive(Default)]
 struct Blocks {
     have_statements: bool,
@@ -235,7 +235,7 @@ impl<'a> Visit<'a> for Blocks {
     }
 }
 
-/// The type that an `impl` is of, by its last word.
+/// Returns the name of the type that an `impl` is for.
 fn owner(of: &Type) -> Option<&Ident> {
     match of {
         Type::Path(path) => path.path.segments.last().map(|it| &it.ident),
@@ -244,7 +244,7 @@ fn owner(of: &Type) -> Option<&Ident> {
     }
 }
 
-/// `#[cfg(not(...))]`
+/// Whether an attribute is `#[cfg(not(...))]`.
 fn is_for_others(attribute: &Attribute) -> bool {
     let condition = attribute.meta.require_list();
     let is_not = condition.is_ok_and(|it| it.tokens.to_string().starts_with("not"));
@@ -263,8 +263,8 @@ fn is_bool(arm: &Arm) -> bool {
     is_bool(&arm.pat)
 }
 
-/// The types that the call of a macro defines: those after `struct`, `enum` or `type`, and a name that the
-/// whole is about, as in `words!(Kind { ... })`.
+/// Returns the types that a macro call defines: those after `struct`, `enum` or `type`, and a name
+/// at its start, as in `words!(Kind { ... })`.
 fn defined_in(call: &Macro) -> Vec<Ident> {
     const DEFINES: [&str; 3] = ["struct", "enum", "type"];
     let trees: Vec<TokenTree> = call.tokens.clone().into_iter().collect();
@@ -291,7 +291,8 @@ fn defined_in(call: &Macro) -> Vec<Ident> {
     names
 }
 
-/// The types that the rules of a macro name themselves: `struct $name` is the call's.
+/// Returns the types that a macro's rules name themselves; in `struct $name`, the call gives the
+/// name.
 fn named_in_rules(rules: TokenStream) -> Vec<Ident> {
     const DEFINES: [&str; 4] = ["struct", "enum", "union", "trait"];
     let trees: Vec<TokenTree> = rules.into_iter().collect();

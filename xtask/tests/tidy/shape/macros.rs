@@ -1,5 +1,5 @@
-//! What stands between the brackets of a macro, as far as it can be read: expressions in a list, statements, a
-//! pattern, or closures and `let`s among tokens of the macro's own.
+//! Parses the contents of a macro where possible: a list of expressions, statements, a pattern, or
+//! closures and `let`s among the macro's own tokens.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::{
@@ -9,7 +9,7 @@ use syn::{
     visit::Visit,
 };
 
-/// Shows a visitor what is written inside a macro.
+/// Shows a visitor the code inside a macro.
 pub fn visit(found: &Macro, visitor: &mut impl for<'a> Visit<'a>) {
     if found
         .path
@@ -26,7 +26,7 @@ pub fn visit(found: &Macro, visitor: &mut impl for<'a> Visit<'a>) {
     tokens(found.tokens.clone(), visitor);
 }
 
-/// `matches!(value, pattern if guard)`
+/// Parses the arguments of `matches!(value, pattern if guard)`.
 fn matched(input: ParseStream) -> Result<(Expr, Pat, Option<Expr>)> {
     let value = input.parse()?;
     input.parse::<Token![,]>()?;
@@ -50,7 +50,7 @@ fn tokens(stream: TokenStream, visitor: &mut impl for<'a> Visit<'a>) {
     }
 }
 
-/// Reads on from each token that may start a closure, a `let` or an expression with blocks.
+/// Tries to parse at each token that may start a closure, a `let` or an expression with blocks.
 fn scattered(trees: Vec<TokenTree>, visitor: &mut impl for<'a> Visit<'a>) {
     let mut at = 0;
     while let Some(tree) = trees.get(at) {
@@ -58,7 +58,7 @@ fn scattered(trees: Vec<TokenTree>, visitor: &mut impl for<'a> Visit<'a>) {
         match tree {
             TokenTree::Group(group) => tokens(group.stream(), visitor),
             tree if ["|", "move", "match", "for", "if", "while"].contains(&&*tree.to_string()) => {
-                // Where a tag follows a block, `>` is no comparison.
+                // In a tag that follows a block, `>` is no comparison.
                 let block = trees[at..].iter().position(is_block);
                 let ends = [Some(trees.len()), block.map(|it| at + it + 1)];
                 let mut found = ends.into_iter().flatten().filter_map(|end| {
@@ -86,14 +86,14 @@ fn is_block(tree: &TokenTree) -> bool {
     matches!(tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
-/// An expression, and how many tokens follow it.
+/// Parses an expression; also returns how many tokens follow it.
 fn expression(input: ParseStream) -> Result<(Expr, usize)> {
     let found = input.parse()?;
     let left: TokenStream = input.parse()?;
     Ok((found, left.into_iter().count()))
 }
 
-/// The pattern of a `let`.
+/// Parses the pattern of a `let`.
 fn bound(input: ParseStream) -> Result<Pat> {
     input.parse::<Token![let]>()?;
     let pattern = Pat::parse_single(input)?;
@@ -101,7 +101,7 @@ fn bound(input: ParseStream) -> Result<Pat> {
     Ok(pattern)
 }
 
-/// Whether a block has more than the expression that it results in.
+/// Whether a block has more than its final expression.
 pub fn has_statements(block: &Block) -> bool {
     match block.stmts.as_slice() {
         [] | [Stmt::Expr(_, None)] => false,

@@ -1,9 +1,9 @@
-//! The shape of the sources, in figures: how large types, functions, files, folders and crates are, and which
-//! names have more than one meaning.
+//! The shape of the sources in figures: the size of types, functions, files, folders and crates,
+//! and names with more than one meaning.
 //!
-//! `ceilings.rs` holds the figures; `cargo run -p xtask --example shape [CHECKOUT [FIGURE]]` prints them.
-//! A figure is read from the syntax alone. What a macro generates is not seen; what is written between
-//! its brackets is, where it reads as expressions, statements or closures.
+//! `ceilings.rs` limits the figures; `cargo run -p xtask --example shape [CHECKOUT [FIGURE]]`
+//! prints them. They come from the syntax alone. Code that a macro generates is not counted; the
+//! code inside its brackets is, if it parses as expressions, statements or closures.
 
 mod found;
 mod macros;
@@ -19,7 +19,7 @@ use self::{
     sources::{Crate, File},
 };
 
-/// A figure: its name, and what counts, mostly as `path:line: what`.
+/// A figure: its name, and the places that it counts, mostly as `path:line: what`.
 pub struct Figure {
     pub name: &'static str,
     pub places: Vec<String>,
@@ -29,10 +29,10 @@ pub struct Figure {
 #[derive(Default)]
 pub struct Size {
     pub name: String,
-    /// Whether it becomes part of what is shipped; `crates/kit` and the developer's commands do not.
+    /// Whether it ships as part of the product; `crates/kit` and the developer's commands do not.
     pub is_product: bool,
-    /// Lines of code outside tests: each line with a token that is no comment. What `rustfmt` makes of the
-    /// sources is what is counted, for they are kept so. Data is in files of its own, and not counted.
+    /// Lines of code outside tests: each line with a token that is no comment, in sources formatted
+    /// by `rustfmt`. Data is in separate files and not counted.
     pub lines: usize,
     /// Lines of code in tests.
     pub test_lines: usize,
@@ -111,14 +111,16 @@ fn add(size: &mut Size, file: &File) {
     size.assertions += assertions.filter(|it| file.is_test(**it)).count();
 }
 
-/// The methods of one type: functions in its `impl` blocks, of traits too, outside tests.
+/// Counts the methods of one type outside tests: functions in its `impl` blocks, including those of
+/// traits.
 fn methods(name: &'static str, crates: &[Crate], found: &Found, of: &str, owner: &str) -> Figure {
     let methods = found.methods.iter();
     let methods = methods.filter(|it| crates[it.of].name == of && it.owner == owner);
     figure(name, methods.map(|it| it.place.clone()).collect())
 }
 
-/// Types and traits with over 100 methods. Types of one crate that share a name count as one.
+/// Counts types and traits with over 100 methods. Types of one crate that share a name count as
+/// one.
 fn large_types(crates: &[Crate], found: &Found) -> Figure {
     let mut counts = BTreeMap::<(usize, &str), usize>::new();
     for method in &found.methods {
@@ -130,9 +132,9 @@ fn large_types(crates: &[Crate], found: &Found) -> Figure {
     figure("types and traits with over 100 methods", large.collect())
 }
 
-/// Names that two types, traits or aliases of one crate have, or of a crate and one that it depends on,
-/// through others too; only those whose definitions count. Private ones are included, tests and associated
-/// types are not.
+/// Counts names that two types, traits or aliases have within one crate, or in a crate and one that
+/// it depends on, directly or not. Only names whose definitions `counts` accepts are included.
+/// Private definitions may count; tests and associated types do not.
 fn shared_names(
     name: &'static str,
     crates: &[Crate],
@@ -173,7 +175,7 @@ fn long_files(name: &'static str, files: &[File], counts: impl Fn(&File) -> bool
     )
 }
 
-/// Folders with over 20 source files directly inside, tests left out.
+/// Counts folders with over 20 source files directly inside, not counting tests.
 fn full_folders(files: &[File]) -> Figure {
     let mut counts = BTreeMap::<&str, BTreeSet<&str>>::new();
     for file in files.iter().filter(|it| !it.is_test) {
@@ -192,7 +194,7 @@ fn full_folders(files: &[File]) -> Figure {
 mod tests {
     use super::*;
 
-    /// What is found in a file of a crate by itself.
+    /// Returns the counts of a file that is a crate by itself.
     fn found(text: &str) -> Found {
         let mut found = Found::default();
         found.read(&sources::parsed(&[Crate::default()], "a.rs".into(), text));

@@ -1,5 +1,5 @@
-//! The sources of a checkout, parsed: which crate a file belongs to, which of its lines are code, and which of
-//! those are tests.
+//! The parsed sources of a checkout: the crate of each file, its lines of code, and which of those
+//! are tests.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -15,29 +15,29 @@ pub struct Crate {
     pub name: String,
     /// Its folder, with `/` at the end; empty for the root package.
     folder: String,
-    /// The crates of the checkout that it depends on, through others too, apart from its tests.
+    /// The crates of the checkout that it depends on, directly or not, apart from its tests.
     pub below: BTreeSet<String>,
-    /// Whether it becomes part of what is shipped.
+    /// Whether it ships as part of the product.
     pub is_product: bool,
 }
 
 /// One source file.
 pub struct File {
-    /// Its crate, by place in the list.
+    /// The index of its crate.
     pub of: usize,
     /// Relative to the root of the checkout, with `/`.
     pub path: String,
     pub syntax: syn::File,
     pub lines: usize,
-    /// Whether the whole file is test code: in a folder of tests, benches or examples, in a module that is
-    /// compiled for tests alone, or in the crate that only tests use.
+    /// Whether the whole file is test code: in a folder of tests, benches or examples, in a module
+    /// compiled only for tests, or in the crate that only tests use.
     pub is_test: bool,
-    /// First and last line of each item that is compiled for tests alone.
+    /// The first and last line of each item that is compiled only for tests.
     tests: Vec<(usize, usize)>,
     pub tokens: Tokens,
 }
 
-/// What is read from the tokens of a file, wherever they stand: in macros as well.
+/// What is counted in the tokens of a file, including those in macros.
 #[derive(Default)]
 pub struct Tokens {
     /// The lines with a token that is no comment.
@@ -54,11 +54,11 @@ impl File {
     }
 }
 
-/// What only tests and developers use.
+/// Crates that only tests and developers use.
 const NOT_SHIPPED: &[&str] = &["engram-kit", "engram-measure", "xtask"];
 const FOR_TESTS: &str = "engram-kit";
 
-/// The crates of both workspaces, and every Rust source.
+/// Reads the crates of both workspaces, and every Rust source.
 pub fn read(root: &Path) -> (Vec<Crate>, Vec<File>) {
     let crates = crates(root);
     let mut files: Vec<File> = files_of(root, &["."], &[".rs"])
@@ -109,7 +109,7 @@ fn crates(root: &Path) -> Vec<Crate> {
     crates
 }
 
-/// What a package depends on among these, through others too.
+/// Returns those of `packages` that a package depends on, directly or not.
 fn below(package: &Package, packages: &[Package]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![package];
@@ -127,7 +127,7 @@ fn below(package: &Package, packages: &[Package]) -> BTreeSet<String> {
     found
 }
 
-/// Parses one source of these crates.
+/// Parses one source file of these crates.
 pub fn parsed(crates: &[Crate], path: String, text: &str) -> File {
     let stream: TokenStream = text
         .parse()
@@ -137,7 +137,7 @@ pub fn parsed(crates: &[Crate], path: String, text: &str) -> File {
     let syntax = syn::parse2(stream).unwrap_or_else(|error| panic!("{path}: {error}"));
     let mut tests = TestItems::default();
     tests.visit_file(&syntax);
-    // The longest folder that contains it: `xtask/measure` lies in `xtask`.
+    // The longest matching folder, since `xtask/measure` is inside `xtask`.
     let of = crates.iter().enumerate();
     let of = of.filter(|it| path.starts_with(&it.1.folder));
     let of = of.max_by_key(|it| it.1.folder.len()).unwrap().0;
@@ -194,7 +194,7 @@ impl Tokens {
     }
 }
 
-/// How many tokens a comment takes here: `///` and `//!` are read as attributes.
+/// Returns how many tokens a comment takes: `///` and `//!` are parsed as attributes.
 fn comment(tokens: &[TokenTree]) -> usize {
     let mut rest = tokens.iter();
     let Some(TokenTree::Punct(hash)) = rest.next() else {
@@ -221,7 +221,7 @@ fn comment(tokens: &[TokenTree]) -> usize {
     }
 }
 
-/// The last word of the path that an attribute starts with.
+/// Returns the last segment of the path at the start of an attribute.
 fn last_of_path(attribute: TokenStream) -> String {
     let path = attribute.into_iter().take_while(|it| match it {
         TokenTree::Ident(_) => true,
@@ -231,7 +231,7 @@ fn last_of_path(attribute: TokenStream) -> String {
     path.last().map(|it| it.to_string()).unwrap_or_default()
 }
 
-/// First and last line of what is compiled for tests alone.
+/// The first and last line of each item that is compiled only for tests.
 #[derive(Default)]
 struct TestItems(Vec<(usize, usize)>);
 
@@ -275,7 +275,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// `#[test]`, and `#[cfg(...)]` of something that includes `test` and not `not(test)`.
+/// Whether an attribute is `#[test]`, or a `#[cfg(...)]` that includes `test` and not `not(test)`.
 fn is_for_tests(attribute: &Attribute) -> bool {
     let path = attribute.path();
     if path.segments.last().is_some_and(|it| it.ident == "test") {
@@ -293,7 +293,7 @@ fn is_for_tests(attribute: &Attribute) -> bool {
     path.is_ident("cfg") && is_test(&condition().replace("not(test)", ""))
 }
 
-/// Where the modules are that a file declares for tests alone, without the ending.
+/// Returns the paths, without extension, of the modules that a file declares only for tests.
 fn test_modules(file: &File) -> Vec<String> {
     let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
     let stem = name.trim_end_matches(".rs");
@@ -314,7 +314,7 @@ fn test_modules(file: &File) -> Vec<String> {
         .collect()
 }
 
-/// The path of `#[path = "..."]`.
+/// Returns the path of `#[path = "..."]`.
 fn given_path(attribute: &Attribute) -> Option<String> {
     let given = attribute.meta.require_name_value().ok()?;
     let syn::Expr::Lit(value) = &given.value else {

@@ -1,5 +1,5 @@
-//! Each call of the bus as one request to the engine. `/openapi.json` has published the names in
-//! `schemars(rename)`: they stay.
+//! Translates each call of the bus to one request to the engine. Clients know the names in
+//! `schemars(rename)` from `/openapi.json`, so these names stay.
 
 use axum::{
     Extension, Json,
@@ -25,15 +25,15 @@ use serde_json::Value;
 use super::super::{Api, RefusalResponse, invalid};
 use crate::asker::Asker;
 
-/// Whole numbers up to this one are exact as floating point.
+/// Floating point represents whole numbers up to this one exactly.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Most engrams that the bus answers with (docs/design.md#limits-and-defaults).
+/// The maximum number of engrams in an answer of the bus (docs/design.md#limits-and-defaults).
 pub(super) const MOST: usize = 12;
 
 pub(in crate::http) type BusResponse = Result<Response, RefusalResponse>;
 
-/// Who calls, and what answers.
+/// The caller and the API that answers it.
 pub(in crate::http) struct BusCaller {
     api: Api,
     who: Asker,
@@ -50,7 +50,7 @@ impl FromRequestParts<Api> for BusCaller {
 }
 
 impl BusCaller {
-    /// A body of JSON, as what it has to be; nothing at all is an empty object.
+    /// Parses a body of JSON as a `T`. An empty body counts as an empty object.
     pub(in crate::http) async fn body<T: DeserializeOwned>(
         &self,
         asked: Asked,
@@ -74,7 +74,7 @@ impl BusCaller {
         })
     }
 
-    /// What the engine answers, without the name of the reply.
+    /// Returns the engine's answer without the name of the reply.
     pub(in crate::http) async fn tell(self, request: Request) -> BusResponse {
         let Json(reply) = self.api.answer(self.who, request).await?;
         let told = match reply {
@@ -147,12 +147,13 @@ pub(super) async fn deref(by: BusCaller, asked: Asked) -> BusResponse {
     let read: Deref = by
         .body(asked, "{pointer, budget_token?, max_tokens?}")
         .await?;
-    // Whose turn it is, an agent does not say.
+    // An agent does not choose whose turn pays.
     let turn = read.turn.filter(|_| matches!(by.who, Asker::User));
     by.tell(Request::Deref(Deref { turn, ..read })).await
 }
 
-/// A message as it was written, as JSON or in the text form; or one with its recipient beside it.
+/// Sends a message as it was written, in JSON or the text form, or a message with its recipient
+/// beside it.
 pub(super) async fn message(by: BusCaller, asked: Asked) -> BusResponse {
     let bytes = by.api.whole(asked.into_body()).await?;
     let as_written = || text(&bytes).map(|it| Value::String(it.to_owned()));
@@ -174,7 +175,8 @@ fn of(message: Value) -> Sending {
     Sending { message, to: None }
 }
 
-/// In JSON 67.0 is the number 67: whole numbers are written as such. Whether any was not.
+/// Rewrites floating-point numbers without a fraction as integers, since JSON has 67.0 and 67 as
+/// one number. Returns whether it rewrote any.
 fn make_whole(value: &mut Value) -> bool {
     match value {
         Value::Array(items) => items.iter_mut().fold(false, |any, it| make_whole(it) | any),

@@ -1,7 +1,8 @@
-//! MCP over HTTP: the tools of `engram mcp`, for agents that reach this server and hold a token of the bus.
+//! MCP over HTTP: the tools of `engram mcp`, for agents that reach this server and hold a token of
+//! the bus.
 //!
-//! `/openapi.json` does not describe it: MCP answers most failures with 200 and an error of JSON-RPC inside, which
-//! the description has no words for, and says itself what there is to call (`tools/list`).
+//! `/openapi.json` does not describe it: MCP answers most failures with status 200 and a JSON-RPC
+//! error, which OpenAPI cannot express. MCP itself lists its calls (`tools/list`).
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::mcp::{OverHttp, Toolset};
 
-/// What `?toolsets=` may say; the first without it.
+/// The values of `?toolsets=`. The first is the default.
 const SETS: [(&str, &[Toolset]); 3] = [
     ("core", &[Toolset::Core]),
     ("less", &[Toolset::Less]),
@@ -69,7 +70,7 @@ async fn answer(api: &Api, server: &OverHttp, request: Request) -> BusResponse {
     if is_told_as_json(&answer) {
         return Ok(answer.into_response());
     }
-    // Of the transport: an answer to no message.
+    // An error of the transport, which answers no message.
     let said = to_bytes(answer.into_body(), MAX_BODY).await;
     Err(invalid(
         String::from_utf8_lossy(&said.unwrap_or_default()),
@@ -77,7 +78,7 @@ async fn answer(api: &Api, server: &OverHttp, request: Request) -> BusResponse {
     ))
 }
 
-/// An answer with nothing in it is to a notification.
+/// Whether an answer can be passed on as it is. The answer to a notification is empty.
 fn is_told_as_json(answer: &Response<Body>) -> bool {
     let kind = answer.headers().get(header::CONTENT_TYPE);
     !answer.status().is_client_error() || kind.is_some_and(|it| it == "application/json")

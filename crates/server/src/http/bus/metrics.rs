@@ -1,10 +1,10 @@
-//! What is counted, in the text form of Prometheus.
+//! The metrics in the text form of Prometheus.
 
 use std::collections::BTreeMap;
 
 use engram_model::MetricsReply;
 
-/// The exposition.
+/// Returns the exposition.
 #[rustfmt::skip]
 pub(super) fn text(metrics: &MetricsReply) -> String {
     let one = |value: String| vec![(String::new(), value)];
@@ -37,7 +37,7 @@ pub(super) fn text(metrics: &MetricsReply) -> String {
     text
 }
 
-/// Each value behind its label.
+/// Pairs each value with its label.
 fn labelled<'a>(
     label: &str,
     values: impl Iterator<Item = (&'a String, impl ToString)>,
@@ -49,7 +49,7 @@ fn labelled<'a>(
     values.map(one).collect()
 }
 
-/// What agents call their roles is theirs to say.
+/// Escapes a label value: agents choose the names of their roles.
 fn escaped(word: &str) -> String {
     word.replace('\\', r"\\")
         .replace('"', "\\\"")

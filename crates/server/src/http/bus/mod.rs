@@ -1,5 +1,5 @@
-//! The bus over HTTP (docs/design.md#the-bus-and-its-tools): an orchestrator and its agents, each by its own
-//! token; the user by the server's.
+//! The bus over HTTP (docs/design.md#the-bus-and-its-tools). An orchestrator and its agents call
+//! it, each with a token of its own; the user calls it with the server's token.
 
 mod calls;
 mod mcp;
@@ -28,13 +28,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::{Api, Guard, RefusalResponse, conflicts, guard, invalid, not_this_way};
 pub(super) use calls::{BusCaller, BusResponse};
 
-/// Most that a refusal repeats of the name of a parameter, in characters.
+/// The maximum length of a parameter's name that a refusal repeats, in characters.
 const LONGEST_NAME: usize = 40;
 
-/// The schema of what a call takes or answers.
+/// Generates the schema of what a call takes or answers.
 type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
-/// One call of the bus: what answers it, and what the description says of it.
+/// One call of the bus: its handler and its entry in the OpenAPI description.
 struct Door {
     method: &'static str,
     path: &'static str,
@@ -47,7 +47,7 @@ struct Door {
     by: MethodRouter<Api>,
 }
 
-/// A parameter in the query of an address.
+/// A parameter in a call's query string.
 struct QueryParameter {
     name: &'static str,
     says: &'static str,
@@ -59,11 +59,11 @@ fn shape<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
     schemas.subschema_for::<T>()
 }
 
-/// A message of either direction, or one with its recipient beside it.
+/// The schema of a message in either direction, or of one with its recipient beside it.
 fn any_message(schemas: &mut SchemaGenerator) -> Schema {
     let child = schemas.subschema_for::<ChildMessage>();
     let parent = schemas.subschema_for::<ParentMessage>();
-    // One key beside the role says whose message it is.
+    // Besides the role, one key tells whose message it is.
     let parent = json_schema!({ "allOf": [parent], "minProperties": 2 });
     json_schema!({
         "anyOf": [child, parent, {
@@ -78,7 +78,7 @@ fn any_message(schemas: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// A message of an agent.
+/// The schema of a message from an agent.
 fn told<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
     let message = schemas.subschema_for::<T>();
     json_schema!({
@@ -104,7 +104,7 @@ fn page(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "integer", "minimum": 1, "maximum": 200 })
 }
 
-/// A place in the list of conflicts, as `next` gives it.
+/// The schema of a position in the list of conflicts, as returned in `next`.
 fn next(_: &mut SchemaGenerator) -> Schema {
     let severity = "(low|medium|high)";
     let pattern =
@@ -112,7 +112,7 @@ fn next(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "pattern": pattern })
 }
 
-/// One that a call does not need.
+/// Returns an optional parameter.
 const fn asks(name: &'static str, says: &'static str, shape: SchemaFn) -> QueryParameter {
     QueryParameter {
         name,
@@ -173,7 +173,7 @@ impl Door {
         Self { takes, ..self }
     }
 
-    /// It may be called without a body.
+    /// Makes the body of a call optional.
     fn may_take(self, takes: SchemaFn) -> Self {
         Self {
             needs_body: false,
@@ -196,7 +196,7 @@ impl Door {
     }
 }
 
-/// Every call.
+/// Returns every call.
 #[rustfmt::skip]
 fn doors() -> Vec<Door> {
     vec![
@@ -266,7 +266,7 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
         .method_not_allowed_fallback(async || not_this_way())
         .layer(middleware::from_fn_with_state(known, guard::caller))
         .with_state(api);
-    // Whoever wants to know how to call need not be known.
+    // Reading the description needs no token.
     let describe = move || {
         let described = described.clone();
         async move { ([(header::CONTENT_TYPE, "application/json")], described) }
@@ -277,13 +277,14 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
     calls.merge(described.method_not_allowed_fallback(async || not_this_way()))
 }
 
-/// Refuses what a call does not take: a misspelled parameter would say nothing.
+/// Refuses parameters that a call does not take. Otherwise a misspelled parameter would have no
+/// effect.
 async fn only_known(
     State(asks): State<&'static [QueryParameter]>,
     request: Request,
     next: Next,
 ) -> Result<Response, RefusalResponse> {
-    // What is extracted from the path would refuse it without a code.
+    // Otherwise the path extractor would refuse it without an error code.
     if percent_decode_str(request.uri().path())
         .decode_utf8()
         .is_err()

@@ -1,4 +1,5 @@
-//! The description of the bus as an OpenAPI document, generated from the types that its calls take and answer.
+//! The description of the bus as an OpenAPI document, generated from the argument and answer types
+//! of its calls.
 
 use engram_model::{Limits, Refusal, Remedy};
 use schemars::{
@@ -10,13 +11,14 @@ use serde_json::{Map, Value, json};
 
 use super::Door;
 
-/// What no name has: control characters, and what cannot be seen.
+/// Characters that no name contains: control characters and invisible characters.
 const HIDDEN: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb";
 
-/// What no words have: invisible characters. Control characters are words like others, but for NUL.
+/// Characters that no text contains: invisible characters and NUL. Other control characters are
+/// allowed.
 const UNSEEN: &str = r"\x00\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb";
 
-/// The document.
+/// Returns the document.
 pub(super) fn document(doors: &[Door], limits: &Limits) -> Value {
     let mut taken = schemas(SchemaSettings::draft2020_12().for_deserialize());
     let mut given = schemas(SchemaSettings::draft2020_12().for_serialize());
@@ -105,7 +107,7 @@ fn operation(door: &Door, taken: &mut SchemaGenerator, given: &mut SchemaGenerat
     operation
 }
 
-/// A number that has no more bits than its type.
+/// Replaces the integer formats with a maximum that OpenAPI validators check.
 #[derive(Clone, Debug)]
 struct Bounded;
 
@@ -122,11 +124,11 @@ impl Transform for Bounded {
     }
 }
 
-/// What the types do not say.
+/// The constraints that the types do not express.
 #[rustfmt::skip]
 fn says(limits: &Limits) -> Value {
     let message = &limits.message;
-    // Not only spaces
+    // At least one character is not white space
     let printed = format!("^[^{HIDDEN}]*[^\\s{HIDDEN}][^{HIDDEN}]*$");
     let words = format!("^[^{UNSEEN}]*[^\\s{UNSEEN}][^{UNSEEN}]*$");
     let name = json!({ "maxLength": 80, "pattern": format!("^[^{HIDDEN}]*$") });
@@ -189,7 +191,7 @@ fn says(limits: &Limits) -> Value {
     })
 }
 
-/// Adds what is said to what is there.
+/// Merges `said` into the schema at `place`.
 fn say(place: &mut Value, said: Value) {
     match (place, said) {
         (Value::Object(place), Value::Object(said)) => {
@@ -201,7 +203,7 @@ fn say(place: &mut Value, said: Value) {
     }
 }
 
-/// ISO 8601 durations that are not nothing.
+/// The pattern of ISO 8601 durations greater than zero.
 fn durations() -> String {
     let units = |units: &str| {
         let tail = |from: usize| -> String {
@@ -217,7 +219,7 @@ fn durations() -> String {
     format!("^P(?:(?:{days})(?:T(?:{hours}))?|T(?:{hours}))$")
 }
 
-/// Paths without empty parts.
+/// The pattern of paths without empty parts.
 fn topics() -> String {
     let part = r"[^/\x00-\x1f\x7f-\x9f]*[^\s/\x00-\x1f\x7f-\x9f][^/\x00-\x1f\x7f-\x9f]*";
     format!("^/*(?:{part}(?:/{part})*)?/*$")

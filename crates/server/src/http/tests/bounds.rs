@@ -1,4 +1,4 @@
-//! What the server bears: who says nothing, who reads nothing, and crowds.
+//! The server's limits: clients that send nothing, clients that read nothing, and crowds.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::http::Certificate;
 
-/// Bounds that no waiting reaches.
+/// Bounds that no wait in a test reaches.
 pub(super) fn patient() -> Bounds {
     let hour = Duration::from_secs(3600);
     Bounds {
@@ -23,12 +23,12 @@ pub(super) fn patient() -> Bounds {
     }
 }
 
-/// Soon enough to wait for.
+/// A limit short enough for a test to wait for.
 const SOON: Duration = Duration::from_millis(100);
 
 const STATUS: &[u8] = br#"{"do":"status"}"#;
 
-/// Half of what would be a request, and half of a hello.
+/// The beginning of a request, and of a TLS handshake.
 const HALF: [&str; 3] = ["", "GET / HTTP/1.1\r\nhost", "\u{16}\u{3}\u{1}\u{1}"];
 
 async fn over(bounds: Bounds, certificate: Option<Certificate>) -> Served {
@@ -64,7 +64,7 @@ async fn half_open_connections_keep_nobody_out() {
                 served.ask("GET / HTTP/1.1\r\nhost: HOST", b"").await.2
             };
             assert!(answer.contains(PAGE), "{half:?}: {answer}");
-            // The oldest made room: their connections end.
+            // The oldest connections made room: the server closed them.
             for stream in &mut crowd[..8] {
                 super::answer(stream).await;
             }
@@ -106,7 +106,7 @@ async fn a_body_that_does_not_arrive_is_waited_for_no_longer() {
     served.until_open(0).await;
 }
 
-/// A request on a connection that stays, and its answer's status.
+/// Sends a request on a kept connection; returns the status of its answer.
 async fn again(served: &Served, stream: &mut TcpStream) -> u16 {
     let length = STATUS.len();
     let head =
@@ -117,7 +117,11 @@ async fn again(served: &Served, stream: &mut TcpStream) -> u16 {
     stream.write_all(STATUS).await.unwrap();
     let mut text = Vec::new();
     loop {
-        assert_ne!(stream.read_buf(&mut text).await.unwrap(), 0, "it ended");
+        assert_ne!(
+            stream.read_buf(&mut text).await.unwrap(),
+            0,
+            "the connection ended"
+        );
         let text = String::from_utf8_lossy(&text);
         let Some((head, body)) = text.split_once("\r\n\r\n") else {
             continue;
@@ -149,7 +153,8 @@ async fn who_has_shown_the_token_keeps_the_place() {
     assert_eq!(again(&served, &mut second).await, 200);
     assert_eq!(again(&served, &mut first).await, 200);
 
-    // Only another that has shown it takes a place: that of the one that was idle for longest.
+    // Only another connection that showed the token takes a place: that of the one idle for
+    // longest.
     let mut third = served.say("").await;
     assert_eq!(again(&served, &mut third).await, 200);
     answer(&mut second).await;
@@ -171,7 +176,8 @@ async fn requests_wait_their_turn_and_those_of_who_left_are_not_begun() {
     };
     let left = served.connect(&head, note("left").as_bytes()).await;
     let mut stays = served.connect(&head, note("stays").as_bytes()).await;
-    // A page needs no turn: by the time that some are answered, those two wait for theirs.
+    // A page needs no turn: by the time that some pages are answered, those two requests wait for
+    // theirs.
     for _ in 0..20 {
         let page = served.ask("GET / HTTP/1.1\r\nhost: HOST", b"").await;
         assert_eq!(page.0, 200);
@@ -204,7 +210,7 @@ async fn streams_of_events_are_few_and_make_room_for_each_other() {
         body.contains("RATE_LIMITED") && body.contains("Close one"),
         "{body}"
     );
-    // It has a bound of its own: requests are answered beside it.
+    // Streams have a limit of their own: requests are still answered.
     assert_eq!(
         served.post("/api/read", json!({ "do": "status" })).await.0,
         200
@@ -215,7 +221,7 @@ async fn streams_of_events_are_few_and_make_room_for_each_other() {
     events::event(&mut second).await;
 }
 
-/// A connection that takes so little at once that what is sent soon waits.
+/// A connection with so small a receive buffer that an answer soon waits to be sent.
 pub(super) async fn reading_nothing(served: &Served, said: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();

@@ -1,4 +1,4 @@
-//! The bus, by an orchestrator and its agents, each with its own token.
+//! The bus, as an orchestrator and its agents call it, each with its own token.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -22,7 +22,7 @@ impl Bus {
         Self::at(&place, place.repo()).await
     }
 
-    /// A server of the same home in this repository.
+    /// Another server for the same home, in this repository.
     pub(super) async fn at(place: &Arc<Site>, repo: PathBuf) -> Self {
         let clock = Clock::default();
         let shown = clock.clone();
@@ -31,10 +31,10 @@ impl Bus {
             from: repo.clone(),
             repo: Some(repo),
         };
-        // No two servers mint the same ids.
+        // No two servers may create the same ids.
         static SERVERS: AtomicU64 = AtomicU64::new(1);
         let seed = SERVERS.fetch_add(1, Ordering::Relaxed);
-        // Nothing happens at the same time as something else.
+        // Each event gets a time of its own.
         let ticks = AtomicU64::new(0);
         let tick = move || {
             let ticked = ticks.fetch_add(1, Ordering::Relaxed);
@@ -49,7 +49,7 @@ impl Bus {
         }
     }
 
-    /// A parent and its child, by their tokens.
+    /// Opens a parent and its child; returns their tokens.
     pub(super) async fn family(&self) -> (String, String) {
         let lead = json!({ "name": "lead", "role": "architect" });
         let lead = token(&self.ok("TOKEN", "POST /agent", lead).await);
@@ -58,7 +58,7 @@ impl Bus {
         (lead, ada)
     }
 
-    /// A call with this token; TOKEN is the user's.
+    /// Makes a call with this token; TOKEN stands for the user's.
     pub(super) async fn call(&self, token: &str, to: &str, body: Value) -> (u16, Value) {
         let body = match body {
             Value::Null => String::new(),
@@ -67,7 +67,7 @@ impl Bus {
         self.send(token, to, body.as_bytes()).await
     }
 
-    /// The same with a body as it is.
+    /// Makes a call with the body as given.
     pub(super) async fn send(&self, token: &str, to: &str, body: &[u8]) -> (u16, Value) {
         let head =
             format!("{to} HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer {token}\r\n{JSON}");
@@ -75,7 +75,7 @@ impl Bus {
         (status, serde_json::from_str(&body).unwrap_or_default())
     }
 
-    /// The same, and it is answered.
+    /// Makes a call that must succeed.
     pub(super) async fn ok(&self, token: &str, to: &str, body: Value) -> Value {
         let (status, reply) = self.call(token, to, body).await;
         assert!((200..300).contains(&status), "{to}: {status} {reply}");
@@ -94,7 +94,8 @@ pub(super) fn token(opened: &Value) -> String {
     opened["token"].as_str().unwrap().to_owned()
 }
 
-/// A parent opens a child; the child runs out of its budget and asks; the parent grants, and it reads.
+/// A parent opens a child. The child exhausts its budget and asks; the parent grants, and the child
+/// reads.
 #[tokio::test]
 async fn a_child_reads_what_its_parent_grants() {
     let bus = Bus::new().await;
@@ -119,7 +120,7 @@ async fn a_child_reads_what_its_parent_grants() {
     for _ in 0..3 {
         bus.ok(&ada, "POST /pointer/deref", read.clone()).await;
     }
-    // Another turn is not for a child to choose.
+    // A child may not choose another turn.
     let turned = json!({ "pointer": POINTER, "turn": "mine" });
     let denied = bus.call(&ada, "POST /pointer/deref", turned).await;
     assert_eq!(Bus::code(&denied), (403, "DEREF_DENIED"));
@@ -168,7 +169,7 @@ async fn a_child_reads_what_its_parent_grants() {
         .find(|it| it["agent"] == "ada");
     assert_eq!(row.unwrap()["grants"], json!({ "open": 0, "spent": 1 }));
     assert_eq!(row.unwrap()["refusals"], 1);
-    // The parent goes on to the next turn, and gives and takes.
+    // The parent begins the child's next turn, then grants and revokes.
     bus.ok(&lead, "POST /agent/ada/turn", Value::Null).await;
     bus.ok(&ada, "POST /pointer/deref", read).await;
     let given = bus
@@ -217,7 +218,7 @@ async fn engrams_are_put_asked_for_and_closed_over_the_bus() {
         ("GET /engram/query", 400, "SCHEMA_INVALID"),
         ("GET /conflicts/%ff", 400, "SCHEMA_INVALID"),
         ("DELETE /engram/%ff", 400, "SCHEMA_INVALID"),
-        // A misspelled parameter is not passed over.
+        // A misspelled parameter is refused.
         ("GET /engram/query?keys=a&limit=3", 400, "SCHEMA_INVALID"),
         ("GET /brief?topic=wallet", 400, "SCHEMA_INVALID"),
         ("GET /request?al=true", 400, "SCHEMA_INVALID"),
@@ -245,7 +246,7 @@ async fn engrams_are_put_asked_for_and_closed_over_the_bus() {
     assert_eq!(found, json!([]));
 }
 
-/// Whoever has no token, a forged one or one that a newer ended is nobody; an agent's token opens no page.
+/// No token, a forged token or a replaced token proves nobody; an agent's token opens no page.
 #[tokio::test]
 async fn the_bus_is_for_holders_of_a_token() {
     let bus = Bus::new().await;

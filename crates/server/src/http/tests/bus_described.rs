@@ -1,4 +1,4 @@
-//! The bus as its description says it.
+//! The bus behaves as its description says.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ async fn described(bus: &Bus) -> Value {
     serde_json::from_str(&body).unwrap()
 }
 
-/// Every call of the contract is there, and each one that is there is answered.
+/// The description lists every call of the contract, and each listed call is answered.
 #[tokio::test]
 async fn each_call_that_is_described_is_answered() {
     let bus = Bus::new().await;
@@ -41,7 +41,7 @@ async fn each_call_that_is_described_is_answered() {
     assert_eq!(calls, contract.split('|').map(str::to_owned).collect());
 }
 
-/// Nothing in it points nowhere, and no type has two shapes.
+/// Every reference resolves, and no type has two shapes.
 #[tokio::test]
 async fn the_description_is_whole() {
     fn each<'a>(value: &'a Value, look: &mut impl FnMut(&'a str)) {
@@ -68,7 +68,8 @@ async fn the_description_is_whole() {
     assert!(seen > 40, "{seen}");
 }
 
-/// Whoever keeps to the description may go on where a page ended, and sends nothing that is no place in the list.
+/// A client that follows the description can continue where a page ended, and cannot send a value
+/// that is no position in the list.
 #[tokio::test]
 async fn the_next_of_a_page_is_as_it_is_described() {
     let bus = Bus::new().await;

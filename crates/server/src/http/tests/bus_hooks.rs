@@ -9,7 +9,8 @@ const PARENT: &str = "POST /hook/on_parent_broadcast";
 const RAG: &str = "POST /hook/on_rag_result";
 const SAM: &str = "POST /hook/on_sam_read";
 
-/// The parent's orchestrator passes on what its child said; nobody speaks for its parent or for others.
+/// The parent's orchestrator passes on its child's message; no agent sends for its parent or for
+/// others.
 #[tokio::test]
 async fn a_childs_response_is_sent_for_it() {
     let bus = Bus::new().await;
@@ -37,7 +38,7 @@ async fn a_childs_response_is_sent_for_it() {
         .call("TOKEN", CHILD, json!({ "message": told["message"] }))
         .await;
     assert_eq!(Bus::code(&nobody), (404, "NOT_FOUND"));
-    // What is refused counts for the child.
+    // A refusal counts for the child.
     let long = json!({ "agent": "ada", "message": report("A claim.", &"word ".repeat(1_200)) });
     let refused = bus.call(&lead, CHILD, long).await;
     assert_eq!(Bus::code(&refused), (403, "BUDGET_EXCEEDED"));
@@ -49,7 +50,7 @@ async fn a_childs_response_is_sent_for_it() {
     assert_eq!((of("ada"), of("lead")), (json!(1), json!(0)));
 }
 
-/// A broadcast gets the brief, a pack and budgets where it has none, within the limits of a message.
+/// A broadcast without a brief, a pack or budgets gets them, within the limits of a message.
 #[tokio::test]
 async fn a_broadcast_carries_the_brief() {
     let bus = Bus::new().await;
@@ -78,7 +79,7 @@ async fn a_broadcast_carries_the_brief() {
         "{message}"
     );
     assert!(sent["tokens"].as_u64().unwrap() <= 800);
-    // What a message has stays as it is.
+    // Parts that the message already has stay unchanged.
     let own = json!({ "role": "programmer", "shared_brief_micro": ["Stop."], "target_pointer_pack": [], "budgets": {} });
     let sent = bus.ok(&lead, PARENT, json!({ "message": own })).await;
     assert_eq!(
@@ -90,7 +91,8 @@ async fn a_broadcast_carries_the_brief() {
     assert_eq!(Bus::code(&child), (403, "SCOPE_DENIED"));
 }
 
-/// Pointers always, excerpts as long as the turn pays for them, and claims that say what answers what.
+/// Retrieval always returns pointers, excerpts while the turn can pay for them, and claims that
+/// record which question they answer.
 #[tokio::test]
 async fn results_of_retrieval_become_pointers() {
     let bus = Bus::new().await;
@@ -121,7 +123,7 @@ async fn results_of_retrieval_become_pointers() {
         (&engram["scope"], &engram["ttl"]),
         (&json!("run"), &json!("P1D"))
     );
-    // The excerpts were paid for; without a budget there are pointers alone.
+    // The turn paid for the excerpts; once its budget is spent, only pointers are returned.
     assert_eq!(reply["excerpts"].as_array().unwrap().len(), 3);
     let denied = bus
         .call(&ada, "POST /pointer/deref", json!({ "pointer": POINTER }))
@@ -140,7 +142,7 @@ async fn results_of_retrieval_become_pointers() {
     assert_eq!(Bus::code(&none), (404, "POINTER_NOT_FOUND"));
 }
 
-/// An event is a pointer and how it begins; all of it is under the budget.
+/// An event is returned as a pointer and its beginning; the whole text counts against the budget.
 #[tokio::test]
 async fn an_event_is_read_pointer_first() {
     let bus = Bus::new().await;
@@ -157,7 +159,7 @@ async fn an_event_is_read_pointer_first() {
         (&reply["scope"], &reply["ttl"]),
         (&json!("project"), &json!("P90D"))
     );
-    // What it was told is no finding of its own.
+    // An agent's claim that repeats what it has read is no finding of its own.
     let echo = json!({ "claim": "We publish on FRIDAY", "pointers": [reply["pointer"]] });
     let echo = bus.call(&ada, "POST /engram", echo).await;
     assert_eq!(Bus::code(&echo), (403, "ECHO"));

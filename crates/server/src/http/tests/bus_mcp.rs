@@ -1,10 +1,10 @@
-//! MCP over HTTP: the same tools, by the tokens of the bus, in both eras of the protocol.
+//! MCP over HTTP: the same tools, called with the tokens of the bus, in both eras of the protocol.
 
 use engram_kit::requests::POINTER;
 
 use super::{bus::Bus, *};
 
-/// Each request says all that it needs, or the version alone.
+/// The first version puts everything into each request, the second only the version.
 const ERAS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 
 impl Bus {
@@ -57,7 +57,7 @@ impl Bus {
     }
 }
 
-/// What an agent reads over MCP and over the bus is one budget; what it says is its own.
+/// Reads over MCP and over the bus share one budget. Claims over MCP are the agent's own.
 #[tokio::test]
 async fn an_agent_calls_tools_over_http_by_its_token() {
     for era in ERAS {
@@ -94,7 +94,7 @@ async fn an_agent_calls_tools_over_http_by_its_token() {
     }
 }
 
-/// A client of before begins with a handshake, which opens no session.
+/// A client of the older era begins with a handshake, which opens no session.
 #[tokio::test]
 async fn a_handshake_is_answered_and_not_needed() {
     let bus = Bus::new().await;
@@ -113,7 +113,8 @@ async fn a_handshake_is_answered_and_not_needed() {
     assert_eq!((status, reply), (202, Value::Null));
 }
 
-/// Strangers, other pages and what is no message: refused as on the rest of the bus, and nothing is spent.
+/// Strangers, other pages and malformed messages are refused as on the rest of the bus, and spend
+/// nothing.
 #[tokio::test]
 async fn what_is_refused() {
     let bus = Bus::new().await;
@@ -194,8 +195,8 @@ async fn what_is_refused() {
     }
 }
 
-/// What all below an agent read in its turn is bounded, and nothing that it may call begins that turn anew: it
-/// would read without a bound through a child.
+/// The reads of all agents below an agent are limited per turn of that agent. No call of its own
+/// may begin that turn again, since it could then read without limit through a child.
 #[tokio::test]
 async fn no_call_of_an_agent_begins_its_own_turn() {
     let bus = Bus::new().await;

@@ -1,4 +1,4 @@
-//! What strangers and forgers get from the bus: a code and a hint, and nothing is spent.
+//! Strangers and forgers get a code and a hint from the bus, and spend nothing.
 
 use engram_kit::{Repository, requests::POINTER};
 use tokio::io::AsyncBufReadExt;
@@ -22,7 +22,7 @@ impl Bus {
         self.call(who, READ, body).await
     }
 
-    /// Spans that ada used, and grants that it has left and has spent.
+    /// The spans that ada used, and the grants that it has open and spent.
     async fn spent(&self) -> Value {
         let budget = self.ok("TOKEN", "GET /budget", Value::Null).await;
         let agents = budget["agents"].as_array().unwrap();
@@ -35,7 +35,8 @@ impl Bus {
     }
 }
 
-/// Forged, foreign, expired, replayed and revoked tokens of grants: refused, and no budget and no grant is spent.
+/// Forged, foreign, expired, replayed and revoked grant tokens are refused, and spend no budget and
+/// no grant.
 #[tokio::test]
 async fn tokens_of_grants_hold_once_for_their_holder_in_their_time() {
     let bus = Bus::new().await;
@@ -62,7 +63,7 @@ async fn tokens_of_grants_hold_once_for_their_holder_in_their_time() {
     bus.clock.turn(61);
     let answer = bus.read_by(&ada, &expired).await;
     assert_eq!(Bus::code(&answer), (410, "EXPIRED"));
-    // Time that passed stays passed.
+    // Setting the clock back does not give a grant more time.
     bus.clock.turn(-60);
     let other = bus.granted(&lead, "PT1M").await;
     bus.clock.turn(-3 * 86_400);
@@ -71,7 +72,7 @@ async fn tokens_of_grants_hold_once_for_their_holder_in_their_time() {
     assert_eq!(bus.spent().await, json!([0, 0, 1]));
 }
 
-/// An agent of another project of the same home is nobody here, by its token and by its handle.
+/// An agent of another project in the same home is unknown here, by its token and by its handle.
 #[tokio::test]
 async fn an_agent_of_another_project_is_nobody_here() {
     let bus = Bus::new().await;
@@ -126,7 +127,7 @@ async fn an_agent_of_another_project_is_nobody_here() {
     }
 }
 
-/// Whatever is sent, on every call that takes something: a code and a hint, and the server goes on.
+/// Nonsense on any call that takes a body gets a code and a hint, and the server continues.
 #[tokio::test]
 async fn nonsense_is_refused_on_every_call() {
     let bus = Bus::new().await;
@@ -174,7 +175,7 @@ async fn nonsense_is_refused_on_every_call() {
     assert_eq!(found, json!([]));
 }
 
-/// 50 MB are refused by what the head says, before they are read.
+/// The server refuses 50 MB because of the head, before reading them.
 #[tokio::test]
 async fn a_body_of_50_mb_is_not_read() {
     let bus = Bus::new().await;
@@ -192,7 +193,7 @@ async fn a_body_of_50_mb_is_not_read() {
     }
 }
 
-/// What is called in a way that nobody described is told how.
+/// The refusal of a wrong method says which methods are allowed.
 #[tokio::test]
 async fn another_method_is_told_which_ones_there_are() {
     let bus = Bus::new().await;
@@ -203,7 +204,7 @@ async fn another_method_is_told_which_ones_there_are() {
     assert!(body.contains("openapi.json"), "{body}");
 }
 
-/// A token that was replaced ends on the connection too on which it proved its agent.
+/// A replaced token also stops working on the open connection on which it proved its agent.
 #[tokio::test]
 async fn a_replaced_token_ends_on_an_open_connection() {
     let bus = Bus::new().await;
@@ -217,7 +218,7 @@ async fn a_replaced_token_ends_on_an_open_connection() {
     let reopened = json!({ "name": "ada", "role": "programmer" });
     bus.ok(&lead, "POST /agent", reopened).await;
     assert_eq!(again(&bus, &mut kept, &ask).await, 401);
-    // And it keeps no place.
+    // The server closes the connection.
     assert_eq!(kept.read(&mut [0; 1]).await.unwrap(), 0);
 }
 
@@ -229,7 +230,7 @@ async fn again(bus: &Bus, kept: &mut TcpStream, ask: &str) -> u16 {
     first(kept).await
 }
 
-/// The status of the answer that comes next.
+/// Reads the next answer; returns its status.
 async fn first(kept: &mut TcpStream) -> u16 {
     let mut answer = BufReader::new(kept);
     let (mut status, mut length) = (0, 0);

@@ -17,7 +17,7 @@ pub(super) fn report(claim: &str, summary: &str) -> Value {
 
 const ORDER: &str = "ROLE: programmer\nSHARED_BRIEF_MICRO:\n  - \"Goal: bounded retries.\"\nBUDGETS:\n  max_repo_spans: 1\nGRANTS:\n  - budget_token: \"\"\n    pointer: { type: \"repo\", ref: \"repo:src/lib.rs#L1-L3@HEAD\" }\n    cap_tokens: 300\nINSTRUCTIONS:\n  - \"Confirm the retries.\"\n";
 
-/// A parent tells its child, which reads what it was granted, reports, and is sent back once.
+/// A parent instructs its child, which uses its grant, reports, and must resend once.
 #[tokio::test]
 async fn a_task_runs_through_messages_over_http() {
     let bus = Bus::new().await;
@@ -29,7 +29,7 @@ async fn a_task_runs_through_messages_over_http() {
         "{told}"
     );
     let grant = &told["sent"][0]["message"]["grants"][0];
-    // The parent's budget narrows the child's turn; its grant goes beyond.
+    // The parent's budget narrows the child's turn; its grant goes beyond that budget.
     bus.ok(&ada, "POST /pointer/deref", json!({ "pointer": POINTER }))
         .await;
     let denied = bus
@@ -43,7 +43,7 @@ async fn a_task_runs_through_messages_over_http() {
     let granted = json!({ "pointer": grant["pointer"], "budget_token": grant["budget_token"] });
     let read = bus.ok(&ada, "POST /pointer/deref", granted).await;
     assert!(read["excerpt"].as_str().unwrap().contains("second"));
-    // Too long a message comes back with one that passes, which is tied to it.
+    // The refusal of a long message is linked to the shorter message that follows it.
     let long = report("The retries have no bound.", &"word ".repeat(1_200));
     let refused = bus.call(&ada, "POST /message", long).await;
     assert_eq!(Bus::code(&refused), (403, "BUDGET_EXCEEDED"));
@@ -51,7 +51,7 @@ async fn a_task_runs_through_messages_over_http() {
     let sent = bus.ok(&ada, "POST /message", skeleton).await;
     assert_eq!(sent["resend_of"], refused.1["error"]["refusal"]);
     assert_eq!(sent["engrams"][0]["verified"], true);
-    // With its recipient beside it; not for the child to send.
+    // A message with its recipient beside it, which a child may not send.
     let order = json!({ "role": "programmer", "instructions": ["Look again."] });
     let beside = json!({ "message": order, "to": "ada" });
     let told = bus.ok(&lead, "POST /message", beside.clone()).await;
@@ -63,7 +63,8 @@ async fn a_task_runs_through_messages_over_http() {
     assert!(budget["delivered"]["share"].as_f64().unwrap() > 0.0);
 }
 
-/// A parent broadcasts a brief of at most 30 lines (docs/design.md#messages-stay-small); everybody reads its own.
+/// A parent broadcasts a brief of at most 30 lines (docs/design.md#messages-stay-small). Each agent
+/// reads a brief of its own.
 #[tokio::test]
 async fn the_brief_is_read_over_http() {
     let bus = Bus::new().await;
@@ -82,12 +83,13 @@ async fn the_brief_is_read_over_http() {
         risk["text"],
         "risk by ada: \"The gateway retries without jitter.\""
     );
-    // It is composed for whoever asks.
+    // The brief is composed for the caller.
     let own = bus.ok(&ada, "GET /brief", Value::Null).await;
     assert_ne!(own, brief);
 }
 
-/// What happened, under the names that outside programs know (docs/design.md#what-messages-save); for the user alone.
+/// The metrics, under the names that outside programs know (docs/design.md#what-messages-save), for
+/// the user alone.
 #[tokio::test]
 async fn what_happened_is_counted_for_prometheus() {
     let bus = Bus::new().await;
@@ -146,7 +148,7 @@ async fn what_happened_is_counted_for_prometheus() {
     assert_eq!(Bus::code(&agent), (403, "SCOPE_DENIED"));
 }
 
-/// Each call of an agent is kept with its outcome and its duration, and nothing of what it said.
+/// Each call of an agent is recorded with its outcome and its duration, without the agent's words.
 #[tokio::test]
 async fn calls_are_kept_without_their_words() {
     let bus = Bus::new().await;

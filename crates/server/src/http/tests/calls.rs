@@ -63,8 +63,8 @@ async fn refusals_have_a_fitting_status() {
     }
 }
 
-/// The table of requests, as a browser sends it: by its own call, with the token of the user, and not
-/// by anybody else.
+/// Every row of the table of requests works through its own call with the user's token, and not
+/// without it.
 #[tokio::test]
 async fn each_request_is_taken_by_its_own_call_from_the_user_alone() {
     for terms in Request::TABLE {
@@ -100,7 +100,7 @@ async fn each_request_is_taken_by_its_own_call_from_the_user_alone() {
         let (status, reply) = served.post(wrong, request.clone()).await;
         assert_eq!(status, 400, "{}: {reply}", terms.name);
         let (status, reply) = served.post(right, request).await;
-        // The user has no need of what only agents ask.
+        // The user may not send requests that are for agents only.
         let expected = if terms.who == Who::Agent { 403 } else { 200 };
         assert_eq!(status, expected, "{}: {reply}", terms.name);
     }

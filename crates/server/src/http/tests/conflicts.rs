@@ -1,4 +1,4 @@
-//! Conflicts over the bus: by the user's token and by agents' own.
+//! Conflicts over the bus, by the user's token and by agents' tokens.
 
 use engram_kit::{Repository, Site, requests::POINTER};
 
@@ -12,7 +12,7 @@ const HOLDS: [&str; 2] = [
     "The wallet lock lasts 30 minutes.",
 ];
 
-/// A bus whose home has one conflict between two agents, and what a test calls it with.
+/// A bus whose home has one conflict between two agents, with the tokens and ids that a test needs.
 struct Quarrel {
     bus: Bus,
     ada: String,
@@ -60,7 +60,7 @@ impl Quarrel {
     }
 }
 
-/// Lists, shows and settles, as an agent and as the user; what one settled the other takes back.
+/// An agent and the user list, show and settle. The user takes back the agent's verdict.
 #[tokio::test]
 async fn conflicts_are_listed_settled_and_opened_again() {
     let quarrel = Quarrel::new().await;
@@ -101,7 +101,7 @@ async fn conflicts_are_listed_settled_and_opened_again() {
     assert_eq!(settled["closed"], json!([quarrel.claims[0]]));
     assert_eq!(settled["stored"], json!([]));
     assert!(settled["seq"].is_u64());
-    // The same again is the same; another is told that one stands.
+    // The same verdict again is no change; another one is refused, since one stands.
     assert_eq!(bus.ok(&quarrel.ada, &quarrel.at(), winner).await, settled);
     let other = bus
         .call(
@@ -129,7 +129,7 @@ async fn conflicts_are_listed_settled_and_opened_again() {
     assert_eq!(quarrel.open().await, 0);
 }
 
-/// An agent does not touch what a person decided.
+/// An agent cannot change what a person decided.
 #[tokio::test]
 async fn an_agent_does_not_undo_a_persons_verdict() {
     let quarrel = Quarrel::new().await;
@@ -150,7 +150,7 @@ async fn an_agent_does_not_undo_a_persons_verdict() {
     assert_eq!(kept["conflicts"][0]["settled"]["by"], "user");
 }
 
-/// Of two verdicts at once one stands, and the other is told.
+/// Of two verdicts at once one stands, and the other is refused.
 #[tokio::test]
 async fn of_two_verdicts_at_once_one_stands() {
     let quarrel = Quarrel::new().await;
@@ -271,7 +271,7 @@ async fn what_is_no_verdict_is_refused() {
     assert_eq!(quarrel.open().await, 1);
 }
 
-/// Whoever has no token is nobody; an agent of another project finds nothing here.
+/// A caller without a token is refused; an agent of another project finds no conflicts here.
 #[tokio::test]
 async fn strangers_and_other_projects_see_no_conflict() {
     let quarrel = Quarrel::new().await;
@@ -324,7 +324,7 @@ async fn strangers_and_other_projects_see_no_conflict() {
             .await;
         assert_eq!(listed, json!({ "open": 0, "due": 0, "conflicts": [] }));
     }
-    // Nor does a handle of another project open them where they are.
+    // Nor can an agent of another project settle them in their own repository.
     let answer = ours.call(&eve, &settle, dismissed).await;
     let (status, _) = Bus::code(&answer);
     assert!(matches!(status, 401 | 403 | 404), "{answer:?}");

@@ -1,4 +1,4 @@
-//! A crowd of connections and requests by one agent: it keeps out nobody but itself.
+//! One agent's crowd of connections and requests keeps out only that agent.
 
 use std::{
     sync::{
@@ -18,7 +18,7 @@ use super::{
 use crate::turns::EACH;
 
 const BUDGET: &str = "GET /budget HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer AGENT\r\n\r\n";
-/// A request that stays under way until its body's last byte.
+/// A request that stays under way until the last byte of its body arrives.
 const HALF: &str = "POST /engram HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer AGENT\r\n\
                     content-type: application/json\r\ncontent-length: 2\r\n\r\n{";
 const TOOLS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#;
@@ -35,7 +35,7 @@ impl Served {
         (served, tokens)
     }
 
-    /// The token of an agent.
+    /// Opens an agent; returns its token.
     async fn opened(&self, name: &str) -> String {
         bus::token(&self.post("/agent", json!({ "name": name })).await.1)
     }
@@ -44,7 +44,7 @@ impl Served {
         self.say(&text.replace("AGENT", agent)).await
     }
 
-    /// A request that stays under way, and has a place.
+    /// Sends a request that stays under way and takes a place.
     async fn busy(&self, agent: &str) -> TcpStream {
         let before = self.places.of_agents();
         let stream = self.say_as(agent, HALF).await;
@@ -54,7 +54,7 @@ impl Served {
         stream
     }
 
-    /// What the user's page and the user's command get.
+    /// Returns the statuses that the user's page and the user's command get.
     async fn of_user(&self) -> [u16; 2] {
         let page = self.post("/api/read", json!({ "do": "status" })).await.0;
         let user = BUDGET.replace("AGENT", "TOKEN");
@@ -68,14 +68,14 @@ impl Served {
     }
 }
 
-/// The status of the answer that comes next, of which the rest stays unread.
+/// Reads the status of the next answer and leaves the rest unread.
 async fn status(stream: &mut TcpStream) -> u16 {
     let mut line = [0; 12];
     stream.read_exact(&mut line).await.unwrap();
     std::str::from_utf8(&line[9..]).unwrap().parse().unwrap()
 }
 
-/// A request of an agent with its body.
+/// Returns an agent's request with its body.
 fn whole(to: &str, body: &str) -> String {
     let length = body.len();
     format!(
@@ -101,7 +101,7 @@ async fn three_hundred_idle_connections_of_an_agent_make_room() {
     assert_eq!(served.of_user().await, [200, 200]);
     assert_eq!(budget(&served, &tokens[1]).await, 200);
     assert_eq!(budget(&served, &tokens[0]).await, 200);
-    // The oldest of them ended.
+    // The server closed the oldest of them.
     for stream in &mut crowd[..284] {
         answer(stream).await;
     }
@@ -122,7 +122,7 @@ async fn three_hundred_busy_connections_of_an_agent_keep_out_it_alone() {
     assert_eq!(served.of_user().await, [200, 200]);
     assert_eq!(budget(&served, &tokens[1]).await, 200);
     assert_eq!(budget(&served, &tokens[0]).await, 503);
-    // Whoever goes leaves room.
+    // A connection that closes leaves room.
     drop(crowd);
     while budget(&served, &tokens[0]).await != 200 {}
 }
@@ -151,7 +151,7 @@ async fn the_last_places_are_the_users_and_idle_ones_make_room() {
         streams.push(stream);
     }
     assert_eq!(served.of_user().await, [503, 503]);
-    // One of an agent's is answered, and idle from then on: another takes its place.
+    // One of the agent's requests is answered, so its connection is idle: another takes its place.
     crowd[0].write_all(b"}").await.unwrap();
     assert_eq!(status(&mut crowd[0]).await, 400);
     assert_eq!(budget(&served, &tokens[2]).await, 200);
@@ -159,8 +159,8 @@ async fn the_last_places_are_the_users_and_idle_ones_make_room() {
     assert_eq!(served.of_user().await, [200, 200]);
 }
 
-/// Not even one that shows no token, as long as others do nothing: neither while its answer is read from a file,
-/// nor once all of it waits to be sent.
+/// While other connections are idle, even a connection without a token is not cut off: neither
+/// while its answer is read from a file, nor while all of it waits to be sent.
 #[tokio::test]
 async fn nobody_is_cut_off_in_the_middle_of_an_answer() {
     const LONG: usize = 64 * 1024 * 1024;
@@ -219,7 +219,7 @@ async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
     }
 }
 
-/// To leave and to ask again begins no more work than a turn allows.
+/// Leaving and asking again starts no more work than the turns allow.
 #[tokio::test]
 async fn a_turn_lasts_as_long_as_the_work_that_was_begun() {
     let folder = tempfile::tempdir().unwrap();
@@ -240,7 +240,7 @@ async fn a_turn_lasts_as_long_as_the_work_that_was_begun() {
     served.until_taken(0).await;
 }
 
-/// There is one thread here.
+/// The server of this test has one thread.
 #[tokio::test]
 async fn a_tool_that_takes_long_holds_up_no_other_connection() {
     let folder = tempfile::tempdir().unwrap();
@@ -251,7 +251,7 @@ async fn a_tool_that_takes_long_holds_up_no_other_connection() {
     let shut = Arc::clone(&gate);
     let look = move || {
         let held = shut.lock().unwrap().take();
-        // Only a failure waits until the end.
+        // The time limit only ends a test that fails.
         let _ = held.map(|it| it.recv_timeout(Duration::from_secs(60)));
         clock.now()
     };

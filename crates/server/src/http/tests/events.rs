@@ -1,4 +1,4 @@
-//! The journal as it is written.
+//! The journal as a stream of events.
 
 use engram_model::Entry;
 use tokio::io::AsyncBufReadExt;
@@ -29,7 +29,7 @@ async fn entries_arrive_as_they_are_written_and_after_a_place() {
     assert_eq!((seq, resumed), (second, entries));
 }
 
-/// The next event: its id, which is its last entry's place, and its entries.
+/// Reads the next event: its id, which is the position of its last entry, and its entries.
 pub(super) async fn event(stream: &mut BufReader<TcpStream>) -> (u64, Vec<Entry>) {
     let (mut id, mut line) = (None, String::new());
     loop {

@@ -1,4 +1,4 @@
-//! Whatever is sent. Each body takes bytes, so that a fuzzer can run it as it is.
+//! Hostile input. Each body takes bytes, so that a fuzzer can run it unchanged.
 
 use proptest::{
     prelude::*,
@@ -9,13 +9,14 @@ use tokio::runtime::Runtime;
 
 use super::*;
 
-/// Any bytes at all on a connection: it ends, or is a stream of events, and the next request is answered.
+/// Sends any bytes on a connection: it ends or becomes a stream of events, and the next request is
+/// answered.
 async fn any_connection(served: &Served, bytes: &[u8]) {
     let mut stream = TcpStream::connect(&served.host).await.unwrap();
     let _ = stream.write_all(bytes).await;
     let _ = stream.shutdown().await;
     let (mut heard, mut part) = (Vec::new(), [0; 4096]);
-    // A stream goes on for as long as somebody reads it.
+    // A stream lasts as long as a client reads it.
     while !String::from_utf8_lossy(&heard).contains("text/event-stream") {
         match stream.read(&mut part).await {
             Ok(0) | Err(_) => break,
@@ -27,7 +28,7 @@ async fn any_connection(served: &Served, bytes: &[u8]) {
     assert_eq!(status, 200, "{reply}");
 }
 
-/// Any bytes as the body of a call: an answer in JSON, that is no defect.
+/// Sends any bytes as the body of a call: the answer is JSON and reports no internal error.
 async fn any_body(served: &Served, bytes: &[u8]) {
     for path in ["/api/read", "/api/change"] {
         let head = format!("POST {path} HTTP/1.1\r\n{OWN}\r\n{JSON}");
@@ -39,7 +40,7 @@ async fn any_body(served: &Served, bytes: &[u8]) {
     }
 }
 
-/// Parts that make it past the first check.
+/// Parts that pass the first check.
 const PARTS: &[&str] = &[
     "GET / HTTP/1.1\r\n",
     "POST /api/read HTTP/1.1\r\n",
@@ -93,7 +94,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(any::<u8>(), 0..200)
 }
 
-/// JSON of the words that requests are made of.
+/// JSON made of the words in requests.
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         4 => select(WORDS).prop_map(Value::from),

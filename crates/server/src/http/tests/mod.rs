@@ -1,4 +1,4 @@
-//! The server over real sockets, as browsers, programs and strangers would call it.
+//! Tests the server over real sockets, as browsers, programs and strangers call it.
 
 use std::{
     any::Any,
@@ -39,7 +39,7 @@ const PAGE: &str = "<!doctype html><title>Engram</title>";
 
 const BUILT: &[(&str, &[u8])] = &[("index.html", PAGE.as_bytes())];
 
-/// A running server with a small window, and the folder that it lives in.
+/// A running server with a small window, and its folder.
 struct Served {
     host: String,
     token: String,
@@ -64,7 +64,7 @@ impl Served {
         Self::over(engine(folder.path()), Pages::Folder(ui), bounds, folder).await
     }
 
-    /// What this engine answers; `kept` lives as long.
+    /// Serves this engine; `kept` lives as long as the server.
     async fn over(engine: Engine, pages: Pages, bounds: Bounds, kept: impl Any) -> Self {
         let options = HttpOptions {
             pages,
@@ -88,13 +88,13 @@ impl Served {
         served
     }
 
-    /// A connection that has said this; its own names stand for HOST and TOKEN.
+    /// Opens a connection and sends this text, with the server's own values for HOST and TOKEN.
     async fn say(&self, text: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.host).await.unwrap();
         let text = text
             .replace("HOST", &self.host)
             .replace("TOKEN", &self.token);
-        // The server may have heard enough before the end.
+        // The server may have answered before it read everything.
         let _ = stream.write_all(text.as_bytes()).await;
         stream
     }
@@ -107,19 +107,19 @@ impl Served {
         BufReader::new(stream)
     }
 
-    /// The status line's number, the head, and the body.
+    /// Returns the status, the head and the body of the answer.
     async fn ask(&self, head: &str, body: &[u8]) -> (u16, String, String) {
         answer(&mut self.connect(head, body).await).await
     }
 
-    /// A request as the window sends it.
+    /// Sends a request as the window does.
     async fn post(&self, path: &str, request: Value) -> (u16, Value) {
         let head = format!("POST {path} HTTP/1.1\r\n{OWN}\r\n{JSON}");
         let (status, _, body) = self.ask(&head, request.to_string().as_bytes()).await;
         (status, serde_json::from_str(&body).unwrap())
     }
 
-    /// Comes back once so many connections are open.
+    /// Waits until exactly `count` connections are open.
     async fn until_open(&self, count: usize) {
         while self.places.count() != count {
             yield_now().await;
@@ -127,10 +127,10 @@ impl Served {
     }
 }
 
-/// All that comes until the connection ends, in its parts.
+/// Reads everything until the connection ends, and returns the status, the head and the body.
 async fn answer(stream: &mut (impl AsyncReadExt + Unpin)) -> (u16, String, String) {
     let mut text = Vec::new();
-    // What was said too late to be read resets the connection, after its answer.
+    // Bytes that the server left unread reset the connection, after its answer.
     let _ = stream.read_to_end(&mut text).await;
     let text = String::from_utf8_lossy(&text).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));

@@ -23,7 +23,7 @@ async fn the_page_is_served_and_nothing_beside_it() {
     }
 }
 
-/// A folder of pages with all that is no page of it beside and between them.
+/// A folder of pages, with files beside and inside it that are not pages.
 #[cfg(unix)]
 #[tokio::test]
 async fn only_regular_files_inside_of_the_folder_are_served() {
@@ -47,7 +47,7 @@ async fn only_regular_files_inside_of_the_folder_are_served() {
         .status();
     assert!(pipe.unwrap().success());
     let pages = Pages::Folder(at("ui"));
-    // The folder itself may be reached by a link: the user named it.
+    // The folder itself may be a link, since the user named it.
     symlink(at("ui"), at("ui-by-link")).unwrap();
     let by_link = Pages::Folder(at("ui-by-link"));
     for pages in [pages, by_link] {
@@ -86,7 +86,7 @@ async fn only_regular_files_inside_of_the_folder_are_served() {
     }
 }
 
-/// Far more than may be in memory, in no space on the disk.
+/// A sparse file, far larger than memory.
 #[tokio::test]
 async fn a_file_of_gigabytes_is_read_as_it_is_taken() {
     let folder = tempfile::tempdir().unwrap();

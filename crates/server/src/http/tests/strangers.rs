@@ -1,4 +1,4 @@
-//! What is not for strangers, and what every answer says of itself.
+//! What strangers are refused, and the headers of every answer.
 
 use serde_json::json;
 
@@ -98,7 +98,7 @@ async fn pages_come_only_by_the_methods_that_read() {
     }
 }
 
-/// On every answer: what is said to whom it is meant for, to strangers, and of what went wrong.
+/// Every answer has these headers: those to the user, to strangers, and errors.
 #[tokio::test]
 async fn no_answer_is_kept_guessed_at_or_framed() {
     let served = Served::new().await;
@@ -146,7 +146,7 @@ async fn no_answer_is_kept_guessed_at_or_framed() {
     }
 }
 
-/// What comes before the body, whose end an event stream never reaches.
+/// Reads the head of an answer, since an event stream's body never ends.
 async fn head_of(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     while !text.ends_with(b"\r\n\r\n") {
@@ -155,8 +155,8 @@ async fn head_of(stream: &mut TcpStream) -> String {
     String::from_utf8(text).unwrap().to_lowercase()
 }
 
-/// What two servers in a row may read differently, what is addressed to somebody else, and what is
-/// no request at all, with the status of its answer.
+/// Requests that two servers in a row may parse differently, requests addressed to another server,
+/// and malformed requests, with the status of each answer.
 #[tokio::test]
 async fn what_is_not_plainly_a_request_to_us_is_refused() {
     let served = Served::new().await;
@@ -243,7 +243,7 @@ async fn what_is_not_plainly_a_request_to_us_is_refused() {
     }
 }
 
-/// A head without an end is read no further than is borne, whoever sends it.
+/// A head without an end is read only up to the limit, whoever sends it.
 #[tokio::test]
 async fn a_head_of_megabytes_is_cut_short() {
     let served = Served::new().await;

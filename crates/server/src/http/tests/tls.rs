@@ -9,7 +9,7 @@ use tokio_rustls::rustls::{
 use super::*;
 use crate::http::Certificate;
 
-/// A certificate for this machine's own names, in two files.
+/// Writes a certificate for this machine's own names, and its key; returns it with its root.
 pub(super) fn certificate(folder: &Path) -> (Certificate, rustls::RootCertStore) {
     let chain = include_bytes!("../../../../../tests/localhost/cert.pem");
     let key = include_bytes!("../../../../../tests/localhost/key.pem");
@@ -105,7 +105,7 @@ async fn an_encrypted_page_is_read_past_strangers_that_say_no_hello() {
     }
 }
 
-/// What is said at an address to who asks there for the page of this host.
+/// Asks over TLS at an address for the page of this host; returns the answer.
 pub(super) async fn encrypted(at: &str, host: &str, roots: &rustls::RootCertStore) -> String {
     let config = rustls::ClientConfig::builder()
         .with_root_certificates(roots.clone())

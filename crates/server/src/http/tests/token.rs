@@ -26,7 +26,8 @@ async fn a_kept_token_outlives_a_restart_and_only_the_owners_file_is_taken() {
     assert!(start().await.is_ok());
 }
 
-/// What is put where the token is kept: said to be none of ours, and neither read nor waited for.
+/// Anything else in the place of the token file is reported as not ours, and neither read nor
+/// waited for.
 #[cfg(unix)]
 #[tokio::test]
 async fn only_a_small_regular_file_of_the_owner_alone_keeps_a_token() {

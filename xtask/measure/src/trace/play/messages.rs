@@ -1,4 +1,4 @@
-//! The messages of a team: sent, now and then first as they must not be.
+//! Sends the team's messages, some of them first with a deliberate fault.
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::trace::{
 };
 
 impl Play<'_> {
-    /// Sends a message, now and then first as it must not be. What was accepted, and the reply.
+    /// Sends a message, sometimes first with a fault. Returns what was accepted, and the reply.
     pub(super) fn send(
         &mut self,
         agent: usize,
@@ -32,7 +32,7 @@ impl Play<'_> {
                 Ok(said) => return Ok((message, said)),
                 Err(refusal) => refusal,
             };
-            // What the refusal shows passes as it is; or the words are mended.
+            // The refusal's skeleton passes unchanged; otherwise the sound message is sent.
             let skeleton = refusal.get("skeleton").filter(|it| it.is_object());
             message = match skeleton.filter(|_| self.one_of(2)) {
                 Some(skeleton) => skeleton.clone(),
@@ -45,7 +45,7 @@ impl Play<'_> {
         }
     }
 
-    /// Sends this message, and notes what became of it.
+    /// Sends this message and records the outcome.
     fn post(
         &mut self,
         agent: usize,
@@ -128,7 +128,7 @@ impl Play<'_> {
     }
 }
 
-/// The text form of a message (docs/design.md#messages): headings, and YAML below them.
+/// Returns the text form of a message (docs/design.md#messages): headings, with YAML below them.
 fn as_text(message: &Value) -> String {
     let mut text = String::new();
     for (key, value) in message.as_object().into_iter().flatten() {
