@@ -1,4 +1,4 @@
-//! What messages were spent on, as it is counted when it is asked.
+//! The cost of messages, counted on request.
 
 use engram_model::{Code, Operation, ask, operation::Sent};
 use engram_store::{NewEntry, Store, StoreError};
@@ -10,7 +10,8 @@ use crate::{
     messages::{Team, USER, engram, order, report, team},
 };
 
-/// Files that cannot be read, however many, count as the others do: the share says what it said.
+/// Unreadable files, however many, are estimated as the average of the others, so the share stays
+/// the same.
 #[test]
 fn files_that_cannot_be_read_change_no_share() {
     let team = team();
