@@ -161,8 +161,8 @@ pub struct ConnectHint {
 }
 
 impl ConnectHint {
-    /// One for each agent. `program` is `engram` as a terminal finds it; `home` is given unless it is
-    /// the default.
+    /// One hint for each agent. `program` is `engram` as a terminal finds it; `home` is given
+    /// unless it is the default.
     pub fn all(program: &str, home: Option<&str>) -> Vec<Self> {
         let home = home.map_or_else(String::new, |it| format!(" --home {}", quoted(it)));
         let hint = |it: &Client| Self {

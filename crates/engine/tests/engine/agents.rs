@@ -77,7 +77,7 @@ fn the_same_claim_in_another_run_is_its_own() {
     );
     let shared = engine.put(&bob, draft("The parser is slow.")).unwrap();
     let told: Vec<_> = shared.findings.iter().map(|it| it.id).collect();
-    assert_eq!(told, [second.id], "nothing of another run");
+    assert_eq!(told, [second.id], "nothing from another run");
 }
 
 #[test]
@@ -479,7 +479,7 @@ fn the_user_sees_who_called() {
     assert_eq!(*listed(&engine), AgentsReply::default());
     let (ada, bob) = (engine.agent("ada"), engine.agent("user"));
     engine.query(&ada, "anything");
-    assert_eq!(listed(&engine).agents, [], "asking leaves no trace");
+    assert_eq!(listed(&engine).agents, [], "reading leaves no trace");
     let began = ground.clock.now();
     engine.put(&ada, draft("The parser is slow.")).unwrap();
     ground.clock.turn(60);

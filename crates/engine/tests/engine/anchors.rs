@@ -172,7 +172,7 @@ fn evidence_is_looked_up_when_nobody_follows() {
         );
     }
     let entries = at.journal().entries;
-    assert_eq!(entries.len(), 1, "asking writes nothing");
+    assert_eq!(entries.len(), 1, "reading writes nothing");
 }
 
 #[test]
@@ -200,10 +200,7 @@ fn a_claim_whose_evidence_changed_ranks_lower() {
         ..query("what the parser retries")
     };
     let found = at.ask(&Caller::User, then).unwrap();
-    assert_eq!(
-        found.engrams[0].id, stale,
-        "what was known then does not change"
-    );
+    assert_eq!(found.engrams[0].id, stale, "the past state does not change");
 }
 
 #[test]
@@ -249,7 +246,7 @@ fn a_picture_is_evidence_as_a_whole() {
     tree.git(&["add", "shot.png"]);
     tree.git(&["commit", "-qm", "shot"]);
     let stored = claim(&at, "The page is blank", "artifact:shot.png@HEAD");
-    assert!(stored.verified, "its bytes were looked at and digested");
+    assert!(stored.verified, "its bytes were read and digested");
     let id = stored.id;
     let read = at.deref(&Caller::User, "artifact:shot.png@HEAD");
     let refusal = read.unwrap_err();

@@ -45,10 +45,10 @@ fn an_entry_forty_years_ahead_moves_nobodys_now() {
     assert_eq!(seen.valid_from, ground.clock.now());
     assert_eq!(engine.found("parser").len(), 1);
     ground.clock.turn(21 * MINUTE);
-    assert!(engine.found("parser").is_empty(), "its term is over");
+    assert!(engine.found("parser").is_empty(), "its ttl is over");
     assert!(
         engine.found("said too early").is_empty(),
-        "nor does that one outlive its term"
+        "that claim does not outlive its ttl either"
     );
     assert!(engine.0.doctor(Default::default()).unwrap().ok);
 }
@@ -61,7 +61,11 @@ fn a_rate_is_kept_for_its_time_and_no_longer() {
         ground.clock.turn(MINUTE + 1);
     }
     // Set back by less than a day, so that the journal's time stands still.
-    assert_eq!(engine.burst(&ada, "Third"), 10, "fifty an hour");
+    assert_eq!(
+        engine.burst(&ada, "Third"),
+        10,
+        "the limit is fifty an hour"
+    );
     ground.clock.turn(-20 * HOUR);
     for name in ["Fourth", "Fifth"] {
         assert_eq!(engine.burst(&ada, name), 20, "{name}");

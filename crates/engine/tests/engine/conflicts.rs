@@ -246,7 +246,7 @@ fn nobody_is_told_of_a_side_that_they_may_not_see() {
         ..on("wallet", "The wallet lock lasts 9 minutes.")
     };
     let reply = at.put(&bob, own).unwrap();
-    assert_eq!(reply.conflicts, 1, "with its own claim alone");
+    assert_eq!(reply.conflicts, 1, "only with its own claim");
 }
 
 /// The list shows the open conflicts of each claim, but not a settled one.

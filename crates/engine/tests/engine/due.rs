@@ -39,9 +39,17 @@ fn a_write_raises_five_conflicts_and_the_others_are_due() {
     let said = at.put(&ada, on("wallet", SHORT)).unwrap();
     assert_eq!((said.conflicts, said.due), (5, 4));
     let first = said.findings.iter().find(|it| it.conflict.is_some());
-    assert_eq!(first.map(|it| it.id), Some(users.id), "the user's first");
+    assert_eq!(
+        first.map(|it| it.id),
+        Some(users.id),
+        "the user's come first"
+    );
     assert_eq!((due(&at, &USER), due(&at, &ada)), (4, 4));
-    assert_eq!(due(&at, &at.agent("eve")), 0, "of others nothing is told");
+    assert_eq!(
+        due(&at, &at.agent("eve")),
+        0,
+        "other agents' claims are not reported"
+    );
     assert_eq!(gate(&at), (Gate::Shut, 4));
     // They survive the process, and another process makes them in the background.
     let at = ground.open_at("repo", 9);
@@ -100,7 +108,7 @@ fn what_lies_under_many_that_hold_is_compared_in_the_end() {
         let said = at.put(&ada, on("wallet", LONG)).unwrap();
         let is_told = said.findings.iter().any(|it| it.id == old.id);
         assert!(is_told || due(&at, &USER) > 0, "{said:?}");
-        assert!(is_told || !is_users, "the user's are looked at first");
+        assert!(is_told || !is_users, "the user's are compared first");
         at.0.help_index().unwrap();
         let known = open(&at);
         let is_found = known

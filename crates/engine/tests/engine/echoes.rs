@@ -101,7 +101,7 @@ fn what_queries_returned_is_known_in_other_processes_after_a_write() {
     let ada = engine.agent("ada");
     engine.query(&ada, "ledger retries");
     let before = engine.journal().head;
-    assert_eq!(engine.journal().head, before, "asking writes nothing");
+    assert_eq!(engine.journal().head, before, "reading writes nothing");
     engine.note(&ada, "retry", "Looked at the retries.");
     let other = ground.open_at("repo", 2);
     refused(other.put(&ada, draft(CLAIM)), Code::Echo);

@@ -67,7 +67,7 @@ fn what_was_redacted_is_in_no_file() {
         }
         assert!(
             !holding(&ground.home()).is_empty(),
-            "the case is words on disk"
+            "the case needs the words on disk"
         );
         for stored in &ids {
             engine.redact(&USER, stored.id).unwrap();

@@ -48,7 +48,7 @@ fn an_agent_is_opened_with_a_token_that_is_kept_nowhere() {
     let engine = ground.open();
     let lead = open(&engine, &USER, "lead", None).unwrap();
     let child = open(&engine, &USER, "programmer-1", Some("lead")).unwrap();
-    assert_eq!(child.run, lead.run, "a child is of its parent's run");
+    assert_eq!(child.run, lead.run, "a child belongs to its parent's run");
     assert_eq!(child.parent, Some(lead.agent.clone()));
     assert_eq!(child.role.as_deref(), Some("programmer"));
     assert!(child.token.0.len() >= 64 && child.token != lead.token);

@@ -29,13 +29,13 @@ fn what_ended_never_comes_back() {
     assert_eq!(engine.found("cache").len(), 2);
     ground.clock.turn(1);
     let left = ["The cache holds 64 entries."];
-    assert_eq!(engine.found("cache"), left, "expired to the second");
+    assert_eq!(engine.found("cache"), left, "it expires on the second");
     assert_eq!(engine.status(&USER).unwrap().engrams, 1);
     assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(engine.found("cache"), left);
     let again = ground.open();
     assert_eq!(again.found("cache"), left);
-    assert_eq!(again.found("???"), left, "a question without words");
+    assert_eq!(again.found("???"), left, "a query without words");
     assert!(again.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(again.found("cache"), left);
     refused(again.forget(&USER, forgotten.id), Code::NotFound);
@@ -251,7 +251,7 @@ fn the_same_claim_is_held_once_and_counted() {
     let anew = engine.put(&ada, draft("The limit is 10.")).unwrap();
     assert!(
         anew.id != first.id && anew.findings.is_empty(),
-        "what ended is not a duplicate"
+        "an ended claim is not a duplicate"
     );
 }
 

@@ -136,7 +136,7 @@ fn each_answer_says_how_well_it_answers() {
         assert_eq!(last.durability, Durability::Ephemeral, "{text}");
     }
     let all = at.query(&USER, "levels of nesting").engrams;
-    assert_eq!(all[0].score, Some(1.0), "it has all that was asked for");
+    assert_eq!(all[0].score, Some(1.0), "it has every term of the question");
     // Without a question, nothing is scored; neither is a single record.
     let newest = at.query(&USER, "");
     assert_eq!(newest.verdict, Verdict::Weak);

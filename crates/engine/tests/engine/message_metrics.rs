@@ -54,7 +54,7 @@ fn files_that_cannot_be_read_change_no_share() {
         assert_eq!(
             left.unwrap().len(),
             2_500 - 500 * nth,
-            "each is looked at once"
+            "each file is read once"
         );
     }
 }
@@ -98,7 +98,7 @@ fn what_was_delivered_is_counted_when_it_is_asked() {
     assert_eq!(
         all.delivered.full_tokens,
         3 * one.full_tokens,
-        "two recipients more"
+        "two more recipients"
     );
     refused(
         engine.send(&ada, json!({ "role": "programmer" })),

@@ -151,7 +151,7 @@ fn a_message_with_one_flaw_stores_nothing() {
         assert!(remedy.refusal.is_some());
         assert!(
             engine.query(&USER, "jitter").engrams.is_empty(),
-            "nothing of it is stored"
+            "no part of it is stored"
         );
         if code != Code::SecretDetected {
             let resend = engine.send(&ada, remedy.skeleton.unwrap()).unwrap();
@@ -171,7 +171,8 @@ fn a_message_with_one_flaw_stores_nothing() {
     assert!(engine.query(&USER, "jitter").engrams.is_empty());
 }
 
-/// Oversized messages are rejected, and resent in a form that passes (docs/design.md#messages-stay-small).
+/// Oversized messages are rejected, and resent in a form that passes
+/// (docs/design.md#messages-stay-small).
 #[test]
 fn a_refused_message_is_answered_by_the_next_of_its_sender() {
     let Team {
@@ -189,11 +190,11 @@ fn a_refused_message_is_answered_by_the_next_of_its_sender() {
     let remedy = refusal.remedy.unwrap();
     assert_eq!(remedy.figures["inline_tokens"].limit, 800);
     let other = engine.send(&bob, report(vec![], "Nothing new.")).unwrap();
-    assert_eq!(other.resend_of, None, "it was not that agent's");
+    assert_eq!(other.resend_of, None, "it was another agent's");
     let resend = engine.send(&ada, remedy.skeleton.unwrap()).unwrap();
     assert!(remedy.refusal.is_some() && resend.resend_of == remedy.refusal);
     let next = engine.send(&ada, report(vec![], "Nothing new.")).unwrap();
-    assert_eq!(next.resend_of, None, "it was answered");
+    assert_eq!(next.resend_of, None, "a message replaced it");
 }
 
 #[test]
@@ -280,7 +281,7 @@ fn a_message_is_within_its_budget_as_its_recipients_get_it() {
         message(40, json!([])),
         message(3, json!(vec![grant.clone(); 8])),
     ] {
-        assert!(engine.validates(&wide), "as it is sent, it fits");
+        assert!(engine.validates(&wide), "it fits as sent");
         let refusal = refused(engine.send(&lead, wide), Code::BudgetExceeded);
         let remedy = refusal.remedy.unwrap();
         let figure = remedy.figures["inline_tokens"];

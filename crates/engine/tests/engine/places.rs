@@ -102,11 +102,7 @@ fn history_may_move_on() {
     let mut again = engine.deref(&USER, &pinned).unwrap();
     let now = again.now.take().and_then(|it| it.state);
     assert_eq!(again, first);
-    assert_eq!(
-        now.as_deref(),
-        Some("deleted"),
-        "and says what became of it"
-    );
+    assert_eq!(now.as_deref(), Some("deleted"), "and shows its state");
     assert_eq!(
         engine
             .deref(&USER, "repo:src/lib.rs#L1@HEAD")

@@ -38,7 +38,7 @@ fn a_child_asks_and_its_parent_or_the_user_answers() {
     assert_eq!(
         request(&engine, "ada", POINTER).unwrap(),
         first,
-        "it waits already"
+        "a request already waits"
     );
     let second = request(&engine, "ada", "repo:src/lib.rs#L7@HEAD").unwrap();
     let told = asked(&USER, false);

@@ -266,5 +266,5 @@ fn who_no_longer_reads_is_told_no_more() {
     news.recv().unwrap();
     drop(subscription);
     drop(stays);
-    assert_eq!(news.iter().count(), 0, "until its thread has ended");
+    assert_eq!(news.iter().count(), 0, "its thread must end");
 }

@@ -122,7 +122,7 @@ fn a_sample_is_stored_once_and_goes_again() {
     };
     let tagged = at.put(&USER, tagged).unwrap();
     let loaded = load(&at).unwrap();
-    assert_eq!(loaded.len(), 1, "one commit: nothing became of anything");
+    assert_eq!(loaded.len(), 1, "a single commit shows no fate of a claim");
     assert_eq!(
         loaded[0].claim,
         "`src/lib.rs` is the longest source file here: 400 lines."

@@ -115,7 +115,10 @@ fn what_a_value_stood_for_is_compared_once_that_ends() {
     let users = at.put(&USER, value(9)).unwrap();
     compare_all(&at);
     assert!(is_open(&at, said[19], users.id));
-    assert!(!is_open(&at, said[0], users.id), "it is one of a series");
+    assert!(
+        !is_open(&at, said[0], users.id),
+        "the claim counts as a value of a series"
+    );
     for left in (0..20).rev() {
         forget(&ground, &at, &ada, &said[left..=left]);
         assert_eq!(gate(&at) == Gate::Shut, left > 0, "{left} are left");
@@ -254,7 +257,11 @@ fn the_values_of_a_series_are_not_all_held_against_each_other() {
         assert_eq!(told, (expected.min(5), expected + left), "value {number}");
         at.0.help_index().unwrap();
         if number > 16 {
-            assert_eq!(reply.findings[0].id, said[number - 1], "the last one");
+            assert_eq!(
+                reply.findings[0].id,
+                said[number - 1],
+                "with the last value"
+            );
         }
         said.push(reply.id);
     }

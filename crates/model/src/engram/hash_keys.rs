@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(
             wire,
             ["ab"],
-            "what is too long for the wire is left out, not cut"
+            "a key that is too long for the wire is left out, not cut"
         );
     }
 

@@ -34,7 +34,7 @@ fn what_is_to_be_compared_again_is_not_taken_for_compared() {
         store
             .write::<_, StoreError>(now(), |tx| tx.keep_due(PROJECT, SEQ, begun))
             .unwrap();
-        assert!(is_cut(), "a side that ends now has to say so");
+        assert!(is_cut(), "ending a side now must mark it");
         again();
         let noted = left().unwrap();
         assert!(!replace(begun, None));

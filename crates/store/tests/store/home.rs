@@ -238,7 +238,7 @@ fn a_journal_that_ends_earlier_than_it_did_is_another() {
              DELETE FROM engram WHERE seq > 2; DELETE FROM journal WHERE seq > 2;",
         )
         .unwrap();
-    assert!(store.is_here(), "nobody can tell as yet");
+    assert!(store.is_here(), "the change cannot be detected yet");
     let error = put(&store, 6, "between").unwrap_err();
     assert!(matches!(error, StoreError::Gone(_)), "{error}");
     assert!(!store.is_here());

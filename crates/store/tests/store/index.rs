@@ -64,7 +64,7 @@ fn small_steps_do_not_pile_up() {
     assert_eq!(
         find(&index, "walnut", 50),
         newest,
-        "among equals the newest, in any pieces"
+        "the newest first among equals, in any segmentation"
     );
     // An index that is built at once gives the same.
     drop(index);
@@ -232,11 +232,7 @@ fn deleted_under_another() {
     let ours = Index::open(&store, |_| Vec::new()).unwrap();
     assert_eq!(look(&ours, "walnut").unwrap().indexed(), 0);
     put(&store, 2, "walnut two").unwrap();
-    assert_eq!(
-        theirs.catch_up(&store).unwrap(),
-        2,
-        "the new one is taken up"
-    );
+    assert_eq!(theirs.catch_up(&store).unwrap(), 2, "the new index is used");
     for index in [&ours, &theirs] {
         assert_eq!(find(index, "walnut", 10), [2, 1]);
     }
@@ -257,7 +253,10 @@ fn one_that_is_begun_anew_is_behind() {
     Index::delete(store.home()).unwrap();
     assert!(Index::is_behind(&store).unwrap());
     let index = Index::open(&store, |_| Vec::new()).unwrap();
-    assert!(Index::is_behind(&store).unwrap(), "it is there, and empty");
+    assert!(
+        Index::is_behind(&store).unwrap(),
+        "the index exists and is empty"
+    );
     index.catch_up(&store).unwrap();
     assert!(!Index::is_behind(&store).unwrap());
 }
@@ -315,7 +314,10 @@ fn reading_on_ends_while_others_write() {
         is_done.store(true, order);
         writer.join().unwrap()
     });
-    assert!(written < MOST as usize - 2, "it ended after the last write");
+    assert!(
+        written < MOST as usize - 2,
+        "it read until after the last write"
+    );
 }
 
 /// Versions are indexed under the keys given by the opener; of many, the newest are returned.

@@ -59,7 +59,7 @@ fn a_lock_that_stays_is_reported_and_one_that_goes_is_waited_for() {
         let start = Instant::now();
         assert_eq!(code(put(&store, 90, "never").unwrap_err()), "STORE_LOCKED");
         assert!(start.elapsed() >= Duration::from_millis(150), "it waited");
-        assert_eq!(head(&store), before, "nothing half done");
+        assert_eq!(head(&store), before, "no partial write");
 
         let patient = open(home.path());
         let (say, said) = channel();

@@ -117,7 +117,7 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
     assert_eq!(
         known(),
         ((6, 3, 120), 0),
-        "one that cannot be read is no zero"
+        "an unreadable file does not count as zero"
     );
     record(&store, Some(ada), sent("4", &[lead], &[]));
     assert_eq!(known(), ((8, 4, 160), 0));

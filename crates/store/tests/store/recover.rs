@@ -95,7 +95,7 @@ fn what_can_be_read_of_a_damaged_database_is_saved_and_the_rest_is_counted() {
         assert_eq!(
             fs::read(&done.aside).unwrap(),
             damaged,
-            "set aside as it was"
+            "set aside unchanged"
         );
         assert_eq!(
             done.saved + done.lost,
@@ -115,13 +115,13 @@ fn what_can_be_read_of_a_damaged_database_is_saved_and_the_rest_is_counted() {
         let faults = store
             .read::<_, StoreError>(|it| it.journal_faults(5))
             .unwrap();
-        assert_eq!(faults, [""; 0], "what is lost is known");
+        assert_eq!(faults, [""; 0], "the lost entries are known");
         let replayed = store.replay().unwrap();
         assert_eq!((replayed.faults, replayed.differences), (vec![], vec![]));
         assert_eq!(store.integrity().unwrap(), [""; 0]);
         let rights = fs::metadata(home.path().join("engram.db")).unwrap();
         let rights = std::os::unix::fs::PermissionsExt::mode(&rights.permissions());
-        assert_eq!(rights & 0o777, 0o600, "it is the owner's alone");
+        assert_eq!(rights & 0o777, 0o600, "it is private to its owner");
         put(&store, 88_888, "after").unwrap();
         assert!(!home.path().join("engram.db.recovered").exists());
     }
@@ -198,7 +198,11 @@ fn what_is_not_ours_or_cannot_be_read_at_all_is_left() {
         assert!(!says.hint.contains("--recover"), "{says}");
         assert_eq!(fs::read(&path).ok(), bytes);
         let there = fs::read_dir(home.path()).unwrap().count();
-        assert_eq!(there, usize::from(bytes.is_some()), "nothing is made there");
+        assert_eq!(
+            there,
+            usize::from(bytes.is_some()),
+            "nothing is created there"
+        );
     }
 }
 
@@ -243,7 +247,7 @@ fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
     let home = TempDir::new().unwrap();
     filled(home.path());
     empty(home.path());
-    Store::open(home.path(), Ulid(1)).expect("nothing else is left: it is new");
+    Store::open(home.path(), Ulid(1)).expect("without other files, the home is new");
 
     let home = TempDir::new().unwrap();
     filled(home.path());
