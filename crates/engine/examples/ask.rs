@@ -1,8 +1,9 @@
-//! One request, and what it took, for `cargo xtask bench --hostile`.
+//! Answers one request and measures its cost, for `cargo xtask bench --hostile`.
 //!
-//! `ask HOME REPO user|agent REQUEST`, the request as JSON, prints one object: how long it was until the
-//! engine was open and until it answered (`opened_ms`, `took_ms`), the most memory that the answer took
-//! beyond what the open engine had (`took_kb`), and `code`, which is `ok` where it was not refused.
+//! `ask HOME REPO user|agent REQUEST`, with the request as JSON, prints one object: the time until
+//! the engine was open and until it answered (`opened_ms`, `took_ms`), the peak memory of the
+//! answer beyond that of the open engine (`took_kb`), and `code`, which is `ok` unless the request
+//! was refused.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods)]
 
 use std::{env, fs, path::PathBuf, time::Instant};
@@ -27,7 +28,7 @@ fn main() {
     let engine = Engine::open(options);
     let opened = start.elapsed();
     let (rest, start) = (memory("VmRSS:"), Instant::now());
-    // From here on the peak is counted anew.
+    // Resets the peak.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let answer = engine.and_then(|engine| {
         let caller = match who.as_str() {
@@ -45,7 +46,7 @@ fn main() {
     );
 }
 
-/// In KB, as the kernel counts.
+/// Reads a value in KB from the kernel.
 fn memory(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|it| it.strip_prefix(name)).unwrap();

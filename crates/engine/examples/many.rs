@@ -1,9 +1,9 @@
-//! A home with very many engrams, and how long what the window asks takes there.
+//! Builds a home with very many engrams, and times the window's requests there.
 //!
 //! `cargo run --release -p engram-engine --example many -- HOME REPO N` fills a home up to N
-//! engrams through the store's own writing path (the same N gives the same claims), lets the index
-//! read them, and times each request. With a fourth argument, SECONDS, it writes N engrams a second
-//! for that long instead. REPO holds a committed `src/file0.rs`.
+//! engrams through the store's own write path (the same N gives the same claims), lets the index
+//! read them, and times each request. With a fourth argument, SECONDS, it instead writes N engrams
+//! a second for that long. REPO must have a committed `src/file0.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods)]
 
 use std::{
@@ -20,7 +20,7 @@ use engram_store::{Doorbell, NewEntry, Store, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use ulid::Ulid;
 
-/// Engrams of one transaction.
+/// How many engrams one transaction writes.
 const BATCH: u64 = 10_000;
 /// How often each request is sent.
 const ASKED: usize = 15;
@@ -66,7 +66,7 @@ fn main() {
     measure(&engine);
 }
 
-/// Writes at a steady rate, a twentieth of a second at once, as many agents together would.
+/// Writes at a steady rate in batches of a twentieth of a second, as many agents together would.
 fn flood(home: &Path, repo: &Path, rate: u64, seconds: u64) {
     let options = Options {
         home: home.to_owned(),
@@ -78,7 +78,7 @@ fn flood(home: &Path, repo: &Path, rate: u64, seconds: u64) {
     let bell = Doorbell::open(home).unwrap();
     let first = first(&engine);
     let head = store.read::<_, StoreError>(|it| it.head()).unwrap();
-    let from = head << 20; // claims that no run before wrote
+    let from = head << 20; // claims that no earlier run wrote
     let start = Instant::now();
     for step in 0..seconds * 20 {
         let due = start + Duration::from_millis(50 * step);
@@ -94,7 +94,7 @@ fn ask(engine: &Engine, request: Request) -> Reply {
     engine.handle(&Caller::User, request).unwrap()
 }
 
-/// What all others are made from: the engine itself mints the project and pins the pointer.
+/// The template for all others, made by the engine, which mints the project and pins the pointer.
 fn first(engine: &Engine) -> Record {
     let draft = Draft {
         claim: "The first of many.".to_owned(),
@@ -133,7 +133,7 @@ fn write(
     })
 }
 
-/// The same for the same number. Agents keep to their topics, as they do in life.
+/// Returns the same engram for the same number. Agents keep to their topics, as real ones do.
 fn engram(first: &Record, number: u64, now: Timestamp) -> Record {
     let chance = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     let (agent, area) = (chance % 24, chance / 24 % 12);

@@ -1,5 +1,5 @@
-//! The door: one request in, one reply out. What answers each request stands in one table, one function a row,
-//! each a line to where it is done.
+//! The entry point of the engine: one request in, one reply out. A table maps each request to the
+//! function that answers it.
 
 use std::sync::Arc;
 
@@ -39,19 +39,21 @@ use crate::{
 };
 
 impl Engine {
-    /// Answers one request. Records have their derived keys and entities, for callers that print them.
-    /// Blocks while it looks at git and the disk.
+    /// Answers one request. Records include their derived keys and entities, for callers that print
+    /// them. Blocks while it reads git and the disk.
     ///
     /// # Errors
-    /// `SCOPE_DENIED` for what only the user may ask; else what the request says.
+    /// `SCOPE_DENIED` for a request that is reserved for the user; otherwise the errors of the
+    /// request.
     pub fn handle(&self, caller: &Caller, request: Request) -> Result<Reply, Refusal> {
         self.answer(caller, request, None).map(with_keys)
     }
 
-    /// [`Engine::handle`] for one who may go before the answer comes: looking at git and the disk then
-    /// ends soon.
+    /// Like [`Engine::handle`], for a caller that may leave before the answer comes. Reads of git
+    /// and the disk then end soon.
     ///
     /// # Errors
+    /// As [`Engine::handle`].
     /// As [`Engine::handle`].
     pub fn handle_until(
         &self,
@@ -63,7 +65,7 @@ impl Engine {
             .map(with_keys)
     }
 
-    /// [`Engine::handle`] with a typed answer; records lack their derived keys.
+    /// Like [`Engine::handle`], with a typed answer. Records lack their derived keys.
     ///
     /// # Errors
     /// As [`Engine::handle`].
@@ -71,7 +73,8 @@ impl Engine {
         typed::<A>(self.answer(caller, ask.into(), None)?)
     }
 
-    /// [`Engine::ask`] for one who may go before the answer comes, as [`Engine::handle_until`].
+    /// Like [`Engine::ask`], for a caller that may leave before the answer comes, as in
+    /// [`Engine::handle_until`].
     ///
     /// # Errors
     /// As [`Engine::handle`].
@@ -105,7 +108,7 @@ impl Engine {
                 "Ask the user to do it. An agent queries, reads evidence within its budget, and commits; operation delete retires a claim.",
             ));
         }
-        // It is neither looked up nor kept.
+        // A token is neither looked up nor stored.
         if caller.agent().is_some_and(|it| is_token(&it.0)) {
             return Err(Refusal::new(
                 Code::ScopeDenied,
@@ -123,7 +126,7 @@ impl Engine {
             .and_then(|()| answer_in_time(&context, request))
             .map(with_names)
             .inspect_err(|refusal| {
-                // A hook counts it for the agent that it is about.
+                // A hook counts the refusal for the agent that it concerns.
                 if !is_hook {
                     budgets::count_refusal(&context, refusal);
                 }
@@ -143,8 +146,8 @@ impl Engine {
     }
 }
 
-/// Answers. What only looks something up ends once the time of an agent is over, or nobody waits any more; a
-/// change goes on, so that what it stored is acknowledged.
+/// Answers a request. A read ends when an agent's time is over or nobody waits any more. A change
+/// goes on, so that what it stored is acknowledged.
 fn answer_in_time(cx: &Context<'_>, request: Request) -> Result<Reply, Refusal> {
     if request.changes() {
         return Answering(cx).answer(request);
@@ -159,7 +162,7 @@ fn answer_in_time(cx: &Context<'_>, request: Request) -> Result<Reply, Refusal> 
     })
 }
 
-/// What answers a request, in its context.
+/// Answers requests in their context.
 pub(crate) struct Answering<'c>(pub(crate) &'c Context<'c>);
 
 impl Answers for Answering<'_> {
@@ -373,7 +376,7 @@ impl Answers for Answering<'_> {
     }
 }
 
-/// What a refusal repeats of files and paths, such as headings, is as good as reading them.
+/// Masks credentials: a refusal may repeat text of files and paths, such as headings.
 fn without_secrets(mut refusal: Refusal) -> Refusal {
     for words in [&mut refusal.message, &mut refusal.hint] {
         *words = mask(words).text;

@@ -1,6 +1,6 @@
-//! Plan, then commit once. What a request comes to is planned on a snapshot, outside of the write
-//! lock; it is planned again inside only if the journal moved meanwhile. Then all of it is recorded
-//! in one transaction, or nothing.
+//! Plans, then commits once. A request is planned on a snapshot, outside the write lock, and
+//! planned again inside it only if the journal moved meanwhile. Then everything is recorded in one
+//! transaction, or nothing.
 
 use crate::{
     conflicts::risks::{self, Aftermath},
@@ -18,11 +18,11 @@ use engram_model::{
 use engram_store::{NewEntry, Reader, Writer};
 use jiff::Timestamp;
 
-/// What the user is called in records.
+/// The name of the user in records.
 const USER: &str = "user";
 
-/// Plans and commits. The answer, and the place of the last entry; none where nothing was to be
-/// recorded.
+/// Plans and commits. Returns the answer and the place of the last entry, `None` if there was
+/// nothing to record.
 pub(crate) fn decide<T>(
     cx: &Context<'_>,
     ground: &Ground,
@@ -34,7 +34,7 @@ pub(crate) fn decide<T>(
     let clock = cx.engine.world.now();
     let plan = |tx: &Reader<'_>, now| {
         let Plan { entries, answer } = plan(tx, now)?;
-        // First, since the answer tells of the last.
+        // First, because the answer reports the last entry.
         let Aftermath {
             entries: mut all,
             again,
@@ -55,7 +55,8 @@ pub(crate) fn decide<T>(
     if planned.0.entries.is_empty() {
         return Ok((planned.0.answer, None));
     }
-    // What followers write depends on what nobody may see: it carries nothing of what agents did.
+    // Followers record results that agents may not see, so their entries carry no traces of what
+    // agents did.
     let served = if cx.is_own() {
         Vec::new()
     } else {
@@ -92,7 +93,7 @@ pub(crate) fn decide<T>(
     }
 }
 
-/// How often an agent may store or close anything; the user may always.
+/// Limits how often an agent may store or close anything; the user is not limited.
 pub(crate) fn admit(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refusal> {
     let limits = &cx.engine.config.limits.rate;
     // The count cannot exceed the number of journal entries.
@@ -102,8 +103,8 @@ pub(crate) fn admit(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refusal> {
     admit_many(cx, tx, 1)
 }
 
-/// The same for a message: each of its engrams counts, and all must fit. Agents that nobody opened share the
-/// rates of a few: another connection is no way to write more.
+/// The same for a message: each of its engrams counts, and all must fit. Agents that nobody opened
+/// share one allowance, so that more connections do not allow more writes.
 pub(crate) fn admit_many(cx: &Context<'_>, tx: &Reader<'_>, engrams: usize) -> Result<(), Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(());
@@ -126,7 +127,7 @@ pub(crate) fn admit_many(cx: &Context<'_>, tx: &Reader<'_>, engrams: usize) -> R
     engram_gateway::admit_strangers(limits, all(60)?, all(3_600)?)
 }
 
-/// What an agent may write through its children is bounded as what it may read through them.
+/// Limits what an agent may write through its descendants, just as its reads are limited.
 fn admit_tree(
     tx: &Reader<'_>,
     limits: &RateLimits,
@@ -146,8 +147,8 @@ fn admit_tree(
     engram_gateway::admit_tree(limits, all(60)?, all(3_600)?)
 }
 
-/// Who is said to have done what this caller does: the name that is `given` with it, else the
-/// agent's label, else the user.
+/// Who is recorded as the author: the `given` name, otherwise the agent's label, otherwise the
+/// user.
 pub(crate) fn speaker(cx: &Context<'_>, given: Option<&str>) -> Result<String, Refusal> {
     match cx.agent()? {
         None => users(given),
@@ -155,7 +156,7 @@ pub(crate) fn speaker(cx: &Context<'_>, given: Option<&str>) -> Result<String, R
     }
 }
 
-/// The same, for who reads already.
+/// The same inside a read.
 pub(crate) fn speaker_in(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -167,7 +168,7 @@ pub(crate) fn speaker_in(
     }
 }
 
-/// Whom the user names as the author: an agent that they write down for, else themselves.
+/// The author that the user names: an agent for whom they write, otherwise themselves.
 fn users(given: Option<&str>) -> Result<String, Refusal> {
     let name = given.filter(|it| !it.is_empty()).unwrap_or(USER);
     if name != USER {
@@ -176,9 +177,9 @@ fn users(given: Option<&str>) -> Result<String, Refusal> {
     Ok(name.to_owned())
 }
 
-/// What the journal has to say before: where the project is, who calls, and what agents were shown
-/// since the last write. Asking never waits for the disk; it is recorded with a write that happens
-/// anyway.
+/// The entries that must come before: the project's location, the caller, and what agents were
+/// shown since the last write. Reads never wait for the disk; they are recorded with the next
+/// write.
 fn books(
     tx: &Writer<'_>,
     ground: &Ground,
@@ -186,7 +187,7 @@ fn books(
     served: &[Served],
 ) -> Result<Vec<Planned>, Refusal> {
     let mut books = Vec::new();
-    // Another process may have said so meanwhile.
+    // Another process may have recorded this meanwhile.
     if let Some(located) = &ground.located
         && tx.projects().at(&located.common_dir)? != Some(ground.project)
     {

@@ -1,8 +1,8 @@
-//! The only composition of Engram: every surface sends one [`Request`] and gets one [`Reply`].
+//! The composition of Engram: every surface sends one [`Request`] and gets one [`Reply`].
 //!
-//! A request is parsed (by `engram-model`), what it needs is gathered (pointers resolved, nearest
-//! claims, spend), decided (by `engram-gateway` and `engram-consistency`), committed once (by
-//! `engram-store`) and answered. Followers do the rest behind the answer.
+//! A request is parsed (by `engram-model`), its inputs are gathered (resolved pointers, nearest
+//! claims, spending), it is decided (by `engram-gateway` and `engram-consistency`), committed once
+//! (by `engram-store`) and answered. Followers do the rest in the background.
 //!
 //! ```no_run
 //! use engram_engine::{Engine, Options};
@@ -19,7 +19,8 @@
 //! # Ok::<(), engram_model::Refusal>(())
 //! ```
 //!
-//! **Never:** no protocol (MCP, HTTP, argv, IPC), no SQL, no clock or chance but [`World`]'s.
+//! **Never:** no protocol (MCP, HTTP, argv, IPC), no SQL, no clock or randomness except
+//! [`World`]'s.
 
 mod agents;
 mod answers;
@@ -64,20 +65,21 @@ use home::config::Config;
 /// Where to work.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where data lives.
+    /// The home.
     pub home: PathBuf,
-    /// A working tree, a bare repository or a git folder; else it is searched upward from `from`.
+    /// A working tree, a bare repository or a git folder; if absent, the search goes upward from
+    /// `from`.
     pub repo: Option<PathBuf>,
     /// The current folder.
     pub from: PathBuf,
 }
 
-/// One process's engine over one home and, where there is one, one repository. Share it by `Arc`;
-/// calls block and may come from any thread.
+/// The engine of one process, over one home and at most one repository. Share it in an `Arc`; calls
+/// block and may come from any thread.
 pub struct Engine {
     store: Store,
-    /// Opened when it is first needed: a `put` alone does not pay for it. Opened anew after it
-    /// failed: another process may have deleted it.
+    /// Opened on first use, so that a `put` alone does not pay for it. Reopened after a failure,
+    /// because another process may have deleted it.
     index: Mutex<Option<Arc<Index>>>,
     bell: RwLock<Option<Doorbell>>,
     config: Config,
@@ -90,29 +92,29 @@ pub struct Engine {
     keys: asking::keys::KeptKeys,
     claims: conflicts::parsed::KeptClaims,
     track_record: asking::track_record::KeptTrackRecord,
-    /// What agents were shown and is not stored yet; it rides on the next write.
+    /// What agents were shown and no write has stored yet; the next write stores it.
     served: agents::served::Servings,
-    /// What agents were answered with and may be durable by that.
+    /// Ephemeral claims that were returned to agents and may become durable.
     answered: claims::promote::AnsweredClaims,
-    /// What agents asked, in a file.
+    /// The log of agents' calls.
     calls: home::calls::Calls,
     following: Mutex<Option<follow::Followers>>,
     /// Whether a thread waits until the process that follows the working tree ends.
     succeeding: Arc<AtomicBool>,
-    /// Which opening of the store all this is of.
+    /// The opening of the store to which all this belongs.
     renewed: Mutex<u64>,
 }
 
-/// Where the repository is.
+/// Where to find the repository.
 enum RepositoryPlace {
-    /// Named by the user, or found: it must be there whenever it is needed.
+    /// Named by the user, or found: it must exist whenever it is needed.
     At(PathBuf),
-    /// None was found; one may be made later.
+    /// None was found, but one may be created later.
     Below(PathBuf),
 }
 
 impl Engine {
-    /// Opens a home (made when it is not there) with the clock and randomness of the machine.
+    /// Opens a home (created if missing) with the clock and randomness of the machine.
     pub fn open(options: Options) -> Result<Self, Refusal> {
         Self::open_in(options, World::system()).inspect_err(log_cause)
     }
@@ -122,7 +124,7 @@ impl Engine {
         let store = home::files::open(&options.home, world.id())?;
         let place = match options.repo {
             Some(path) => RepositoryPlace::At(std::path::absolute(&path).unwrap_or(path)),
-            // One that is broken is reported by the verbs that need it.
+            // A broken repository is reported by the requests that need it.
             None => match repository_around(&options.from) {
                 Some(path) => RepositoryPlace::At(path),
                 None => RepositoryPlace::Below(options.from),
@@ -150,8 +152,8 @@ impl Engine {
         })
     }
 
-    /// Issues a handle to an agent that came without one: a root with a run of its own. `label` is
-    /// what it says of itself, for display only.
+    /// Issues a handle to an agent without one: a root in its own run. `label` is its own name for
+    /// itself, for display only.
     pub fn register_agent(&self, label: &str) -> Result<engram_model::AgentId, Refusal> {
         self.settle()?;
         let project = match self.repo() {
@@ -167,7 +169,8 @@ impl Engine {
         &self.config.limits
     }
 
-    /// Whether a write would begin at once, as far as can be told: no other has its turn.
+    /// Whether a write would start at once, as far as this can be known: no other writer has the
+    /// turn.
     pub fn is_free(&self) -> bool {
         self.store.is_free()
     }
@@ -177,7 +180,7 @@ impl Engine {
         self.world.now()
     }
 
-    /// The repository: one kept open that is still valid, or opened now.
+    /// Returns a repository that was kept open and is still valid, or opens it.
     fn repo(&self) -> Result<Option<Repo>, Refusal> {
         let path = match &self.place {
             RepositoryPlace::At(path) => path,
@@ -190,7 +193,8 @@ impl Engine {
         }
     }
 
-    /// Keeps it open for the next request: opening takes longer than the rest of most requests.
+    /// Keeps a repository open for the next request, because opening it takes longer than the rest
+    /// of most requests.
     fn give_back(&self, repo: Repo) {
         const KEPT: usize = 4;
         let mut idle = self.idle();
@@ -216,15 +220,15 @@ impl Engine {
         index.clone()
     }
 
-    /// The index, if it is open. Opening or deleting it may write to the home, which nobody does within a
-    /// transaction.
+    /// The index, if it is open. Never opens it, because opening or deleting it may write to the
+    /// home, which must not happen within a transaction.
     fn opened_index(&self) -> Option<Arc<Index>> {
         let index = lock(&self.index);
         index.clone()
     }
 
-    /// The repositories of this home where it last saw them, newest first: working trees, or git folders
-    /// without one.
+    /// The repositories of this home at their last known places, newest first: working trees, or
+    /// git folders without one.
     pub fn known_repositories(&self, most: usize) -> Result<Vec<PathBuf>, Refusal> {
         self.settle()?;
         let places = self
@@ -240,19 +244,19 @@ impl Engine {
         Ok(places.into_iter().map(tree).collect())
     }
 
-    /// Names the home in refusals that it causes.
+    /// Adds the home's path to refusals that the home causes.
     pub(crate) fn name_the_file(&self, refusal: Refusal) -> Refusal {
         crate::home::files::named(self.store.home(), refusal)
     }
 
-    /// Drops an index that failed, so that it is reopened when next needed.
+    /// Drops an index that failed, so that the next use reopens it.
     fn close_index(&self, error: &engram_store::StoreError) {
-        tracing::info!(%error, "the index failed; it is opened anew");
+        tracing::info!(%error, "the index failed; reopening it");
         *lock(&self.index) = None;
     }
 
-    /// Deletes an index that failed a question: whoever opens it next begins it anew. One that another
-    /// process has just deleted is left to it.
+    /// Deletes an index that failed a query; the next process that opens it rebuilds it. Does
+    /// nothing if another process has just deleted it.
     fn drop_index(&self, error: &engram_store::StoreError) {
         self.close_index(error);
         if self.store.is_writable()
@@ -263,7 +267,7 @@ impl Engine {
         }
     }
 
-    /// Lets the index read the journal at least up to `seq`; why not, where it could not.
+    /// Updates the index at least up to `seq`; the error says why it could not.
     fn catch_up_to(&self, seq: u64) -> Result<(), String> {
         let index = self.index().ok_or("it cannot be opened")?;
         match index.catch_up_to(&self.store, seq) {
@@ -292,16 +296,16 @@ impl Engine {
         }
     }
 
-    /// Looks whether the home is still the one that is open, and opens what took its place. What was kept
-    /// of it in memory goes, and followers begin anew.
+    /// Checks whether the open home is still in place, and otherwise opens the home that replaced
+    /// it. Then caches are cleared and followers restart.
     ///
     /// # Errors
-    /// `STORE_GONE` if nothing is there any more.
+    /// `STORE_GONE` if there is no home any more.
     fn settle(&self) -> Result<(), Refusal> {
         if !self.store.is_here() {
             let renewed = self.store.renew();
             renewed.map_err(|it| self.name_the_file(it.into()))?;
-            tracing::info!(home = %self.store.home().display(), "the home was opened anew");
+            tracing::info!(home = %self.store.home().display(), "reopened the home");
         }
         let mut known = lock(&self.renewed);
         let renewed = self.store.renewed();
@@ -321,8 +325,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Stores what agents were shown and no write has stored yet, and promotes what they were answered with:
-    /// before the process ends.
+    /// Stores what agents were shown and no write has stored yet, and promotes claims that were
+    /// returned to them. Call it before the process ends.
     pub fn keep_shown(&self) -> Result<(), Refusal> {
         self.promote_answered();
         match self.located.last() {
@@ -331,8 +335,9 @@ impl Engine {
         }
     }
 
-    /// Leaves the home in order: stores what agents were shown, promotes what they were answered with, compares
-    /// some of what is due, and lets the index read on when what it has not read grew long. For commands that run once and end; those that stay call [`Engine::follow`].
+    /// Leaves the home in order, for commands that run once: stores what agents were shown,
+    /// promotes claims that were returned to them, makes some due comparisons, and updates the
+    /// index if it is far behind. Long-lived processes call [`Engine::follow`] instead.
     pub fn help_index(&self) -> Result<(), Refusal> {
         const LONG: u64 = 256;
         self.settle()?;
@@ -357,24 +362,24 @@ impl Engine {
     }
 }
 
-/// The bell of a home that can be written.
+/// The doorbell of a writable home.
 fn bell(store: &Store) -> Result<Option<Doorbell>, Refusal> {
     let home = store.is_writable().then(|| store.home());
     Ok(home.map(Doorbell::open).transpose()?)
 }
 
-/// The repository around a folder: the root of its working tree, or its git folder. None if its git
-/// folder does not name that working tree back.
+/// The repository around a folder: the root of its working tree, or its git folder. `None` if the
+/// git folder does not name that working tree.
 pub fn repository_around(from: &std::path::Path) -> Option<PathBuf> {
     let found = Repo::discover(from).ok().flatten()?;
     let root = found.workdir().unwrap_or(found.common_dir()).to_owned();
     found.is_named_back().then_some(root)
 }
 
-/// The root of the working tree that a folder is in.
+/// The root of the working tree around a folder.
 ///
 /// # Errors
-/// `REPO_UNAVAILABLE` outside of a repository, or in a bare one.
+/// `REPO_UNAVAILABLE` outside a repository, or in a bare one.
 pub fn working_tree(from: &std::path::Path) -> Result<PathBuf, Refusal> {
     let found = Repo::discover(from)?.and_then(|repo| repo.workdir().map(PathBuf::from));
     let tree = found.ok_or_else(|| {
@@ -398,10 +403,10 @@ pub fn working_tree(from: &std::path::Path) -> Result<PathBuf, Refusal> {
     }
 }
 
-/// Sets a damaged database aside, and saves what can still be read of it into a new one.
+/// Sets a damaged database aside and copies what can still be read of it into a new one.
 ///
 /// # Errors
-/// What is sound, not ours, or cannot be read at all: nothing is changed.
+/// The database is sound, not ours, or cannot be read at all. Then nothing is changed.
 pub fn recover(home: &std::path::Path) -> Result<Recovered, Refusal> {
     let world = World::system();
     if is_sound(home, world.id()) {
@@ -428,11 +433,11 @@ fn is_sound(home: &std::path::Path, id: ulid::Ulid) -> bool {
     store.integrity().is_ok_and(|it| it.is_empty()) && faults.is_ok_and(|it| it.is_empty())
 }
 
-/// Where each span of one side of a repository is at another, in their order. Needs no home and
-/// stores nothing. The repository is the one named, or the one around the current folder.
+/// Finds where each span of one state of a repository is in another state, in order. Needs no home
+/// and stores nothing. Uses the given repository, or the one around the current folder.
 ///
 /// # Errors
-/// No repository. A span that cannot be answered has its own.
+/// There is no repository. A span that cannot be found has its own error.
 pub fn track(
     repo: Option<&std::path::Path>,
     from: &RepoState,
@@ -453,17 +458,17 @@ pub fn track(
     Ok(engram_pointers::track::track(&repo, from, to, spans))
 }
 
-/// What is not in git, for the pointers of one project.
+/// Evidence that is not in git, for the pointers of one project.
 struct HomeShelf<'a> {
     store: &'a Store,
     project: Option<ProjectId>,
-    /// Who looks; nobody where that is not known.
+    /// Whose visibility applies; `None` if it is unknown, and then nothing is visible.
     visibility: Option<context::visibility::Visibility>,
     urls: bool,
 }
 
 impl HomeShelf<'_> {
-    /// Whether the claim may be seen that was stored with this event of saying it, as the next entry.
+    /// Whether the caller may see the claim that was stored right after its event.
     fn may_see_said(&self, tx: &Reader<'_>, event: u64) -> Result<bool, Refusal> {
         let said = tx.engram_at(event + 1)?;
         let visibility = self.visibility.as_ref();
@@ -490,7 +495,7 @@ impl Shelf for HomeShelf<'_> {
             return Ok(None);
         };
         self.store.read(|tx: &Reader<'_>| {
-            // The event of saying a claim repeats it: who may not see the one does not see the other.
+            // The event of making a claim repeats it, so it is hidden together with the claim.
             for seq in tx.events().at(project, kind, slug, date)?.into_iter().rev() {
                 if kind != OWN_EVENT || self.may_see_said(tx, seq)? {
                     let told = |(text, deed): (String, Attribution)| {
@@ -523,12 +528,12 @@ fn log_cause(refusal: &Refusal) {
     }
 }
 
-/// Locks what stays usable though a thread panicked while it held the lock.
+/// Locks a mutex whose data stays usable even if a thread panicked while holding it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What cannot happen did.
+/// The refusal for a case that cannot happen.
 fn bug(what: &str) -> Refusal {
     Refusal::new(
         Code::Internal,

@@ -1,4 +1,4 @@
-//! Time and chance, as parameters: the same seed gives the same run.
+//! Time and randomness as parameters: the same seed gives the same run.
 
 use std::{
     sync::{Arc, Mutex},
@@ -14,23 +14,23 @@ use ulid::Ulid;
 type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
 
-/// Whether whoever asked has gone: says so at any time, from any thread.
+/// Reports whether the caller has gone. May be called at any time, from any thread.
 pub(crate) type Gone = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Decides whether two claims contradict each other, and how, in as much time as it takes.
+/// Decides whether and how two claims contradict each other. May take its time.
 pub type Judge = Arc<dyn Fn(&Said<'_>, &Said<'_>) -> Option<Disagreement> + Send + Sync>;
 
-/// What the engine takes from outside besides requests: the time, new ids, and judges of its own.
+/// The inputs of the engine besides requests: time, new ids, and additional judges.
 pub struct World {
     now: Now,
-    /// Time that passes also while the clock is set.
+    /// Elapsed time, which setting the clock does not change.
     watch: Stopwatch,
     chance: Mutex<Box<dyn RngCore + Send>>,
     judges: Vec<Judge>,
 }
 
 impl World {
-    /// The clock on the wall and the randomness of the machine.
+    /// The clock and the randomness of the machine.
     #[expect(clippy::disallowed_methods, reason = "the one place they come from")]
     pub fn system() -> Self {
         let begin = Instant::now();
@@ -42,7 +42,7 @@ impl World {
         }
     }
 
-    /// A clock of the caller's and chance from a seed.
+    /// A clock of the caller's, and randomness from a seed.
     pub fn seeded(seed: u64, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let now: Now = Arc::new(now);
         let clock = Arc::clone(&now);
@@ -54,8 +54,8 @@ impl World {
         }
     }
 
-    /// Asks this judge, too, about pairs of claims of which the rules say nothing. A call may take its time: it is
-    /// made behind the answers, outside of any transaction, and once for each pair in a process.
+    /// Adds a judge for pairs of claims on which the rules do not decide. It may be slow: it is
+    /// called in the background, outside any transaction, and once for each pair in a process.
     #[must_use]
     pub fn judged_by(mut self, judge: Judge) -> Self {
         self.judges.push(judge);
@@ -77,7 +77,7 @@ impl World {
         Stop::when(move || watch() > end || gone.as_ref().is_some_and(|it| it()))
     }
 
-    /// What nobody guesses: 256 bits, as hex.
+    /// Returns 256 random bits as hex, which nobody can guess.
     pub(crate) fn secret(&self) -> String {
         let mut bytes = [0; 32];
         let mut chance = crate::lock(&self.chance);
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// A bound is kept by the time that passes: the clock may be set back meanwhile.
+    /// A time limit is measured by elapsed time, because the clock may be set back.
     #[test]
     fn a_clock_that_is_set_back_lifts_no_bound() {
         let (clock, passed) = (

@@ -1,26 +1,25 @@
-//! What a page may call on what runs it, by name: the one list for the window's IPC and for the
-//! dashboard's HTTP.
+//! The calls that a page can make, by name: one list for the window's IPC and the dashboard's HTTP.
 
 macro_rules! calls {
     ($($(#[doc = $doc:literal])+ $call:ident = $name:literal, $over_http:literal;)+) => {
-        /// A call of the page.
+        /// A call that a page can make.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Call {
             $($(#[doc = $doc])+ $call,)+
         }
 
         impl Call {
-            /// Each of them.
+            /// Every call.
             pub const ALL: &[Self] = &[$(Self::$call),+];
 
-            /// Its name: of the command over IPC, of the path under `/api/` over HTTP.
+            /// The name: of the command over IPC, and of the path under `/api/` over HTTP.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$call => $name,)+
                 }
             }
 
-            /// Whether a browser far from the machine may call it too.
+            /// Whether a browser may make it over HTTP too.
             pub const fn is_over_http(self) -> bool {
                 match self {
                     $(Self::$call => $over_http,)+
@@ -35,40 +34,40 @@ calls! {
     Read = "read", true;
     /// A request that changes something.
     Change = "change", true;
-    /// The journal as it grows.
+    /// Subscribes to new entries of the journal.
     Subscribe = "subscribe", true;
-    /// What came since, once there is anything: over HTTP it is an event.
+    /// Waits for new entries and returns them. Over HTTP they arrive as an event.
     Entries = "entries", false;
-    /// A file of the working tree in the person's editor.
+    /// Opens a file of the working tree in the person's editor.
     OpenEditor = "open_editor", false;
-    /// That something is on the screen.
+    /// Reports that the page is on the screen.
     Ready = "ready", false;
-    /// The command lines that connect an agent.
+    /// Returns the command lines that connect an agent.
     ConnectHint = "connect_hint", true;
-    /// Which agents are connected.
+    /// Lists which agents are connected.
     Connections = "connections", false;
-    /// A change to an agent's configuration: shown, or written as it was shown.
+    /// Shows a change to an agent's configuration, or writes the change that was shown.
     Connect = "connect", false;
-    /// What the person chose before.
+    /// Returns the person's settings.
     Settings = "settings", false;
-    /// Keeps what the person chose.
+    /// Saves the person's settings.
     KeepSettings = "keep_settings", false;
-    /// Editors, and where the log is.
+    /// Returns the installed editors and the path of the log.
     Surroundings = "surroundings", false;
-    /// The window's log in the person's editor.
+    /// Opens the window's log in the person's editor.
     OpenLog = "open_log", false;
-    /// Repositories that are open or were before.
+    /// Lists the repositories that are or were open.
     Repositories = "repositories", false;
-    /// Those that are open in this window, once something changed among them.
+    /// Waits for a change among the repositories open in this window, and lists them.
     Opened = "opened", false;
-    /// Another repository in front.
+    /// Brings a repository to the front.
     OpenRepository = "open_repository", false;
-    /// A folder that the person chooses in the system's dialog.
+    /// Lets the person choose a folder in the system's dialog.
     ChooseFolder = "choose_folder", false;
-    /// That a repository behind the one in front is closed.
+    /// Closes a repository that is behind the one in front.
     CloseRepository = "close_repository", false;
     /// Makes the system open `engram://` links with the window.
     BringLinks = "bring_links", false;
-    /// What other programs hand to the window.
+    /// Streams what other programs hand to the window.
     FollowHanded = "follow_handed", false;
 }

@@ -1,4 +1,4 @@
-//! One closed enum of changes: what a journal entry says happened, for the feed and the window.
+//! One closed enum of changes: what a journal entry records, for the feed and the window.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ use crate::{
 /// One entry of the journal as a reader sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Place in this home's journal.
+    /// Its place in this home's journal.
     pub seq: u64,
     /// When it was recorded.
     pub at: Timestamp,
-    /// The agent that did it, by handle; absent for the user.
+    /// The handle of the agent that did it; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
     /// Who did it, as a person would name them; empty for the user.
@@ -34,24 +34,24 @@ pub enum Change {
     Corroborated(EngramId),
     /// A window was closed.
     Forgotten(EngramId),
-    /// Lineages left the list with all their versions: those of a sample that was removed.
+    /// Lineages were taken off the list with all their versions: those of a removed sample.
     Unlisted(Vec<LineageId>),
     /// Text was erased for good.
     Redacted(EngramId),
     /// An ephemeral engram became durable.
     Promoted {
-        /// The version.
+        /// The version that became durable.
         id: EngramId,
-        /// Whether its term ended with it.
+        /// Whether this removed its expiry.
         ends_term: bool,
     },
-    /// Something was fetched.
+    /// A pointer was dereferenced.
     Dereferenced {
         /// The exact pointer, pinned.
         pointer: String,
         /// `sha256:HEX` of the full span.
         digest: String,
-        /// Tokens that it cost.
+        /// The tokens that it cost.
         tokens: u32,
     },
     /// An event was noted.
@@ -61,23 +61,23 @@ pub enum Change {
         /// The pointer that addresses it.
         pointer: String,
     },
-    /// The evidence of claims stands otherwise than it did.
+    /// The state of claims' evidence changed.
     Anchored {
         /// The working tree that was checked; empty for the main one.
         worktree: String,
-        /// The commit that was checked out; none before the first.
+        /// The commit that is checked out; `None` before the first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<String>,
-        /// The claims, with what was found.
+        /// The claims, with the new state of their evidence.
         engrams: Vec<Anchored>,
     },
     /// Two sides were found that cannot both hold.
     Conflict {
-        /// Which conflict.
+        /// The conflict.
         id: ConflictId,
-        /// The engrams by which it was found.
+        /// The two engrams whose comparison found it.
         engrams: [EngramId; 2],
-        /// Which tier found it.
+        /// The tier that found it.
         tier: Tier,
         /// How much it matters.
         severity: Severity,
@@ -87,37 +87,39 @@ pub enum Change {
     },
     /// A conflict was settled, or its verdict was undone.
     Resolved {
-        /// Which conflict.
+        /// The conflict.
         id: ConflictId,
-        /// Where it stands from now on: open once a verdict was undone.
+        /// Its new status: open if a verdict was undone.
         status: ConflictStatus,
-        /// How it was settled; none once undone.
+        /// How it was settled; `None` if a verdict was undone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         how: Option<How>,
-        /// The versions that this closed.
+        /// The versions that were closed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         closed: Vec<EngramId>,
-        /// The versions that this stored.
+        /// The versions that were stored.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         stored: Vec<EngramId>,
     },
     /// The user let an open conflict pass the gate.
     Allowed(ConflictId),
-    /// The user took that back.
+    /// The user withdrew that permission.
     Disallowed(ConflictId),
-    /// Something between agents, or between them and the user: a request, a grant, a message, a pin, a turn.
-    /// Only the user is told.
+    /// Something between agents, or between them and the user: a request, a grant, a message, a
+    /// pin, a turn. Only the user sees it.
     Between {
-        /// What it was.
+        /// The kind of operation.
         what: OperationKind,
-        /// With whom and about what, as far as one line says it: handles, a pointer, an id, a code.
+        /// The other party and the subject, as far as they fit on one line: handles, a pointer, an
+        /// id, a code.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         about: Vec<String>,
     },
 }
 
 impl Change {
-    /// The version that it is about; none where it is about something else, or many.
+    /// The version that it is about; `None` if it is about something else, or about several
+    /// versions.
     pub fn engram(&self) -> Option<EngramId> {
         match self {
             Self::Stored(engram) => Some(engram.id),
@@ -137,7 +139,7 @@ impl Change {
         }
     }
 
-    /// The conflict that it is about.
+    /// The conflict that it is about, if any.
     pub fn conflict(&self) -> Option<ConflictId> {
         match self {
             Self::Conflict { id, .. }
@@ -148,7 +150,7 @@ impl Change {
         }
     }
 
-    /// The version that was stored.
+    /// The version that was stored, if any.
     pub fn stored(&self) -> Option<&Engram> {
         match self {
             Self::Stored(engram) => Some(engram),
@@ -156,13 +158,13 @@ impl Change {
         }
     }
 
-    /// The version that was stored, if it takes a row of its own in the list: one that confirms or
-    /// restores a claim takes the row of that claim, and is nothing new.
+    /// The version that was stored, if it gets a new row in the list. A version that confirms or
+    /// restores a claim takes the row of that claim, so it is not an arrival.
     pub fn arrived(&self) -> Option<&Engram> {
         self.stored().filter(|it| it.place.is_none())
     }
 
-    /// The same, to be told more of.
+    /// Like [`Self::stored`], but mutable, so that the caller can add details.
     pub fn stored_mut(&mut self) -> Option<&mut Engram> {
         match self {
             Self::Stored(engram) => Some(engram),

@@ -1,15 +1,16 @@
-//! A conflict: two sides that cannot both hold; what is asked about conflicts, and what answers.
+//! Conflicts: two sides that cannot both hold; the requests about them, and the replies.
 //!
-//! A *side* is a topic with a folded claim, and every engram that holds and says it. A conflict is an
-//! unordered pair of sides of one project. Its id is a function of that pair: whoever finds it, in
-//! whatever order and however often, finds the same one.
+//! A *side* is a topic with a folded claim, together with every engram that holds and says it. A
+//! conflict is an unordered pair of sides of one project. Its id is derived from that pair, so
+//! every search finds the same conflict, in any order and any number of times.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{ConflictId, EngramId, FactType, LineageId, Pointer, words::words};
 
-/// Most pointers of a risk engram: those of both sides, each side's first in turn.
+/// The most pointers of a risk engram. It takes them from the two sides in turn, each side's first
+/// ones first.
 pub const RISK_POINTERS: usize = 12;
 
 words!(
@@ -93,7 +94,7 @@ words!(
 );
 
 impl Listed {
-    /// Whether conflicts that stand so are listed.
+    /// Whether conflicts of this status are listed.
     pub fn admits(self, status: ConflictStatus) -> bool {
         match self {
             Self::All => true,
@@ -127,17 +128,17 @@ pub struct Conflict {
     pub a: ConflictSide,
     /// The side that was said last: the newer one.
     pub b: ConflictSide,
-    /// The engram of kind risk that tells of it; null where none was stored.
+    /// The risk engram that reports it; null if none was stored.
     pub risk: Option<EngramId>,
     /// How it ended; null while it is open.
     pub settled: Option<Settled>,
-    /// Who let it pass the gate; null where nobody did.
+    /// Who let it pass the gate; null if nobody did.
     pub allowed: Option<Allowed>,
 }
 
 impl Conflict {
-    /// The side that a verdict chose: both held until then, and the other ended first. None where no side was
-    /// chosen, or both have ended at once since.
+    /// The side that a verdict chose: both sides held until the verdict, and the other one ended
+    /// first. `None` if no side was chosen, or if both have since ended at the same time.
     pub fn winner(&self) -> Option<&ConflictSide> {
         let is_chosen = self
             .settled
@@ -178,7 +179,7 @@ pub struct ConflictSide {
     pub fact_type: FactType,
     /// Whether a repo, artifact, test or diff pointer resolved.
     pub verified: bool,
-    /// When it stopped to hold, or will by its ttl; null where no end is known.
+    /// When it stopped holding, or will by its ttl; null if no end is known.
     pub valid_until: Option<Timestamp>,
     /// Where its evidence is.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::PointerV01>"))]
@@ -228,18 +229,18 @@ pub struct Allowed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConflictFilter {
-    /// Only with a side in this topic or below it.
+    /// Only conflicts with a side in this topic or below it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// Only those that stand so.
+    /// Only conflicts of this status.
     pub status: Listed,
-    /// Only this severity and worse.
+    /// Only this severity or worse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    /// Continue after `next` of the previous page.
+    /// Continues after the `next` of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Page size; 50 if absent, at most 200.
+    /// The page size; 50 if absent, at most 200.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
@@ -262,12 +263,12 @@ impl Default for ConflictFilter {
 pub struct ConflictsReply {
     /// How many are open in the whole project, whatever was asked for.
     pub open: u64,
-    /// How many comparisons are still due; the gate is shut until they are done. An agent is told of those of
-    /// its own claims.
+    /// How many comparisons are still due; the gate is shut until they are done. An agent sees only
+    /// those of its own claims.
     #[serde(default)]
     pub due: u64,
-    /// Grouped by the topic of the newer side, the group with the worst first; in a group, the worst
-    /// first, among equals the newest.
+    /// Grouped by the topic of the newer side, the group with the worst conflict first. In a group,
+    /// the worst come first, then the newest.
     pub conflicts: Vec<Conflict>,
     /// How many more follow this page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -277,11 +278,11 @@ pub struct ConflictsReply {
     pub next: Option<String>,
 }
 
-/// Whether anything bars the way.
+/// Asks whether anything blocks a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GateCheck {
-    /// Conflicts of this severity and worse do.
+    /// Conflicts of this severity or worse block it.
     pub severity: Severity,
 }
 
@@ -303,14 +304,14 @@ words!(
     }
 );
 
-/// What a gate says.
+/// The answer to a gate check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateReply {
     /// Whether it is open.
     pub gate: Gate,
-    /// Open conflicts that nobody allowed, the worst first.
+    /// The open conflicts that nobody allowed, worst first.
     pub blocking: Vec<ConflictId>,
-    /// How many comparisons are still due: what they will find is not known yet.
+    /// How many comparisons are still due: their results are not known yet.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub due: u64,
 }
@@ -323,7 +324,7 @@ fn is_zero(count: &u64) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resolve {
-    /// Which one.
+    /// The conflict.
     pub conflict: ConflictId,
     /// How it is settled.
     pub how: Settle,
@@ -336,11 +337,11 @@ pub struct Resolve {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settle {
-    /// This engram's side holds; all engrams of the other are closed.
+    /// This engram's side holds; all engrams of the other side are closed.
     Winner(EngramId),
     /// The side that was said last holds.
     Newer,
-    /// The side with the higher confidence holds; refused where both have the same.
+    /// The side with the higher confidence holds; refused if both have the same.
     Surer,
     /// These words replace both sides, with the evidence of both.
     Merge(String),
@@ -348,7 +349,7 @@ pub enum Settle {
     MergedBy(EngramId),
     /// It is no conflict.
     Dismiss,
-    /// The verdict no longer stands: what it closed holds again, as new versions.
+    /// The verdict no longer stands: the claims that it closed hold again, as new versions.
     Undo,
 }
 
@@ -371,16 +372,16 @@ pub struct ResolveReply {
     pub due: u64,
 }
 
-/// Lets an open conflict pass the gate, or takes that back.
+/// Lets an open conflict pass the gate, or withdraws that permission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Allow {
-    /// Which one.
+    /// The conflict.
     pub conflict: ConflictId,
-    /// The reason, in words; none is needed to take it back.
+    /// The reason, in words; not needed to withdraw the permission.
     #[serde(default)]
     pub why: String,
-    /// Take it back: the conflict blocks the gate again.
+    /// Withdraws the permission: the conflict blocks the gate again.
     #[serde(default)]
     pub undo: bool,
 }

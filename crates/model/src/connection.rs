@@ -1,4 +1,5 @@
-//! Which agents can be connected to a home, whether each is, and the change to a configuration.
+//! Which agents can be connected to a home, whether each one is, and changes to their
+//! configuration.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ pub enum Client {
 }
 
 impl Client {
-    /// Each of them.
+    /// Every client.
     pub const ALL: &[Self] = &[Self::Claude, Self::Codex];
 
     /// Its product name.
@@ -26,7 +27,7 @@ impl Client {
         }
     }
 
-    /// Its name as an argument.
+    /// Its name as a command-line argument.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -44,46 +45,47 @@ pub struct Connection {
     pub state: Connected,
 }
 
-/// Whether an agent is connected.
+/// Whether, and to what, an agent is connected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Connected {
-    /// To this home.
+    /// It is connected to this home.
     Here,
-    /// To Engram, but to another home or program.
+    /// It is connected to Engram, but to another home or program.
     Elsewhere,
-    /// No: its configuration has another server with our name.
+    /// It is not connected, and its configuration has another server under our name.
     Stranger,
-    /// No.
+    /// It is not connected.
     No,
     /// Its configuration cannot be read or located.
     Refused(Refusal),
 }
 
-/// A change that connects an agent or disconnects it, as it is shown before it is written.
+/// A change that connects or disconnects an agent, shown before it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeShown {
     /// Which agent.
     pub client: Client,
-    /// Its configuration.
+    /// The change to its configuration file.
     pub file: FileShown,
-    /// The repository's `AGENTS.md`, if anything is to be said of it.
+    /// The change to the repository's `AGENTS.md`, if there is something to report.
     pub advice: Option<AdviceShown>,
-    /// It replaces another server with our name.
+    /// Whether it replaces another server that has our name.
     pub replaces: bool,
     /// Whether there is anything to write.
     pub is_any: bool,
-    /// Covers the old and the new text of each file; sent back to say what was agreed to.
+    /// A digest of the old and the new text of each file. The page sends it back to say which
+    /// change the person agreed to.
     pub digest: String,
 }
 
-/// What becomes of the repository's `AGENTS.md`.
+/// What happens to the repository's `AGENTS.md`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdviceShown {
-    /// It changes so.
+    /// It changes like this.
     Changed(FileShown),
-    /// It stays as it is, and why.
+    /// It stays unchanged, for this reason.
     Left(Refusal),
 }
 
@@ -92,13 +94,13 @@ pub enum AdviceShown {
 pub struct FileShown {
     /// The file that is written.
     pub path: String,
-    /// The link by which the agent reads it, if there is one.
+    /// The link through which the agent reads the file, if there is one.
     pub link: Option<String>,
     /// What happens to the file.
     pub kind: FileChange,
-    /// The changed lines with their surroundings.
+    /// The changed lines with some unchanged lines around them.
     pub lines: Vec<ChangedLine>,
-    /// Lines that are left out.
+    /// How many lines are left out.
     pub more: u64,
 }
 
@@ -119,11 +121,11 @@ pub enum FileChange {
 pub struct ChangedLine {
     /// What happens to it.
     pub change: LineChange,
-    /// Its text, perhaps cut.
+    /// Its text, possibly cut.
     pub text: String,
-    /// Characters that are left out.
+    /// How many characters are left out.
     pub more: u64,
-    /// Unchanged lines before it are left out.
+    /// Whether unchanged lines before it are left out.
     pub is_apart: bool,
 }
 
@@ -159,8 +161,8 @@ pub struct ConnectHint {
 }
 
 impl ConnectHint {
-    /// One for each agent. `program` is `engram` as a terminal finds it; `home` is given unless it is
-    /// the default.
+    /// One hint for each agent. `program` is `engram` as a terminal finds it; `home` is given
+    /// unless it is the default.
     pub fn all(program: &str, home: Option<&str>) -> Vec<Self> {
         let home = home.map_or_else(String::new, |it| format!(" --home {}", quoted(it)));
         let hint = |it: &Client| Self {

@@ -1,23 +1,23 @@
-//! What a journal entry did to a claim, as a history tells it.
+//! What a journal entry did to a claim, for its history.
 
 use crate::{Change, Engram, EngramId, How, Lost};
 
 /// What was done to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Did {
-    /// It was said first.
+    /// It was said for the first time.
     Stored,
-    /// Its words stayed, and it points at its evidence as that was then.
+    /// Its words stayed, and its pointers now address the evidence as it stood at that time.
     Confirmed,
-    /// It got other words.
+    /// Its words changed.
     Corrected,
-    /// An ended version holds again.
+    /// A version that had ended holds again.
     Restored,
-    /// Another voice said the same.
+    /// Another agent or person said the same.
     Repeated,
-    /// Agents were asked if it still holds.
+    /// Agents were asked whether it still holds.
     Asked,
-    /// That question ended.
+    /// The question whether it still holds was closed.
     Answered,
     /// Its window was closed.
     Forgot,
@@ -25,15 +25,15 @@ pub enum Did {
     Lost(Lost),
     /// Its text was erased.
     Redacted,
-    /// It no longer ends by itself.
+    /// It no longer expires.
     Promoted,
-    /// Its words stayed, and more may see it.
+    /// Its words stayed, and its scope became wider.
     Widened,
 }
 
 impl Did {
-    /// What a change did; none where it is about no claim. `find` has other versions, as far as they are at
-    /// hand.
+    /// Returns what a change did; `None` if it is not about a claim. `find` looks up other
+    /// versions, if the caller has them.
     pub fn of<'e>(change: &Change, find: impl Fn(EngramId) -> Option<&'e Engram>) -> Option<Self> {
         Some(match change {
             Change::Stored(engram) if engram.asks.is_some() => Self::Asked,

@@ -1,4 +1,4 @@
-//! The feed's filter. The store applies it in SQL to all engrams, the window to each that
+//! The feed's filter. The store applies it in SQL to all engrams, the window to each engram that
 //! arrives; both must agree.
 
 use jiff::Timestamp;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Engram, Evidence, FactType, Kind, Scope};
 
-/// Longest search text, and how many of its words count.
+/// How many characters and words of a search text count; the rest is ignored.
 const MAX_TEXT: usize = 200;
 const MAX_WORDS: usize = 12;
 
@@ -14,7 +14,7 @@ const MAX_WORDS: usize = 12;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Filter {
-    /// Words that must all be there: in the claim, topic, author, kind, tags or pointers.
+    /// Words that must all appear in the claim, topic, author, kind, tags or pointers.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// Of one of these kinds.
@@ -26,10 +26,10 @@ pub struct Filter {
     /// Of one of these fact types.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fact_types: Vec<FactType>,
-    /// By an agent in one of these roles, whatever the case, see [`Engram::role`].
+    /// By an agent in one of these roles, ignoring case, see [`Engram::role`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
-    /// By one of these, as [`Engram::provenance`] names them.
+    /// By one of these authors, as [`Engram::provenance`] names them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<String>,
     /// On this topic or below it.
@@ -44,8 +44,8 @@ pub struct Filter {
     /// Whether it has ended: it was replaced, forgotten or redacted, or its ttl is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<bool>,
-    /// Whether it held at this time, which is past: then every version is asked, not only the last at its
-    /// place in the list, and the list is in the order of versions.
+    /// Whether it held at this time in the past. The search then covers every version, not only the
+    /// last at its place in the list, and the list is in the order of versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_at: Option<Timestamp>,
     /// First recorded at this time or later; a confirmation does not count.
@@ -63,7 +63,7 @@ impl Filter {
             || (self.words().is_empty() && self.without_text() == Self::default())
     }
 
-    /// The same, of now.
+    /// The same filter, but for now.
     pub fn of_now(&self) -> Self {
         Self {
             held_at: None,
@@ -78,7 +78,7 @@ impl Filter {
         }
     }
 
-    /// The words to search for. Case matters only beyond ASCII, as in SQL.
+    /// The words to search for. Non-ASCII letters must match in case, as in SQL.
     pub fn words(&self) -> Vec<String> {
         let text: String = self.text.chars().take(MAX_TEXT).collect();
         let words = text.split_whitespace().take(MAX_WORDS);
@@ -112,7 +112,8 @@ impl Filter {
             && self.has_words(engram)
     }
 
-    /// Whether a role is one of those asked for; none is empty. Case matters only beyond ASCII, as in SQL.
+    /// Whether a role is one of the wanted roles; `role` is empty for an engram without one.
+    /// Non-ASCII letters must match in case, as in SQL.
     pub fn has_role(&self, role: &str) -> bool {
         self.roles.is_empty() || self.roles.iter().any(|it| it.eq_ignore_ascii_case(role))
     }
@@ -151,7 +152,7 @@ fn has_ended(engram: &Engram, now: Timestamp) -> bool {
     engram.valid_until.is_some() || engram.expires_at.is_some_and(|end| end <= now)
 }
 
-/// Whether a topic is the wanted one or below it; an empty one matches all.
+/// Whether a topic is the wanted topic or below it. An empty `wanted` matches every topic.
 pub fn is_on_topic(topic: &str, wanted: &str) -> bool {
     let wanted = bare(wanted);
     wanted.is_empty()
@@ -170,7 +171,7 @@ fn bare(topic: &str) -> &str {
 pub struct Facets {
     /// Engrams that the whole filter leaves.
     pub total: u64,
-    /// By kind, most first.
+    /// By kind, the largest count first.
     pub kinds: Vec<(Kind, u64)>,
     /// By scope.
     pub scopes: Vec<(Scope, u64)>,
@@ -182,11 +183,11 @@ pub struct Facets {
     pub authors: Vec<(String, u64)>,
     /// By topic; the 40 largest.
     pub topics: Vec<(String, u64)>,
-    /// With evidence that resolved, and without.
+    /// By whether their evidence resolved.
     pub verified: Vec<(bool, u64)>,
     /// By the state of their evidence, among current claims that were checked.
     pub health: Vec<(Evidence, u64)>,
-    /// Whether only the newest versions were counted: there are no stored counts for this filter, and
-    /// too many versions to examine each.
+    /// Whether only the newest versions were counted, because no counts are stored for this filter
+    /// and there are too many versions to examine each one.
     pub partial: bool,
 }

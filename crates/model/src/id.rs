@@ -1,4 +1,4 @@
-//! Identifiers: one type for each thing that has one, so that they cannot be mixed up.
+//! Identifiers: each kind of thing has its own type, so that they cannot be mixed up.
 
 use std::{fmt, str::FromStr};
 
@@ -38,7 +38,8 @@ macro_rules! ulid_id {
             type Err = Refusal;
 
             fn from_str(text: &str) -> Result<Self, Refusal> {
-                // 26 characters hold 130 bits; an id has 128, and more would be dropped without a word.
+                // 26 characters hold 130 bits, but an id has 128. The parser would silently drop
+                // the rest.
                 let fits = text.as_bytes().first().is_some_and(|it| *it <= b'7');
                 let id = ulid::Ulid::from_string(text).ok().filter(|_| fits);
                 id.map(Self).ok_or_else(|| {

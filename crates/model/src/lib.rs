@@ -1,11 +1,11 @@
-//! The words of Engram as types: engrams, pointers, refusals, and the one [`Request`]
-//! that every surface sends.
+//! The vocabulary of Engram as types: engrams, pointers, refusals, and the one [`Request`] that
+//! every surface sends.
 //!
-//! Input is parsed once, here, and invalid input cannot exist past that: a [`Draft`] is what
-//! somebody sent, a [`NewEngram`] is what survived [`Draft::validate`].
+//! Input is parsed once, here, and invalid input gets no further: a [`Draft`] is what a client
+//! sent, a [`NewEngram`] is a draft that passed [`Draft::validate`].
 //!
-//! **Never:** no I/O, no clock, no randomness, no tokio. Builds for wasm, because the window
-//! sees nothing but this crate.
+//! **Never:** no I/O, no clock, no randomness, no tokio. It builds for wasm, because the window
+//! uses no other crate of Engram's core.
 
 mod agents;
 mod call;
@@ -85,9 +85,9 @@ pub use settings::{
 pub use text::{Noun, count, fold, is_hidden, shorten, thousands, unseen, visible};
 pub use time::{JournalTime, parse_time};
 
-/// Kind of the event that records a claim which came without evidence
+/// The kind of the event that records a claim without evidence
 /// (docs/design.md#rule-1-every-claim-points-at-its-evidence).
 pub const OWN_EVENT: &str = "claim";
 
-/// Version of the record and journal body written by this build.
+/// The version of the record and of the journal body that this build writes.
 pub const SCHEMA_VERSION: u32 = 1;

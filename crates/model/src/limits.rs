@@ -11,7 +11,7 @@ use crate::Scope;
 pub struct Limits {
     /// Longest claim, in characters (Unicode scalar values).
     pub claim_chars: usize,
-    /// Most pointers of one engram; the least is 1 and cannot be configured.
+    /// Most pointers of one engram. The minimum is 1 and cannot be configured.
     pub pointers: usize,
     /// Most tags of one engram.
     pub tags: usize,
@@ -21,7 +21,7 @@ pub struct Limits {
     pub ref_chars: usize,
     /// Longest span of a pointer, in characters.
     pub span_chars: usize,
-    /// Engrams returned by a query that names no limit.
+    /// Engrams that a query without a limit returns.
     pub query_limit: usize,
     /// Most engrams a query may return.
     pub query_max: usize,
@@ -29,9 +29,11 @@ pub struct Limits {
     pub recall_candidates: usize,
     /// Life of an ephemeral engram, in seconds.
     pub ephemeral_ttl_seconds: i64,
-    /// Answers to other agents at which an ephemeral engram becomes durable; 0 for never.
+    /// How often other agents must receive an ephemeral engram as an answer before it becomes
+    /// durable; 0 for never.
     pub ephemeral_hits: u64,
-    /// Most folders of a working tree that are watched; beyond, only those that hold evidence.
+    /// Most folders of a working tree that are watched. Beyond this, only folders with evidence are
+    /// watched.
     pub watched_folders: usize,
     /// What a message may hold.
     pub message: MessageLimits,
@@ -119,7 +121,8 @@ impl Default for DerefLimits {
     }
 }
 
-/// Writes of one agent (claims, notes, repeats and closings); the user, imports and benchmarks are not limited.
+/// Limits on the writes of one agent (claims, notes, repeats and closings). The user, imports and
+/// benchmarks are not limited.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateLimits {
@@ -138,7 +141,7 @@ impl Default for RateLimits {
     }
 }
 
-/// What a grant allows (docs/design.md#grants-and-requests). The user is held to none of the highest figures.
+/// What a grant allows (docs/design.md#grants-and-requests). None of the maximums binds the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GrantLimits {
@@ -166,17 +169,17 @@ impl Default for GrantLimits {
     }
 }
 
-/// `[scopes]` of `config.toml`: how far what agents say may reach (docs/design.md#scopes-and-runs).
+/// `[scopes]` of `config.toml`: how far agents' claims may reach (docs/design.md#scopes-and-runs).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scopes {
-    /// Scopes that an agent may write into itself.
+    /// Scopes into which an agent may write by itself.
     pub agents_write: Vec<Scope>,
-    /// Whether an administrator turned the scope `org` on for agents.
+    /// Whether an administrator enabled the scope `org` for agents.
     pub org: bool,
-    /// Whether an administrator turned the scope `global` on for agents.
+    /// Whether an administrator enabled the scope `global` for agents.
     pub global: bool,
-    /// Least confidence of a claim that a parent may promote, 0 to 1.
+    /// The lowest confidence, 0 to 1, of a claim that a parent may promote.
     pub promote_confidence: f64,
 }
 

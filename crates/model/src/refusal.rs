@@ -61,7 +61,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code as written on every surface.
+    /// The code as spelled on every surface.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::BudgetExceeded => "BUDGET_EXCEEDED",
@@ -108,7 +108,7 @@ pub struct Refusal {
     pub message: String,
     /// One sentence: what to do next.
     pub hint: String,
-    /// What was counted and how to mend it, beside the sentences: its fields stand among these.
+    /// Figures and fixes for a program; its fields are flattened into this object.
     #[serde(
         flatten,
         skip_serializing_if = "Option::is_none",
@@ -116,12 +116,12 @@ pub struct Refusal {
     )]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub remedy: Option<Box<Remedy>>,
-    /// What failed below, for the log alone.
+    /// What failed below; for the log only.
     #[serde(skip)]
     pub cause: Cause,
 }
 
-/// How to pass next time, for a program (docs/design.md#refusals); what is empty is not sent.
+/// How to pass next time, for a program (docs/design.md#refusals). Empty fields are not sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
@@ -134,7 +134,7 @@ pub struct Remedy {
     /// A message of the same kind that passes the same check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skeleton: Option<Value>,
-    /// The id of the refusal, which a resend is tied to; set by who keeps it.
+    /// The id of the refusal, to which a resend refers; set by the one who stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
 }
@@ -159,14 +159,14 @@ pub struct Cut {
     pub tokens: u64,
 }
 
-/// An absent remedy is none, not an empty one, so that a refusal reads back as it was written.
+/// Reads an empty remedy as `None`, so that a refusal reads back as it was written.
 fn remedy<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<Remedy>>, D::Error> {
     let remedy = Remedy::deserialize(from)?;
     Ok((remedy != Remedy::default()).then(|| Box::new(remedy)))
 }
 
-/// What failed below, as it says so itself. It may name what a reader must not see, so it is on no
-/// wire, and refusals that say the same are the same whatever it is.
+/// The error below, in its own words. It may name what a reader must not see, so it is never sent,
+/// and two refusals that differ only in it are equal.
 #[derive(Clone, Debug, Default)]
 pub struct Cause(Option<Box<str>>);
 
@@ -185,7 +185,7 @@ impl From<Infallible> for Refusal {
 }
 
 impl Refusal {
-    /// A refusal with its hint; both are sentences for a reader.
+    /// A refusal with its hint. Both texts are full sentences for a reader.
     pub fn new(code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             code,
@@ -196,7 +196,7 @@ impl Refusal {
         }
     }
 
-    /// A text has an [invisible character](crate::unseen); `what` says where it stands.
+    /// Refuses a text with an [invisible character](crate::unseen); `what` names the place.
     pub fn unseen(what: &str, character: char) -> Self {
         let code = u32::from(character);
         Self::new(
@@ -206,7 +206,7 @@ impl Refusal {
         )
     }
 
-    /// The same, with a figure of a budget: used, or asked for, and allowed.
+    /// Adds a figure of a budget: the amount used or asked for, and the limit.
     #[must_use]
     pub fn figure(mut self, name: impl Into<String>, used: u64, limit: u64) -> Self {
         let figures = &mut self.remedy.get_or_insert_default().figures;
@@ -214,7 +214,7 @@ impl Refusal {
         self
     }
 
-    /// The same, with what to cut.
+    /// Adds parts to cut.
     #[must_use]
     pub fn cut(mut self, cut: impl IntoIterator<Item = Cut>) -> Self {
         let mut cut = cut.into_iter().peekable();
@@ -224,21 +224,21 @@ impl Refusal {
         self
     }
 
-    /// The same, with a message that passes.
+    /// Adds a message that would pass.
     #[must_use]
     pub fn skeleton(mut self, skeleton: Value) -> Self {
         self.remedy.get_or_insert_default().skeleton = Some(skeleton);
         self
     }
 
-    /// The same, with what failed below.
+    /// Adds the error below.
     #[must_use]
     pub fn because(self, error: &impl fmt::Debug) -> Self {
         let cause = Cause(Some(format!("{error:?}").into()));
         Self { cause, ..self }
     }
 
-    /// What failed below, where it is known.
+    /// The error below, if known.
     pub fn cause(&self) -> Option<&str> {
         self.cause.0.as_deref()
     }

@@ -1,6 +1,6 @@
-//! The one [`Request`] that every surface sends. One table says of each who may ask it, what it
-//! changes, what answers it, and which MCP tool offers it. Dispatch, the surfaces and their tests
-//! follow from the table, so that what does not match does not compile.
+//! The one [`Request`] that every surface sends. One table lists for each request who may ask it,
+//! what it changes, its answer, and its MCP tool. Dispatch, the surfaces and their tests are
+//! derived from the table, so a mismatch does not compile.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,17 +12,19 @@ use crate::{
     SampleReply, Scope, SentReply, SourceReply, SourceView, StatusReply, ValidReply,
 };
 
-/// Who is asking. Surfaces set it from what they know, never from what a client says of itself.
+/// The caller. Surfaces set it from their own knowledge, never from what a client says about
+/// itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// The person at the machine, by command line or window: sees all, unmetered.
+    /// The person at the machine, through the command line or the window: sees everything,
+    /// unmetered.
     User,
     /// An agent, by the handle that the engine issued.
     Agent(AgentId),
 }
 
 impl Caller {
-    /// The agent; none for the user.
+    /// The agent; `None` for the user.
     pub fn agent(&self) -> Option<&AgentId> {
         match self {
             Self::User => None,
@@ -34,11 +36,11 @@ impl Caller {
 /// Who may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// The user and every agent; an agent sees and changes what its handle allows.
+    /// The user and every agent. An agent sees and changes only what its handle allows.
     Anyone,
     /// The user alone.
     User,
-    /// Agents alone; the user has no need of it.
+    /// Agents alone; the user does not need it.
     Agent,
 }
 
@@ -54,18 +56,18 @@ impl Who {
     }
 }
 
-/// What asking does to the home.
+/// What a request does to the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: the journal knows nothing of it afterwards.
+    /// Nothing: the journal does not record it.
     Reads,
-    /// The journal says what was changed.
+    /// It changes the home, and the journal records the change.
     Changes,
-    /// The journal says what was read, and an agent's turn paid for it.
+    /// It reads. The journal records the read, and an agent's turn pays for it.
     Spends,
 }
 
-/// What the table says of one request.
+/// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// Its name on the wire.
@@ -74,16 +76,16 @@ pub struct Terms {
     pub who: Who,
     /// What it does to the home.
     pub effect: Effect,
-    /// The MCP tool that is this request; none where agents are not offered it.
+    /// Its MCP tool; `None` if agents are not offered one.
     pub tool: Option<&'static str>,
 }
 
-/// A request of one kind, as a type that knows its answer.
+/// A request of one kind, as a type that determines its answer.
 pub trait Ask: Into<Request> {
-    /// What comes back.
+    /// The answer.
     type Answer;
 
-    /// That answer, where the reply is of its kind.
+    /// Extracts the answer if the reply is of the right kind.
     fn answer(reply: Reply) -> Option<Self::Answer>;
 }
 
@@ -130,14 +132,14 @@ macro_rules! requests {
             )+
         }
 
-        /// What answers requests: one function for each row of the table.
+        /// The functions that answer requests: one for each row of the table.
         pub trait Answers {
             $(
                 $(#[doc = $doc])+
                 fn $method(&self $(, $it: $payload)?) -> Result<$answer, Refusal>;
             )+
 
-            /// Answers any of them.
+            /// Answers any request.
             fn answer(&self, request: Request) -> Result<Reply, Refusal> {
                 match request {
                     $(Request::$name $(($it))? => self.$method($($it)?).map(Reply::$reply),)+
@@ -154,7 +156,7 @@ macro_rules! requests {
                 tool: requests!(@tool $($tool)?),
             }),+];
 
-            /// What the table says of it.
+            /// Its row of the table.
             pub fn terms(&self) -> Terms {
                 match self {
                     $(Self::$name { .. } => Terms {
@@ -174,18 +176,19 @@ macro_rules! requests {
 requests! {
     /// Store one engram.
     put: Put(draft: Box<Draft>) -> Put(PutReply), Anyone Changes;
-    /// Store one engram; without a pointer, or with its evidence in words, it points at the event of
-    /// saying so, which is recorded with it.
+    /// Store one engram. If it has no pointer, or describes its evidence in words, its pointer
+    /// addresses an event, recorded with it, that says it was claimed.
     commit: Commit(commit: Box<crate::Commit>) -> Put(PutReply), Anyone Changes = "engram_commit";
-    /// One record.
+    /// Return one record.
     get: Get(id: EngramId) -> Engram(Box<Engram>), Anyone Reads;
-    /// What was done to a claim, its versions, and the to-dos that ask about it, newest first.
+    /// The history of a claim: what was done to it, its versions, and the to-dos that ask about it,
+    /// newest first.
     log: Log(id: EngramId) -> Log(Vec<Entry>), Anyone Reads;
-    /// Make a version that no longer holds hold again, as a new one of its lineage.
+    /// Make an ended version hold again, as a new version of its lineage.
     restore: Restore(id: EngramId) -> Put(PutReply), User Changes;
     /// Close a claim's window.
     forget: Forget(id: EngramId) -> Closed(ForgetReply), Anyone Changes;
-    /// Erase the words of a claim or a note for good, with what nothing else needs of it.
+    /// Erase the words of a claim or a note for good, with everything that only it needs.
     redact: Redact(id: EngramId) -> Closed(ForgetReply), User Changes;
     /// Make an ephemeral claim durable.
     promote: Promote(promote: crate::Promote) -> Promoted(PromoteReply), Anyone Changes = "engram_promote";
@@ -203,84 +206,87 @@ requests! {
     source: Source(view: SourceView) -> Source(Box<SourceReply>), User Reads;
     /// A part of a line that is too long to be shown with the others.
     line: Line(view: LineView) -> Line(LineReply), User Reads;
-    /// Where the evidence of the claims that hold is now.
+    /// Check where the evidence of the holding claims is now.
     check_pointers: CheckPointers(check: Check) -> Checked(CheckReply), Anyone Reads;
-    /// A new version of a claim whose pointers are where its evidence is at the current commit.
+    /// Store a new version of a claim, with pointers to where its evidence is at the current
+    /// commit.
     repin: Repin(id: EngramId) -> Put(PutReply), Anyone Changes;
-    /// A todo for agents: to find out whether a claim whose evidence changed still holds.
+    /// Store a to-do for agents: find out whether a claim whose evidence changed still holds.
     reverify: Reverify(id: EngramId) -> Put(PutReply), Anyone Changes;
-    /// Store a few claims that the repository's own history proves, to look around in.
+    /// Store a few sample claims that the repository's own history proves.
     load_sample: LoadSample -> Sample(SampleReply), User Changes;
-    /// Forget those that still hold.
+    /// Forget the sample claims that still hold.
     remove_sample: RemoveSample -> Sample(SampleReply), User Changes;
-    /// How the working tree reads now where a pointer was pinned.
+    /// Compare the working tree now with what a pointer was pinned to.
     standing: Standing(pointer: PointerInput) -> Standing(Box<crate::Standing>), User Reads;
-    /// Where the lines of a pointer are in the working tree now; without a path where they are gone.
+    /// Find the lines of a pointer in the working tree now; without a path if they are gone.
     track: Track(pointer: PointerInput) -> Tracked(Box<crate::CheckedPointer>), User Reads;
-    /// Who wrote the lines that a pointer addresses.
+    /// Find out who wrote the lines that a pointer addresses.
     blame: Blame(pointer: PointerInput) -> Blame(crate::Blame), User Reads;
-    /// Whose memory a repository uses that is a copy of another, or whose git folder is another's.
+    /// Choose the memory for a repository that is a copy, or whose git folder belongs to another.
     adopt: Adopt(how: Adoption) -> Status(Box<StatusReply>), User Changes;
-    /// Conflicts: claims that cannot both hold.
+    /// List conflicts: claims that cannot both hold.
     conflicts: Conflicts(filter: crate::ConflictFilter) -> Conflicts(crate::ConflictsReply), Anyone Reads = "engram_conflicts";
-    /// One of them.
+    /// Return one conflict.
     conflict: Conflict(id: crate::ConflictId) -> Conflict(Box<crate::Conflict>), Anyone Reads;
-    /// Whether open conflicts block CI.
+    /// Check whether open conflicts block CI.
     gate: Gate(check: crate::GateCheck) -> Gate(crate::GateReply), Anyone Reads;
     /// Settle a conflict, or undo a verdict.
     resolve: Resolve(resolve: Box<crate::Resolve>) -> Resolved(crate::ResolveReply), Anyone Changes = "engram_resolve";
     /// Let an open conflict pass the gate.
     allow: Allow(allow: crate::Allow) -> Conflict(Box<crate::Conflict>), User Changes;
-    /// Where things stand.
+    /// Report the state of the home and the project.
     status: Status -> Status(Box<StatusReply>), Anyone Reads = "engram_status";
-    /// The agents of this project, most recent call first.
+    /// List the agents of this project, most recent call first.
     agents: Agents -> Agents(Box<AgentsReply>), User Reads;
-    /// Open an agent with a token of its own; one that is known gets a new token.
+    /// Open an agent with its own token. A known agent gets a new token.
     open_agent: OpenAgent(opening: Opening) -> Opened(AgentOpened), Anyone Changes;
-    /// Begin another turn of an agent: its parent or the user.
+    /// Begin another turn of an agent; only its parent or the user may.
     next_turn: NextTurn(next: crate::NextTurn) -> Turned(crate::Turned), Anyone Changes;
-    /// What agents have spent of their turns: all for the user, an agent's own and its children's.
+    /// Report what agents have spent of their turns: the user sees all, an agent itself and its
+    /// children.
     budget: Budget(of: crate::BudgetOf) -> Budgets(Box<crate::BudgetsReply>), Anyone Reads;
-    /// What monitoring asks: counts and averages of this project.
+    /// Report counts and averages of this project for monitoring.
     metrics: Metrics -> Metrics(MetricsReply), User Reads;
-    /// Permit an agent one read, or inline code, beyond its budget: for its parent or the user.
+    /// Grant an agent one read, or inline code, beyond its budget; only its parent or the user may.
     issue_grant: IssueGrant(wanted: crate::GrantWanted) -> Granted(crate::GrantIssued), Anyone Changes;
-    /// Grants: all for the user; what an agent got and gave.
+    /// List grants: the user sees all, an agent those that it got and gave.
     grants: Grants -> Grants(crate::GrantsReply), Anyone Reads;
-    /// Take a grant back that is still open.
+    /// Take back a grant that is still open.
     revoke_grant: RevokeGrant(id: String) -> Answered(crate::Answered), Anyone Changes;
     /// Ask to read beyond the budget; the parent or the user answers.
     request_deref: RequestDeref(wanted: Box<crate::DerefRequest>) -> Answered(crate::Answered), Agent Changes;
-    /// Requests: all for the user; an agent's own and its children's.
+    /// List requests: the user sees all, an agent its own and its children's.
     requests: Requests(which: crate::WhichRequests) -> Requests(crate::RequestsReply), Anyone Reads;
-    /// Grant what was requested.
+    /// Grant a request.
     grant_request: GrantRequest(answer: crate::GrantAnswer) -> Granted(crate::GrantIssued), Anyone Changes;
-    /// Deny what was requested.
+    /// Deny a request.
     deny_request: DenyRequest(answer: crate::DenyAnswer) -> Answered(crate::Answered), Anyone Changes;
-    /// The shared brief: what matters now, for whoever asks and the agents below.
+    /// Return the shared brief: what matters now, for the caller and the agents below it.
     brief: Brief -> Brief(BriefReply), Anyone Reads;
-    /// The brief as an agent gets it, for the user to look at: nobody is served by that.
+    /// Show the user an agent's brief. It does not count as shown to the agent.
     show_brief: ShowBrief(of: crate::BriefOf) -> Shown(Box<crate::ShownBrief>), User Reads;
     /// Pin a claim or a line to the brief; returns the brief.
     pin: Pin(what: Pinning) -> Brief(BriefReply), Anyone Changes;
     /// Unpin a line of the brief; returns the brief.
     unpin: Unpin(what: Unpinning) -> Brief(BriefReply), Anyone Changes;
-    /// Send a message: a child's to its parent, or a parent's to its children.
+    /// Send a message from a child to its parent, or from a parent to its children.
     send: Send(sending: Sending) -> Sent(SentReply), Anyone Changes;
-    /// What an orchestrator passes on of its own accord, in the name of the agent that calls or its child.
+    /// Take what an orchestrator reports on its own initiative, for the calling agent or its child.
     hook: Hook(hook: Box<crate::Hook>) -> Hooked(Box<crate::HookReply>), Anyone Changes;
-    /// Check one message (docs/design.md#messages) against its contract; stores nothing. A string is a message as
-    /// it was written, as JSON or in the text form.
+    /// Check one message (docs/design.md#messages) against its contract; stores nothing. A string
+    /// is a message as written, in JSON or in the text form.
     validate_message: ValidateMessage(message: serde_json::Value) -> Valid(ValidReply), Anyone Reads;
 }
 
 impl Request {
-    /// Whether the journal knows of it afterwards.
+    /// Whether the journal records it.
     pub fn changes(&self) -> bool {
         self.terms().effect != Effect::Reads
     }
 
-    /// Refuses a request sent by the wrong call: reading and changing have separate permissions.
+    /// Refuses a request that came through the wrong call: reading and changing have separate
+    /// permissions.
     pub fn sent_by(&self, call: Call) -> Result<(), Refusal> {
         let (right, does) = if self.changes() {
             (Call::Change, "changes something")
@@ -299,23 +305,23 @@ impl Request {
     }
 }
 
-/// A claim as an agent says it.
+/// A claim as an agent makes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Commit {
-    /// The claim, with its pointers, if there are any.
+    /// The claim, with its pointers, if it has any.
     pub draft: Draft,
-    /// Its evidence in words, if that is not a pointer.
+    /// Its evidence in words, if the evidence is not a pointer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
 }
 
-/// A claim that is to reach further, in time or in scope.
+/// A claim to promote: to make durable, or to give a wider scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promote {
-    /// A version of it, or its lineage.
+    /// Its lineage, or a version of it.
     pub id: EngramId,
-    /// Who may see it from now on; without, it becomes durable.
+    /// Who may see it from now on; if absent, it becomes durable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
 }
@@ -330,13 +336,13 @@ pub struct Opening {
     /// Its role, a word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// Its parent; a root without one. An agent opens its own children, and names none.
+    /// Its parent; absent for a root. An agent opens only its own children, and leaves this out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<AgentId>,
-    /// The topics that it may read; its parent's without any.
+    /// The topics that it may read; if empty, its parent's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<String>,
-    /// The topics that it may write; its parent's without any.
+    /// The topics that it may write; if empty, its parent's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub write: Vec<String>,
 }
@@ -345,9 +351,10 @@ pub struct Opening {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sending {
-    /// The message (docs/design.md#messages); a string is one as it was written, as JSON or in the text form.
+    /// The message (docs/design.md#messages). A string is a message as written, in JSON or in the
+    /// text form.
     pub message: serde_json::Value,
-    /// The child that a parent's message is for; all children of its role without one.
+    /// The child that a parent's message is for; if absent, all children of its role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<AgentId>,
 }
@@ -356,7 +363,7 @@ pub struct Sending {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pinning {
-    /// The claim that has this version, in its newest one.
+    /// The claim with this version, always shown in its newest version.
     Engram(EngramId),
     /// One line of text.
     Text(String),
@@ -366,32 +373,32 @@ pub enum Pinning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Unpinning {
-    /// The line that is there now, counted from 1.
+    /// The line that is now at this number, counted from 1.
     Line(usize),
-    /// The line that has this id, wherever it stands, and even where the brief has no room for it.
+    /// The pin with this id, wherever its line stands, and even if the brief has no room for it.
     Pin {
-        /// As the line says it.
+        /// The id, as shown with the line.
         pin: u64,
     },
 }
 
-/// Whose memory a copy uses.
+/// Which memory a copy uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Adoption {
-    /// One of its own, which begins empty.
+    /// Its own memory, which begins empty.
     Own,
-    /// That of the original.
+    /// The memory of the original.
     Shared,
 }
 
-/// Whose evidence to look at.
+/// Selects whose evidence to check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// A revision: only claims that the work since then touches, compared with what is on disk.
+    /// A revision: check only claims that the work since then touches, against the files on disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Refuse where nothing can be checked: a job must not pass for that.
+    /// Refuse if nothing can be checked, so that a job does not pass for lack of data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gate: bool,
 }
@@ -434,7 +441,7 @@ pub struct Deref {
     /// Most tokens of excerpt wanted; what is left of the turn's budget when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// An explicit turn; else the agent's own.
+    /// An explicit turn; if absent, the agent's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
     /// A grant beyond the budget.
@@ -449,14 +456,14 @@ pub struct Note {
     pub kind: String,
     /// A name that a `sam:` pointer can use.
     pub slug: String,
-    /// What happened.
+    /// The text of the event.
     pub text: String,
     /// Who is speaking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
-/// Which part of the feed.
+/// Selects a part of the feed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Feed {
@@ -471,11 +478,11 @@ pub struct Feed {
     pub limit: Option<usize>,
     /// Every kind of entry, not only engrams.
     pub all: bool,
-    /// The engrams in the order of a list: by [`crate::Engram::placed`] instead of `seq`, and only the
-    /// last version at each place. Always so with a filter.
+    /// List the engrams by [`crate::Engram::placed`] instead of `seq`, and only the last version at
+    /// each place. A filter always implies this.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub listed: bool,
-    /// Only engrams like these, and no other entries; everything when it asks nothing.
+    /// Only engrams that match, and no other entries; an empty filter returns everything.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
 }

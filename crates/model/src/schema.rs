@@ -1,7 +1,7 @@
-//! The JSON Schemas that are published in `schemas/`, generated from the types of this crate.
+//! The JSON Schemas published in `schemas/`, generated from the types of this crate.
 //!
-//! The v0.1 families are contracts of others: the same rules as our types, under their `$id` and
-//! with their words. The rest is ours, `engram://schemas/FILE`.
+//! Others own the v0.1 families: these have the rules of our types, but under their own `$id` and
+//! with their own descriptions. The other schemas are ours: `engram://schemas/FILE`.
 
 use schemars::{
     JsonSchema, Schema,
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{ChildMessage, Draft, Engram, EngramV01, ParentMessage, PointerV01};
 
-/// File name within `schemas/` and schema, for each schema that is published.
+/// The file name within `schemas/` and the schema, for each published schema.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("engram.v0.1.json", v01::<EngramV01>(&VERDICT, "engram")),
@@ -35,12 +35,12 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What distinguishes one family of the v0.1 form from the other.
+/// The differences between the families of the v0.1 form.
 struct Family {
     base: &'static str,
-    /// Properties of our type that this family does not know.
+    /// Properties of our type that this family lacks.
     without: &'static [&'static str],
-    /// JSON pointer of a property, and what the family says of it.
+    /// The JSON pointer of a property, and the family's description of it.
     says: &'static [(&'static str, &'static str)],
 }
 
@@ -92,7 +92,7 @@ fn v01<T: JsonSchema>(family: &Family, name: &str) -> Value {
     value
 }
 
-/// One of our schemas; `written` for what Engram writes, else what it reads.
+/// One of our schemas: with `written`, for what Engram writes, otherwise for what it reads.
 fn own<T: JsonSchema>(file: &str, written: bool) -> Value {
     let settings = SchemaSettings::draft2020_12().with_transform(Plain);
     let settings = if written {
@@ -104,14 +104,16 @@ fn own<T: JsonSchema>(file: &str, written: bool) -> Value {
     identified(schema, format!("engram://schemas/{file}"))
 }
 
-/// Every field has a default in Rust, so that validation can say what is missing.
+/// The schema of a draft. Its required fields are listed by hand: in Rust every field has a
+/// default, so that validation can report what is missing.
 fn draft(file: &str) -> Value {
     let mut value = own::<Draft>(file, false);
     require(&mut value, "", &["claim", "pointers"]);
     value
 }
 
-/// A child's engrams must say themselves what Engram would assume elsewhere (docs/design.md#what-a-draft-must-have).
+/// The schema of a child's message. Its engrams must state what Engram otherwise assumes
+/// (docs/design.md#what-a-draft-must-have).
 fn child(file: &str) -> Value {
     let mut value = own::<ChildMessage>(file, false);
     let on_the_bus = ["kind", "claim", "pointers", "confidence", "ttl", "scope"];
@@ -137,8 +139,8 @@ fn fields<'a>(value: &'a mut Value, place: &str) -> Option<&'a mut Map<String, V
     value.pointer_mut(place).and_then(Value::as_object_mut)
 }
 
-/// What derive says of Rust is left out: defaults, number formats, null for what may be absent.
-/// Words are an `enum`, and objects are closed.
+/// Removes what the derive adds for Rust: defaults, number formats, and null for optional values.
+/// Enums of words become an `enum`, and objects are closed.
 #[derive(Clone, Debug)]
 struct Plain;
 
@@ -164,7 +166,7 @@ impl Transform for Plain {
     }
 }
 
-/// `["string", "null"]` and `anyOf: [X, null]` become what is left without null.
+/// Turns `["string", "null"]` and `anyOf: [X, null]` into their non-null part.
 fn without_null(fields: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = fields.get_mut("type") {
         types.retain(|it| it != "null");
@@ -186,7 +188,7 @@ fn without_null(fields: &mut Map<String, Value>) {
     }
 }
 
-/// `oneOf: [{const: a}, {const: b}]` becomes `enum: [a, b]`.
+/// Turns `oneOf: [{const: a}, {const: b}]` into `enum: [a, b]`.
 fn words_as_enum(fields: &mut Map<String, Value>) {
     let words = fields
         .get("oneOf")

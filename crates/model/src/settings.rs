@@ -1,11 +1,11 @@
-//! What a person chose for the window; kept in the home's `window.toml`.
+//! A person's settings for the window, stored in the home's `window.toml`.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Everything that can be chosen; what a file leaves out is as the system has it.
+/// All settings. A file may leave any out; the default follows the system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -13,7 +13,7 @@ pub struct Settings {
     pub theme: Theme,
     /// How much room a row takes.
     pub density: Density,
-    /// Whether things move.
+    /// Whether the window animates.
     pub motion: Motion,
     /// The zoom of the window.
     pub zoom: Zoom,
@@ -23,18 +23,18 @@ pub struct Settings {
     /// The person's editor as a command line, with `{file}` and `{line}` where it has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub editor: Option<String>,
-    /// Whether the desktop shows a notification of each request that begins to wait.
+    /// Whether the desktop shows a notification of each new request that waits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub notify: bool,
-    /// By project: how far the person has seen the list.
+    /// How far the person has seen the list, by project.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub looked: BTreeMap<String, Looked>,
 }
 
-/// How far in the journal a person has seen.
+/// How far a person has seen the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looked {
-    /// The newest entry that was there.
+    /// The newest entry at that time.
     pub seq: u64,
     /// When they looked.
     pub at: Timestamp,
@@ -44,40 +44,40 @@ pub struct Looked {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Theme {
-    /// As the system has it.
+    /// The system's colors.
     #[default]
     System,
     /// Dark on light.
     Light,
     /// Light on dark.
     Dark,
-    /// The most that light and dark allow.
+    /// The highest contrast.
     Contrast,
 }
 
-/// How much room things take.
+/// How much room a row takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Density {
-    /// Two lines of a claim.
+    /// Two lines for a claim.
     #[default]
     Normal,
-    /// One line of a claim.
+    /// One line for a claim.
     Compact,
 }
 
-/// Whether things move.
+/// Whether the window animates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Motion {
-    /// As the system has it.
+    /// As set in the system.
     #[default]
     System,
-    /// Nothing moves.
+    /// No animation.
     Reduced,
 }
 
-/// The window's zoom in percent: always one of [`Zoom::STEPS`], whatever a file says.
+/// The window's zoom in percent: always one of [`Zoom::STEPS`], even if the file has another value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "f64", into = "u16")]
 pub struct Zoom(u16);
@@ -86,23 +86,23 @@ impl Zoom {
     /// The choices, from small to large.
     pub const STEPS: [u16; 8] = [80, 90, 100, 110, 125, 150, 175, 200];
 
-    /// In percent.
+    /// The zoom in percent.
     pub fn percent(self) -> u16 {
         self.0
     }
 
-    /// As a factor.
+    /// The zoom as a factor.
     pub fn factor(self) -> f64 {
         f64::from(self.0) / 100.0
     }
 
-    /// The next larger one; itself at the end.
+    /// The next larger zoom, or the same at the end.
     pub fn larger(self) -> Self {
         let next = Self::STEPS.into_iter().find(|it| *it > self.0);
         next.map_or(self, Self)
     }
 
-    /// The next smaller one; itself at the end.
+    /// The next smaller zoom, or the same at the end.
     pub fn smaller(self) -> Self {
         let next = Self::STEPS.into_iter().rev().find(|it| *it < self.0);
         next.map_or(self, Self)
@@ -134,27 +134,27 @@ impl From<Zoom> for u16 {
     }
 }
 
-/// An editor of this machine.
+/// An editor that is installed on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditorFound {
-    /// For people.
+    /// Its name for people.
     pub name: String,
-    /// Its program: what [`Settings::editor`] takes.
+    /// Its program, for [`Settings::editor`].
     pub program: String,
 }
 
-/// What surrounds the window on this machine.
+/// The surroundings of the window on this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Surroundings {
     /// Editors that are installed.
     pub editors: Vec<EditorFound>,
-    /// The editor that opens files as things stand.
+    /// The editor that opens files now.
     pub editor: Option<String>,
-    /// The variable of the environment that overrules the settings.
+    /// The environment variable that overrides the settings.
     pub overruled_by: Option<String>,
-    /// The log of the window.
+    /// The path of the window's log.
     pub log: String,
-    /// Whether the system opens `engram://` links with the window; absent if it cannot be asked to.
+    /// Whether the system opens `engram://` links with the window; absent if this cannot be set up.
     #[serde(default)]
     pub has_links: Option<bool>,
     /// Whether the window can show the system's folder dialog.
@@ -168,17 +168,17 @@ pub struct Surroundings {
 /// A repository that was opened before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recent {
-    /// For people.
+    /// Its name for people.
     pub name: String,
     /// Its working tree, or its git folder.
     pub path: String,
-    /// It is the one in front.
+    /// Whether it is in front.
     #[serde(default)]
     pub is_front: bool,
-    /// Engrams that came while it was open behind another.
+    /// How many engrams arrived while it was open behind another.
     #[serde(default)]
     pub unseen: u64,
-    /// Current engrams, and how many of them are to review; absent if that is unknown.
+    /// How many engrams hold, and how many of them need review; absent if unknown.
     #[serde(default)]
     pub holding: Option<(u64, u64)>,
 }
@@ -186,17 +186,17 @@ pub struct Recent {
 /// The repositories that are open in a window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenedReply {
-    /// Changes with each change among them.
+    /// A number that changes with each change among them.
     pub news: u64,
     /// In the order in which they were opened.
     pub repositories: Vec<Recent>,
 }
 
-/// What the window sends to its page unasked.
+/// What the window sends to its page without a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Handed {
-    /// A link of another program.
+    /// A link from another program.
     Link(String),
     /// The path of a repository to bring to the front.
     Repository(String),

@@ -1,6 +1,7 @@
-//! Text of strangers, made fit to be shown.
+//! Makes text from strangers fit to be shown.
 
-/// At most `max` characters, on one line: control characters become spaces, and `…` stands for the rest.
+/// Shortens to at most `max` characters on one line: control characters become spaces, and `…`
+/// replaces the rest.
 pub fn shorten(text: &str, max: usize) -> String {
     let mut chars = text.chars();
     let mut out: String = chars
@@ -14,7 +15,7 @@ pub fn shorten(text: &str, max: usize) -> String {
     out
 }
 
-/// The name of a type as words: `FactType` is a fact type.
+/// Splits a type name into words: `FactType` becomes `fact type`.
 pub(crate) fn spaced(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 2);
     for c in name.chars() {
@@ -26,16 +27,16 @@ pub(crate) fn spaced(name: &str) -> String {
     out
 }
 
-/// One and several of something.
+/// A noun in the singular and the plural.
 pub type Noun = (&'static str, &'static str);
 
-/// `1 engram`, `1,284 engrams`.
+/// Formats a count: `1 engram`, `1,284 engrams`.
 pub fn count(number: u64, (one, many): Noun) -> String {
     let noun = if number == 1 { one } else { many };
     format!("{} {noun}", thousands(number))
 }
 
-/// `1,284`.
+/// Formats a number: `1,284`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -48,9 +49,9 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
-/// Whether a character cannot be seen and yet changes what can: a control character that begins no
-/// line and is no tab, one that turns the direction of what follows, or a mark that disguises it. The
-/// joiners U+200C and U+200D are none: languages and emoji are written with them.
+/// Whether a character is invisible and yet changes how other text looks: a control character other
+/// than a line break or tab, a character that changes the direction of text, or a mark that
+/// disguises it. The joiners U+200C and U+200D are not hidden: languages and emoji need them.
 pub fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}'
@@ -59,9 +60,10 @@ pub fn is_hidden(c: char) -> bool {
         || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
-/// The first invisible character of a text that no script needs: tags, variation selectors, direction marks,
-/// zero-width spaces. They can spell words that a model reads and a person does not. A joiner between two
-/// letters beyond ASCII and the selector after an emoji are writing; control characters are shown everywhere.
+/// Returns the first invisible character that no script needs: a tag, variation selector, direction
+/// mark or zero-width space. Such characters can spell words that a model reads and a person does
+/// not see. A joiner between two non-ASCII letters and a selector after an emoji are allowed.
+/// Control characters are not returned: every surface shows them.
 pub fn unseen(text: &str) -> Option<char> {
     let joins =
         |c: Option<char>| c.is_some_and(|c| !c.is_ascii() && !is_unseen(c) && !is_joiner(c));
@@ -91,7 +93,7 @@ fn is_joiner(c: char) -> bool {
 }
 
 fn is_unseen(c: char) -> bool {
-    // Ends of lines and paragraphs are read as such.
+    // Line and paragraph separators are shown as line breaks.
     is_hidden(c) && !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}')
         || matches!(c,
             '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{3164}'
@@ -99,8 +101,8 @@ fn is_unseen(c: char) -> bool {
             | '\u{E0080}'..='\u{E0FFF}' | '\u{FFFE}' | '\u{FFFF}')
 }
 
-/// A text as it is, with what is [hidden](is_hidden) in it named: `⟨U+202E⟩`. So is a return that ends no
-/// line: a terminal writes what follows over what stands there.
+/// Returns a text in which each [hidden](is_hidden) character is named: `⟨U+202E⟩`. So is a
+/// carriage return that ends no line: a terminal would write the following text over the line.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -115,7 +117,8 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// The words of a text in lower case with single spaces: texts with equal words are the same claim.
+/// Folds a text to lower case and single spaces. Texts that fold to the same words are the same
+/// claim.
 pub fn fold(text: &str) -> String {
     text.to_lowercase()
         .split_whitespace()

@@ -1,11 +1,12 @@
-//! A time as people write it, and the one that the journal gives.
+//! Parses times as people write them, and defines the time of the journal.
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{Code, Refusal, text::shorten};
 
-/// The time of what is recorded: that of the clock, but never before the entries before it. What begins or ends with an
-/// entry does so then; what ends by itself (a ttl, a rate, a turn) is measured by the clock, a bare [`Timestamp`].
+/// The time of a journal entry: that of the clock, but never before earlier entries. What begins or
+/// ends with an entry uses this time. What ends by itself (a ttl, a rate, a turn) is measured by
+/// the clock, a bare [`Timestamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalTime(pub Timestamp);
 

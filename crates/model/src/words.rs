@@ -1,7 +1,7 @@
-//! Enums of words: each value has one on the wire, and is read from it.
+//! Enums of words: each value is one word on the wire and is parsed from that word.
 
 macro_rules! words {
-    // What a person calls a value of it.
+    // The name of the type for people.
     (@called $name:ident) => { $crate::text::spaced(stringify!($name)) };
     (@called $name:ident $called:literal) => { $called };
     ($(#[$doc:meta])* $name:ident $(as $called:literal)? { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {

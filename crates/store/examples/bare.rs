@@ -1,10 +1,10 @@
-//! The least that could answer, for `cargo xtask bench` to hold the product against: one JSON-RPC
-//! line in, one line out, nothing between the pipe and the library.
+//! A minimal server as a baseline for `cargo xtask bench`: one JSON-RPC line in, one line out, with
+//! nothing between the pipe and the library.
 //!
-//! `bare store FOLDER BYTES` keeps each request in a durable transaction of its own and answers
-//! with that many bytes. `bare search FOLDER RECORDS` indexes a file of records, one JSON object a
-//! line, by the words of their `claim`, and answers each `topic` with the `limit` best. Never part
-//! of the product.
+//! `bare store FOLDER BYTES` stores each request in its own durable transaction and answers with
+//! that many bytes. `bare search FOLDER RECORDS` indexes a file of records, one JSON object per
+//! line, by the words of their `claim`, and answers each `topic` with the `limit` best. It is never
+//! part of the product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::{
@@ -100,7 +100,7 @@ fn search(folder: &Path, records: &Path) {
                 text.as_str().unwrap().to_owned()
             })
             .collect();
-        // Twice, as MCP has it: as text, and as what the text says.
+        // Twice, as MCP requires: as text, and as the structured content.
         let structured = format!(
             r#"{{"verdict":"strong","relaxed":false,"engrams":[{}]}}"#,
             found.join(",")

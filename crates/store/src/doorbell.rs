@@ -1,6 +1,6 @@
-//! The doorbell: a file that every writer touches after its commit, and that others watch. Nothing
-//! runs at rest: the kernel wakes the watcher. Where the system has no watch left, the file is
-//! looked at twice a second until there is one.
+//! The doorbell: a file that every writer touches after its commit, and that others watch. No
+//! thread runs while nothing happens: the kernel wakes the watcher. If the system has no file watch
+//! left, the file is polled twice a second until one is available.
 
 use std::{
     fs::File,
@@ -17,35 +17,35 @@ use notify::{PollWatcher, RecursiveMode, Watcher};
 
 use crate::{Result, StoreError, files::open_private};
 
-/// How often the file is looked at where nothing tells of a ring.
+/// How often the file is polled without a watch.
 const EVERY: Duration = Duration::from_millis(500);
-/// How often a watch is asked for again where there was none.
+/// How often a listener without a watch asks for one.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// The bell of one home.
 #[derive(Debug, Clone)]
 pub struct Doorbell {
     path: PathBuf,
-    /// Stays open, and keeps its one byte: to empty a file and fill it again takes as long as half
-    /// a commit.
+    /// Stays open and keeps its one byte: emptying and refilling a file takes half as long as a
+    /// commit.
     file: Arc<File>,
 }
 
-/// BellWatch the bell until it is dropped.
+/// Watches the bell until it is dropped.
 pub struct Listener {
     hears: Arc<Mutex<BellWatch>>,
-    /// Ends the thread that asks for a watch again.
+    /// Ends the thread that asks for a watch.
     _asks: Option<Sender<()>>,
 }
 
 struct BellWatch {
     _by: Box<dyn Watcher + Send>,
-    /// Why it looks by itself.
+    /// Why the file is polled instead of watched.
     unwatched: Option<String>,
 }
 
 impl Listener {
-    /// Why it is not told of rings and looks for them twice a second; none where it is told.
+    /// Why rings are polled twice a second instead of watched; `None` if they are watched.
     pub fn unwatched(&self) -> Option<String> {
         let hears = self.hears.lock().unwrap_or_else(PoisonError::into_inner);
         hears.unwatched.clone()
@@ -53,7 +53,7 @@ impl Listener {
 }
 
 impl Doorbell {
-    /// The bell of this home; made when it is not there.
+    /// Opens the bell of this home; creates it if it is missing.
     pub fn open(home: &Path) -> Result<Self> {
         let path = home.join("doorbell");
         let file = open_private(&path).map_err(|e| StoreError::io(&path, e))?;
@@ -63,8 +63,8 @@ impl Doorbell {
         })
     }
 
-    /// Rings. A bell that cannot be rung loses nothing: listeners read the journal, and the next
-    /// ring tells them of this one's change too.
+    /// Rings. A failed ring loses nothing: listeners read the journal, and the next ring announces
+    /// this change too.
     pub fn ring(&self) {
         let mut file = &*self.file;
         if let Err(error) = file.rewind().and_then(|()| file.write_all(b".")) {
@@ -72,7 +72,7 @@ impl Doorbell {
         }
     }
 
-    /// Calls `heard` after each ring of any process, perhaps once for several.
+    /// Calls `heard` after rings of any process; several rings may cause only one call.
     pub fn listen(&self, heard: impl Fn() + Send + Clone + 'static) -> Result<Listener> {
         let hears = |by, unwatched| {
             let _by = by;
@@ -87,7 +87,7 @@ impl Doorbell {
             }
             Err(error) => error,
         };
-        tracing::warn!(%error, "no file watch is left: changes are looked for twice a second");
+        tracing::warn!(%error, "no file watch is left: polling twice a second");
         let hears = hears(self.poll(heard.clone())?, Some(error.to_string()));
         let asks = self.ask_again(&hears, heard)?;
         Ok(Listener {
@@ -96,12 +96,12 @@ impl Doorbell {
         })
     }
 
-    /// Whether this process gets a watch now; why not.
+    /// Checks whether this process gets a watch now; the error says why not.
     pub fn try_watch(&self) -> Result<(), notify::Error> {
         self.watch(|| ()).map(drop)
     }
 
-    /// Asks for a watch until there is one, or until what is returned is dropped.
+    /// Asks for a watch until it gets one, or until the returned sender is dropped.
     fn ask_again(
         &self,
         hears: &Arc<Mutex<BellWatch>>,
@@ -118,7 +118,7 @@ impl Doorbell {
                     };
                     *hears.lock().unwrap_or_else(PoisonError::into_inner) = told;
                     tracing::info!("changes are watched again");
-                    // What was rung between the last look and now.
+                    // Handles rings between the last poll and now.
                     return heard();
                 }
             }
@@ -136,7 +136,8 @@ impl Doorbell {
         let path = self.path.canonicalize().map_err(notify::Error::io)?;
         let home = path.parent().map(Path::to_owned).unwrap_or_default();
         let mut change = on_change(heard);
-        // The folder around the home tells when the home goes; what else happens there is not ours.
+        // The folder around the home shows when the home is removed. Other events there do not
+        // concern us.
         let around = home.parent().map(Path::to_owned);
         let of_ours = [path.clone(), home];
         let mut watcher =

@@ -1,4 +1,4 @@
-//! What can go wrong below: told apart by what the reader can do about it.
+//! The errors of the layers below, distinguished by what the reader can do about them.
 
 use std::path::{Path, PathBuf};
 
@@ -16,9 +16,9 @@ pub enum StoreError {
     /// The file system failed.
     #[error("{path}: {source}")]
     Io {
-        /// What was touched.
+        /// The path that was used.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: std::io::Error,
     },
     /// A row that this build cannot read.
@@ -29,12 +29,12 @@ pub enum StoreError {
     Newer {
         /// Its database.
         path: PathBuf,
-        /// Version of the home.
+        /// The version of the home.
         found: i64,
-        /// Newest version that this build knows.
+        /// The newest version that this build supports.
         known: i64,
     },
-    /// The file in place of the database is not Engram's.
+    /// The file at the place of the database does not belong to Engram.
     #[error("{path} is not an Engram database: {why}")]
     Foreign {
         /// The file.
@@ -42,39 +42,39 @@ pub enum StoreError {
         /// How this shows.
         why: &'static str,
     },
-    /// A home between two versions.
+    /// A home whose migration stopped half way.
     #[error("{path} is only partly migrated: it says version {version} and has {what}")]
     Half {
         /// Its database.
         path: PathBuf,
-        /// What it says of itself.
+        /// The version that it states.
         version: i64,
-        /// What is missing, or there too early.
+        /// What is missing, or present too early.
         what: String,
     },
-    /// A home that is to be moved is open elsewhere.
+    /// A home that is to be moved is open in another process.
     #[error("{0} is in use by another process")]
     InUse(PathBuf),
-    /// An Engram database into which another program has put its tables too.
+    /// An Engram database to which another program has added tables.
     #[error("{path} is also used by another program: it has the tables {tables}")]
     Shared {
         /// The database.
         path: PathBuf,
-        /// Those that are not ours.
+        /// The tables that are not ours.
         tables: String,
     },
-    /// The database has no byte, and the index beside it shows that it had.
+    /// The database is empty, but the index beside it shows that it was not.
     #[error("{0} is empty, though an index of its claims is beside it: something emptied it")]
     Emptied(PathBuf),
-    /// A damaged database of which nothing can be saved.
+    /// A damaged database from which nothing can be recovered.
     #[error("{path} cannot be recovered: {why}")]
     Unrecoverable {
         /// The database.
         path: PathBuf,
-        /// What is in the way.
+        /// The reason.
         why: &'static str,
     },
-    /// The open home is no longer there.
+    /// The open home is no longer at its place.
     #[error("the home at {0} was moved, deleted or replaced")]
     Gone(PathBuf),
     /// Another process held the write lock for too long.
@@ -93,7 +93,7 @@ impl StoreError {
         }
     }
 
-    /// Whether it is about one row, so that others can be read all the same.
+    /// Whether it concerns a single row, so that other rows can still be read.
     pub fn is_of_one_record(&self) -> bool {
         match self {
             Self::Record(_) => true,
@@ -104,7 +104,7 @@ impl StoreError {
         }
     }
 
-    /// Whether it is about the disk or who may use it, rather than about what is stored.
+    /// Whether it concerns the disk or access to it, rather than the stored data.
     pub(crate) fn is_of_the_disk(&self) -> bool {
         let code = self.code();
         matches!(
@@ -130,7 +130,7 @@ impl StoreError {
                 | std::io::ErrorKind::NotADirectory
                 | std::io::ErrorKind::AlreadyExists
                 | std::io::ErrorKind::NotFound => Code::StoreReadOnly,
-                // A pipe, a link or a folder is where Engram's file should be.
+                // A pipe, a link or a folder is at the place of Engram's file.
                 std::io::ErrorKind::InvalidInput => Code::StoreCorrupt,
                 _ => Code::Internal,
             },
@@ -154,13 +154,13 @@ fn sqlite_code(error: &rusqlite::Error) -> Code {
     let extended = error.sqlite_error().map(|it| it.extended_code);
     match (error.sqlite_error_code(), extended) {
         (Some(E::DiskFull), _) => Code::StoreFull,
-        // The shared memory beside the database, which cannot grow on a full disk.
+        // SQLite cannot grow the shared memory beside the database on a full disk.
         (_, Some(ffi::SQLITE_IOERR_SHMSIZE)) => Code::StoreFull,
         (Some(E::DatabaseBusy | E::DatabaseLocked), _) => Code::StoreLocked,
         (Some(E::ReadOnly | E::CannotOpen | E::PermissionDenied), _) => Code::StoreReadOnly,
         (Some(E::DatabaseCorrupt | E::NotADatabase), _) => Code::StoreCorrupt,
         (_, Some(ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS)) => Code::StoreCorrupt,
-        // A row that does not hold what its table promises.
+        // A row does not fit its table.
         (None, _) => match error {
             Error::FromSqlConversionFailure(..)
             | Error::IntegralValueOutOfRange(..)
@@ -204,7 +204,7 @@ impl From<StoreError> for Refusal {
     }
 }
 
-/// What to do next, where the code alone says it.
+/// What to do next, for codes that determine it.
 fn hint(code: Code) -> &'static str {
     match code {
         Code::StoreFull => "Free some space and try again; everything acknowledged is safe.",

@@ -1,8 +1,8 @@
-//! Files and folders of a home are their owner's alone, whatever the umask is; and no file holds up
-//! who opens it: a pipe, a device or a socket is refused, not waited for.
+//! Creates the files and folders of a home for their owner alone, whatever the umask is. Opening a
+//! file never blocks: a pipe, a device or a socket is refused.
 //!
-//! Where a file system keeps no modes, a file is as private as its mount says: that is no reason to
-//! refuse, and `engram doctor` says it.
+//! If a file system keeps no modes, a file is as private as its mount. This is no reason to refuse;
+//! `engram doctor` reports it.
 
 use std::{
     fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
@@ -12,17 +12,17 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-/// Whether a link is followed to what it leads to.
+/// Whether to follow a link to its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// For what the user has put there, and nobody else could.
+    /// For files that only the user can have put there.
     Followed,
-    /// For what others may have put there.
+    /// For files that others may have put there.
     Refused,
 }
 
-/// Makes a folder for its owner alone, and those above it that are missing. One that is there is
-/// left as it is.
+/// Creates a folder and its missing parents, for their owner alone. Leaves an existing folder as it
+/// is.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -38,28 +38,28 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
         Ok(()) => set_mode(&fs::symlink_metadata(folder)?, 0o700, |it| {
             fs::set_permissions(folder, it)
         }),
-        // Another process was first.
+        // Another process created it first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
         Err(error) => return Err(error),
     }
     Ok(())
 }
 
-/// Opens a file of a home to write to, for its owner alone; made where it is missing.
+/// Opens a file of a home for writing, for its owner alone; creates it if it is missing.
 pub fn open_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.truncate(false).write(true);
     private(options, path)
 }
 
-/// The same, to read and to write over.
+/// Like [`open_private`], for reading and overwriting.
 pub fn update_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.truncate(false).read(true).write(true);
     private(options, path)
 }
 
-/// The same, to add to its end.
+/// Like [`open_private`], for appending.
 pub fn append_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true);
@@ -75,8 +75,8 @@ fn private(mut options: OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes a file for its owner alone, in a folder that is made where it is missing: a reader sees
-/// the old file or the new one, which is on the disk when this returns.
+/// Writes a file for its owner alone; creates the folder if it is missing. A reader sees either the
+/// old or the new file, and the new one is on the disk when this returns.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     make_private_folder(folder)?;
@@ -91,8 +91,8 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks for what was renamed in a folder to be on the disk. Where that cannot be had, it is there
-/// all the same for whoever looks.
+/// Asks the system to write the renames in a folder to the disk. If that fails, other processes
+/// still see the renames.
 pub fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     if let Err(error) = File::open(folder).and_then(|it| it.sync_all()) {
@@ -109,12 +109,12 @@ pub fn open_file(path: &Path, links: Links) -> io::Result<File> {
     regular(options, path, links)
 }
 
-/// A small text file, of at most so many bytes.
+/// Reads a small text file of at most `most` bytes.
 pub fn read_file(path: &Path, most: u64) -> io::Result<String> {
     read_text(open_file(path, Links::Followed)?, most)
 }
 
-/// What somebody has to say, where that is text of at most so many bytes.
+/// Reads a text of at most `most` bytes.
 pub fn read_text(from: impl Read, most: u64) -> io::Result<String> {
     let mut text = Vec::new();
     from.take(most + 1).read_to_end(&mut text)?;
@@ -126,15 +126,15 @@ pub fn read_text(from: impl Read, most: u64) -> io::Result<String> {
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// Opens what is a file, and looks again once it is open: it may have been replaced meanwhile, and
-/// then it is not waited for either.
+/// Opens a regular file, and checks it again once it is open, because it may have been replaced
+/// meanwhile. It does not block on the replacement either.
 fn regular(mut options: OpenOptions, path: &Path, links: Links) -> io::Result<File> {
     let refused = || io::Error::new(ErrorKind::InvalidInput, "it is not a file");
     let about = match links {
         Links::Followed => fs::metadata(path),
         Links::Refused => fs::symlink_metadata(path),
     };
-    // What is missing may be made.
+    // A missing file may be created.
     if about.is_ok_and(|it| !it.is_file()) {
         return Err(refused());
     }
@@ -156,13 +156,13 @@ fn regular(mut options: OpenOptions, path: &Path, links: Links) -> io::Result<Fi
     }
 }
 
-/// Whether others than its owner may do something with a file or a folder. A link is its owner's
-/// own affair: what it leads to is not looked at.
+/// Whether others than the owner have rights to a file or folder. A link does not count, and its
+/// target is not checked.
 pub fn is_open_to_others(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| mode(&it).is_some_and(|it| it & 0o077 != 0))
 }
 
-/// Takes what is this user's away from everybody else, where its file system can.
+/// Removes the rights of others from a file or folder of this user, if the file system has rights.
 pub fn close_to_others(path: &Path) {
     if let Ok(about) = fs::symlink_metadata(path)
         && is_own(&about)
@@ -172,7 +172,7 @@ pub fn close_to_others(path: &Path) {
     }
 }
 
-/// The rights of what is there; none for a link, and where there are no such rights.
+/// The rights of a file or folder; `None` for a link, and on systems without such rights.
 fn mode(about: &Metadata) -> Option<u32> {
     let has_rights = cfg!(unix) && !about.is_symlink();
     #[cfg(unix)]
@@ -189,8 +189,8 @@ fn is_own(about: &Metadata) -> bool {
     return about.is_file() || about.is_dir();
 }
 
-/// Gives a file or a folder the rights that it is to have: a umask may have taken more than it
-/// should, and an earlier build less.
+/// Gives a file or folder the rights that it should have: a umask may have removed too many, and an
+/// earlier build too few.
 fn set_mode(about: &Metadata, to: u32, set: impl FnOnce(Permissions) -> io::Result<()>) {
     #[cfg(unix)]
     if mode(about).is_some_and(|it| it != to)

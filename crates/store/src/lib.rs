@@ -1,18 +1,18 @@
-//! What Engram keeps: one SQLite file in WAL mode (journal, tables, blobs) that many processes share
-//! without a daemon, and a tantivy index that follows the journal and can be dropped at any time.
+//! The storage of Engram: one SQLite file in WAL mode (journal, tables, blobs) that many processes
+//! share without a daemon, and a tantivy index that follows the journal and can be deleted at any
+//! time.
 //!
-//! - [`Store::write`] is the only way in: one short transaction, queued fairly between processes,
-//!   durable when it returns. Everything that changes is an operation that [`Writer::record`]
-//!   appends to the journal and applies to the tables; [`Store::replay`] does it all again and
-//!   compares.
-//! - [`Store::read`] gives a [`Reader`] on one snapshot. It answers most questions itself;
-//!   [`Events`], [`Grants`], [`Messages`], [`Projects`] and [`Snapshots`] answer those of one
-//!   subject.
-//! - [`Index`] answers which engrams share terms with a query, and how far it has read.
-//! - A database that is not ours is refused before it is touched; [`Vacant`] holds a home that
-//!   moves.
-//! - [`Doorbell`] tells other processes that the journal moved.
-//! - What a home holds is made for its owner alone, and opened without being held up (`files.rs`).
+//! - [`Store::write`] is the only way to write: one short transaction, queued fairly between
+//! processes, durable when it returns. Every change is an operation that [`Writer::record`] appends
+//! to the journal and applies to the tables. [`Store::replay`] repeats all operations and compares.
+//! - [`Store::read`] gives a [`Reader`] on one snapshot. It answers most queries itself;
+//! [`Events`], [`Grants`], [`Messages`], [`Projects`] and [`Snapshots`] answer those on one
+//! subject.
+//! - [`Index`] finds the engrams that share terms with a query, and records how far it has read.
+//! - A foreign database is refused before it is touched. [`Vacant`] holds a home while it is moved.
+//! - [`Doorbell`] notifies other processes of new journal entries.
+//! - The files of a home are created for their owner alone, and opening them never blocks
+//! (`files.rs`).
 //!
 //! **Never:** no policy (who may write, what ranks first, what a budget allows), no git, no models.
 
@@ -46,5 +46,5 @@ pub use tables::{
 };
 pub use until::read_until;
 
-/// What every call here returns.
+/// The result of every call of this crate.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

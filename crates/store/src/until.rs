@@ -1,9 +1,7 @@
-//! When reading is to end, whatever it is at: its request has taken its time, or nobody waits for
-//! it any more.
+//! A time limit for reads: a request has used its time, or nobody waits for it any more.
 //!
-//! A request is answered on one thread, so the limit is that thread's: all that it reads is under
-//! it, whoever asks for it. Writers are under none: what they store is stored whole and
-//! acknowledged.
+//! A request is answered on one thread, so the limit belongs to that thread and covers all its
+//! reads. Writers have no limit: their changes are stored in full and acknowledged.
 
 use std::{
     cell::{Cell, RefCell},
@@ -15,7 +13,7 @@ use rusqlite::Connection;
 
 use crate::Result;
 
-/// After how many steps of its machine SQLite asks: some microseconds.
+/// After how many virtual machine steps SQLite checks the limit: a few microseconds.
 const STEPS: c_int = 1_000;
 
 thread_local! {
@@ -28,7 +26,7 @@ struct Limit {
 }
 
 impl Limit {
-    /// Once it is, it stays.
+    /// Whether the limit is reached; this stays true.
     fn is_due(&self) -> bool {
         let is_due = self.was_due.get() || (self.is_due)();
         self.was_due.set(is_due);
@@ -36,8 +34,8 @@ impl Limit {
     }
 }
 
-/// Runs `work`; once `is_due` says so, its reads on this thread fail. None if any did: the result
-/// would be incomplete.
+/// Runs `work`. Once `is_due` returns true, reads on this thread fail. Returns `None` if any read
+/// failed, because the result would be incomplete.
 pub fn read_until<T>(is_due: impl Fn() -> bool + 'static, work: impl FnOnce() -> T) -> Option<T> {
     let limit = Rc::new(Limit {
         is_due: Box::new(is_due),
@@ -47,7 +45,7 @@ pub fn read_until<T>(is_due: impl Fn() -> bool + 'static, work: impl FnOnce() ->
     (!limit.was_due.get()).then_some(answer)
 }
 
-/// Runs `work` under no limit: it keeps what it reads, and half of that would be wrong for good.
+/// Runs `work` without a limit, because its result is stored, and half of it would stay wrong.
 pub(crate) fn without_limit<T>(work: impl FnOnce() -> T) -> T {
     under(None, work)
 }
@@ -57,7 +55,7 @@ fn under<T>(limit: Option<Rc<Limit>>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// The limit that was there before, put back even after a panic.
+/// The previous limit, restored even after a panic.
 struct Before(Option<Rc<Limit>>);
 
 impl Drop for Before {
@@ -66,7 +64,7 @@ impl Drop for Before {
     }
 }
 
-/// Puts what this connection reads under the limit of whichever thread reads.
+/// Puts the reads of this connection under the limit of the thread that reads.
 pub(crate) fn heed(connection: &mut Connection) -> Result<()> {
     let is_due = || {
         LIMIT

@@ -1,4 +1,4 @@
-//! What processes that follow the journal for hours keep in memory.
+//! The memory of processes that follow the journal for hours.
 #![allow(clippy::unwrap_used)]
 
 #[allow(dead_code)] // the other tests use the rest
@@ -14,12 +14,13 @@ use fixture::{PROJECT, open, put};
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-/// Readings that are let pass, and those that are counted.
+/// How many reads are ignored, and how many are measured.
 const READINGS: (u128, u128) = (60, 360);
-/// Bytes that may stay of all of them: the segments of the moment are merged more or less.
+/// How many bytes may remain after all of them; the segments at that moment are more or less
+/// merged.
 const LEFT: usize = 128 * 1024;
 
-/// Both who reads the journal on and who only looks at what another process wrote.
+/// Both for a process that updates the index and for one that only reads what another wrote.
 #[test]
 fn a_reading_of_the_index_leaves_nothing_behind() {
     let home = tempfile::TempDir::new().unwrap();

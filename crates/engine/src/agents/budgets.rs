@@ -23,11 +23,11 @@ use engram_model::{
 };
 use engram_store::{NewEntry, Reader, StoreError};
 
-/// Most agents that are listed.
+/// The most agents that are listed.
 const LISTED: usize = 200;
-/// Most refusals of one turn that are counted: counting costs a write.
+/// The most refusals of one turn that are counted, because counting costs a write.
 const COUNTED: u32 = 100;
-/// Most of what cost an agent that is told.
+/// The most costs of an agent that are listed.
 const COSTS: usize = 50;
 
 pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, Refusal> {
@@ -40,7 +40,7 @@ pub(crate) fn budgets(cx: &Context<'_>, of: &BudgetOf) -> Result<BudgetsReply, R
         let agents = match &of.agent {
             Some(id) => match in_project(tx, project, id)? {
                 Some(agent) if grants::may_look_at(cx, tx, project, id)? => vec![agent],
-                // What may not be seen is not told from what is not there.
+                // The caller must not be able to tell a hidden agent from a missing one.
                 _ => return Err(unknown(id)),
             },
             None => {
@@ -105,7 +105,8 @@ pub(crate) fn spent_by(
     })
 }
 
-/// Ends an agent's turn: what its parent or the user begins counts at its next call, in every process.
+/// Ends an agent's turn. The turn that its parent or the user begins starts at its next call, in
+/// every process.
 pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Refusal> {
     let ground = cx.ground(true)?;
     let turn = match &ask.turn {
@@ -134,8 +135,8 @@ pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Ref
     })
 }
 
-/// Counts what a budget refused, so that a person sees who runs into which limit. What cannot be counted
-/// changes no answer.
+/// Counts a refusal because of a budget, so that a person sees who hits which limit. A failure to
+/// count changes no answer.
 pub(crate) fn count_refusal(cx: &Context<'_>, refusal: &Refusal) {
     let Caller::Agent(handle) = cx.caller else {
         return;
@@ -143,7 +144,7 @@ pub(crate) fn count_refusal(cx: &Context<'_>, refusal: &Refusal) {
     if matches!(refusal.code, Code::BudgetExceeded | Code::DerefDenied)
         && let Err(error) = record_refusal(cx, handle, refusal)
     {
-        tracing::debug!(%error, "a refusal is not counted");
+        tracing::debug!(%error, "cannot count a refusal");
     }
 }
 
@@ -186,7 +187,7 @@ fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Resu
     Ok(())
 }
 
-/// What cost an agent in a turn, and what was refused, the newest first.
+/// An agent's costs and refusals in a turn, newest first.
 fn costs(tx: &Reader<'_>, agent: &AgentId, turn: &str) -> Result<Vec<Cost>, Refusal> {
     let mut costs = Vec::new();
     for entry in tx.costs(agent, COSTS)? {

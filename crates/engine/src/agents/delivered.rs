@@ -1,22 +1,23 @@
-//! What the messages of a project came to: the tokens that were sent, and those of the files behind their
-//! pointers. A file at its pin never changes: it is counted once, when somebody first asks, and never while a
-//! message is sent.
+//! What the messages of a project cost: the tokens that were sent, compared with those of the files
+//! behind their pointers. A pinned file never changes, so it is counted once, when somebody first
+//! asks, and never while a message is sent.
 
 use crate::{HomeShelf, agents::metrics::share, context::Context};
 use engram_gateway::count_tokens;
 use engram_model::{Code, Delivered, Pointer, ProjectId, Refusal};
 use engram_pointers::{Repo, Resolved, resolve};
 
-/// Most files, and most characters of them, that one question counts: the next goes on.
+/// The most files, and about the most characters, that one request counts. The next request
+/// continues.
 const FILES: usize = 500;
 const CHARS: usize = 4 << 20;
-/// Most characters of one file that are counted; the rest counts as they do.
+/// The most characters of one file that are counted. The rest is estimated from them.
 const OF_A_FILE: usize = 1 << 20;
 
 pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivered, Refusal> {
     if let Err(error) = count_files(cx, project) {
-        // A home that cannot be written answers all the same.
-        tracing::debug!(%error, "files behind messages are not counted");
+        // A home that cannot be written still answers.
+        tracing::debug!(%error, "cannot count files behind messages");
     }
     let store = &cx.engine.store;
     let (sums, files) = store.read::<_, Refusal>(|tx| {
@@ -35,7 +36,7 @@ pub(crate) fn delivered(cx: &Context<'_>, project: ProjectId) -> Result<Delivere
     })
 }
 
-/// Counts files that nobody counted yet, as far as one question may.
+/// Counts uncounted files, up to the limits of one request.
 fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
     let store = &cx.engine.store;
     let files = store.read(|tx| tx.messages().uncounted_files(project, FILES))?;
@@ -56,7 +57,7 @@ fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
                 counted.push((file, Some(tokens)));
             }
             Err(refusal) if is_final(refusal.code) => counted.push((file, None)),
-            // It may be there for the next who asks.
+            // The file may be available at the next request.
             Err(_) => {}
         }
         if looked >= CHARS {
@@ -78,12 +79,12 @@ fn read(repo: Option<&Repo>, shelf: &HomeShelf<'_>, file: &str) -> Result<Resolv
     resolve(repo, shelf, &pointer)
 }
 
-/// Whether a file that is pinned will never be read.
+/// Whether a pinned file can never be read.
 fn is_final(code: Code) -> bool {
     matches!(code, Code::PointerNotFound | Code::PointerInvalid)
 }
 
-/// The tokens of a file, and how many characters were looked at.
+/// The tokens of a file, and how many characters were read.
 fn tokens_of(file: &Resolved) -> (u64, usize) {
     let text = file.text_up_to(OF_A_FILE);
     let (tokens, chars) = (count_tokens(&text) as u64, text.chars().count());
@@ -97,7 +98,7 @@ fn tokens_of(file: &Resolved) -> (u64, usize) {
     }
 }
 
-/// What all come to, if the others are as those that were counted.
+/// The total of all files, estimated from those that were counted.
 fn of_all(sum: u64, counted: u64, all: u64) -> u64 {
     let of_all = u128::from(sum) * u128::from(all.max(counted));
     let of_all = of_all.checked_div(u128::from(counted)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Grants, and requests for them: one thing beyond a budget, for one agent.
+//! Grants and requests for them. Each allows one agent one thing beyond its budget.
 
 use crate::{
     agents::opened::unknown,
@@ -28,27 +28,27 @@ use engram_store::Reader;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-/// Longest reason, intended use or answer, in characters.
+/// The longest reason, intended use or answer, in characters.
 const LONGEST: usize = 500;
-/// Most grants and requests that are listed.
+/// The most grants and requests that are listed.
 const LISTED: usize = 200;
 
-/// A pointer that was looked up, to be granted or asked for.
+/// A pointer that was looked up, for a grant or a request.
 pub(crate) struct ResolvedPointer {
     pub(crate) pointer: Pointer,
     tokens: u32,
-    /// The file that it addresses, where a copy is kept from now on.
+    /// The file that it addresses, if a copy must be stored.
     pub(crate) copy: Option<Snapshot>,
 }
 
-/// What an agent asks to read.
+/// A request to read, with its pointer looked up.
 pub(crate) struct ResolvedRequest {
     pub(crate) resolved: ResolvedPointer,
     pub(crate) requested: Requested,
 }
 
 impl ResolvedPointer {
-    /// The entries that keep a copy of its file, where it needs one.
+    /// The entries that store a copy of its file, if it needs one.
     pub(crate) fn copies(
         &self,
         tx: &Reader<'_>,
@@ -58,7 +58,7 @@ impl ResolvedPointer {
     }
 }
 
-/// A grant that is to be given.
+/// A grant that is about to be issued.
 struct GrantDraft<'a> {
     to: &'a AgentId,
     wish: &'a Wish,
@@ -105,7 +105,7 @@ pub(crate) fn grant(cx: &Context<'_>, ask: GrantWanted) -> Result<GrantIssued, R
     })
 }
 
-/// What a request asks for, granted.
+/// Grants a request.
 pub(crate) fn grant_requested(cx: &Context<'_>, ask: &GrantAnswer) -> Result<GrantIssued, Refusal> {
     let ground = cx.ground(true)?;
     let store = &cx.engine.store;
@@ -114,7 +114,7 @@ pub(crate) fn grant_requested(cx: &Context<'_>, ask: &GrantAnswer) -> Result<Gra
         pointer: asked.pointer.parse()?,
         cap_tokens: ask.cap_tokens,
     };
-    // One id for what was asked and what it became: whoever reads a request finds its grant.
+    // The grant gets the id of its request, so that the id finds both.
     issue(cx, &ground, Some(ask.id.clone()), |tx| {
         waiting(tx, ground.project, &ask.id)?;
         Ok(GrantDraft {
@@ -190,7 +190,7 @@ fn issue<'a>(
     })
 }
 
-/// Who grants: the caller, or the agent in whose name the user grants.
+/// Who issues the grant: the caller, or the agent in whose name the user does.
 fn giver(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -208,7 +208,7 @@ fn giver(
     }
 }
 
-/// The pointer with its full pin, of something that is there.
+/// Resolves a pointer to something that exists, and pins it fully.
 pub(crate) fn look_up(
     cx: &Context<'_>,
     pointer: PointerInput,
@@ -248,7 +248,8 @@ pub(crate) fn list_grants(cx: &Context<'_>) -> Result<GrantsReply, Refusal> {
     })
 }
 
-/// Whether the caller may see what an agent requests and spends: itself, its parent and the user may.
+/// Whether the caller may see an agent's requests and costs: the agent, its parent and the user
+/// may.
 pub(crate) fn may_look_at(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -301,7 +302,7 @@ pub(crate) fn request(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, R
     Ok(settled(&id, RequestState::Waiting.as_str()))
 }
 
-/// What an agent wants to read, looked up.
+/// Resolves an agent's request to read.
 pub(crate) fn wanted(
     cx: &Context<'_>,
     ask: DerefRequest,
@@ -332,7 +333,8 @@ pub(crate) fn wanted(
     })
 }
 
-/// The entries and the id of a request; if one for the same pointer already waits, that one.
+/// The entries and the id of a request. If a request for the same pointer already waits, returns
+/// its id.
 pub(crate) fn plan_request(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -424,7 +426,8 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
     Ok(settled(&ask.id, RequestState::Denied.as_str()))
 }
 
-/// The grant, expired if more time than its term has passed in the journal, whatever the clock says now.
+/// Marks the grant expired if more time than its ttl has passed in the journal, whatever the clock
+/// shows now.
 pub(crate) fn aged(
     tx: &Reader<'_>,
     grant: IssuedGrant,
@@ -440,7 +443,7 @@ pub(crate) fn aged(
     })
 }
 
-/// Who did something, as surfaces name them.
+/// The name of whoever did something, as surfaces show it.
 fn by_name(by: &str) -> &str {
     match by {
         "" => "user",
@@ -469,7 +472,7 @@ fn told_grant(grant: IssuedGrant, now: Timestamp) -> GrantTold {
     }
 }
 
-/// A request that nobody has answered.
+/// Returns a request that nobody has answered.
 fn waiting(
     tx: &Reader<'_>,
     project: ProjectId,
@@ -487,7 +490,7 @@ fn waiting(
     }
 }
 
-/// An agent of this project, as the tree knows it.
+/// Returns an agent of this project as a node of the agents' tree.
 fn known(tx: &Reader<'_>, project: ProjectId, id: &AgentId) -> Result<Kin, Refusal> {
     let found = in_project(tx, project, id)?;
     found.map(kin_of).ok_or_else(|| unknown(id))
@@ -513,7 +516,7 @@ fn settled(id: &str, state: &str) -> Answered {
     }
 }
 
-/// A reason, intended use or answer: plain text without a credential.
+/// Checks a reason, intended use or answer: plain text without a credential.
 fn sentence(what: &str, text: &str) -> Result<String, Refusal> {
     let text = text.trim();
     if text.chars().count() > LONGEST || text.contains('\0') {

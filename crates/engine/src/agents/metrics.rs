@@ -1,4 +1,4 @@
-//! What a project's agents did, counted when it is asked (docs/design.md#what-messages-save).
+//! Metrics of a project's agents, counted on request (docs/design.md#what-messages-save).
 
 use crate::context::{Context, project};
 use engram_model::{MetricsReply, Refusal};

@@ -1,4 +1,5 @@
-//! Agents: opened, what each may still read, what it was granted and shown, and what it did.
+//! Agents: how they are opened, what they may still read, their grants, what they were shown, and
+//! what they did.
 
 pub(crate) mod budgets;
 pub(crate) mod delivered;

@@ -1,4 +1,4 @@
-//! Handles, runs and turns of the agents that call, and the tokens that prove them.
+//! Handles, runs and turns of the calling agents, and the tokens that prove them.
 
 use engram_gateway::may_open;
 use engram_model::{
@@ -23,16 +23,16 @@ use crate::{
 };
 pub(crate) use engram_gateway::unknown;
 
-/// Most agents that are listed.
+/// The most agents that are listed.
 const LISTED: usize = 200;
 
-/// Longest name, role or topic of an agent, in characters.
+/// The longest name, role or topic of an agent, in characters.
 const LONGEST: usize = 80;
-/// Most topics of an agent, of each kind.
+/// The most topics of an agent to read, and to write.
 const TOPICS: usize = 12;
 
-/// Opens an agent: a child of its parent, in the parent's run, or a root. One that is known gets a new
-/// token, in place of the one before.
+/// Opens an agent: a child in its parent's run, or a root. A known agent gets a new token, which
+/// replaces the old one.
 pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, Refusal> {
     let parent = parent_for(cx.caller, ask)?;
     let (name, role) = (name_for(ask)?, role_for(ask)?);
@@ -51,7 +51,7 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
     let (agent, _) = decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
         let known = |id: &AgentId| match caller.filter(|caller| caller.handle == *id) {
-            // It may call for the first time.
+            // The caller may not be recorded yet if this is its first call.
             Some(caller) => Some(caller.clone()),
             None => in_project(tx, ground.project, id).ok().flatten(),
         };
@@ -97,7 +97,7 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
     })
 }
 
-/// Whose child an agent becomes: an agent opens only its own.
+/// The parent of a new agent: an agent opens only its own children.
 fn parent_for(caller: &Caller, ask: &Opening) -> Result<Option<AgentId>, Refusal> {
     match (caller, &ask.parent) {
         (Caller::User, parent) => Ok(parent.clone()),
@@ -132,7 +132,7 @@ fn role_for(ask: &Opening) -> Result<Option<String>, Refusal> {
     Ok(Some(role))
 }
 
-/// Refuses a handle that nobody issued here: only a dereference registers one.
+/// Refuses a handle that nobody issued here. Only a dereference registers one.
 pub(crate) fn known_caller(cx: &Context<'_>) -> Result<(), Refusal> {
     let Caller::Agent(handle) = cx.caller else {
         return Ok(());
@@ -205,8 +205,8 @@ fn status_of(
     })
 }
 
-/// The handle for a name: the name itself, or, where another project of this home has an agent of that
-/// name, one that says whose it is.
+/// The handle for a name: the name itself, or a name with the project's id if another project of
+/// this home has an agent of that name.
 fn handle_of(tx: &Reader<'_>, project: ProjectId, name: &str) -> Result<AgentId, Refusal> {
     let plain = AgentId(name.to_owned());
     Ok(match tx.agent(&plain)? {
@@ -218,7 +218,8 @@ fn handle_of(tx: &Reader<'_>, project: ProjectId, name: &str) -> Result<AgentId,
     })
 }
 
-/// The topics of a child: its parent's, unless narrower ones are given. Only the user gives it others.
+/// The topics of a child: its parent's, unless narrower ones are given. Only the user may give it
+/// others.
 fn within(asked: &Topics, parent: Option<&Agent>, caller: &Caller) -> Result<Topics, Refusal> {
     let Some(parent) = parent else {
         return Ok(asked.clone());
@@ -244,7 +245,7 @@ fn within(asked: &Topics, parent: Option<&Agent>, caller: &Caller) -> Result<Top
     })
 }
 
-/// What somebody calls an agent or its role: one short printable line, and no credential.
+/// Checks the name of an agent or of its role: one short printable line without a credential.
 pub(crate) fn word(what: &str, text: &str) -> Result<String, Refusal> {
     let text = text.trim();
     if text.chars().count() > LONGEST || text.contains(|c: char| is_hidden(c) || c.is_control()) {
@@ -258,7 +259,7 @@ pub(crate) fn word(what: &str, text: &str) -> Result<String, Refusal> {
     Ok(text.to_owned())
 }
 
-/// Topics as they are compared.
+/// Normalises topics for comparison.
 fn topics(what: &str, given: &[String]) -> Result<Vec<String>, Refusal> {
     if given.len() > TOPICS {
         return Err(Refusal::new(

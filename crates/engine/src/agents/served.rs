@@ -1,5 +1,5 @@
-//! What agents were shown: counted, and kept as fingerprints with the next write. A claim that only repeats
-//! it is an echo (docs/design.md#echoes).
+//! What agents were shown. It is counted, and stored as fingerprints with the next write. A claim
+//! that only repeats it is an echo (docs/design.md#echoes).
 
 use std::{
     collections::BTreeMap,
@@ -14,22 +14,22 @@ use engram_model::{
 };
 use engram_store::{Fingerprints, NewEntry, Reader};
 
-/// Most fingerprints of one agent that wait for a write; the oldest are dropped first.
+/// The most fingerprints of one agent that wait for a write. The oldest are dropped first.
 const WAITING: usize = 8_192;
-/// Most conflicts of a list that an agent is taken to have read.
+/// The most conflicts of a list that count as shown to an agent.
 const LISTED: usize = 50;
-/// Most bytes of a text that are fingerprinted.
+/// The most bytes of a text that are fingerprinted.
 const LOOKED: usize = 65_536;
 
 /// What was shown since the last write, by agent.
 #[derive(Default)]
 pub(crate) struct Servings(Mutex<BTreeMap<AgentId, Serving>>);
 
-/// What one agent was shown since then.
+/// What one agent was shown since the last write.
 struct Serving {
     run: RunId,
     counts: BTreeMap<EngramId, u64>,
-    /// In the order in which they were shown.
+    /// In the order of showing.
     prints: Vec<u64>,
 }
 
@@ -64,7 +64,7 @@ impl Servings {
         served.collect()
     }
 
-    /// Sorted.
+    /// The fingerprints, sorted.
     fn prints(&self, agent: &AgentId) -> Vec<u64> {
         let all = self.lock();
         let mut prints = all.get(agent).map_or_else(Vec::new, |it| it.prints.clone());
@@ -74,7 +74,7 @@ impl Servings {
 }
 
 impl Engine {
-    /// What was shown since the last write; whoever takes it stores it, or puts it back.
+    /// Takes what was shown since the last write. The caller must store it or put it back.
     pub(crate) fn take_served(&self) -> Vec<Served> {
         self.served.take()
     }
@@ -85,8 +85,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Stores what agents were shown and no write has stored yet, when a process ends. Counts alone are not
-    /// worth a write.
+    /// Stores the fingerprints that no write has stored yet, when a process ends. Counts alone are
+    /// not worth a write.
     pub(crate) fn store_shown(&self, project: ProjectId) -> Result<(), Refusal> {
         let (served, counts) = self
             .take_served()
@@ -96,7 +96,7 @@ impl Engine {
         self.write_served(project, served)
     }
 
-    /// Stores all that agents were shown so far at once, instead of with the next write.
+    /// Stores everything shown so far at once, instead of with the next write.
     pub(crate) fn store_served(&self, project: ProjectId) -> Result<(), Refusal> {
         self.write_served(project, self.take_served())
     }
@@ -130,8 +130,8 @@ impl Engine {
     }
 }
 
-/// Notes that the calling agent was shown these claims, except its own; what the user reads is not noted.
-/// `are_found`: a query found them, which counts towards their becoming durable.
+/// Records that the calling agent was shown these claims, except for its own. Nothing is recorded
+/// for the user. With `are_found`, a query found them, which counts towards making them durable.
 pub(crate) fn note_shown(
     cx: &Context<'_>,
     engrams: &[Engram],
@@ -155,7 +155,7 @@ pub(crate) fn note_shown(
     Ok(())
 }
 
-/// Notes the claims that the calling agent's own contradicts: it was shown their words.
+/// Records that the calling agent was shown the claims that its own claim contradicts.
 pub(crate) fn note_told(cx: &Context<'_>, findings: &[Finding]) -> Result<(), Refusal> {
     let claims = findings.iter().filter_map(|it| it.claim.as_deref());
     let prints: Vec<u64> = claims.flat_map(|it| told(it, None)).collect();
@@ -165,7 +165,7 @@ pub(crate) fn note_told(cx: &Context<'_>, findings: &[Finding]) -> Result<(), Re
     Ok(())
 }
 
-/// Notes both sides of conflicts, likewise.
+/// Records that the calling agent was shown both sides of these conflicts.
 pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(), Refusal> {
     if cx.agent()?.is_none() {
         return Ok(());
@@ -181,7 +181,7 @@ pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(),
     note_shown(cx, &engrams, false)
 }
 
-/// Refuses a claim of the calling agent if it only repeats what it was shown.
+/// Refuses a claim of the calling agent that only repeats what it was shown.
 pub(crate) fn refuse_echo(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -220,7 +220,7 @@ impl Memory {
     }
 }
 
-/// The fingerprints of a text that was shown, and of the evidence that came with it.
+/// The fingerprints of a shown text and of its evidence.
 pub(crate) fn told(words: &str, evidence: impl IntoIterator<Item = String>) -> Vec<u64> {
     let mut prints = fingerprints(head(words));
     prints.extend(evidence.into_iter().map(|it| told_print(&it)));
@@ -238,7 +238,8 @@ fn head(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOOKED)]
 }
 
-/// Whether it counts that an agent was answered with this: what is ephemeral, only if another said it.
+/// Whether returning this engram to this agent counts. An ephemeral engram counts only if another
+/// agent said it.
 pub(crate) fn counts(engram: &Engram, asks: &AgentId) -> bool {
     engram.durability == Durability::Durable || engram.agent.as_ref() != Some(asks)
 }

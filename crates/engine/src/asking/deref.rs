@@ -1,4 +1,4 @@
-//! Dereference: fetch what a pointer addresses, inside the budget, and journal that it was read.
+//! Dereference: fetches what a pointer addresses, within the budget, and journals the read.
 
 use crate::{
     agents::{grants::aged, served},
@@ -31,7 +31,7 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
     let repo = gather::repo_for(cx, &pointer)?;
     cx.in_turn(ask.turn)?;
     let payer = payer(cx, pointer.kind(), ask.budget_token.as_deref())?;
-    // Before anything is looked up: who has neither budget nor grant learns nothing.
+    // Before any lookup: an agent with neither budget nor grant learns nothing.
     let papers = match &payer {
         Some(payer) => Some(cx.engine.store.read(|tx| papers(cx, tx, payer))?),
         None => None,
@@ -67,7 +67,7 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
         let (read, budget) = spend(cx, tx, paying, &reply)?;
         let by = decide::speaker_in(cx, tx, None)?;
         let grant = read.grant.clone();
-        // What was read of a working tree is kept with the reading.
+        // A working tree's file is stored together with the read.
         let mut entries = copies(tx, ground.project, [], resolved.snapshot.as_slice())?;
         entries.push(Operation::Dereferenced(Read {
             prints: prints.clone(),
@@ -88,7 +88,7 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
     })
 }
 
-/// Who pays; nobody for the user, who is not metered.
+/// Who pays; `None` for the user, who is not metered.
 fn payer<'c>(
     cx: &'c Context<'_>,
     kind: PointerType,
@@ -109,8 +109,9 @@ fn payer<'c>(
     }
 }
 
-/// Whether neither the budget nor the grant that is named pays for a read of just anything: what the
-/// agent is told then, where a grant may serve still. Without any, it is refused at once.
+/// Checks whether the budget or the named grant can pay for some read. If only a matching grant
+/// could, returns the refusal for the case that the grant does not match. If nothing could, refuses
+/// at once.
 fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal> {
     let Err(refusal) = weigh(payer, papers, "") else {
         return Ok(None);
@@ -146,7 +147,7 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
         named,
         now,
     };
-    // Within the budget, and with a token, no other grant is looked for.
+    // Other grants are looked up only without a token and beyond the budget.
     if payer.token.is_none() && weigh(payer, &papers, "").is_err() {
         let open = tx.grants().unspent(agent)?.into_iter().map(as_of_now);
         papers.open = open.collect::<Result<_, _>>()?;
@@ -154,7 +155,7 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
     Ok(papers)
 }
 
-/// What pays for a read of this address, and how many tokens of it.
+/// What pays for a read of this address, and for how many tokens.
 fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: &str) -> Result<Allowance, Refusal> {
     let reading = PointerRead {
         agent: &payer.called.agent.handle,
@@ -168,7 +169,8 @@ fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: &str) -> Result<Allowance,
     admit_read(reading, limits, spent, named, &papers.open)
 }
 
-/// Decides on what the store says, since others of the same agent may have spent meanwhile.
+/// Decides by the state in the store, since other processes of the same agent may have spent
+/// meanwhile.
 fn spend(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -176,7 +178,7 @@ fn spend(
     reply: &Dereferenced,
 ) -> Result<(Read, Option<Budget>), Refusal> {
     let read = Read {
-        // A path can be a credential, too.
+        // A path can contain a credential, too.
         pointer: mask(&reply.pointer).text,
         digest: reply.content_digest.clone(),
         tokens: reply.tokens,
@@ -225,28 +227,29 @@ fn spend(
     Ok((read, Some(shown)))
 }
 
-/// Who pays for a read, and with what.
+/// Who pays for a read.
 struct Payer<'a> {
     called: &'a CallingAgent,
     kind: PointerType,
-    /// The digest of the grant's token, where one is named.
+    /// The digest of the grant's token, if one is named.
     token: Option<String>,
 }
 
-/// What an agent has to pay with.
+/// An agent's means of payment.
 struct Papers {
-    /// The newest entry of the journal then.
+    /// The newest entry of the journal at that time.
     head: u64,
     purse: Purse,
-    /// The grant that is named, of which nothing may be known.
+    /// The named grant, if a token was named; the inner value is `None` for an unknown token.
     named: Option<Option<IssuedGrant>>,
-    /// Its grants that are not spent, where one of them has to pay.
+    /// Its unspent grants, if one of them has to pay.
     open: Vec<IssuedGrant>,
     now: Timestamp,
 }
 
 impl Papers {
-    /// Whether they are the same at this entry: budgets change with one, and only a grant ends by itself.
+    /// Whether they are still valid at this entry. Budgets change only with an entry; only grants
+    /// end by themselves.
     fn holds(&self, head: u64) -> bool {
         self.head == head && self.open.is_empty() && self.named.is_none()
     }

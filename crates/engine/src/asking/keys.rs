@@ -1,6 +1,6 @@
-//! The keys of versions that the index has not read, as ranking compares them: numbers instead of
-//! words, and kept, since the same versions are weighed again until the index has them. Cutting a
-//! claim into keys takes longer than all else in a query.
+//! The keys of versions that the index has not read, as ranking compares them: as numbers instead
+//! of words. They are cached, because the same versions are ranked again until the index has them,
+//! and splitting a claim into keys is the slowest part of a query.
 
 use std::{
     collections::HashMap,
@@ -10,10 +10,10 @@ use std::{
 
 use engram_model::{Engram, hash_keys};
 
-/// Versions whose keys are kept, about a kilobyte each.
+/// How many versions have cached keys, about a kilobyte each.
 const KEPT: usize = 4_096;
 
-/// A key as a number.
+/// Turns a key into a number.
 pub(crate) fn number(key: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
@@ -23,11 +23,11 @@ pub(crate) fn number(key: &str) -> u64 {
 /// The keys of one version; each list is sorted.
 #[derive(Debug, Default)]
 pub(crate) struct VersionKeys {
-    /// Identifiers, numbers, files, concepts.
+    /// Identifiers, numbers, files and concepts.
     exact: Box<[u64]>,
     words: Box<[u64]>,
     grams: Box<[u64]>,
-    /// What its claim says, rather than its topic, tags or pointers.
+    /// The keys of its claim, as opposed to its topic, tags or pointers.
     said: Box<[u64]>,
 }
 
@@ -71,18 +71,18 @@ fn has(sorted: &[u64], key: u64) -> bool {
     sorted.binary_search(&key).is_ok()
 }
 
-/// The keys of versions that were weighed lately, by their place in the journal. A version never
-/// changes; one that was erased is not weighed.
+/// The keys of recently ranked versions, by their place in the journal. Versions never change, and
+/// erased ones are not ranked.
 #[derive(Default)]
 pub(crate) struct KeptKeys(Mutex<HashMap<u64, Arc<VersionKeys>>>);
 
 impl KeptKeys {
-    /// Places in another journal are of other versions.
+    /// Clears the cache, because places in another journal belong to other versions.
     pub(crate) fn forget(&self) {
         crate::lock(&self.0).clear();
     }
 
-    /// The keys of the version at `seq`; none where `load` finds none.
+    /// The keys of the version at `seq`; `None` if `load` finds none.
     pub(crate) fn of<E>(
         &self,
         seq: u64,

@@ -1,4 +1,4 @@
-//! Questions: which claims answer, in which order, and what their pointers lead to.
+//! Questions: which claims answer them, in which order, and what their pointers address.
 
 pub(crate) mod deref;
 pub(crate) mod keys;

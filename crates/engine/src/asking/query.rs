@@ -1,4 +1,5 @@
-//! Query: recall by keys, look at what the index has not read, rank, and say how good it is.
+//! Query: recalls candidates by their keys, scans what the index has not read, ranks, and rates the
+//! result.
 
 use std::sync::Arc;
 
@@ -20,11 +21,12 @@ use engram_model::{
 use engram_store::{Look, Match, Reader, SearchTerms, StoreError, Traits};
 use jiff::Timestamp;
 
-/// Longest accepted query, in characters; claims are 500.
+/// The longest accepted query, in characters; claims have at most 500.
 const LONGEST: usize = 2_000;
-/// Most entries that a query reads behind the index.
+/// The most entries after the index's cursor that a query reads.
 const TAIL: usize = 20_000;
-/// What is alike shares hardly more than its subject, whose words may be common.
+/// The floor for similar claims: they may share little more than their subject, whose words may be
+/// common.
 const ALIKE: f64 = 0.02;
 
 pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refusal> {
@@ -43,7 +45,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     }
     let terms = terms_of(&keys);
     let look = look(cx, project, &terms);
-    // Of those behind the ones that are returned, some may come to the front.
+    // Some candidates beyond the limit may move up.
     let near = match query.as_of {
         Some(_) => limit,
         None => limit.saturating_mul(2),
@@ -54,7 +56,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         settle(tx, &mut recalled.ranked, &keys, near)?;
         Ok(recalled)
     })?;
-    // What is weighed down lets others come up, until all that is returned was weighed.
+    // Weighing down lets others move up. Repeats until everything that is returned was weighed.
     let is_due = |ranked: &[RankedEngram]| ranked.iter().take(limit).any(|it| !it.is_weighed);
     while query.as_of.is_none() && is_due(&recalled.ranked) {
         let ranked = &mut recalled.ranked;
@@ -73,7 +75,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     Ok(reply)
 }
 
-/// What holds on this very topic and shares words with `claim`; the likeliest first.
+/// The claims that hold on this exact topic and share words with `claim`, most similar first.
 pub(crate) fn alike(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -102,8 +104,8 @@ pub(crate) fn alike(
     Ok(tx.engrams_at(ranked.iter().map(|it| it.seq))?)
 }
 
-/// Claims whose evidence changed, and those of agents that lost in conflicts, rank lower than others like
-/// them: among those that would be returned, and as many behind them.
+/// Ranks claims lower if their evidence changed, or if their agent lost in conflicts. Covers the
+/// first `near` candidates.
 fn weigh_down(cx: &Context<'_>, ranked: &mut [RankedEngram], near: usize, lost: &TrackRecord) {
     let mut fresh: Vec<&mut RankedEngram> = ranked
         .iter_mut()
@@ -143,11 +145,11 @@ fn most(cx: &Context<'_>, query: &Query) -> Result<usize, Refusal> {
     Ok(limit)
 }
 
-/// What each term weighs, and the versions that may answer: candidates of the index, widened
-/// until enough pass the filter, and all that it has not read.
+/// Returns the weight of each term and the versions that may answer: candidates of the index,
+/// increased until enough pass the filter, and everything that the index has not read.
 ///
-/// A version counts the same on either side of the index's cursor, so that the answer does not
-/// depend on how far the index has read.
+/// A version counts the same on either side of the index's cursor, so the answer does not depend on
+/// how far the index has read.
 fn recall(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -196,7 +198,8 @@ fn recall(
             None => Vec::new(),
             Some(look) => match look.search(weights.worth(), limit) {
                 Ok(found) => found,
-                // Without it, everything is scanned; whoever opens it next rebuilds it.
+                // Without the index, everything is scanned; the next process that opens it rebuilds
+                // it.
                 Err(error) => {
                     cx.engine.drop_index(&error);
                     return recall(cx, tx, project, &None, terms, &[], filter);
@@ -204,7 +207,7 @@ fn recall(
             },
         };
         let mut ranked = Vec::with_capacity(found.len());
-        // The tail contains what was stored since the index was read.
+        // The tail covers versions stored after the index's cursor.
         for found in found.iter().filter(|it| it.seq <= indexed) {
             if let Some(traits) = tx.traits_at(found.seq)? {
                 ranked.extend(rank(found, &traits));
@@ -220,7 +223,7 @@ fn recall(
     }
 }
 
-/// How many versions are written in each of these spellings.
+/// How many versions contain each of these spellings.
 fn count_signs(
     cx: &Context<'_>,
     project: ProjectId,
@@ -250,7 +253,7 @@ fn count_signs(
     spellings.iter().map(count).collect()
 }
 
-/// Versions that the index has not read, with their keys; none that was erased.
+/// Versions that the index has not read, with their keys; without erased ones.
 fn keys_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -266,7 +269,7 @@ fn keys_of(
     Ok(found)
 }
 
-/// The current index. One that fails is rebuilt; meanwhile everything is scanned.
+/// The current index. If it fails, it is rebuilt; until then everything is scanned.
 fn look(cx: &Context<'_>, project: ProjectId, terms: &SearchTerms) -> Option<Look> {
     let index = cx.engine.index()?;
     index
@@ -275,7 +278,7 @@ fn look(cx: &Context<'_>, project: ProjectId, terms: &SearchTerms) -> Option<Loo
         .ok()
 }
 
-/// A question without words: what is newest.
+/// Answers a question without words: returns the newest engrams.
 fn newest(
     cx: &Context<'_>,
     project: ProjectId,
@@ -323,8 +326,8 @@ fn terms_of(keys: &HashKeys) -> SearchTerms {
     }
 }
 
-/// Brings the first `count` into their order, which some of their records decide: reads those, and
-/// what ties with the last of them.
+/// Puts the first `count` into their final order. Some depend on their records, so this reads the
+/// records of the first `count` and of those that tie with the last.
 fn settle(
     tx: &Reader<'_>,
     ranked: &mut Vec<RankedEngram>,
@@ -343,35 +346,36 @@ fn settle(
             ranked.read(engram, keys);
         }
     }
-    // One that cannot be read does not hide the others.
+    // Drops unreadable versions, so that they do not hide the others.
     ranked.retain(|it| it.engram.is_some());
     ranked.sort_by(RankedEngram::order);
     ranked.extend(rest);
     Ok(())
 }
 
-/// What may answer a question.
+/// The candidates for an answer.
 struct RankedEngrams {
     ranked: Vec<RankedEngram>,
     /// Versions that were not searched.
     unread: Option<u64>,
 }
 
-/// What a query lets through.
+/// The conditions of a query.
 struct QueryFilter<'a> {
     visibility: Visibility,
     /// The clock.
     now: Timestamp,
     query: &'a Query,
-    /// Whether topics below the one that is asked for pass too.
+    /// Whether topics below the given one pass too.
     with_below: bool,
-    /// Below this share of the question's weight it lets nothing through.
+    /// The least share of the question's weight that passes.
     floor: f64,
 }
 
 impl QueryFilter<'_> {
-    /// What tells of a conflict is returned to who asks for risks alone: each claim names its conflicts
-    /// already. Where that cannot be read, it is returned.
+    /// Whether a version passes. Reports of conflicts pass only if the query asks for risks,
+    /// because each claim already lists its conflicts. A report whose conflict cannot be read
+    /// passes.
     fn admits(&self, tx: &Reader<'_>, traits: &Traits) -> bool {
         if !self.passes(traits) {
             return false;
@@ -379,7 +383,7 @@ impl QueryFilter<'_> {
         if traits.kind != Kind::Risk {
             return true;
         }
-        // What reports a conflict is seen with both sides of it, and only by those who ask for risks.
+        // A report needs both sides visible to the caller, and a query for risks.
         match tx.reported_at(traits.seq) {
             Ok(None) => true,
             Ok(Some(report)) => {
@@ -417,8 +421,8 @@ impl QueryFilter<'_> {
     }
 }
 
-/// Each with how well it answers. What has more of the names that were asked for stands before what has more
-/// of the words, so a score is held down to the one before it.
+/// Adds scores. An engram with more of the requested names ranks before one with more of the words,
+/// so each score is capped at that of the engram before it.
 fn scored(ranked: impl Iterator<Item = RankedEngram>) -> Vec<Engram> {
     let mut least = 1.0_f64;
     let scored = ranked.filter_map(|answer| {
@@ -429,7 +433,7 @@ fn scored(ranked: impl Iterator<Item = RankedEngram>) -> Vec<Engram> {
     scored.collect()
 }
 
-/// How many of these a limit cuts.
+/// How many matches are beyond the limit; `None` if none.
 fn beyond(limit: usize, matched: usize) -> Option<u64> {
     matched
         .checked_sub(limit)

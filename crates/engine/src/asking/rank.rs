@@ -1,7 +1,7 @@
-//! Ranking: relevance first, exact identifiers before words; then what the claim itself says (not
-//! its topic or pointers), scope match, recency, confidence and pointer overlap break ties, and the
-//! id breaks what is left. The same input gives the same order, whether a candidate came from the
-//! index or from the tail behind it.
+//! Ranking. Relevance comes first, with exact identifiers before words. Ties are broken by what the
+//! claim itself says (not its topic or pointers), scope match, recency, confidence and pointer
+//! overlap, and finally by id. The same input gives the same order, whether a candidate came from
+//! the index or from the tail after it.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -15,29 +15,29 @@ use crate::asking::keys::{VersionKeys, number};
 
 /// An identifier, number or file weighs as much as three words of the same rarity.
 const EXACT: f64 = 3.0;
-/// What all runs of neighbouring words add together, as a part of the whole weight.
+/// The share of the whole weight that all runs of neighbouring words can add.
 const GRAM: f64 = 0.15;
 /// Candidates below this share of the question's weight are noise.
 pub(crate) const FLOOR: f64 = 0.2;
-/// From this share on, an engram is about what was asked.
+/// From this share on, an engram is about the question.
 const STRONG: f64 = 0.6;
 
-/// What is left of a claim's weight when its evidence was edited since: it may be true still.
+/// The factor for a claim whose evidence was edited since; it may still be true.
 const EDITED: f64 = 0.6;
-/// The same when its evidence is gone.
+/// The factor for a claim whose evidence is gone.
 const GONE: f64 = 0.4;
-/// The same of what is not to last (docs/design.md#durability-and-promotion).
+/// The factor for an ephemeral claim (docs/design.md#durability-and-promotion).
 const EPHEMERAL: f64 = 0.6;
 
-/// Versions that every memory is taken to hold besides its own. A young memory knows too little to
-/// tell rare words from common ones: without this, a word that it lacks ("how *long* are the
-/// notes") would outweigh the word that it has.
+/// A number of assumed versions, added to those of every memory. A young memory has too few to tell
+/// rare words from common ones. Without this, a word that it lacks ("how *long* are the notes")
+/// would outweigh the word that it has.
 const YOUNG: f64 = 100.0;
 
 /// Weights are whole multiples of 1/1024.
 const PARTS: f64 = 1024.0;
 
-/// A question, weighed: how much each of its terms is worth, rare ones more.
+/// The weights of a question's terms; rare terms weigh more.
 pub(crate) struct TermWeights {
     exact: Vec<u64>,
     words: Vec<u64>,
@@ -69,12 +69,13 @@ impl TermWeights {
         }
     }
 
-    /// The same as recall takes them.
+    /// The same weights in the form for recall.
     pub(crate) fn worth(&self) -> &Worth {
         &self.worth
     }
 
-    /// What a version that the index has not read has of the question, as the index would say it.
+    /// Which terms of the question a version has that the index has not read, in the form of the
+    /// index.
     pub(crate) fn of(&self, seq: u64, keys: &VersionKeys) -> Match {
         let mut found = Match {
             seq,
@@ -99,7 +100,7 @@ impl TermWeights {
     }
 }
 
-/// Adds a version that the index has not read to what it counted.
+/// Adds a version that the index has not read to the index's counts.
 pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut Frequencies) {
     found.exact.resize(terms.exact.len(), 0);
     found.words.resize(terms.words.len(), 0);
@@ -112,7 +113,7 @@ pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut F
     }
 }
 
-/// The spellings of words that nobody used.
+/// The spellings of words that no version contains.
 pub(crate) fn due<'s>(
     terms: &SearchTerms,
     found: &Frequencies,
@@ -130,8 +131,8 @@ pub(crate) fn due<'s>(
         .collect()
 }
 
-/// The same question, with words replaced by another spelling that somebody used, by the `count` of each;
-/// none where nobody did.
+/// The same question, with words replaced by another spelling that versions contain, according to
+/// each `count`; `None` if there is none.
 pub(crate) fn respelled(
     terms: &SearchTerms,
     due: &[&Spelling],
@@ -152,22 +153,22 @@ pub(crate) fn respelled(
     })
 }
 
-/// A candidate with what decides its place.
+/// A candidate with the values that decide its place.
 pub(crate) struct RankedEngram {
     pub(crate) seq: u64,
-    /// Read where its place among the first is decided.
+    /// The record, read only if its place among the first depends on it.
     pub(crate) engram: Option<Engram>,
     /// Whether it has every term of the question.
     pub(crate) complete: bool,
-    /// Whether it is about what was asked, whatever the state of its evidence.
+    /// Whether it is about the question, whatever the state of its evidence.
     pub(crate) is_strong: bool,
-    /// Whether how its evidence stands was taken in.
+    /// Whether the state of its evidence was taken into account.
     pub(crate) is_weighed: bool,
     /// Share of the weight of the exact terms that it has, in thousandths.
     exact: u32,
     /// Share of the whole weight that it has, in thousandths; neighbouring words add to it.
     relevance: u32,
-    /// How many of the terms its claim says, rather than its topic, tags or pointers.
+    /// How many of the terms are in its claim, rather than in its topic, tags or pointers.
     said: usize,
     scope: u8,
     valid_from: jiff::Timestamp,
@@ -175,7 +176,7 @@ pub(crate) struct RankedEngram {
 }
 
 impl RankedEngram {
-    /// A candidate's rank; none for what only shares a common word.
+    /// Ranks a candidate; `None` if it shares only a common word.
     pub(crate) fn new(
         found: &Match,
         traits: &Traits,
@@ -200,7 +201,7 @@ impl RankedEngram {
             engram: None,
             is_weighed: false,
             complete: all_exact && found.words == worth.words.len(),
-            // Most of the weight, or all that was named exactly and a good part of the rest.
+            // It has most of the weight, or all exact terms and a good part of the rest.
             is_strong: share + near >= STRONG
                 || (all_exact && found.exact > 0 && share + near >= STRONG * 0.6),
             exact: thousandths(left * portion(found.exact_worth, exact)),
@@ -212,7 +213,7 @@ impl RankedEngram {
         })
     }
 
-    /// Takes in the record itself.
+    /// Adds the record.
     pub(crate) fn read(&mut self, engram: Engram, asked: &HashKeys) {
         self.overlap = overlap(&engram, asked);
         self.engram = Some(engram);
@@ -223,7 +224,7 @@ impl RankedEngram {
         f64::from(self.relevance.min(1000)) / 1000.0
     }
 
-    /// Takes in how its evidence stands, and what is left of the weight of its author's claims.
+    /// Takes into account the state of its evidence, and the weight left for its author's claims.
     pub(crate) fn weigh(&mut self, engram: Engram, trust: f64) {
         let left = match engram.health.as_ref().map(|it| it.standing) {
             Some(Evidence::NeedsReverification) => EDITED,
@@ -237,7 +238,7 @@ impl RankedEngram {
         self.is_weighed = true;
     }
 
-    /// Best first, as far as it can be said without the records.
+    /// Orders best first, as far as possible without the records.
     pub(crate) fn roughly(&self, other: &Self) -> Ordering {
         let key = |it: &Self| {
             (
@@ -251,7 +252,7 @@ impl RankedEngram {
         key(self).cmp(&key(other))
     }
 
-    /// Best first, of those whose records were read.
+    /// Orders best first, for candidates whose records were read.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         self.roughly(other).then_with(|| {
             let (Some(a), Some(b)) = (&self.engram, &other.engram) else {
@@ -273,7 +274,7 @@ fn thousandths(share: f64) -> u32 {
     (share * 1000.0).round().clamp(0.0, 10_000.0) as u32
 }
 
-/// The caller's own run, then its project, then wider.
+/// How close its scope is: the caller's own run first, then its project, then wider.
 fn closeness(traits: &Traits, run: Option<RunId>) -> u8 {
     match traits.scope {
         Scope::Run if traits.run.is_some() && traits.run == run => 0,

@@ -1,7 +1,7 @@
-//! How often an agent's claims lost in conflicts that were settled, kept by the confidence with which it had
-//! said them. It weighs down what the agent says, by a fifth at most, and decides nothing else
-//! (docs/design.md#track-records). It follows from the verdicts that stand, and is kept in memory until
-//! there is another.
+//! Track records: how often an agent's claims lost in settled conflicts, by their confidence. They
+//! lower the weight of the agent's claims, by a fifth at most, and decide nothing else
+//! (docs/design.md#track-records). They are computed from the valid verdicts and cached until the
+//! next verdict.
 
 use std::{
     collections::HashMap,
@@ -12,16 +12,16 @@ use crate::context::Context;
 use engram_model::{AgentId, Engram, ProjectId, Refusal, Scope};
 use engram_store::Reader;
 
-/// Most verdicts that count, the newest.
+/// How many verdicts count, the newest.
 const VERDICTS: usize = 500;
-/// The most that is taken from the weight of a claim.
+/// The largest share that is taken from the weight of a claim.
 const MOST: f64 = 0.2;
-/// As many claims that held are taken for granted, so that one that lost does not say everything.
+/// How many settled claims are assumed in addition, so that a single loss does not decide.
 const GIVEN: f64 = 3.0;
-/// Confidence is told apart by quarters.
+/// The number of classes of confidence.
 const QUARTERS: usize = 4;
 
-/// Claims that were settled, and those of them that lost.
+/// The settled claims, and how many of them lost.
 #[derive(Clone, Copy, Default)]
 struct Count {
     settled: f64,
@@ -29,7 +29,7 @@ struct Count {
 }
 
 impl Count {
-    /// Which share lost; `usual` where little is known.
+    /// The share that lost; close to `usual` if there are few claims.
     fn share(self, usual: f64) -> f64 {
         (self.lost + GIVEN * usual) / (self.settled + GIVEN)
     }
@@ -39,19 +39,19 @@ impl Count {
 #[derive(Default)]
 pub(crate) struct TrackRecord(HashMap<AgentId, [Count; QUARTERS]>);
 
-/// What was counted last, of which project, and up to which entry.
+/// The last result: its project, the entry up to which it counts, and the record.
 #[derive(Default)]
 pub(crate) struct KeptTrackRecord(Mutex<Option<(ProjectId, u64, Arc<TrackRecord>)>>);
 
 impl KeptTrackRecord {
-    /// Entries of another home are others.
+    /// Clears the cache, because another home has other entries.
     pub(crate) fn forget(&self) {
         *crate::lock(&self.0) = None;
     }
 }
 
 impl TrackRecord {
-    /// What is left of the weight of a claim: 1 for the user's.
+    /// The factor for the weight of a claim; 1 for the user's claims.
     pub(crate) fn weight(&self, engram: &Engram) -> f64 {
         let Some(counts) = engram.agent.as_ref().and_then(|it| self.0.get(it)) else {
             return 1.0;
@@ -68,7 +68,7 @@ impl TrackRecord {
         let Some(agent) = engram
             .agent
             .clone()
-            // What a run says counts for nobody else.
+            // Claims of a run count for nobody outside it.
             .filter(|_| !engram.redacted && engram.scope != Scope::Run)
         else {
             return;
@@ -84,7 +84,7 @@ impl TrackRecord {
         for (ruling, judge) in tx.winners(project, VERDICTS)? {
             let side = ruling.winner.as_deref().unwrap_or_default();
             let winner = tx.voices(project, side, None)?.into_iter().next();
-            // Whoever judges a claim of its own is no judge.
+            // A verdict by the winner's own author does not count.
             if judge.is_some() && winner.as_ref().is_some_and(|it| it.agent == judge) {
                 continue;
             }
@@ -97,13 +97,13 @@ impl TrackRecord {
     }
 }
 
-/// Which quarter a claim's confidence lies in.
+/// The quarter of a claim's confidence.
 fn quarter(engram: &Engram) -> usize {
     let at = (engram.confidence * QUARTERS as f64) as usize;
     at.min(QUARTERS - 1)
 }
 
-/// What agents lost in a project, as far as its verdicts say now.
+/// The track records of a project's agents, by its current verdicts.
 pub(crate) fn lost(
     cx: &Context<'_>,
     tx: &Reader<'_>,

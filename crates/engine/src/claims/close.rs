@@ -1,4 +1,4 @@
-//! Forget closes a window; redact erases text for good. Both are entries like any other.
+//! Forget closes a window; redact erases text for good. Each makes a journal entry.
 
 use std::{
     cell::RefCell,
@@ -59,7 +59,7 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
     })
 }
 
-/// Whether the caller may end a version or replace it. What the user said ends by the user alone.
+/// Whether the caller may end or replace a version. Only the user may end the user's claims.
 pub(crate) fn may_close(cx: &Context<'_>, engram: &Engram) -> Result<(), Refusal> {
     let scopes = &cx.engine.config.scopes;
     engram_gateway::may_close(cx.caller, engram.scope, engram.agent.as_ref(), scopes)?;
@@ -74,9 +74,10 @@ pub(crate) fn may_write_topic(cx: &Context<'_>, topic: &str) -> Result<(), Refus
     }
 }
 
-/// Erases a claim in every version that carries its words, a note, or the text of a message: words, topic,
-/// author, addresses and kept files that nothing else needs, from the database, from the write-ahead log and,
-/// by its follower, from the index. What weighs or points at it in its words goes too; what else quotes it is named.
+/// Erases a claim in every version with its words, a note, or the text of a message. This covers
+/// words, topic, author, addresses, and stored files that nothing else needs, in the database, the
+/// write-ahead log and, through its follower, the index. Texts that only judge or cite the claim
+/// are erased if they quote it; other quotations are listed.
 pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refusal> {
     let store = &cx.engine.store;
     let (event, message) = store.read::<_, Refusal>(|tx| {
@@ -139,7 +140,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
     })
 }
 
-/// Records an erasure, of a text and of the words that go wherever they quote it.
+/// Records the erasure of a text, and of texts that go with it because they quote it.
 fn erase_of(
     cx: &Context<'_>,
     id: EngramId,
@@ -148,7 +149,7 @@ fn erase_of(
     text: &str,
     plan: impl Fn(&Reader<'_>) -> Result<Redaction, Refusal>,
 ) -> Result<(ForgetReply, Quotations), Refusal> {
-    // It outlives a plan that is made again, which then reads only what is new.
+    // Kept across repeated plans, so that each plan reads only new entries.
     let quotations = RefCell::new(Quotations::of(text));
     let reply = record_of(cx, id, project, shareable, |tx| {
         let mut erased = plan(tx)?;
@@ -161,7 +162,7 @@ fn erase_of(
     Ok((reply, quotations.into_inner()))
 }
 
-/// Records one operation about a version or an event, in its own project, and what follows from it.
+/// Records one operation about a version or an event in its own project, with its consequences.
 fn record_of(
     cx: &Context<'_>,
     id: EngramId,
@@ -173,7 +174,7 @@ fn record_of(
     let by = decide::speaker(cx, None)?;
     let (_, seq) = decide::decide(cx, &ground, |tx, _| {
         let (operation, mut entries) = plan(tx)?;
-        // The answer tells of the last.
+        // Last, because the answer reports the last entry.
         entries.push(Planned::new(operation, &by, shareable));
         Ok(Plan {
             entries,
@@ -189,7 +190,7 @@ fn record_of(
 }
 
 impl Engine {
-    /// Takes what was erased out of the files that hold it still; where that is not gone yet.
+    /// Removes erased text from files that still hold it; returns where it is not gone yet.
     fn finish_erasing(&self, seq: u64) -> Result<Vec<String>, Refusal> {
         let mut pending = Vec::new();
         if !self.store.empty_log()? {
@@ -201,7 +202,8 @@ impl Engine {
             ));
         }
         if self.catch_up_to(seq).is_err() {
-            // If text cannot be removed from the index, the index is deleted and rebuilt without it.
+            // If text cannot be removed from the index, the index is deleted and rebuilt without
+            // it.
             if let Err(error) = Index::delete(self.store.home()) {
                 pending.push(format!("the index, which cannot be deleted: {error}"));
             }
@@ -210,8 +212,8 @@ impl Engine {
     }
 }
 
-/// Every version that carries these words, the to-dos that quote them, and every event that repeats them:
-/// one with the same text, or the event of saying so of a claim that came without evidence.
+/// Plans the erasure of every version with these words, the to-dos that quote them, and every event
+/// that repeats them: one with the same text, or the event of making a claim without evidence.
 fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     let mut versions = tx.versions_saying(engram.project, &engram.content_hash)?;
     for lineage in versions
@@ -237,7 +239,7 @@ fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     let mut addresses: Vec<String> = pointers.iter().map(Pointer::address).collect();
     addresses.sort_unstable();
     addresses.dedup();
-    // What tells of a conflict shows the other side's evidence too, which stays.
+    // The report of a conflict also shows the other side's evidence, which stays.
     let reasons = reasons(tx, &mut versions)?;
     let said = Redaction {
         id: engram.id,
@@ -251,8 +253,8 @@ fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     reach(tx, engram.project, said, &addresses)
 }
 
-/// What was said about conflicts of these versions: the places of the entries whose words go with theirs.
-/// The engrams of kind risk that repeat them are added to the versions.
+/// The places of entries about conflicts of these versions, whose words go with theirs. Adds the
+/// risk engrams that repeat the words to the versions.
 fn reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refusal> {
     let mut pairs = BTreeMap::new();
     for engram in versions.iter() {
@@ -277,7 +279,8 @@ fn reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refu
     Ok(places)
 }
 
-/// What goes with the words: kept files that nothing else rests on, and what other entries say of them.
+/// Adds what goes with the words: stored files that nothing else refers to, and what other entries
+/// say about them.
 fn reach(
     tx: &Reader<'_>,
     project: ProjectId,

@@ -50,8 +50,8 @@ pub(crate) fn retire(cx: &Context<'_>, draft: &Draft) -> Result<PutReply, Refusa
     })
 }
 
-/// A version that no longer holds, again: as a new one of its lineage, with its words, its evidence
-/// and its author. Windows never reopen
+/// Makes an ended version hold again, as a new version of its lineage, with its words, evidence and
+/// author. Windows never reopen
 /// (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
 pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
     let ground = Ground::of(read::find(cx, id)?.project);
@@ -82,7 +82,7 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
     Ok(reply)
 }
 
-/// A version that ended, as a new one of its lineage, in the place of the one that holds.
+/// Turns an ended version into a new version of its lineage, in place of the version that holds.
 pub(crate) fn again(
     cx: &Context<'_>,
     old: Engram,
@@ -98,7 +98,7 @@ pub(crate) fn again(
     record.into()
 }
 
-/// A version that can be made to hold again.
+/// Returns a version that may be made to hold again.
 fn restorable(tx: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram, Refusal> {
     let not = |why: &str, hint: &str| {
         Err(Refusal::new(
@@ -123,12 +123,13 @@ fn restorable(tx: &Reader<'_>, id: EngramId, clock: Timestamp) -> Result<Engram,
     }
 }
 
-/// What a new version tells of the one that it took the place of.
+/// The finding about the version that a new version replaced.
 pub(crate) fn superseded(head: &Engram) -> Finding {
     Finding::new(Noticed::Superseded, head.id, "This version replaces it.")
 }
 
-/// The version of a lineage that holds and that the caller may see, by the id of the lineage or of any of its versions.
+/// The version of a lineage that holds and that the caller may see, by the id of the lineage or of
+/// any version.
 pub(crate) fn head_of(
     tx: &Reader<'_>,
     project: ProjectId,

@@ -1,4 +1,5 @@
-//! Claims: stored, read, corrected, closed, promoted, erased, and pointed at other evidence.
+//! Claims: storing, reading, correcting, closing, promoting and erasing them, and moving their
+//! pointers.
 
 pub(crate) mod close;
 pub(crate) mod lineage;

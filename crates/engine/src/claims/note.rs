@@ -14,7 +14,7 @@ use engram_model::{
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
-/// Longest event that is noted, in bytes; longer text belongs into an artifact.
+/// The longest event, in bytes. Longer text belongs in an artifact.
 const LONGEST: usize = 100_000;
 
 pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Refusal> {
@@ -35,7 +35,7 @@ pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Ref
     })
 }
 
-/// The event that a note becomes, with its address on the day of `now`.
+/// The event for a note, with its address on the day of `now`.
 pub(crate) fn event_of(id: EventId, now: JournalTime, note: &Note) -> Result<Event, Refusal> {
     let text = note.text.trim();
     check_text(text)?;

@@ -14,8 +14,9 @@ use engram_model::{Durability, Engram, Kind, NewEngram, ProjectId, Refusal};
 use engram_store::Reader;
 use jiff::Timestamp;
 
-/// Of what holds on its topic, and what the caller may see and close, the nearest in meaning; among
-/// equals, the newest. None if nothing is known to be about the same.
+/// Finds, among the claims that hold on its topic and that the caller may see and close, the
+/// nearest in meaning; among equals, the newest. `None` if no claim is known to be about the same
+/// attribute.
 pub(crate) fn outdated_by(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -58,9 +59,9 @@ pub(crate) fn outdated_by(
     Ok(nearest.map(|it| it.1))
 }
 
-/// Whether a claim can be what another replaces. What lasts is not replaced by what does not, nor what
-/// many see by what few see. To-dos and risks quote what they are about: only their own kind replaces
-/// them.
+/// Whether a claim may be replaced by another. An ephemeral claim does not replace a durable one,
+/// and scopes must be equal. Only their own kind replaces to-dos and risks, which quote what they
+/// are about.
 fn is_replaceable(held: &Engram, new: &NewEngram) -> bool {
     let quotes = |kind| matches!(kind, Kind::Todo | Kind::Risk);
     let of_one_kind = held.kind == new.kind || !(quotes(held.kind) || quotes(new.kind));

@@ -1,4 +1,5 @@
-//! The pointers of claims: checked, pointed at where their lines are now, and asked about again.
+//! The pointers of claims: checking them, moving them to where their lines are now, and asking
+//! whether a claim still holds.
 
 use engram_model::{
     Check, CheckReply, CheckedEngram, CheckedPointer, Code, Draft, Engram, EngramId, Evidence,
@@ -16,11 +17,11 @@ use crate::{
     evidence::pins::{FollowedPointer, checked, held, look, look_since},
 };
 
-/// Most claims checked for one answer, the newest.
+/// The most claims checked for one answer, the newest.
 const MOST: usize = 100_000;
 
-/// Where the evidence of the claims that hold is now; with `since`, only of those that the work
-/// since that commit touches.
+/// Finds where the evidence of the holding claims is now; with `since`, only for claims that the
+/// work since that commit touches.
 pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refusal> {
     if check.gate {
         list::knows_the_repository(cx, "nothing was checked")?;
@@ -49,7 +50,7 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
                 .zip(found.by_ref())
                 .map(|(held, found)| {
                     let found = found.and_then(|stand| {
-                        // What was pointed at what that work left has been reviewed.
+                        // A pointer to the result of that work was already reviewed.
                         let here = stand.here.as_ref().map(|anchor| anchor.state);
                         if since.is_none() || here.is_ok_and(|state| state == State::Unchanged) {
                             stand.here
@@ -59,7 +60,7 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
                     });
                     let told = checked(held, found);
                     CheckedPointer {
-                        // What was read before that work is none of its doing.
+                        // That work did not cause a mismatch from before it.
                         phantom: told.phantom && since.is_none(),
                         ..told
                     }
@@ -91,7 +92,7 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
     })
 }
 
-/// A new version in the lineage whose pointers are where their lines are now.
+/// Stores a new version in the lineage, with pointers to where their lines are now.
 pub(crate) fn point_at_now(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
     let engram = read::find(cx, id)?;
     let pointers = repinned(cx, &engram)?
@@ -104,12 +105,12 @@ pub(crate) fn point_at_now(cx: &Context<'_>, id: EngramId) -> Result<PutReply, R
     put::put_claim(cx, draft, None, Occasion::Confirmed(&engram))
 }
 
-/// Asks whoever works next to find out; the todo points at what is left of the evidence.
+/// Stores a to-do for the next agent to find out. It points to what is left of the evidence.
 pub(crate) fn ask_again(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
     const ASK: &str = "Is this still true? Its evidence changed: ";
     let engram = read::find(cx, id)?;
     let found = repinned(cx, &engram)?.into_iter().zip(&engram.pointers);
-    // What is gone is shown as it was.
+    // Missing evidence keeps its old pointer.
     let pointers: Vec<Pointer> = found
         .map(|(found, pinned)| found.unwrap_or_else(|_| pinned.clone()))
         .collect();
@@ -141,7 +142,7 @@ pub(crate) fn ask_again(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refu
     put::put_claim(cx, draft, None, Occasion::Asks(&engram))
 }
 
-/// Each pointer where its lines are now; those that are in no tree as they are.
+/// Moves each pointer to where its lines are now; an error for lines that no tree has.
 fn repinned(cx: &Context<'_>, engram: &Engram) -> Result<Vec<Result<Pointer, Refusal>>, Refusal> {
     let repo = cx.repository()?;
     let head = repo.head().1.ok_or_else(|| {
@@ -182,8 +183,8 @@ fn inputs(pointers: &[Pointer]) -> Vec<PointerInput> {
     texts.map(PointerInput::Text).collect()
 }
 
-/// The same address where its lines are now: at the commit that is checked out, or, where the work
-/// since then changed them, in the working tree.
+/// The same address where its lines are now: at the commit that is checked out, or in the working
+/// tree if the work since then changed them.
 fn repinned_one(pointer: &Pointer, stand: Stand, head: &str) -> Result<Pointer, Refusal> {
     let committed = stand.at_head?.place;
     let is_edited = !matches!(

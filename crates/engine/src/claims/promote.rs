@@ -1,6 +1,6 @@
-//! Claims reach further. Ephemeral ones become durable: by hand, or once others were answered with them
-//! (docs/design.md#durability-and-promotion). A parent or the user gives them a wider scope
-//! (docs/design.md#scopes-and-runs).
+//! Promotion. Ephemeral claims become durable on request, or after agents other than their author
+//! got them as answers often enough (docs/design.md#durability-and-promotion). A parent or the user
+//! gives claims a wider scope (docs/design.md#scopes-and-runs).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -39,7 +39,7 @@ fn outlived(head: &Engram) -> Refusal {
     )
 }
 
-/// The version of a claim that holds becomes durable. One that is durable already stays as it is.
+/// Makes the holding version of a claim durable; a durable one stays as it is.
 pub(crate) fn promote_claim(cx: &Context<'_>, ask: &Promote) -> Result<PromoteReply, Refusal> {
     let found = read::find(cx, ask.id)?;
     match ask.scope {
@@ -48,7 +48,7 @@ pub(crate) fn promote_claim(cx: &Context<'_>, ask: &Promote) -> Result<PromoteRe
     }
 }
 
-/// A version of the claim that holds, with a wider scope: its words, its evidence and its author stay.
+/// Stores a version of the holding claim with a wider scope; its words, evidence and author stay.
 fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
     let (visibility, by) = (cx.visibility_in(found.project)?, decide::speaker(cx, None)?);
     let clock = cx.engine.world.now();
@@ -75,7 +75,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             restores: None,
             ..Record::from(head.clone()).anew(EngramId(cx.engine.world.id()), clock, now)
         });
-        // More may meet it there: claims of two runs never do.
+        // In the wider scope it may meet more claims: claims of two runs are never compared.
         let compared = findings::compare(cx, tx, &wider, &CompareOptions::of(now, &by, &[head.id]));
         let due = compared.told_due();
         let mut findings = vec![superseded(&head)];
@@ -121,7 +121,7 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
                 ..head.clone()
             };
             compared = findings::compare(cx, tx, &lasting, &CompareOptions::of(now, by, &[]));
-            // The engine is no voice of anything.
+            // The engine does not count as another voice.
             let is_voice =
                 |it: &Planned| matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE;
             compared.entries.retain(|it| !is_voice(it));
@@ -154,13 +154,14 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
     Ok(reply)
 }
 
-/// The term of an ephemeral claim that came without one; none if such claims do not expire.
+/// The default ttl of an ephemeral claim; `None` if such claims do not expire.
 pub(crate) fn default_term(cx: &Context<'_>) -> Option<Ttl> {
     Ttl::seconds(cx.engine.config.limits.ephemeral_ttl_seconds).ok()
 }
 
-/// Notes what was ephemeral when another agent was answered with it, and may be durable by that: it is
-/// counted and promoted behind the answer, which waits for no write. Whether there is anything to promote.
+/// Remembers ephemeral claims that were returned to agents other than their authors, and that may
+/// become durable. They are counted and promoted in the background, so that the answer does not
+/// wait for a write. Returns whether there were any.
 pub(crate) fn note_answered(cx: &Context<'_>, engrams: &[Engram]) -> bool {
     let Caller::Agent(asks) = cx.caller else {
         return false;
@@ -172,10 +173,10 @@ pub(crate) fn note_answered(cx: &Context<'_>, engrams: &[Engram]) -> bool {
     is_any
 }
 
-/// Most claims that wait to be looked at; more were answered than anybody could promote.
+/// The most claims that wait for this; beyond it they are dropped.
 const WAITING: usize = 10_000;
 
-/// Ephemeral claims that agents were answered with, by project, until their answers are counted.
+/// Ephemeral claims that were returned to agents and not counted yet, by project.
 #[derive(Default)]
 pub(crate) struct AnsweredClaims(Mutex<BTreeMap<ProjectId, BTreeSet<EngramId>>>);
 
@@ -194,20 +195,20 @@ impl AnsweredClaims {
         }
     }
 
-    /// All, which are looked at now.
+    /// Takes all of them.
     pub(crate) fn take(&self) -> BTreeMap<ProjectId, BTreeSet<EngramId>> {
         std::mem::take(&mut *self.lock())
     }
 }
 
 impl Engine {
-    /// Promotes what agents were answered with often enough. The counts are written at once: agents ask from
-    /// processes of their own, none of which alone would know of the second answer. What fails is not tried
-    /// again: the next answer counts as well.
+    /// Promotes the claims that were returned often enough. The counts are written at once: agents
+    /// query from separate processes, each of which knows only its own answers. A failure is not
+    /// retried, because the next answer counts as well.
     pub(crate) fn promote_answered(&self) {
         for (project, asked) in self.answered.take() {
             if let Err(refusal) = self.promote_asked(project, asked) {
-                tracing::info!(%refusal, "an ephemeral claim was asked for and is not promoted yet");
+                tracing::info!(%refusal, "cannot promote an ephemeral claim yet");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Put: gather, plan, commit once.
+//! Put: gathers the evidence, plans, and commits once.
 
 use crate::{
     agents::served,
@@ -34,30 +34,33 @@ use sha2::{Digest, Sha256};
 /// Why a claim is put.
 #[derive(Clone, Copy)]
 pub(crate) enum Occasion<'a> {
-    /// Somebody says it.
+    /// An agent or the user makes it.
     Said,
-    /// Somebody says it, and another says the same.
+    /// An agent or the user makes it, and this second voice says the same.
     SaidWith(&'a str),
-    /// Somebody confirms it: it stays with its author, and points where its evidence is now.
+    /// Somebody confirms this version: the claim keeps its author, and its pointers move to where
+    /// its evidence is now.
     Confirmed(&'a Engram),
-    /// A to-do asks whether this one still holds.
+    /// A to-do asks whether this claim still holds.
     Asks(&'a Engram),
 }
 
-/// A claim that was parsed and looked up: what it comes to is decided on what the home holds.
+/// A claim that was parsed and whose evidence was looked up. Its effect is decided by the state of
+/// the home.
 pub(crate) struct PreparedClaim<'a> {
     occasion: Occasion<'a>,
     new: NewEngram,
     pub(crate) found: GatheredEvidence,
-    /// The event of saying so, where that is its evidence.
+    /// The event of making the claim, if that is its evidence.
     own: Option<Event>,
     agent: Option<&'a Agent>,
-    /// Who puts it; its author, unless it was only confirmed.
+    /// Who puts it: the author, except for a confirmation.
     by: String,
     content_hash: String,
 }
 
-/// A claim without a pointer, or with its evidence in words, points at its own recorded event.
+/// Stores a claim. Without a pointer, or with its evidence in words, it points to the event of
+/// making it, which is recorded too.
 pub(crate) fn commit_claim(cx: &Context<'_>, commit: Commit) -> Result<PutReply, Refusal> {
     let Commit { mut draft, words } = commit;
     let says_it = !matches!(draft.operation, Some(MemoryOp::Delete | MemoryOp::None));
@@ -96,7 +99,7 @@ pub(crate) fn put_claim(
     Ok(reply)
 }
 
-/// The scope of a claim that names none, where agents may not write into the project's.
+/// The default scope, if agents may not write into the project's.
 fn usual_scope(cx: &Context<'_>) -> Option<Scope> {
     let written = &cx.engine.config.scopes.agents_write;
     match cx.caller {
@@ -105,7 +108,7 @@ fn usual_scope(cx: &Context<'_>) -> Option<Scope> {
     }
 }
 
-/// Parses a claim, and looks up what it rests on, so that it will be found again.
+/// Parses a claim and resolves its evidence, so that it can be found again.
 pub(crate) fn ready<'a>(
     cx: &'a Context<'_>,
     mut draft: Draft,
@@ -131,8 +134,8 @@ pub(crate) fn ready<'a>(
     })
 }
 
-/// The event of saying so. Its slug is a digest: an address is never erased, so it must not
-/// repeat words that may be.
+/// The event of making a claim. Its slug is a digest: an address is never erased, so it must not
+/// repeat erasable words.
 fn own_event(cx: &Context<'_>, draft: &Draft, words: Option<&str>) -> Result<Event, Refusal> {
     let claim = draft.claim.trim();
     screen_text("the claim", claim)?;
@@ -154,7 +157,7 @@ fn own_event(cx: &Context<'_>, draft: &Draft, words: Option<&str>) -> Result<Eve
     )
 }
 
-/// What a claim comes to; the answer, and how many entries follow that of the claim.
+/// Plans a claim; the answer includes how many entries follow the claim's own.
 pub(crate) fn plan_claim(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -176,8 +179,8 @@ pub(crate) fn plan_claim(
         }
         None => {
             let held = held_already(cx, tx, ground.project, &visibility, claim)?;
-            // What an agent said is not the user's until the user says it: that is a claim of its own, which
-            // no agent ends.
+            // An agent's claim does not become the user's when the user repeats it. The user's is a
+            // claim of its own, which no agent may end.
             let is_of_equals = |it: &&Engram| claim.agent.is_some() || it.agent.is_none();
             let mut same = held.iter().filter(is_of_equals);
             if let Some(same) = same.find(|it| covers(it, &claim.new, &claim.found)) {
@@ -199,7 +202,7 @@ pub(crate) fn plan_claim(
             }
         }
     };
-    // What it replaces is told as that alone.
+    // The replaced version gets a finding of its own.
     findings.retain(|same| head.as_ref().is_none_or(|it| it.id != same.id));
     let engram = version(cx, now, ground, claim, head.as_ref());
     findings.extend(claim.found.phantoms.iter().map(|label| {
@@ -231,8 +234,8 @@ pub(crate) fn plan_claim(
     })
 }
 
-/// The same claim on the same evidence is not stored twice; another voice is counted. Whoever repeats it
-/// learns what it contradicts, as its author did.
+/// The same claim on the same evidence is not stored twice, but another voice is counted. Its
+/// speaker gets the same findings about conflicts as the author did.
 fn repeat(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -261,8 +264,8 @@ fn repeat(
     })
 }
 
-/// What holds and says the same (docs/design.md#repeats-and-corroboration): on this topic, whatever its case and its
-/// white space; on others, in the same words.
+/// The claims that hold and say the same (docs/design.md#repeats-and-corroboration): on this topic,
+/// ignoring case and white space; on other topics, in exactly the same words.
 fn held_already(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -281,8 +284,8 @@ fn held_already(
     Ok(held)
 }
 
-/// What somebody says must not only repeat what they were shown. The event of saying so is no evidence
-/// of their own.
+/// Refuses a claim that only repeats what its author was shown. The event of making the claim does
+/// not count as evidence.
 fn is_no_echo(cx: &Context<'_>, tx: &Reader<'_>, claim: &PreparedClaim<'_>) -> Result<(), Refusal> {
     if !matches!(claim.occasion, Occasion::Said) {
         return Ok(());
@@ -293,7 +296,7 @@ fn is_no_echo(cx: &Context<'_>, tx: &Reader<'_>, claim: &PreparedClaim<'_>) -> R
     served::refuse_echo(cx, tx, &claim.new.claim, evidence)
 }
 
-/// The claim, after what it rests on: files that were kept, and the event of saying so.
+/// The entries of the claim, preceded by its evidence: stored files, and the event of making it.
 fn entries(
     tx: &Reader<'_>,
     claim: &PreparedClaim<'_>,
@@ -333,12 +336,12 @@ fn version(
     let clock = engine.world.now();
     let id = EngramId(engine.world.id());
     let ephemeral = new.durability == Durability::Ephemeral;
-    // A correction by the user in the author's name leaves the claim with the author.
+    // A user's correction in the author's name leaves the claim with the author.
     let same = head.filter(|it| agent.is_none() && it.provenance.created_by == claim.by);
     let said = Provenance {
         created_at: clock,
         created_by: claim.by.clone(),
-        // What the user's own tools said is not for an agent to claim.
+        // An agent may not claim that the user's tools said something.
         source: match (agent, new.source) {
             (Some(_), None | Some(Source::Tool)) => Source::Agent,
             (_, given) => given.unwrap_or(Source::Tool),
@@ -396,7 +399,7 @@ fn version(
     record.into()
 }
 
-/// The version that somebody confirms or asks about may have ended meanwhile: confirming it must not
+/// Checks that the version that is confirmed or asked about still holds: confirming it must not
 /// undo a correction.
 fn holds_still(tx: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
     let (Occasion::Confirmed(of) | Occasion::Asks(of)) = occasion else {
@@ -412,7 +415,7 @@ fn holds_still(tx: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// The to-dos that ask about a claim end with what answers them: another version, or its end.
+/// Ends the to-dos that ask about a claim, when a new version or the claim's end answers them.
 pub(crate) fn answered(
     tx: &Reader<'_>,
     lineage: LineageId,
@@ -424,7 +427,8 @@ pub(crate) fn answered(
 }
 
 impl PreparedClaim<'_> {
-    /// Whether another claim of the same message says this already, on this evidence, for as long.
+    /// Whether another claim of the same message already says this, on this evidence, for at least
+    /// as long.
     pub(crate) fn repeats(&self, other: &PreparedClaim<'_>) -> bool {
         let said = |it: &PreparedClaim<'_>| side(&it.new.topic, &it.new.claim);
         said(self) == said(other)
@@ -437,12 +441,12 @@ impl PreparedClaim<'_> {
     }
 }
 
-/// Whether what is held lasts as long as what is new.
+/// Whether the held claim lasts as long as the new one.
 fn lasts_for(held: Durability, new: Durability) -> bool {
     held == Durability::Durable || new == Durability::Ephemeral
 }
 
-/// Whether `same` already says this, of this scope and topic, on this evidence, for as long.
+/// Whether `same` already says this, with this scope and topic, on this evidence, for as long.
 fn covers(same: &Engram, new: &NewEngram, found: &GatheredEvidence) -> bool {
     lasts_for(same.durability, new.durability)
         && same.scope == new.scope

@@ -1,4 +1,5 @@
-//! Where a text that is erased is quoted: which words go with it, and which stay, since others said them.
+//! Where an erased text is quoted: which words are erased with it, and which stay because others
+//! said them.
 
 use std::borrow::Cow;
 
@@ -8,19 +9,19 @@ use engram_store::{Erasable, Reader};
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
-/// Most quotations of one kind that are named; of the others it is said how many there are.
+/// The most quotations of one kind that are listed; the rest is only counted.
 const NAMED: usize = 20;
 
 /// The quotations of one text in a project, found so far.
 #[derive(Default)]
 pub(crate) struct Quotations {
     of: Quotable,
-    /// The place up to which was read.
+    /// The place up to which entries were read.
     read: u64,
-    /// The places of entries whose words go, and what kind they are.
+    /// The kinds and places of entries whose words are erased.
     going: Vec<(OperationKind, u64)>,
-    /// The places of entries whose words stay, and what kind they are. Only places: a word may be a claim, and
-    /// quoted in all that was ever said.
+    /// The kinds and places of entries whose words stay. Only places are kept, because the text may
+    /// be a single word that many entries quote.
     staying: Vec<(OperationKind, u64)>,
 }
 
@@ -32,8 +33,9 @@ impl Quotations {
         }
     }
 
-    /// Reads what was said since it read last, and returns the entries whose words go. An erasure is planned on a
-    /// snapshot, and again under the write lock if the journal moved: all that is read then is what moved it.
+    /// Reads the entries since the last call and returns those whose words are erased. An erasure
+    /// is planned on a snapshot, and again under the write lock if the journal moved. The second
+    /// plan then reads only the new entries.
     pub(crate) fn read_on(
         &mut self,
         tx: &Reader<'_>,
@@ -57,7 +59,7 @@ impl Quotations {
         Ok(self.going.iter().map(|(_, seq)| *seq).collect())
     }
 
-    /// What quoted it and goes with it.
+    /// Descriptions of the quotations that are erased.
     pub(crate) fn gone(&self) -> Vec<String> {
         let name = |(kind, seq): &(OperationKind, u64)| {
             let what = match kind {
@@ -80,7 +82,8 @@ impl Quotations {
         gone
     }
 
-    /// What still quotes it, by id; to be asked once it is erased. The words themselves are not repeated.
+    /// The quotations that stay, by id; to be called after the erasure. The words themselves are
+    /// not repeated.
     pub(crate) fn left(&self, tx: &Reader<'_>) -> Result<Vec<String>, Refusal> {
         let mut left = Vec::new();
         for of in STAYS {
@@ -105,14 +108,14 @@ impl Quotations {
     }
 }
 
-/// A kind of text that stays where it quotes something.
+/// A kind of text that stays even if it quotes something.
 struct StayingText {
     kind: OperationKind,
-    /// What one is called.
+    /// The name of one such text.
     what: &'static str,
-    /// What those are called that are not named.
+    /// The noun for those that are not listed.
     more: Noun,
-    /// What becomes of it, or can be done.
+    /// What happens to it, or what the user can do.
     advice: &'static str,
 }
 
@@ -146,7 +149,7 @@ const STAYS: [StayingText; 4] = [
     },
 ];
 
-/// Whether words of this kind only weigh or point at what was said, so that they go with it.
+/// Whether words of this kind only judge or cite a claim, so that they are erased with it.
 fn goes(kind: OperationKind) -> bool {
     matches!(
         kind,
@@ -158,7 +161,8 @@ fn goes(kind: OperationKind) -> bool {
     )
 }
 
-/// One spelling of what looks the same: an accent may be a character of its own, a letter may be wide.
+/// Normalises text that looks the same: an accent may be a separate character, a letter may be
+/// wide.
 fn alike(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         Cow::Borrowed(text)
@@ -176,7 +180,7 @@ fn is_quoted(of: &Quotable, said: Erasable<'_>) -> bool {
     }
 }
 
-/// The words of what is kept as JSON, which spells the end of a line as a letter.
+/// The words in text stored as JSON, where line ends are escaped.
 pub(crate) fn said_in(text: &str) -> String {
     let mut words = String::new();
     match serde_json::from_str(text) {
@@ -186,7 +190,7 @@ pub(crate) fn said_in(text: &str) -> String {
     words
 }
 
-/// All texts of a value, one to a line.
+/// Collects all texts of a value, one per line.
 fn collect(value: &Value, words: &mut String) {
     match value {
         Value::String(text) => {
@@ -233,7 +237,7 @@ mod tests {
         })
     }
 
-    /// Under the write lock nothing is read that was read before it.
+    /// Under the write lock, nothing is read again.
     #[test]
     fn it_reads_on_where_it_left_off() {
         let folder = Folder::temporary();

@@ -1,4 +1,4 @@
-//! What can be read without changing anything.
+//! Reads that change nothing.
 
 use crate::{
     agents::served,
@@ -15,7 +15,7 @@ use engram_model::{
 use engram_pointers::{Repo, Shelf, View};
 use engram_store::Reader;
 
-/// A version that the caller may see, as it is stored.
+/// A version that the caller may see, as stored.
 pub(crate) fn find(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
     let visibility = cx.visibility()?;
     let found = cx.engine.store.read::<_, Refusal>(|tx| {
@@ -25,11 +25,11 @@ pub(crate) fn find(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
             _ => None,
         })
     })?;
-    // What may not be seen is not told from what is not there.
+    // The caller must not be able to tell a hidden version from a missing one.
     found.ok_or_else(|| not_found(id))
 }
 
-/// The same with how its evidence stands.
+/// The same, with the health of its evidence.
 pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
     let mut engram = find(cx, id)?;
     health::tell_health_now(cx, std::slice::from_mut(&mut engram));
@@ -44,7 +44,7 @@ pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> 
     Ok(engram)
 }
 
-/// What was done to a claim, of what the caller may see.
+/// The history of a claim, as far as the caller may see it.
 pub(crate) fn log_of(cx: &Context<'_>, id: EngramId) -> Result<Vec<Entry>, Refusal> {
     let (lineage, visibility) = (find(cx, id)?.lineage_id, cx.visibility()?);
     let mut entries = cx
@@ -96,7 +96,7 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
         let mut replaced = Vec::new();
         for told in entries.iter_mut().filter_map(|it| it.change.stored_mut()) {
             if is_past {
-                // How often it was said since, nobody knew then.
+                // Later corroborations were not known at that time.
                 told.figures = Figures::default();
             } else if told.valid_until.is_none() {
                 told.asked = tx.asked(told.lineage_id)?;
@@ -116,7 +116,7 @@ pub(crate) fn page(cx: &Context<'_>, feed: &Feed) -> Result<FeedPage, Refusal> {
             replaced,
         })
     })?;
-    // How its evidence reads is known of now alone.
+    // The state of evidence is known only for now.
     if !is_past {
         let stored = page.entries.iter_mut();
         health::tell_health(cx, stored.filter_map(|it| it.change.stored_mut()));
@@ -130,7 +130,7 @@ pub(crate) fn count(cx: &Context<'_>, filter: &Filter) -> Result<Facets, Refusal
     store.read(|tx| Ok(tx.facets(project, &worktree, filter, now)?))
 }
 
-/// The window's view; only the user has a window, so nothing is metered.
+/// The window's view. Only the user has a window, so nothing is metered.
 pub(crate) fn view_source(cx: &Context<'_>, asked: SourceView) -> Result<SourceReply, Refusal> {
     let how = View {
         context: asked.context,
@@ -147,7 +147,7 @@ pub(crate) fn view_line(cx: &Context<'_>, asked: LineView) -> Result<LineReply, 
     })
 }
 
-/// What the window asks of a pointer.
+/// Answers a question of the window about a pointer.
 pub(crate) fn view<T>(
     cx: &Context<'_>,
     pointer: PointerInput,
@@ -162,7 +162,7 @@ pub(crate) fn view<T>(
     ask(repo, &cx.shelf(project), &pointer)
 }
 
-/// Whether the caller is told of an entry: of nothing that it says of a claim that may not be seen.
+/// Whether the caller may see an entry: not if it reveals a hidden claim.
 fn is_for(
     tx: &Reader<'_>,
     project: ProjectId,
@@ -172,7 +172,7 @@ fn is_for(
 ) -> Result<bool, Refusal> {
     let about = match &entry.change {
         Change::Stored(engram) => return may_see(tx, visibility, engram),
-        // How evidence stands in another working tree is no news in this one.
+        // The state of evidence in another working tree does not matter in this one.
         Change::Anchored { worktree: of, .. } if of != worktree => return Ok(false),
         _ if matches!(visibility, Visibility::All) => return Ok(true),
         Change::Between { .. } => return Ok(false),
@@ -184,7 +184,7 @@ fn is_for(
             }
             return Ok(true);
         }
-        // The event of saying a claim repeats it, and stands before it.
+        // The event of making a claim repeats the claim and comes just before it.
         Change::Noted { pointer, .. } | Change::Dereferenced { pointer, .. } => {
             match said_at(tx, project, pointer)? {
                 Some(seq) => tx.engram_at(seq + 1)?,
@@ -199,7 +199,7 @@ fn is_for(
     about.map_or(Ok(true), |engram| may_see(tx, visibility, &engram))
 }
 
-/// The place of the event of saying a claim that a pointer addresses; none for any other pointer.
+/// The place of the event of making a claim that a pointer addresses; `None` for any other pointer.
 fn said_at(tx: &Reader<'_>, project: ProjectId, pointer: &str) -> Result<Option<u64>, Refusal> {
     match pointer.parse::<Pointer>().map(|it| it.target) {
         Ok(Target::Sam { kind, slug, date }) if kind == OWN_EVENT => {

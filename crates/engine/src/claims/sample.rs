@@ -1,5 +1,5 @@
-//! A sample to explore: claims that the repository's history proves, one for each fate of a claim. One
-//! request forgets them all.
+//! A sample to explore: claims that the repository's history proves, one for each possible fate of
+//! a claim. One request forgets them all.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -24,24 +24,24 @@ use jiff::Timestamp;
 
 /// How long the history is searched.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Lines of a file that are shown.
+/// How many lines of a file are shown.
 const LINES: u32 = 24;
-/// Most claims that are searched for those of a sample.
+/// The most claims that are searched for those of a sample.
 const MOST: usize = 10_000;
 /// The author of the sample's claims, and a second agent that says the same.
 const VOICES: [&str; 2] = ["sample agent", "second sample agent"];
 
-/// Stores the sample, unless there is one. Claims that this history cannot prove are left out.
+/// Stores the sample, unless there is one. Leaves out claims that this history cannot prove.
 pub(crate) fn store_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
     let mut held = held_sample(cx)?;
     if !held.is_empty() {
-        // Oldest first, as they were put.
+        // Oldest first, in the order of storing.
         held.reverse();
         return Ok(reply(&held));
     }
     let longest = cx.repository()?.largest_files(1)?;
     let mut traces = cx.for_a_while(PATIENCE, lately)?;
-    // The newest claim is opened first: put one last that needs review.
+    // The window opens the newest claim first, so store one that needs review last.
     traces.sort_by_key(|it| match it.became {
         Became::Ends(_) => 0,
         Became::Renamed(_) => 1,
@@ -69,7 +69,7 @@ pub(crate) fn store_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
     }
 }
 
-/// A claim that two agents make, in one commit. The last lines of the file show how long it is.
+/// Makes one claim by two agents, in one commit. The last lines of the file show its length.
 fn say_twice(cx: &Context<'_>, file: &Large) -> Result<PutReply, Refusal> {
     let claim = format!(
         "`{}` is the longest source file here: {}.",
@@ -85,7 +85,7 @@ fn say_twice(cx: &Context<'_>, file: &Large) -> Result<PutReply, Refusal> {
     put::put_claim(cx, said, None, Occasion::SaidWith(VOICES[1]))
 }
 
-/// A claim about what a commit did; for the end of a file, a claim and its correction.
+/// Makes a claim about what a commit did; for the end of a file, a claim and its correction.
 fn say(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
     let pinned = pointer(&trace.path, trace.lines, &trace.parent);
     let commit = trace.commit.get(..7).unwrap_or(&trace.commit);
@@ -127,7 +127,7 @@ fn say(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
     put::put_claim(cx, correction, None, Occasion::Said)
 }
 
-/// Forgets every claim of the sample that still holds, and takes all of them out of the list.
+/// Forgets every claim of the sample that still holds, and takes all of them off the list.
 pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
     let (project, by) = (cx.project()?, decide::speaker(cx, None)?);
     let (sample, _) = decide::decide(cx, &Ground::of(project), |tx, _| {
@@ -162,7 +162,7 @@ fn held_sample(cx: &Context<'_>) -> Result<Vec<Engram>, Refusal> {
     Ok(sample)
 }
 
-/// The claims of a sample in the list, those that ended too.
+/// The claims of a sample in the list, including ended ones.
 fn listed_sample(
     tx: &Reader<'_>,
     project: ProjectId,
@@ -196,7 +196,7 @@ fn draft(topic: &str, claim: String, pointer: Pointer) -> Draft {
         claim,
         pointers: vec![PointerInput::Text(pointer.to_string())],
         kind: Some(Kind::Fact),
-        // In the user's own run: no agent gets a sample.
+        // In the user's own run, so that no agent sees the sample.
         scope: Some(Scope::Run),
         confidence: Some(1.0),
         topic: Some(format!("{SAMPLE}/{topic}")),

@@ -1,5 +1,5 @@
-//! Candidates: the versions that hold and may be about the same thing as another, found by the keys that they
-//! share with it. What is not looked at is told, so that nobody takes it for compared.
+//! Candidates: the holding versions that may be about the same thing as another, found by shared
+//! keys. The search reports what it did not examine, so that nothing counts as compared by mistake.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,30 +13,32 @@ use crate::{
     context::visibility::Visibility,
 };
 
-/// Most lineages that hold and are looked at under one key, the newest first.
+/// The most holding lineages that are examined under one key, newest first.
 const UNDER_A_KEY: usize = 128;
-/// Most versions that are read under one key to find them: closed ones stay in the index.
+/// The most versions that are read under one key to find them, since closed versions stay in the
+/// index.
 const READ: usize = 512;
 
-/// Where versions may be that share a key with one.
+/// The places of versions that share a key with a given one.
 pub(crate) struct Candidates {
-    /// Their places: the user's claims first, then all, each newest first.
+    /// The places: the user's claims first, then all others, each newest first.
     pub(crate) places: Vec<u64>,
     /// How many of them are the user's.
     users: usize,
-    /// Everything stored here and later was looked at; 0 where all was.
+    /// Everything stored at this place or later was examined; 0 if everything was.
     pub(crate) floor: u64,
-    /// Whether one could not be read.
+    /// Whether a version could not be read.
     pub(crate) has_failed: bool,
-    /// Whether some are left out that the author may not see: they take no place from the others.
+    /// Whether versions were left out that the author may not see. They take no place from the
+    /// others.
     pub(crate) has_hidden: bool,
     /// Whether one of those is not of a run.
     pub(crate) hides_shared: bool,
 }
 
 impl Candidates {
-    /// The place down to which all is looked at before the one at this position; the end where they are the
-    /// user's, which stand out of order.
+    /// The place down to which everything was examined before the candidate at this position. The
+    /// end of the journal if that candidate is among the user's, which are out of order.
     pub(crate) fn places_before(&self, at: usize) -> u64 {
         let before = at.checked_sub(1).and_then(|before| self.places.get(before));
         match (before, self.users < at) {
@@ -46,7 +48,7 @@ impl Candidates {
     }
 }
 
-/// What a search for candidates looks at.
+/// The input and state of a search for candidates.
 pub(super) struct CandidateSearch<'a> {
     pub(super) tx: &'a Reader<'a>,
     engram: &'a Engram,
@@ -59,7 +61,7 @@ pub(super) struct CandidateSearch<'a> {
 }
 
 impl CandidateSearch<'_> {
-    /// Whether a version holds and may meet the claim.
+    /// Whether a version holds and may be compared with the claim.
     fn meets(&mut self, seq: u64) -> Result<bool, StoreError> {
         if let Some(known) = self.weighed.get(&seq) {
             return Ok(*known);
@@ -88,7 +90,7 @@ impl CandidateSearch<'_> {
         Ok(meets)
     }
 
-    /// The newest of these that meet the claim, and down to where they were looked at.
+    /// The newest of these that may be compared, and the place down to which they were examined.
     pub(super) fn newest(
         &mut self,
         under: &[u64],
@@ -113,8 +115,8 @@ impl CandidateSearch<'_> {
     }
 }
 
-/// Where candidates come from: a source looks for versions that were stored below a place, and says where, newest
-/// first, and down to where it looked at all of them.
+/// A source of candidates. It returns the places of versions stored below a place, newest first,
+/// and the place down to which it examined all of them.
 type CandidateSource = fn(
     &Engine,
     &mut CandidateSearch<'_>,
@@ -123,18 +125,18 @@ type CandidateSource = fn(
 
 const SOURCES: &[CandidateSource] = &[by_keys];
 
-/// What candidates are looked for.
+/// What a search looks for.
 pub(super) struct CandidateQuery<'a> {
     pub(super) project: ProjectId,
     pub(super) own: &'a Parsed,
-    /// Whether among the user's claims alone.
+    /// Whether to search only the user's claims.
     pub(super) of_user: bool,
     pub(super) below: u64,
 }
 
-/// Finds the candidates for a version; without an index, only among those that were stored last. What is
-/// due is searched in the order of the journal alone, so that the search can go on from its floor. What `visibility` may
-/// not see is none.
+/// Finds the candidates for a version; without an index, only among recent versions. A comparison
+/// that is due is searched only in the order of the journal, so that the search can continue from
+/// its floor. Versions that `visibility` may not see are left out.
 pub(crate) fn candidates(
     engine: &Engine,
     visibility: &Visibility,
@@ -194,7 +196,7 @@ fn all_sources(
     Ok((found, floor))
 }
 
-/// Versions under any of the claim's keys.
+/// Finds versions under any of the claim's keys.
 fn by_keys(
     engine: &Engine,
     search: &mut CandidateSearch<'_>,
@@ -238,7 +240,7 @@ fn by_keys(
     Ok((found, floor))
 }
 
-/// Whether a version may be compared with another, by its columns. Claims of two runs are not: nobody but
+/// Whether a version may be compared with another, by its columns. Claims of two runs may not: only
 /// the user sees both.
 fn may_meet(traits: &Traits, engram: &Engram, clock: Timestamp) -> bool {
     let is_apart =

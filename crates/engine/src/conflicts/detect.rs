@@ -1,5 +1,5 @@
-//! Whether two claims contradict each other, by the rules alone: nothing is stored, and neither a home
-//! nor a repository is needed.
+//! Checks by rules alone whether two claims contradict each other. Nothing is stored, and neither a
+//! home nor a repository is needed.
 
 use engram_consistency::{
     claim::Claim,
@@ -24,7 +24,7 @@ pub struct ClaimPair {
     pub topic_b: Option<String>,
 }
 
-/// Whether the claims of a pair contradict each other.
+/// The result for a pair of claims.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detection {
     /// Whether they cannot both hold now.
@@ -33,7 +33,7 @@ pub struct Detection {
     pub tier: Option<&'static str>,
     /// How much it matters.
     pub severity: Option<&'static str>,
-    /// Confidence that they conflict, 0 to 1; 0 if no rule says so.
+    /// Confidence that they conflict, 0 to 1; 0 if no rule matches.
     pub score: f64,
     /// Why, in a sentence.
     pub why: Option<String>,
@@ -42,7 +42,7 @@ pub struct Detection {
 /// Compares the claims of a pair as if two agents had observed them on one day.
 ///
 /// # Errors
-/// A claim or a topic that no commit could have.
+/// A claim or a topic that could not be committed.
 pub fn detect(pair: &ClaimPair) -> Result<Detection, Refusal> {
     let limits = Limits::default();
     let claim = |text| Ok::<_, Refusal>(Claim::read(&check_claim(text, &limits)?));
@@ -59,7 +59,7 @@ pub fn detect(pair: &ClaimPair) -> Result<Detection, Refusal> {
     })
 }
 
-/// A claim as an agent commits it that says nothing more about it.
+/// A claim with the defaults of an agent's commit.
 fn observed<'a>(claim: &'a Claim, topic: &'a str) -> Said<'a> {
     Said {
         claim,

@@ -1,8 +1,8 @@
-//! Which claims contradict a claim that is about to be stored, and which say the same in other words:
-//! runs the tiers that need no model on the few claims that may be about the same thing.
+//! Finds the claims that contradict a new claim and those that say the same in other words. It runs
+//! the tiers that need no model on the few claims that may be about the same thing.
 //!
-//! Every version that is stored passes here, so the order in which two claims arrive does not matter:
-//! whichever comes last is compared with the other. A finding never fails a write.
+//! Every stored version passes here, so the order in which two claims arrive does not matter: the
+//! later one is compared with the other. A finding never fails a write.
 
 use std::cmp::Reverse;
 
@@ -21,54 +21,54 @@ use crate::{
     context::{Context, names, names::ENGINE, plan::Planned, visibility::Visibility},
 };
 
-/// Most conflicts that a write raises, and that are raised at once of those that are due.
+/// The most conflicts that a write raises, and that one comparison that was due raises.
 const RAISED: usize = 5;
 const RAISED_WHEN_DUE: usize = 32;
-/// Most conflicts, and most corroborating claims, that a reply lists.
+/// The most conflicts, and the most corroborating claims, that a reply lists.
 pub(crate) const TOLD: usize = 5;
 
-/// What is known of a version that is about to be stored.
+/// The findings about a version that is about to be stored.
 #[derive(Default)]
 pub(crate) struct Findings {
-    /// What its author is told: conflicts, worst first, then claims that say the same.
+    /// For its author: conflicts, worst first, then claims that say the same.
     pub(crate) findings: Vec<Finding>,
-    /// How many conflicts there are that its author may know of.
+    /// How many conflicts its author may see.
     pub(crate) conflicts: u64,
     /// The entries to record after it.
     pub(crate) entries: Vec<Planned>,
-    /// What is left to compare.
+    /// The comparisons that are still due.
     pub(crate) due: Option<Due>,
 }
 
 impl Findings {
-    /// How many comparisons are due that its author may know of.
+    /// How many due comparisons its author may see.
     pub(crate) fn told_due(&self) -> u64 {
         self.due.map_or(0, |due| due.told)
     }
 }
 
-/// Who stores a version, when, and what else the same transaction does.
+/// Who stores a version, when, and what else the transaction does.
 pub(crate) struct CompareOptions<'a> {
     pub(crate) now: JournalTime,
     pub(crate) by: &'a str,
-    /// Versions that end with it.
+    /// Versions that end in this transaction.
     pub(crate) ending: &'a [EngramId],
-    /// What the same transaction records before it.
+    /// The entries of this transaction before the version's own.
     pub(crate) before: &'a [Planned],
     /// The conflict that this write settles or reopens: it is not raised again.
     pub(crate) of: Option<ConflictId>,
-    /// Compared with what was stored before this place.
+    /// Compare only with versions stored before this place.
     pub(crate) below: u64,
-    /// Whether it was stored before, and something was left to compare.
+    /// Whether the version was stored earlier and its comparison is due.
     pub(crate) is_due: bool,
-    /// Whether that is only what runs say.
+    /// Whether only conflicts of runs are due.
     pub(crate) of_runs: bool,
-    /// What the judges that take longer said of the next pair.
+    /// What the slow judges decided about the next pair.
     pub(crate) judged: Option<&'a Judged>,
 }
 
 impl<'a> CompareOptions<'a> {
-    /// A version that replaces these, and is compared with all.
+    /// The options for a version that replaces `ending` and is compared with everything.
     pub(crate) fn of(now: JournalTime, by: &'a str, ending: &'a [EngramId]) -> Self {
         Self {
             now,
@@ -83,7 +83,7 @@ impl<'a> CompareOptions<'a> {
         }
     }
 
-    /// What was said of the version at this place.
+    /// The slow judges' decision about the version at this place.
     pub(super) fn judged_at(&self, seq: u64) -> Option<&'a Judged> {
         self.judged.filter(|judged| judged.seq == seq)
     }
@@ -94,7 +94,8 @@ pub(crate) fn before_comparing(cx: &Context<'_>) {
     let _ = cx.engine.index();
 }
 
-/// Compares a version that is about to be stored with those that hold. What fails is due.
+/// Compares a version that is about to be stored with those that hold. A comparison that fails
+/// becomes due.
 pub(crate) fn compare(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -103,7 +104,7 @@ pub(crate) fn compare(
 ) -> Findings {
     let compared = compare_with_all(cx, tx, engram, options);
     compared.unwrap_or_else(|error| {
-        tracing::warn!(%error, id = %engram.id, "a claim could not be compared; it is tried again");
+        tracing::warn!(%error, id = %engram.id, "cannot compare a claim; will try again");
         Findings {
             due: Some(Due::ALL),
             ..Findings::default()
@@ -140,7 +141,7 @@ fn compare_with_all(
     } else {
         RAISED
     };
-    // A write raises so many, whatever it records.
+    // The limit is for the whole write, whatever it records.
     let mut raised = options.before.iter().filter_map(raised_by).count();
     let (sides, is_cut) = contradicted(
         cx,
@@ -191,7 +192,7 @@ fn compare_with_all(
     Ok(compared)
 }
 
-/// What is left to compare: the sides that were not raised, and what was not looked at.
+/// The comparisons still due: the sides that were not raised, and what was not examined.
 fn left_to_compare(
     judgments: &Judgments,
     raised_later: Due,
@@ -199,12 +200,12 @@ fn left_to_compare(
     visibility: &Visibility,
     options: &CompareOptions<'_>,
 ) -> Option<Due> {
-    // What was not looked at may be for everybody.
+    // What was not examined may concern everybody.
     let is_whole = judgments.floor == 0 && !judgments.has_failed;
     let mut due = match (raised_later.pairs, judgments.has_failed, judgments.floor) {
         (0, false, 0) => None,
-        // How many there are that somebody may not see is not told by what is left to compare, nor what the
-        // engine sees where it acts by itself.
+        // The count must not reveal how many versions the author may not see, nor what the engine
+        // sees when it acts by itself.
         (0, false, below) => Some(Due {
             below,
             told: u64::from(matches!(visibility, Visibility::All) && options.by != ENGINE),
@@ -227,7 +228,7 @@ fn left_to_compare(
         }),
     };
     if judgments.has_hidden {
-        // What the author may not see is compared behind the answer.
+        // Versions that the author may not see are compared in the background.
         let known = due.unwrap_or(Due {
             told: 0,
             of_runs: true,
@@ -248,7 +249,8 @@ fn left_to_compare(
     due
 }
 
-/// Counts a corroboration on each claim that says the same in other words, and tells the author of it.
+/// Counts a corroboration for each claim that says the same in other words, and adds a finding for
+/// the author.
 fn corroborated(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -264,7 +266,7 @@ fn corroborated(
         .filter(|it| visibility.may_see(it))
         .take(TOLD)
     {
-        // What a run says counts for that run alone.
+        // Claims of a run count only for that run.
         let counts = audience(engram).is_none() || audience(engram) == audience(&other);
         if counts && !tx.has_said(handle, options.by, other.id)? {
             compared

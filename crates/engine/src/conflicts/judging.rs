@@ -1,8 +1,9 @@
-//! Judging: which of the candidates cannot hold together with a version, and which say the same in other words.
+//! Judging: which candidates cannot hold together with a version, and which say the same in other
+//! words.
 //!
-//! The rules judge in the transaction that stores a version. Judges that take longer are asked behind the answer, a
-//! pair at a time and outside of any transaction, about pairs of which the rules say nothing; until then, the version
-//! is due (`follow/due.rs`).
+//! The rules judge in the transaction that stores a version. Slow judges are asked in the
+//! background, one pair at a time and outside any transaction, about pairs on which the rules do
+//! not decide. Until then, the version is due (`follow/due.rs`).
 
 use std::{cell::LazyCell, collections::BTreeMap};
 
@@ -18,13 +19,13 @@ use crate::{
     context::{Context, names::ENGINE, plan::Planned, visibility::Visibility},
 };
 
-/// What the judges that take longer said of a version and of the one stored at this place.
+/// What the slow judges decided about a version and the one stored at this place.
 pub(crate) struct Judged {
     pub(super) seq: u64,
     found: Option<Disagreement>,
 }
 
-/// Most versions that are compared by their words at once.
+/// The most versions that are compared at once.
 const COMPARED: usize = 256;
 
 /// Another version that cannot hold together with the new one.
@@ -33,19 +34,20 @@ pub(crate) struct OpposingVersion {
     pub(crate) found: Disagreement,
 }
 
-/// What a comparison found, and how far it came.
+/// The result of a comparison, and how far it got.
 #[derive(Default)]
 pub(super) struct Judgments {
-    /// By the run that the conflict is for, and the other side.
+    /// The contradicting versions, by the run that the conflict is for and the other side.
     pub(super) against: BTreeMap<(Option<RunId>, String), Vec<OpposingVersion>>,
     /// Versions that say the same in other words.
     pub(super) same: Vec<Engram>,
-    /// Everything stored here and later was compared; 0 where all was.
+    /// Everything stored at this place or later was compared; 0 if everything was.
     pub(super) floor: u64,
     pub(super) has_failed: bool,
-    /// The first that the judges that take longer have still to be asked about.
+    /// The first version about which the slow judges must still be asked.
     pub(super) unjudged: Option<Engram>,
-    /// Whether something is left that the author may not see, and whether some of that is not of a run.
+    /// Whether something is left that the author may not see, and whether some of that is not of a
+    /// run.
     pub(super) has_hidden: bool,
     pub(super) hides_shared: bool,
 }
@@ -60,8 +62,8 @@ pub(super) fn judge_candidates(
     options: &CompareOptions<'_>,
 ) -> Result<Judgments, Refusal> {
     let own = cx.engine.claims.of(engram);
-    // A new claim that says one thing, and contradicts so many, is a value of a series: older ones are read
-    // behind the answer.
+    // A new claim that says one thing and contradicts many is a value of a series. Older values are
+    // read in the background.
     let may_stop = LazyCell::new(|| {
         if options.is_due {
             return false;
@@ -83,7 +85,7 @@ pub(super) fn judge_candidates(
         !is_waited_for && (judgments.against.len() <= 2 * SERIES || !*may_stop)
     };
     let mut ended: Vec<EngramId> = options.ending.to_vec();
-    // No reader sees them yet.
+    // Versions of this transaction, which no reader sees yet.
     for other in options.before.iter().rev().filter_map(stored) {
         ended.extend(other.supersedes);
         if other.lineage_id != engram.lineage_id && is_comparable(&other) {
@@ -120,12 +122,12 @@ pub(super) fn judge_candidates(
     Ok(judgments)
 }
 
-/// What a pair comes to.
+/// The judgment about a pair.
 enum Judgment {
     Against(Disagreement),
     Same,
     Nothing,
-    /// The judges that take longer have still to be asked.
+    /// The slow judges must still be asked.
     Unjudged,
 }
 
@@ -140,7 +142,8 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Adds what one pair comes to. All that was stored at `before` and later was looked at before it.
+    /// Adds the judgment about one pair. Everything stored at `before` or later was examined before
+    /// it.
     fn judge(&self, judgments: &mut Judgments, other: Engram, before: u64) {
         let there = side(&other.topic, &other.claim);
         let is_voice = there != self.here && is_another_voice(self.engram, &other, self.options.by);
@@ -183,7 +186,7 @@ impl Subject<'_> {
     }
 }
 
-/// Asks the judges that take longer about the next pair of a version that is due.
+/// Asks the slow judges about the next pair of a due version.
 pub(crate) fn judge_next(
     cx: &Context<'_>,
     engram: &Engram,
@@ -209,7 +212,7 @@ pub(crate) fn judge_next(
     }))
 }
 
-/// The claim that an entry stores; not what Engram itself reports.
+/// The claim that an entry stores, unless it is Engram's own report.
 fn stored(entry: &Planned) -> Option<Engram> {
     entry.version().filter(|_| entry.by != ENGINE)
 }
@@ -230,7 +233,7 @@ fn is_another_voice(engram: &Engram, other: &Engram, by: &str) -> bool {
     }
 }
 
-/// The run that a conflict of these versions is for; none where everybody may see both.
+/// The run for which a conflict of these versions is; `None` if everybody may see both.
 fn run_of(both: [&Engram; 2]) -> Option<RunId> {
     both.into_iter().find_map(audience)
 }

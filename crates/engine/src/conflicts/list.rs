@@ -1,4 +1,5 @@
-//! What a caller may see of the conflicts of a project: one, a list, and whether they block CI.
+//! What a caller may see of the conflicts of a project: a single one, the list, and whether they
+//! block CI.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -16,10 +17,10 @@ use engram_model::{
 use engram_store::{Listing, Reader, side};
 use jiff::Timestamp;
 
-/// Conflicts of a page that names no number, and of the longest.
+/// The default number of conflicts on a page, and the maximum.
 const PAGE: usize = 50;
 const LONGEST_PAGE: usize = 200;
-/// Most conflicts that an engram's record lists.
+/// The most conflicts that an engram's record lists.
 const NAMED: usize = 12;
 
 pub(crate) fn one_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Conflict>, Refusal> {
@@ -36,7 +37,8 @@ pub(crate) fn one_conflict(cx: &Context<'_>, id: ConflictId) -> Result<Box<Confl
     Ok(Box::new(found.conflict))
 }
 
-/// A page of the list. What it is sorted by is read of all; what is shown, of those on the page alone.
+/// Returns a page of the list. Reads the sort keys of all conflicts, but composes only those on the
+/// page.
 pub(crate) fn list_conflicts(
     cx: &Context<'_>,
     filter: &ConflictFilter,
@@ -83,8 +85,8 @@ pub(crate) fn list_conflicts(
     })
 }
 
-/// Refuses to answer a job about a repository that the home knows nothing of: CI must not pass because it
-/// looks in an empty home, or at a clone that nobody wrote about.
+/// Refuses a job about a repository that the home knows nothing about. CI must not pass because it
+/// reads an empty home, or a clone without claims.
 pub(crate) fn knows_the_repository(cx: &Context<'_>, otherwise: &str) -> Result<(), Refusal> {
     cx.repository()?;
     let known = cx.known_project()?;
@@ -113,7 +115,7 @@ pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, R
         bars.retain(|bar| !bar.is_allowed);
         bars.sort_by_key(|bar| (Reverse(bar.severity), bar.first, bar.id));
         let blocking: Vec<ConflictId> = bars.iter().map(|bar| bar.id).collect();
-        // How severe those are is not known yet.
+        // The severity of what they will find is not known yet.
         let due = tx.count_due(project, None)?;
         let is_open = blocking.is_empty() && due == 0;
         Ok(GateReply {
@@ -124,7 +126,7 @@ pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, R
     })
 }
 
-/// Whether a caller may know of an entry about a conflict.
+/// Whether a caller may see an entry about a conflict.
 pub(crate) fn may_see_conflict(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -155,8 +157,8 @@ pub(crate) fn may_see_conflict(
     Ok(found.is_some())
 }
 
-/// The open conflicts that a claim which holds is part of, as its author was told of them: the worst
-/// first, of equals the one with the claim that was said last.
+/// The open conflicts of a holding claim, as its author got them: worst first, then by the claim
+/// that was made last.
 pub(crate) fn disputes_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -197,7 +199,7 @@ pub(crate) fn disputes_of(
     Ok(found.into_iter().map(|it| it.1).collect())
 }
 
-/// Fills in the open conflicts of each record; one in none costs two looks into indexes.
+/// Fills in the open conflicts of each record. A record without conflicts costs two index lookups.
 pub(crate) fn tell_conflicts<'a>(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -237,8 +239,8 @@ pub(crate) fn no_conflict(id: ConflictId) -> Refusal {
     )
 }
 
-/// A place in the list: sorted by the topic of the newer side, the topic with the worst conflict first; within
-/// a topic worst first, and among equals newest first.
+/// A sort key for the list: by the topic of the newer side, starting with the topic that has the
+/// worst conflict; within a topic worst first, then newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ConflictPlace {
     worst: Reverse<Severity>,
@@ -285,7 +287,8 @@ impl ConflictPlace {
     }
 }
 
-/// What the list holds for a caller, in no order. An agent sees no conflict of a topic that it may not read.
+/// The conflicts of the list for a caller, unordered. An agent does not see conflicts of a topic
+/// that it may not read.
 fn listed(
     tx: &Reader<'_>,
     project: ProjectId,
@@ -293,7 +296,7 @@ fn listed(
     visibility: &Visibility,
     clock: Timestamp,
 ) -> Result<Vec<Listing>, Refusal> {
-    // One that closed automatically has no verdict, so it is stored as open.
+    // A conflict that closed by itself has no verdict, so it is stored as open.
     let (status, holds) = match filter.status {
         Listed::Open => (Some(ConflictStatus::Open), Some(true)),
         Listed::Closed => (Some(ConflictStatus::Open), Some(false)),
@@ -341,7 +344,7 @@ fn places(
     Ok(places)
 }
 
-/// How many conflicts are open to a caller.
+/// How many open conflicts a caller may see.
 fn count_open(
     tx: &Reader<'_>,
     project: ProjectId,

@@ -1,9 +1,9 @@
-//! Conflicts: found, raised, listed.
+//! Conflicts: finding, raising and listing them.
 //!
-//! A version that is stored is compared in three steps (`findings.rs`): its candidates are looked for
-//! (`candidates.rs`), each is judged (`judging.rs`), and of the sides that it contradicts (`sides.rs`) some are raised
-//! (`raising.rs`). Another source of candidates is a line of `SOURCES`; a judge that takes longer than the rules is given
-//! to the `World`, and asked behind the answers.
+//! A stored version is compared in three steps (`findings.rs`): its candidates are found
+//! (`candidates.rs`), each one is judged (`judging.rs`), and some of the sides that it contradicts
+//! (`sides.rs`) are raised (`raising.rs`). To add a source of candidates, add a line to `SOURCES`.
+//! To add a slow judge, pass it to the `World`; it is asked in the background.
 
 pub(crate) mod candidates;
 pub(crate) mod detect;

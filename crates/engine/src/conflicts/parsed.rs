@@ -1,5 +1,5 @@
-//! What claims say, parsed once, and which of those that the index has not read share a key with a
-//! new one. Only memory: a process that begins anew parses the tail again.
+//! The parsed content of claims, and which versions that the index has not read share a key with a
+//! new one. It is only in memory: a new process parses the tail again.
 
 use std::{
     collections::HashMap,
@@ -14,19 +14,19 @@ use engram_model::{Engram, EngramId, Operation, ProjectId};
 use engram_store::{Reader, StoreError};
 use sha2::{Digest, Sha256};
 
-/// Claims that are kept parsed, a few kilobytes each.
+/// How many claims are cached in parsed form, a few kilobytes each.
 const KEPT: usize = 4_096;
-/// Most claims that are looked at behind the index, the newest first.
+/// The most claims after the index's cursor that are examined, newest first.
 const TAIL: usize = 4_000;
-/// Most claims whose keys are held here before the tail is begun anew where the index ends.
+/// The most claims whose keys are kept here before the tail restarts at the end of the index.
 const LONG: usize = 4 * TAIL;
 
-/// What a claim says, and the keys by which it finds others and is found.
+/// The content of a claim, and its keys: those to find others, and those by which others find it.
 pub(crate) struct Parsed {
     pub(crate) claim: Claim,
     stored: Vec<u64>,
     pub(crate) asked: Vec<u64>,
-    /// The same keys, for the user's claims alone.
+    /// The same keys, restricted to the user's claims.
     pub(crate) asked_of_user: Vec<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Parsed {
         }
     }
 
-    /// The claim with what its record says of it.
+    /// The claim together with the relevant fields of its record.
     pub(crate) fn said<'a>(&'a self, engram: &'a Engram) -> Said<'a> {
         Said {
             claim: &self.claim,
@@ -63,17 +63,17 @@ impl Parsed {
     }
 }
 
-/// The keys under which the index keeps a version.
+/// The keys under which the index stores a version.
 pub(crate) fn related(engram: &Engram) -> Vec<u64> {
     Parsed::of(engram).stored
 }
 
-/// The key under which the user's claims are found alone: no flood of others stands before them.
+/// The key that finds only the user's claims, so that many other claims cannot crowd them out.
 fn of_user(key: u64) -> u64 {
     key.rotate_left(32) ^ 0x75_73_65_72
 }
 
-/// A key as a number that is the same in every build: it is kept in the index.
+/// A key as a number that is the same in every build, because the index stores it.
 fn key(project: ProjectId, key: &str) -> u64 {
     let mut digest = Sha256::new();
     digest.update(project.0.to_bytes());
@@ -85,33 +85,33 @@ fn key(project: ProjectId, key: &str) -> u64 {
         .fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
-/// Claims that were parsed lately, those that were about to be stored among them. A version never changes; one
-/// that was erased is not compared.
+/// Recently parsed claims, including those that were about to be stored. Versions never change, and
+/// erased ones are not compared.
 #[derive(Default)]
 pub(crate) struct KeptClaims {
     parsed: Mutex<HashMap<EngramId, Arc<Parsed>>>,
     tail: Mutex<Option<Tail>>,
 }
 
-/// The versions of a project after one place of the journal and up to another, by their keys.
+/// The versions of a project from one place of the journal to another, by their keys.
 struct Tail {
     project: ProjectId,
     after: u64,
     to: u64,
     count: usize,
     under: HashMap<u64, Vec<u64>>,
-    /// Up to here some versions may be missing: they were too many to be read.
+    /// Up to this place some versions may be missing, because there were too many to read.
     skipped: u64,
 }
 
 impl KeptClaims {
-    /// Places in another journal are of other versions.
+    /// Clears the cache, because places in another journal belong to other versions.
     pub(crate) fn forget(&self) {
         lock(&self.parsed).clear();
         *lock(&self.tail) = None;
     }
 
-    /// What a version says.
+    /// The parsed content of a version.
     pub(crate) fn of(&self, engram: &Engram) -> Arc<Parsed> {
         if let Some(parsed) = self.kept(engram.id) {
             return parsed;
@@ -129,7 +129,7 @@ impl KeptClaims {
         lock(&self.parsed).get(&id).map(Arc::clone)
     }
 
-    /// The places of the versions that the index has not read, under each of these keys, in no order; and
+    /// The places of versions that the index has not read, under each of these keys, unordered; and
     /// the place from which on none is missing.
     pub(crate) fn behind(
         &self,
@@ -165,8 +165,8 @@ impl KeptClaims {
 }
 
 impl KeptClaims {
-    /// Notes what this process has just recorded, the newest entry last, so that nobody reads it back: the tail
-    /// goes on from there if it was at the entry before.
+    /// Adds what this process has just recorded, so that it is not read back; `last` is the newest
+    /// entry. Works only if the tail ended at the entry before.
     pub(crate) fn recorded<'a>(
         &self,
         project: ProjectId,
@@ -190,7 +190,7 @@ impl KeptClaims {
                 _ => None,
             })
             .collect();
-        // What was not compared is parsed by whoever is compared with it.
+        // If a version was not compared, the next comparison parses it.
         let Some(parsed) = parsed else { return };
         for (seq, parsed) in parsed {
             tail.add(seq, &parsed);

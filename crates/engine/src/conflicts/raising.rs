@@ -1,4 +1,4 @@
-//! Raising: what of a contradiction is worth an entry, and what the author is told of it.
+//! Raising: which contradictions get an entry, and what the author is told about them.
 
 use engram_gateway::quoted;
 use engram_model::{
@@ -17,8 +17,9 @@ use crate::{
     context::{Context, names, plan::Planned},
 };
 
-/// Whether what was found is worth an entry: the pair is new, is no longer open, or is worse than was
-/// known; or nothing reports it as long as these versions hold. What this write records before is known.
+/// Whether a contradiction needs an entry: the pair is new, is no longer open, or is worse than
+/// before; or no report of it lasts as long as these versions. Entries before it in this write
+/// count as known.
 pub(super) fn is_news(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -38,7 +39,7 @@ pub(super) fn is_news(
     if known.is_none_or(|known| known.severity < voice.found.severity) {
         return Ok(true);
     }
-    // What covers it is told instead.
+    // The wider conflict is reported instead.
     if one.covered_by.is_some() {
         return Ok(false);
     }

@@ -1,10 +1,11 @@
-//! Who may settle what: what a verdict of this judge ends, and what it counts for.
+//! Who may settle what: which claims a verdict may end, and for whom it counts.
 
 use crate::context::{Context, caller::kin_of, visibility::Visibility};
 use engram_model::{Caller, Code, ConflictStatus, Engram, ProjectId, Refusal};
 use engram_store::{Pair, Reader};
 
-/// The agent that gave a verdict could have ended each of these: so its dismissal counts for them.
+/// Whether the agent that dismissed the conflict could have ended each of these engrams, so that
+/// its dismissal counts for them. A person's dismissal always does.
 pub(crate) fn is_dismissed_for_all<'a>(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -36,7 +37,7 @@ pub(crate) fn is_dismissed_for_all<'a>(
     Ok(true)
 }
 
-/// An agent neither replaces nor undoes what a person decided.
+/// Refuses an agent that wants to replace or undo a person's decision.
 pub(crate) fn may_change(cx: &Context<'_>, tx: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
     if cx.agent()?.is_none() || !is_persons(tx, seq)? {
         return Ok(());
@@ -48,7 +49,7 @@ pub(crate) fn may_change(cx: &Context<'_>, tx: &Reader<'_>, seq: u64) -> Result<
     ))
 }
 
-/// Whether a person dismissed a conflict of these sides: it is never raised again for a run.
+/// Whether a person dismissed a conflict of these sides. It is then never raised again for a run.
 pub(crate) fn is_final(
     tx: &Reader<'_>,
     project: ProjectId,

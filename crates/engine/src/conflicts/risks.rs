@@ -1,5 +1,5 @@
-//! The engram of kind risk that reports a conflict: stored with it, closed with it, and seen by nobody who may
-//! not see both sides.
+//! The risk engram that reports a conflict. It is stored with the conflict, closed with it, and
+//! hidden from anyone who may not see both sides.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,8 +21,8 @@ use sha2::{Digest, Sha256};
 /// The tag of an engram that reports a conflict.
 const CONFLICT: &str = "conflict";
 
-/// The conflict, and the engram of kind risk that reports it if there is none yet; none where another conflict covers
-/// it.
+/// The entries for a conflict, and for the risk engram that reports it if there is none yet; no
+/// report if another conflict covers it.
 pub(crate) fn raised(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -72,7 +72,7 @@ pub(crate) fn raised(
     Ok(entries)
 }
 
-/// A conflict that is found again by these versions of its sides, and what reports it.
+/// The entries for a conflict that is found again by these versions, and for its report.
 pub(crate) fn found_again(
     cx: &Context<'_>,
     pair: &Pair,
@@ -95,7 +95,7 @@ pub(crate) fn found_again(
     ]
 }
 
-/// What reports a conflict once `engram` is stored and these versions have ended.
+/// The reports of a conflict once `engram` is stored and these versions have ended.
 pub(crate) fn reporting(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -109,16 +109,16 @@ pub(crate) fn reporting(
     Ok(all)
 }
 
-/// What follows from entries that settle conflicts, or end a side of some.
+/// The consequences of entries that settle conflicts or end a side of one.
 pub(crate) struct Aftermath {
-    /// Ends of what reported them, and reports of what was covered by them.
+    /// The ends of reports, and new reports of conflicts that are no longer covered.
     pub(crate) entries: Vec<Planned>,
-    /// Versions that are compared again: what they were not held against because of what has ended.
+    /// Versions to compare again, because what kept them from being compared has ended.
     pub(crate) again: Vec<u64>,
 }
 
-/// Closes what reports conflicts that these entries settle, or of which they end a side, in the same transaction.
-/// Where that uncovers the conflict of a run, it is reported from now on.
+/// Closes the reports of conflicts that these entries settle or end, in the same transaction. If
+/// this uncovers a conflict of a run, it gets a report.
 pub(crate) fn aftermath(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -133,7 +133,7 @@ pub(crate) fn aftermath(
         settled,
         reopened,
     } = Ends::of(tx, entries)?;
-    // Each once, though it is settled and several versions of its sides end.
+    // Each conflict once, even if it is settled and several versions of its sides end.
     let mut touched = BTreeMap::new();
     for (pair, status) in settled {
         touched.insert(pair.id, (pair, Some(status)));
@@ -149,7 +149,7 @@ pub(crate) fn aftermath(
     let mut risks: Vec<Planned> = Vec::new();
     let mut again = BTreeSet::new();
     for pair in &reopened {
-        // A dismissal kept them from being compared for any run.
+        // The dismissal kept them from being compared for any run.
         again.extend(
             tx.holding(pair.project, &pair.sides[0], clock)?
                 .iter()
@@ -189,8 +189,8 @@ pub(crate) fn aftermath(
     })
 }
 
-/// The report of a conflict of a run that nothing covers any more, where it has none. What is stored in the same
-/// transaction has been compared already.
+/// The report of a conflict of a run that nothing covers any more, if it has none. Versions of the
+/// same transaction were compared already.
 fn uncovered(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -204,7 +204,7 @@ fn uncovered(
         return Ok(Vec::new());
     }
     for side in &mut sides {
-        // Its own first, so that the conflict stays that of the run.
+        // The run's own versions first, so that the conflict stays that of the run.
         side.sort_by_key(|version| version.scope != Scope::Run);
     }
     let [Some(one), Some(two)] = sides.map(|side| side.into_iter().next()) else {
@@ -220,8 +220,8 @@ fn uncovered(
     })
 }
 
-/// A contradiction as an engram of its own, with the evidence of both sides, so that whoever queries the
-/// subject learns of it. It expires with whichever side expires first.
+/// A risk engram for a contradiction, with the evidence of both sides, so that a query about the
+/// subject finds it. It expires with the side that expires first.
 fn risk(
     cx: &Context<'_>,
     conflict: ConflictId,
@@ -262,13 +262,13 @@ fn risk(
     record.into()
 }
 
-/// What entries end and begin.
+/// The versions that entries end and begin, and the conflicts that they settle.
 struct Ends {
     ended: Vec<EngramId>,
     begun: Vec<Engram>,
-    /// Conflicts, and how they are settled.
+    /// Conflicts, and their new status.
     settled: Vec<(Pair, ConflictStatus)>,
-    /// Conflicts whose dismissal is taken back.
+    /// Conflicts whose dismissal is undone.
     reopened: Vec<Pair>,
 }
 
@@ -303,7 +303,8 @@ impl Ends {
     }
 }
 
-/// The versions that a conflict is about, of each side, that hold once these have ended and those have begun.
+/// The versions on each side of a conflict that hold once `ended` have ended and `begun` have
+/// begun.
 fn holding(
     tx: &Reader<'_>,
     pair: &Pair,
@@ -321,13 +322,13 @@ fn holding(
     Ok(sides)
 }
 
-/// An engram of kind risk that reports a conflict and holds.
+/// A risk engram that reports a conflict and holds.
 pub(crate) struct RiskReport {
     pub(crate) risk: Engram,
 }
 
 impl RiskReport {
-    /// Whether it ends no sooner than the first of these versions.
+    /// Whether it lasts at least until the first of these versions expires.
     pub(crate) fn lasts_as_long_as(&self, present: [&Engram; 2]) -> bool {
         let first = present.iter().filter_map(|it| it.expires_at).min();
         let end = self.risk.expires_at;
@@ -335,7 +336,7 @@ impl RiskReport {
     }
 }
 
-/// Whether a conflict goes on once `engram` is stored and these versions have ended.
+/// Whether a conflict continues once `engram` is stored and these versions have ended.
 pub(crate) fn goes_on_with(
     tx: &Reader<'_>,
     pair: &Pair,
@@ -349,14 +350,15 @@ pub(crate) fn goes_on_with(
     ))
 }
 
-/// Whether a conflict goes on where these versions of its sides hold: one of a run by one of that run.
+/// Whether a conflict continues if these versions of its sides hold. A conflict of a run needs one
+/// version of that run.
 fn goes_on(pair: &Pair, sides: &[Vec<Engram>; 2]) -> bool {
     let is_own = |version: &Engram| version.scope == Scope::Run;
     sides.iter().all(|side| !side.is_empty())
         && (pair.run.is_none() || sides.iter().flatten().any(is_own))
 }
 
-/// What reported a conflict last, and has ended.
+/// The last report of a conflict, if it has ended.
 pub(crate) fn ended_report(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Engram>, Refusal> {
     let last = tx.reports(pair.id)?.pop();
     let versions = last.map_or(Ok(Vec::new()), |report| tx.lineage(report.risk))?;
@@ -364,7 +366,7 @@ pub(crate) fn ended_report(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Engram
     Ok(newest.filter(|it| it.valid_until.is_some() && !it.redacted))
 }
 
-/// What reports a conflict and holds: more than one only in homes of earlier builds.
+/// The reports of a conflict that hold. Only homes of earlier builds have more than one.
 fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<RiskReport>, Refusal> {
     let mut all = Vec::new();
     for report in tx.reports(pair.id)? {
@@ -375,8 +377,8 @@ fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<RiskReport>, Refusal> {
     Ok(all)
 }
 
-/// Whether a caller may see a version: what reports a conflict only with both of the versions by which it was
-/// found.
+/// Whether a caller may see a version. The report of a conflict also requires that it may see both
+/// versions whose comparison found the conflict.
 pub(crate) fn may_see(
     tx: &Reader<'_>,
     visibility: &Visibility,
@@ -388,7 +390,7 @@ pub(crate) fn may_see(
     )
 }
 
-/// The same for whoever knows that the version itself may be seen.
+/// The same, if the version itself is known to be visible.
 pub(crate) fn may_see_sides(
     tx: &Reader<'_>,
     visibility: &Visibility,
@@ -404,7 +406,7 @@ pub(crate) fn may_see_sides(
     }
 }
 
-/// Whether a caller may see each of the versions by which a conflict was found.
+/// Whether a caller may see each of the versions whose comparison found a conflict.
 pub(crate) fn sees_all(
     tx: &Reader<'_>,
     visibility: &Visibility,
@@ -421,7 +423,7 @@ pub(crate) fn sees_all(
     Ok(true)
 }
 
-/// Whether it reports a conflict itself. Decided by its lineage, since earlier builds let people reword it.
+/// Whether it reports a conflict. Its lineage decides, because earlier builds allowed rewording it.
 pub(crate) fn is_told(tx: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
     Ok(told_by(tx, engram)?.is_some())
 }
@@ -435,8 +437,8 @@ fn told_by(tx: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
     Ok(report.map_or(Ok(None), |report| tx.conflict(report.conflict))?)
 }
 
-/// What reports an open conflict ends with it, by a verdict, and is neither closed nor reworded by hand. A
-/// conflict with a side that only expired has no verdict any more: what reports it may be closed.
+/// Refuses to close or reword a report of an open conflict by hand: it ends with the conflict, by a
+/// verdict. If a side only expired, there is no verdict any more, so the report may be closed.
 pub(crate) fn reports_nothing_open(
     tx: &Reader<'_>,
     engram: &Engram,
@@ -462,7 +464,8 @@ pub(crate) fn reports_nothing_open(
     }
 }
 
-/// Pointers of both, at most [`RISK_POINTERS`]: the first of each, then the second of each, and so on.
+/// The pointers of both, at most [`RISK_POINTERS`]: the first of each, then the second of each, and
+/// so on.
 pub(crate) fn sources(one: &Engram, other: &Engram) -> Vec<engram_model::Pointer> {
     let most = one.pointers.len().max(other.pointers.len());
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! A conflict as a caller may see it.
 //!
-//! That a side has ended is not stored: it follows from the claims each time a conflict is shown.
+//! The end of a side is not stored: it is derived from the claims each time a conflict is shown.
 
 use crate::context::{names, visibility::Visibility};
 use engram_model::{
@@ -10,7 +10,7 @@ use engram_model::{
 use engram_store::{Pair, Reader};
 use jiff::Timestamp;
 
-/// A conflict, with what only the engine needs of it.
+/// A conflict, with data that only the engine needs.
 pub(crate) struct ShownConflict {
     pub(crate) pair: Pair,
     pub(crate) conflict: Conflict,
@@ -20,8 +20,8 @@ pub(crate) struct ShownConflict {
     pub(crate) voices: [Engram; 2],
 }
 
-/// What an id leads to: where the conflict is settled or closed and the same is open in a run that
-/// the caller sees, to that.
+/// The conflict to show for an id. If it is settled or closed, but a conflict of the same sides is
+/// open in a run that the caller sees, returns that one.
 pub(crate) fn standing(
     tx: &Reader<'_>,
     pair: Pair,
@@ -45,8 +45,8 @@ pub(crate) fn standing(
     Ok(pair)
 }
 
-/// A conflict as this caller may see it; none if it may not see one of the sides. What another
-/// covers is that one.
+/// A conflict as this caller may see it; `None` if it may not see one of the sides. For a covered
+/// conflict, returns the one that covers it.
 pub(crate) fn shown(
     tx: &Reader<'_>,
     pair: Pair,
@@ -91,15 +91,15 @@ pub(crate) fn shown(
     }))
 }
 
-/// A side of a conflict, as its caller sees it.
+/// A side of a conflict as the caller sees it.
 struct SeenSide {
     digest: String,
     voice: Engram,
-    /// Where its words differ from those of the other side.
+    /// Where its words differ from the other side's.
     differs: Vec<(usize, usize)>,
 }
 
-/// Both sides, the older first; none if the caller may not see one of them.
+/// Both sides, the older first; `None` if the caller may not see one of them.
 fn both_sides(
     tx: &Reader<'_>,
     pair: &Pair,
@@ -121,12 +121,12 @@ fn both_sides(
             differs: found.differs.get(at).cloned().unwrap_or_default(),
         });
     }
-    // The one that was said last is the newer.
+    // The side that was said last is the newer one.
     sides.sort_by_key(|side| (side.voice.placed(), side.voice.id));
     Ok(sides.try_into().ok())
 }
 
-/// Whether a conflict is open, and if not, how it came to an end.
+/// Whether a conflict is open, and if not, how it ended.
 fn state_of(
     tx: &Reader<'_>,
     pair: &Pair,
@@ -161,7 +161,8 @@ fn allowance(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Allowed>, Refusal> {
     }))
 }
 
-/// The risk that reports a conflict: the newest, but for one that ended beside one that holds.
+/// The risk that reports a conflict: the newest, except that a holding one takes precedence over an
+/// ended one.
 fn risk_of(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<Option<EngramId>, Refusal> {
     let mut risk = None;
     for report in tx.reports(pair.id)? {
@@ -177,9 +178,9 @@ fn risk_of(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<Option<Engr
     Ok(risk.map(|it| it.1))
 }
 
-/// The engram that represents a side: the newest that holds, else the newest that a verdict closed
-/// or by which the conflict was found, else the newest of all. If the words were erased, the one by
-/// which it was found.
+/// The engram that represents a side: the newest that holds, otherwise the newest that a verdict
+/// closed or whose comparison found the conflict, otherwise the newest of all. If the words were
+/// erased, the one whose comparison found it.
 fn voice(
     tx: &Reader<'_>,
     pair: &Pair,
@@ -206,7 +207,7 @@ fn voice(
 }
 
 fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
-    // Another engram of this side may have other white space.
+    // Another engram of this side may have different white space.
     let length = engram.claim.chars().count();
     differs.retain(|(from, to)| from < to && *to <= length);
     let ends = [engram.valid_until, engram.expires_at];
@@ -253,7 +254,7 @@ fn verdict(
     }))
 }
 
-/// How the side ended that this engram represents.
+/// How the side that this engram represents ended.
 fn ended(tx: &Reader<'_>, engram: &Engram, visibility: &Visibility) -> Result<Settled, Refusal> {
     let settled = |how, by: String, at| Settled {
         how,
@@ -263,7 +264,7 @@ fn ended(tx: &Reader<'_>, engram: &Engram, visibility: &Visibility) -> Result<Se
         merged: None,
     };
     let Some(at) = engram.valid_until else {
-        // Nothing is recorded when a term ends.
+        // The end of a ttl is not recorded.
         let at = engram.expires_at.unwrap_or(engram.recorded_at);
         return Ok(settled(How::Expired, String::new(), at));
     };

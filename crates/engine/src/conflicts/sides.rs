@@ -1,5 +1,5 @@
-//! The sides that a version is held against, once its candidates are judged: none that were found to hold with it,
-//! and few of a series.
+//! The sides against which a version is raised, once its candidates are judged: none that were
+//! dismissed, and few of a series.
 
 use std::{
     cmp::Reverse,
@@ -15,29 +15,32 @@ use crate::{
     context::Context,
 };
 
-/// Most sides that a new one contradicts in the same words and is held against each: more are the values of
-/// a series (a counter, a log), and of those only the last that each author said.
+/// The most sides that a new one may contradict in the same words and still be compared with each.
+/// More are the values of a series (a counter, a log), of which at most two of each author are kept
+/// ([`without_series`]).
 pub(super) const SERIES: usize = 16;
 
-/// A side that cannot hold together with the new one, for all whom the conflict is for.
+/// A side that cannot hold together with the new one, for everybody the conflict is for.
 pub(crate) struct ContradictedSide {
-    /// Of the conflict; where none is known yet, as it will be.
+    /// The conflict; if it is not recorded yet, its future record.
     pub(crate) pair: Pair,
     pub(super) is_known: bool,
-    /// The conflict of the same sides that is for everybody, where this one is for a run and is covered by it.
+    /// If this conflict is for a run: the conflict for everybody, with the same sides, that covers
+    /// it.
     pub(crate) covered_by: Option<ConflictId>,
-    /// Who says it: the worst first, then the user.
+    /// The versions that say it: the worst first, then the user's.
     pub(super) voices: Vec<OpposingVersion>,
 }
 
 impl ContradictedSide {
-    /// The conflict, where it was found before.
+    /// The conflict, if it was found before.
     pub(crate) fn known(&self) -> Option<&Pair> {
         self.is_known.then_some(&self.pair)
     }
 
-    /// The series that it may be of: whom it is for, how severe it is, the topic, and where the new claim differs from
-    /// it. What is mild stands for nothing severe.
+    /// The series to which it may belong: its run, severity and topic, and where the new claim
+    /// differs from it. The severity is included so that a mild value never stands for a severe
+    /// one.
     fn series(&self) -> Series {
         let first = self.voices.first();
         Series {
@@ -62,7 +65,7 @@ impl ContradictedSide {
     }
 }
 
-/// What sides have in common that may be values of one series.
+/// The properties that values of one series share.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Series {
     run: Option<RunId>,
@@ -71,7 +74,8 @@ struct Series {
     differs: Vec<(usize, usize)>,
 }
 
-/// Sides that a claim contradicts in the same words, and which of them are kept of each author; none is the user.
+/// Sides that a claim contradicts in the same words, and those that are kept for each author;
+/// `None` is the user.
 #[derive(Default)]
 struct AlikeSides {
     all: Vec<usize>,
@@ -84,9 +88,9 @@ struct KeptSides {
     longest: (Timestamp, u64, usize),
 }
 
-/// The sides that a new one is held against: none that were found to hold with it, and few of a series; and whether
-/// values of a series were left out. The user's come first, then the worst, then the newest; what is for a run,
-/// behind what is for everybody.
+/// The contradicted sides, without dismissed ones and with few of a series; and whether values of a
+/// series were left out. Conflicts for everybody come before those for a run; in each group the
+/// user's come first, then the worst, then the newest.
 pub(super) fn contradicted(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -97,7 +101,7 @@ pub(super) fn contradicted(
 ) -> Result<(Vec<ContradictedSide>, bool), Refusal> {
     let clock = cx.engine.world.now();
     let mut found: Vec<ContradictedSide> = Vec::new();
-    // What is for everybody comes first.
+    // Conflicts for everybody come first.
     for ((run, there), mut voices) in against {
         let mut sides = [here.to_owned(), there];
         sides.sort();
@@ -109,7 +113,7 @@ pub(super) fn contradicted(
         let is_dismissed = known
             .as_ref()
             .is_some_and(|pair| pair.status == ConflictStatus::Dismissed);
-        // A person who dismissed it for one run dismissed it for each.
+        // A person who dismissed it for one run dismissed it for every run.
         if run.is_some() && !is_dismissed && rights::is_final(tx, engram.project, &sides)? {
             continue;
         }
@@ -132,7 +136,7 @@ pub(super) fn contradicted(
         let mut pair = known.unwrap_or_else(|| Pair::new(id, engram.project, run, sides));
         let worst = voices.first().map(|voice| voice.found.severity);
         let worst = worst.unwrap_or(Severity::Low);
-        // What goes on is as severe as it ever was.
+        // A continuing conflict keeps its highest severity.
         let goes_on = pair.status == ConflictStatus::Open && tx.both_hold(&pair, clock)?;
         pair.severity = if goes_on {
             pair.severity.max(worst)
@@ -149,15 +153,15 @@ pub(super) fn contradicted(
     }
     let is_cut = without_series(&mut found);
     found.sort_by_key(|one| {
-        // What is for a run takes no place from what is for everybody.
+        // Conflicts for a run take no place from those for everybody.
         let is_shared = one.pair.run.is_none();
         Reverse((is_shared, one.is_users(), one.severity(), one.said()))
     });
     Ok((found, is_cut))
 }
 
-/// What covers a conflict of a run once this version is stored: one of those that were found before it, or one that
-/// is known.
+/// The conflict that covers a conflict of a run once this version is stored: one that was found
+/// before it here, or a recorded one.
 fn covering(
     tx: &Reader<'_>,
     found: &[ContradictedSide],
@@ -181,8 +185,9 @@ fn covering(
     Ok(wide.filter(|_| goes_on).map(|wide| wide.id))
 }
 
-/// Leaves out values of a series, but for two of each author: the one that was said last, and the one that holds
-/// longest, which stands for the others once that has ended. Whether any were left out.
+/// Leaves out the values of a series, except for two of each author: the last one, and the one that
+/// holds longest, which represents the others after the last has ended. Returns whether any were
+/// left out.
 fn without_series(found: &mut Vec<ContradictedSide>) -> bool {
     let mut alike: BTreeMap<_, AlikeSides> = BTreeMap::new();
     for (at, one) in found.iter().enumerate() {
@@ -206,7 +211,7 @@ fn without_series(found: &mut Vec<ContradictedSide>) -> bool {
             kept.values()
                 .any(|it| it.last.1 == *at || it.longest.2 == *at)
         };
-        // What was found before stays found.
+        // A conflict that was found before stays.
         let is_left_out = |at: &&usize| !found[**at].is_known && !stands(at);
         left_out.extend(all.iter().filter(is_left_out).copied());
     }

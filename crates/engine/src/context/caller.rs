@@ -1,4 +1,4 @@
-//! Handles, runs and turns of the agents that call, and the tokens that prove them.
+//! Handles, runs and turns of the calling agents, and the tokens that prove them.
 
 use std::{collections::HashMap, sync::Mutex};
 
@@ -16,7 +16,7 @@ use crate::{
     context::{names::refuse_ours, project, screen::screen_text},
 };
 
-/// Most generations of agents, one below the other.
+/// The most generations of agents that are followed upwards.
 const GENERATIONS: usize = 32;
 
 /// An agent that calls.
@@ -24,8 +24,9 @@ const GENERATIONS: usize = 32;
 pub(crate) struct CallingAgent {
     /// The agent in its current turn.
     pub(crate) agent: Agent,
-    /// The turn that the store had of it then; none for an agent that it did not know. Who finds another
-    /// there goes on in that: a parent, or another process of the same agent, has begun it.
+    /// The agent's turn in the store at that time; `None` for an agent that the store did not know.
+    /// If the store has another turn later, a parent or another process of the agent has begun it,
+    /// and it counts.
     pub(crate) stored: Option<String>,
     /// Whether the request names its turn.
     pub(crate) is_named: bool,
@@ -46,19 +47,19 @@ impl CallingAgent {
         Ok(self.turn_from(stored.as_ref()))
     }
 
-    /// The same, for who has read what the store says.
+    /// The same, if the stored turn was already read.
     pub(crate) fn turn_from(&self, stored: Option<&String>) -> String {
         let is_newer = |turn: &&String| !self.is_named && self.stored.as_ref() != Some(*turn);
         stored.filter(is_newer).unwrap_or(&self.agent.turn).clone()
     }
 }
 
-/// The agents that called through this process, as it knows them.
+/// The agents that called through this process.
 #[derive(Default)]
 pub(crate) struct Agents(Mutex<HashMap<AgentId, CallingAgent>>);
 
 impl Agents {
-    /// A new root agent with a run of its own.
+    /// Registers a new root agent with its own run.
     pub(crate) fn register(&self, world: &World, label: &str, project: ProjectId) -> AgentId {
         let handle = AgentId(world.id().to_string().to_lowercase());
         let agent = root(world, handle.clone(), label, project);
@@ -67,8 +68,9 @@ impl Agents {
         handle
     }
 
-    /// Notes a call: the agent, as it is `stored`, with its current turn, renewed after `idle` seconds of silence. An
-    /// unseen handle (the command line's `--agent`) becomes a root of its own.
+    /// Records a call and returns the agent with its current turn, which is renewed after `idle`
+    /// seconds of silence. `stored` is the agent in the store. An unknown handle (from the command
+    /// line's `--agent`) becomes a root.
     ///
     /// # Errors
     /// `SCOPE_DENIED` for an agent of another project.
@@ -86,7 +88,7 @@ impl Agents {
         let mut called = match (agents.get(handle).cloned(), stored) {
             (Some(here), None) => here,
             (Some(here), Some(stored)) => here.or_newer(stored, now),
-            // One that called where there was no repository yet goes on where there is one.
+            // An agent that called before there was a repository continues in the repository.
             (None, Some(stored))
                 if stored.project != project && stored.project != project::of_home(store) =>
             {
@@ -103,7 +105,7 @@ impl Agents {
             }
         };
         let agent = &mut called.agent;
-        // A clock that was set back must not keep a turn open for longer.
+        // Absolute, so that setting the clock back does not keep a turn open for longer.
         if now.duration_since(agent.last_call).abs() > SignedDuration::from_secs(idle) {
             agent.turn = world.id().to_string();
         }
@@ -119,8 +121,8 @@ impl Agents {
 }
 
 impl CallingAgent {
-    /// The same agent, as the store has it. Its turn goes on in this process unless another began one; calls
-    /// that left no trace keep it open too.
+    /// Merges this agent with its stored state. Its turn continues in this process unless another
+    /// process began one. Calls that made no entry keep the turn open too.
     fn or_newer(self, stored: Agent, now: Timestamp) -> Self {
         let is_same = self.agent.turn == stored.turn || self.stored.as_ref() == Some(&stored.turn);
         let since = |at: Timestamp| now.duration_since(at).abs();
@@ -150,12 +152,12 @@ pub fn is_token(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
-/// What is kept of a token.
+/// The stored form of a token.
 pub(crate) fn digest_of(token: &str) -> String {
     hex::encode(Sha256::digest(token))
 }
 
-/// An agent without a parent, in a run of its own.
+/// A new agent without a parent, in its own run.
 pub(crate) fn root(world: &World, handle: AgentId, label: &str, project: ProjectId) -> Agent {
     Agent {
         handle,
@@ -170,7 +172,7 @@ pub(crate) fn root(world: &World, handle: AgentId, label: &str, project: Project
     }
 }
 
-/// An agent of this project.
+/// Returns an agent of this project.
 pub(crate) fn in_project(
     tx: &Reader<'_>,
     project: ProjectId,
@@ -179,7 +181,7 @@ pub(crate) fn in_project(
     Ok(tx.agent(id)?.filter(|it| it.project == project))
 }
 
-/// An agent and those above it, its parent first.
+/// An agent's ancestors, its parent first.
 pub(crate) fn line_of(tx: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
     let mut line = Vec::new();
     let mut next = agent.cloned();
@@ -192,7 +194,7 @@ pub(crate) fn line_of(tx: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<Agen
     Ok(line)
 }
 
-/// What the tree of agents knows of one.
+/// The agent as a node of the agents' tree.
 pub(crate) fn kin_of(agent: Agent) -> Kin {
     Kin {
         agent: agent.handle,
@@ -215,7 +217,8 @@ pub(crate) fn of_another_project(handle: &AgentId) -> Refusal {
     )
 }
 
-/// A label is what a stranger says of itself: one short printable line, and no credential.
+/// Cleans a label, which is an agent's own name for itself: one short printable line without a
+/// credential.
 pub(crate) fn plain(label: &str) -> String {
     let label: String = label
         .chars()
@@ -231,17 +234,17 @@ pub(crate) fn plain(label: &str) -> String {
     }
 }
 
-/// The beginning of the last `seconds`.
+/// The time `seconds` before `now`.
 pub(crate) fn since(now: Timestamp, seconds: i64) -> Timestamp {
     now.checked_sub(SignedDuration::from_secs(seconds))
         .unwrap_or(Timestamp::MIN)
 }
 
 impl Engine {
-    /// The agent that a token proves, in this project.
+    /// Returns the agent of this project that a token proves.
     ///
     /// # Errors
-    /// `SCOPE_DENIED` for a token that proves nobody here.
+    /// `SCOPE_DENIED` if the token proves no agent here.
     pub fn agent_of(&self, token: &str) -> Result<AgentId, Refusal> {
         self.settle()?;
         let digest = digest_of(token);

@@ -1,6 +1,6 @@
-//! One request in its context: who asks, in which repository and project, and when. Each is found
-//! once, and only where it is needed. Beside it, what every feature needs to know of its caller: names,
-//! visibility, what is left to read, and the secret screen.
+//! The context of one request: the caller, the repository, the project and the time. Each is found
+//! once, and only if it is needed. The submodules hold what every feature needs to know about its
+//! caller: names, visibility, what it may still read, and the secret screen.
 
 pub(crate) mod caller;
 pub(crate) mod names;
@@ -30,8 +30,8 @@ use engram_model::{
 use engram_pointers::Repo;
 use engram_store::{Reader, read_until};
 
-/// How long a request may work in a repository, or an agent's read the store; and one about all claims, or a
-/// follower.
+/// The time limit for a request's work in a repository, and for an agent's reads of the store. The
+/// second value is for a request about all claims, and for a follower.
 const OF_ONE: Duration = Duration::from_secs(5);
 const OF_MANY: Duration = Duration::from_secs(60);
 
@@ -39,15 +39,15 @@ const OF_MANY: Duration = Duration::from_secs(60);
 pub(crate) struct Context<'e> {
     pub(crate) engine: &'e Engine,
     pub(crate) caller: &'e Caller,
-    /// Whether the engine acts of its own accord.
+    /// Whether the engine acts by itself.
     is_own: bool,
     /// How long work in a repository may take.
     patience: Duration,
-    /// Ends it before that, where nobody waits for it any more.
+    /// Ends the work earlier if nobody waits for it any more.
     gone: Option<Gone>,
     repo: OnceCell<Option<Repo>>,
     project: OnceCell<Option<ProjectId>>,
-    /// The agent that calls as the store had it when the request began.
+    /// The calling agent as stored when the request began.
     stored: OnceCell<Option<Agent>>,
     agent: OnceCell<Option<CallingAgent>>,
     /// The agent in the turn that the request names.
@@ -55,24 +55,26 @@ pub(crate) struct Context<'e> {
     limits: OnceCell<Limits>,
 }
 
-/// A working tree and the project that it is of: what health is told of.
+/// A working tree and its project; health is reported for one tree.
 pub(crate) struct Tree {
     pub(crate) project: ProjectId,
-    /// Empty for the main one.
+    /// Empty for the main working tree.
     pub(crate) worktree: String,
 }
 
-/// The project that an operation happens in.
+/// The project in which an operation happens.
 pub(crate) struct Ground {
     pub(crate) project: ProjectId,
-    /// What the home does not yet know of it; recorded with whatever happens first.
+    /// The location of the project, if the home does not know it yet. It is recorded with the first
+    /// operation.
     pub(crate) located: Option<Located>,
-    /// The working tree of a git folder that does not name it, and is bound to it from now on.
+    /// The working tree, if its git folder does not name it. From now on it is bound to that
+    /// folder.
     pub(crate) admitted: Option<Admitted>,
 }
 
 impl Ground {
-    /// A project of which the home knows all.
+    /// A project that the home already knows completely.
     pub(crate) fn of(project: ProjectId) -> Self {
         Self {
             project,
@@ -83,15 +85,15 @@ impl Ground {
 }
 
 impl Tree {
-    /// The name under which its follower keeps its cursor.
+    /// The name of the cursor of this tree's follower.
     pub(crate) fn follower(&self) -> String {
         format!("anchors/{}/{}", self.project, self.worktree)
     }
 }
 
 impl<'e> Context<'e> {
-    /// For one who may go before the answer comes, where `gone` says so. A request about `many` claims takes
-    /// longer.
+    /// A context for a caller that may leave before the answer comes, as `gone` reports. A request
+    /// about `many` claims has more time.
     pub(crate) fn begun(
         engine: &'e Engine,
         caller: &'e Caller,
@@ -113,8 +115,8 @@ impl<'e> Context<'e> {
         }
     }
 
-    /// What `look` finds in the store within the time that is left to this caller; none once that is over, or nobody
-    /// waits any more.
+    /// Runs `look` on the store within this caller's remaining time; `None` if the time is over or
+    /// nobody waits any more.
     pub(crate) fn in_time<T>(&self, look: impl FnOnce() -> T) -> Option<T> {
         let patience = match self.caller {
             Caller::User => Duration::MAX,
@@ -128,32 +130,33 @@ impl<'e> Context<'e> {
         Self::begun(engine, caller, None, false)
     }
 
-    /// The context of an agent as it was last, which is looked at and does not call.
+    /// A context for the last state of an agent that somebody looks at. The agent itself does not
+    /// call.
     pub(crate) fn as_seen(engine: &'e Engine, caller: &'e Caller, agent: Agent) -> Self {
         let context = Self::new(engine, caller);
         context.in_turn.set(CallingAgent::new(agent, None)).ok();
         context
     }
 
-    /// The same request in the name of another.
+    /// The same request in the name of another caller.
     pub(crate) fn of<'a>(&'a self, caller: &'a Caller) -> Context<'a> {
         Context::begun(self.engine, caller, self.gone.clone(), false)
     }
 
-    /// The context of what the engine does of its own accord.
+    /// A context for what the engine does by itself.
     pub(crate) fn own(engine: &'e Engine) -> Self {
         let mut context = Self::begun(engine, &Caller::User, None, true);
         context.is_own = true;
         context
     }
 
-    /// Whether the engine acts of its own accord.
+    /// Whether the engine acts by itself.
     pub(crate) fn is_own(&self) -> bool {
         self.is_own
     }
 
-    /// The repository, where there is one. It may have been moved or deleted since the last request:
-    /// each checks.
+    /// The repository, if there is one. Each request checks this, because the repository may have
+    /// been moved or deleted since the last one.
     pub(crate) fn repo(&self) -> Result<Option<&Repo>, Refusal> {
         let repo = get_or_try(&self.repo, || {
             let repo = self.engine.repo()?;
@@ -169,7 +172,7 @@ impl<'e> Context<'e> {
         Ok(repo.as_ref())
     }
 
-    /// Runs `look` on the repository within a time limit of its own.
+    /// Runs `look` on the repository with a separate time limit.
     pub(crate) fn for_a_while<T>(
         &self,
         patience: Duration,
@@ -183,10 +186,10 @@ impl<'e> Context<'e> {
         Ok(found)
     }
 
-    /// The repository.
+    /// Returns the repository.
     ///
     /// # Errors
-    /// `REPO_UNAVAILABLE` where there is none.
+    /// `REPO_UNAVAILABLE` if there is none.
     pub(crate) fn repository(&self) -> Result<&Repo, Refusal> {
         self.repo()?.ok_or_else(|| {
             Refusal::new(
@@ -197,7 +200,7 @@ impl<'e> Context<'e> {
         })
     }
 
-    /// The project of the repository (or of the home, without one), if it has been given an id.
+    /// The project of the repository (or of the home, without one), if it already has an id.
     pub(crate) fn known_project(&self) -> Result<Option<ProjectId>, Refusal> {
         get_or_try(&self.project, || match self.repo() {
             Ok(repo) => self.engine.project_of(repo),
@@ -206,8 +209,8 @@ impl<'e> Context<'e> {
         .copied()
     }
 
-    /// The repository that was here until it was moved, deleted or unmounted: its user still reads what
-    /// is known of it.
+    /// The last repository here before it was moved, deleted or unmounted. Its user can still read
+    /// what the home knows about it.
     pub(crate) fn seat_of_gone(&self, gone: Refusal) -> Result<Seat, Refusal> {
         let seat = match (self.caller, gone.code) {
             (Caller::User, Code::RepoUnavailable) => self.engine.located.last(),
@@ -216,31 +219,30 @@ impl<'e> Context<'e> {
         seat.ok_or(gone)
     }
 
-    /// The project, where it was looked for and there is one.
+    /// The project, if it was already looked up and exists.
     pub(crate) fn found_project(&self) -> Option<ProjectId> {
         self.project.get().copied().flatten()
     }
 
-    /// The project that is asked about. A repository without an id holds nothing: no id is minted
-    /// for asking.
+    /// The project of a query. A repository without an id holds nothing, so a query mints no id.
     pub(crate) fn project(&self) -> Result<ProjectId, Refusal> {
         let nothing = ProjectId(ulid::Ulid::nil());
         Ok(self.known_project()?.unwrap_or(nothing))
     }
 
-    /// The project that something is to happen in, with an id from now on. `in_repository` says
-    /// whether that may be kept in the git folder.
+    /// The project of an operation; mints an id if there is none. `in_repository` allows writing
+    /// the id to the git folder.
     pub(crate) fn ground(&self, in_repository: bool) -> Result<Ground, Refusal> {
         let found = self.found_project();
         self.engine.ground_of(self.repo()?, found, in_repository)
     }
 
-    /// The agent that calls, in its current turn; none for the user.
+    /// The calling agent in its current turn; `None` for the user.
     pub(crate) fn agent(&self) -> Result<Option<&Agent>, Refusal> {
         Ok(self.called()?.map(|it| &it.agent))
     }
 
-    /// The same, with the turn that the store had of it.
+    /// The same, with its turn in the store.
     pub(crate) fn called(&self) -> Result<Option<&CallingAgent>, Refusal> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(None);
@@ -259,7 +261,7 @@ impl<'e> Context<'e> {
         Ok(agent.as_ref())
     }
 
-    /// The agent that calls as the store had it when the request began.
+    /// The calling agent as stored when the request began.
     fn stored(&self, handle: &AgentId) -> Result<Option<&Agent>, Refusal> {
         let stored = get_or_try(&self.stored, || {
             let store = &self.engine.store;
@@ -268,7 +270,7 @@ impl<'e> Context<'e> {
         Ok(stored.as_ref())
     }
 
-    /// Puts the agent that calls into a turn that whoever holds its handle names.
+    /// Moves the calling agent to a turn that the request names.
     pub(crate) fn in_turn(&self, turn: Option<String>) -> Result<(), Refusal> {
         screen_text("the turn", turn.as_deref().unwrap_or_default())?;
         if let (Some(turn), Some(called)) = (turn, self.called()?) {
@@ -280,7 +282,7 @@ impl<'e> Context<'e> {
         Ok(())
     }
 
-    /// The limits of whoever calls: those of the home, and of an agent as its parent's messages narrowed them.
+    /// The limits of the caller: those of the home, narrowed for an agent by its parent's messages.
     pub(crate) fn limits(&self) -> Result<&Limits, Refusal> {
         match self.agent()? {
             None => Ok(&self.engine.config.limits),
@@ -290,7 +292,7 @@ impl<'e> Context<'e> {
         }
     }
 
-    /// The same, as the store has them now.
+    /// The same, by the current state of the store.
     pub(crate) fn limits_in(&self, tx: &Reader<'_>) -> Result<Limits, Refusal> {
         match self.agent()? {
             None => Ok(self.engine.config.limits.clone()),
@@ -326,13 +328,12 @@ impl<'e> Context<'e> {
         }
     }
 
-    /// The working tree that this process stands in; none outside of a repository that was given
-    /// an id.
+    /// The working tree of this process; `None` outside a repository with an id.
     pub(crate) fn tree(&self) -> Result<Option<Tree>, Refusal> {
         match self.repo() {
             Ok(Some(_)) => {}
             Ok(None) => return Ok(None),
-            // Nobody can look there.
+            // A missing tree cannot be checked.
             Err(gone) => return self.seat_of_gone(gone).map(|_| None),
         }
         let worktree = self.worktree()?;
@@ -341,7 +342,7 @@ impl<'e> Context<'e> {
             .map(|project| Tree { project, worktree }))
     }
 
-    /// What is not in git, for the pointers of a project.
+    /// Evidence that is not in git, for the pointers of a project.
     pub(crate) fn shelf(&self, project: Option<ProjectId>) -> HomeShelf<'e> {
         HomeShelf {
             visibility: project.and_then(|it| self.visibility_in(it).ok()),
@@ -349,7 +350,7 @@ impl<'e> Context<'e> {
         }
     }
 
-    /// An agent of another project of this home is nobody here, whatever it asks.
+    /// Refuses an agent of another project of this home, whatever it asks.
     pub(crate) fn is_of_this_project(&self) -> Result<(), Refusal> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(());
@@ -366,7 +367,7 @@ impl<'e> Context<'e> {
         }
     }
 
-    /// The time of what would be recorded now.
+    /// The time of an entry recorded now.
     pub(crate) fn now(&self) -> Result<JournalTime, Refusal> {
         let clock = self.engine.world.now();
         self.engine.store.read(|tx| Ok(tx.time(clock)?))
@@ -387,7 +388,7 @@ impl Engine {
         narrowed_for(tx, &self.config.limits, tx.agent(agent)?.as_ref())
     }
 
-    /// The agent behind a handle, in its current turn.
+    /// The agent of a handle, in its current turn.
     fn call_of(
         &self,
         handle: &AgentId,
@@ -400,8 +401,8 @@ impl Engine {
     }
 }
 
-/// Limits as the parents of an agent have narrowed them for it, and for those above it: nobody has more for
-/// having been opened by somebody who has less.
+/// The limits for an agent, as narrowed by the parents of the agent and of its ancestors. A child
+/// never has more than its parent.
 pub(crate) fn narrowed_for(
     tx: &Reader<'_>,
     limits: &Limits,

@@ -1,5 +1,6 @@
-//! What agents are called where people and agents read it. A name is compared as it looks: nobody is called what
-//! Engram calls itself or the user, and a name that an agent chose is told apart from one that a person gave.
+//! The names of agents, as people and agents read them. Names are compared by how they look: no
+//! agent may have a name of Engram or of the user, and a name that an agent chose is distinguished
+//! from one that a person gave.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -11,8 +12,8 @@ use unicode_security::skeleton;
 /// The author of what the engine itself says.
 pub(crate) const ENGINE: &str = "engram";
 
-/// What Engram calls itself and the user, and nothing at all, folded. A `μ` is a u to the eye and an m to the
-/// reader.
+/// The names of Engram and of the user, and the empty name, folded. A `μ` looks like a u and reads
+/// as an m.
 static OURS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let ours = [
         "",
@@ -29,19 +30,20 @@ static OURS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     ];
     ours.iter().map(|it| folded(it)).collect()
 });
-/// Longest handle that is told whole where a part of it will do.
+/// Handles up to this length are shown in full where part of them would do.
 const SHORT: usize = 16;
-/// Beside a name that an agent gave to another, whose handle is that name.
+/// Marks a name that an agent gave to another agent whose handle is that name.
 const BY_AN_AGENT: &str = "named by an agent";
 
-/// A name as it looks: without case, accents, spaces, punctuation and what cannot be seen; letters of other
-/// scripts, and digits, as the Latin letters that they look like.
+/// Folds a name to how it looks: without case, accents, spaces, punctuation and invisible
+/// characters. Digits and letters of other scripts become the Latin letters that they resemble.
 fn folded(name: &str) -> String {
     let plain = if name.is_ascii() {
         name.to_lowercase()
     } else {
         let seen = name.chars().filter(|it| !is_hidden(*it)).map(unframed);
-        // Twice: a capital may look like a Latin one where its small letter does not, and the other way round.
+        // Twice, because a capital may resemble a Latin letter when its small letter does not, and
+        // vice versa.
         look(&look(&seen.nfkd().collect::<String>()))
     };
     let folded: String = plain
@@ -49,14 +51,15 @@ fn folded(name: &str) -> String {
         .map(alike)
         .filter(|it| it.is_alphanumeric())
         .collect();
-    // Two letters that look like one.
+    // Pairs of letters that look like one letter.
     folded
         .replace("rn", "m")
         .replace("vv", "w")
         .replace('g', "q")
 }
 
-/// The skeleton of UTS 39, without accents (a stroke through a letter is one there) and in small letters.
+/// The skeleton of UTS 39 in lower case, without accents. UTS 39 treats a stroke through a letter
+/// as an accent.
 fn look(name: &str) -> String {
     let unmarked: String = name.chars().filter(|it| !is_combining_mark(*it)).collect();
     skeleton(&unmarked)
@@ -65,7 +68,8 @@ fn look(name: &str) -> String {
         .collect()
 }
 
-/// The letter in a white-on-black circle or square, or half of a flag: Unicode decomposes the others.
+/// The letter in a white-on-black circle or square, or in half of a flag. Unicode itself decomposes
+/// the other framed letters.
 fn unframed(c: char) -> char {
     let alphabets = ['\u{1f150}', '\u{1f170}', '\u{1f1e6}'];
     let letter = alphabets
@@ -77,9 +81,9 @@ fn unframed(c: char) -> char {
         .unwrap_or(c)
 }
 
-/// The letter that a digit, a sign or a letter of a skeleton passes for, of those that UTS 39 keeps apart: it asks
-/// which glyphs are the same, and a reader takes less than that. Of the letters that the names in [`OURS`] have, and
-/// `l` for all that is one line.
+/// The letter that a digit, a sign or a letter of a skeleton resembles, where UTS 39 keeps them
+/// apart. UTS 39 asks which glyphs are identical, but less is enough to deceive a reader. Covers
+/// the letters of the names in [`OURS`], and `l` for every single stroke.
 fn alike(c: char) -> char {
     match c {
         '@' | '4' | 'ᴀ' | 'ʌ' => 'a',
@@ -119,9 +123,9 @@ pub(crate) fn refuse_ours(what: &str, name: &str) -> Result<(), Refusal> {
     ))
 }
 
-/// What an agent is called in records.
+/// The name of an agent in records.
 pub(crate) fn named(name: &str) -> String {
-    // Invisible characters do not make it a different name.
+    // Invisible characters do not make a name different.
     let name: String = name.chars().filter(|c| !is_hidden(*c)).collect();
     if is_ours(&name) {
         return format!("{} (agent)", name.trim()).trim().to_owned();
@@ -129,18 +133,18 @@ pub(crate) fn named(name: &str) -> String {
     name
 }
 
-/// Who said a claim, as it is shown: builds before this one stored what an agent called itself.
+/// The author of a claim, as shown. Earlier builds stored the agent's own name for itself.
 pub(crate) fn author(engram: &Engram) -> String {
     shown(engram.agent.as_ref(), &engram.provenance.created_by)
 }
 
-/// Who did something, as it is shown.
+/// The name of whoever did something, as shown.
 pub(crate) fn by(deed: &Attribution) -> String {
     shown(deed.agent.as_ref(), &deed.by)
 }
 
-/// Names in an entry of the feed whom it tells of. What the engine notices in an agent's write is recorded with the
-/// agent's handle under its own name.
+/// Fills in the names shown in an entry of the feed. What the engine finds in an agent's write is
+/// recorded with the agent's handle but under the engine's own name.
 pub(crate) fn tell(entry: &mut Entry) {
     if !entry.by.is_empty() && entry.by != ENGINE {
         entry.by = shown(entry.agent.as_ref(), &entry.by);
@@ -150,7 +154,8 @@ pub(crate) fn tell(entry: &mut Entry) {
     }
 }
 
-/// What an agent did is never told under one of our names; the user's and the engine's own is told as recorded.
+/// The name to show for an author: never one of ours for an agent; unchanged for the user and the
+/// engine.
 fn shown(agent: Option<&AgentId>, by: &str) -> String {
     match agent {
         Some(_) => named(by),
@@ -158,17 +163,17 @@ fn shown(agent: Option<&AgentId>, by: &str) -> String {
     }
 }
 
-/// The names in a project that another agent must not pass for.
+/// The names in a project that no other agent may use.
 pub(crate) struct TakenNames {
     agents: Vec<HeldName>,
-    /// The names that a person gave with what they said, as they look.
+    /// The folded names that a person gave with claims and notes.
     said: HashSet<String>,
 }
 
 /// An agent that was opened, or that a person named.
 struct HeldName {
     handle: AgentId,
-    /// How its name and its handle look.
+    /// The folded name and the folded handle.
     looks: [String; 2],
     is_given: bool,
 }
@@ -187,8 +192,8 @@ impl TakenNames {
         })
     }
 
-    /// [`named`], told apart from names that look like it: those that a person gave, and those of other agents
-    /// that were opened. The name that a person gave this agent is its own.
+    /// Like [`named`], and distinguished from similar names: those that a person gave, and those of
+    /// other opened agents. A name that a person gave to this agent is its own.
     pub(crate) fn apart(&self, agent: &Agent, name: &str) -> String {
         let name = named(name);
         let looks = folded(&name);
@@ -212,19 +217,21 @@ impl TakenNames {
         format!("{name} ({mark})")
     }
 
-    /// Whether a person gave an agent its name; one that calls for the first time is in no table yet.
+    /// Whether a person named this agent. An agent that calls for the first time is in no table
+    /// yet.
     fn is_given(&self, agent: &Agent) -> bool {
         let known = self.agents.iter().find(|it| it.handle == agent.handle);
         known.map_or_else(|| agent.is_named_by_handle(), |it| it.is_given)
     }
 }
 
-/// [`Taken::apart`], for one name.
+/// Like [`TakenNames::apart`], for one name.
 pub(crate) fn apart(tx: &Reader<'_>, agent: &Agent, name: &str) -> Result<String, Refusal> {
     Ok(TakenNames::of(tx, agent.project)?.apart(agent, name))
 }
 
-/// Enough of a handle to tell agents of one name apart: chance is at the end of those that the engine made up.
+/// The part of a handle that distinguishes agents of one name: the handles that the engine makes up
+/// end in random characters.
 fn short(handle: &AgentId) -> &str {
     let from = handle.0.char_indices().rev().nth(5).map_or(0, |it| it.0);
     if handle.0.chars().count() > SHORT {
@@ -300,7 +307,7 @@ mod tests {
             "🅤🅢🅔🅡",
             "🅄🅂🄴🅁",
             "🇺🇸🇪🇷",
-            // Capitals that look like others than their small letters do.
+            // Capitals that resemble other letters than their small letters do.
             "ТНЕ ЦЅЕЯ",
             "ЕNGRАМ",
             "tнe uѕer",

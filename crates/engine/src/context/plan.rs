@@ -1,22 +1,22 @@
-//! What a request comes to, before it is recorded.
+//! The plan of a request, before it is recorded.
 
 use engram_model::{Engram, Operation, Record, Scope};
 use engram_store::Due;
 
-/// What is to be recorded, and what is answered then.
+/// The entries to record, and the answer.
 pub(crate) struct Plan<T> {
     pub(crate) entries: Vec<Planned>,
     pub(crate) answer: T,
 }
 
-/// An operation that is to be recorded.
+/// An operation to record.
 pub(crate) struct Planned {
     pub(crate) operation: Operation,
-    /// Who is said to have done it.
+    /// Who is recorded as its author.
     pub(crate) by: String,
     /// Whether it may ever leave this machine.
     pub(crate) shareable: bool,
-    /// What is left to compare of the version that it stores, or of the one at this place.
+    /// The comparisons due for the version that it stores, or for the version at this place.
     pub(crate) due: Option<(Option<u64>, Due)>,
 }
 
@@ -30,12 +30,12 @@ impl Planned {
         }
     }
 
-    /// What never leaves this machine.
+    /// An operation that never leaves this machine.
     pub(crate) fn private(operation: Operation, by: &str) -> Self {
         Self::new(operation, by, false)
     }
 
-    /// A version that is stored, and what is left to compare of it.
+    /// A version to store, with the comparisons that are due.
     pub(crate) fn stored(engram: Engram, by: &str, due: Option<Due>) -> Self {
         let shareable = engram.scope != Scope::Run;
         Self {

@@ -1,8 +1,9 @@
-//! Which repository this is: a ULID, minted once, in the repository's common git folder.
+//! The identity of a repository: a ULID, minted once and stored in the repository's common git
+//! folder.
 //!
-//! Worktrees share it, a moved repository keeps it, a clone gets its own. An id is bound to its
-//! repository: where a copy has it too, or where a git folder is another repository's, the user says
-//! whose memory is meant, and until then nothing of it is shown.
+//! Worktrees share it, a moved repository keeps it, and a clone gets its own. An id is bound to its
+//! repository. If a copy has the same id, or if the git folder belongs to another repository, the
+//! user must decide whose memory to use. Until then nothing of that memory is shown.
 
 use std::{
     fs,
@@ -21,19 +22,19 @@ use engram_store::Store;
 
 /// The file in the common git folder.
 const FILE: &str = "engram-project";
-/// Claims of a project by which a repository is known again.
+/// How many claims of a project are used to recognise a repository.
 const KNOWN_BY: usize = 20;
 
-/// What belongs to no repository belongs to the home.
+/// The project of claims outside any repository: the home's own.
 pub(crate) fn of_home(store: &Store) -> ProjectId {
     ProjectId(store.origin())
 }
 
 impl Engine {
-    /// The project of this repository (or of the home, without one) if it has been given an id.
+    /// The project of this repository (or of the home, without one), if it has an id.
     ///
     /// # Errors
-    /// `SCOPE_DENIED` where the user has to say whose memory is meant.
+    /// `SCOPE_DENIED` if the user must decide whose memory to use.
     pub(crate) fn project_of(&self, repo: Option<&Repo>) -> Result<Option<ProjectId>, Refusal> {
         let Some(repo) = repo else {
             return Ok(Some(of_home(&self.store)));
@@ -65,9 +66,9 @@ impl Engine {
         Ok(id)
     }
 
-    /// The project of this repository, with a new id if it has none. The id is kept in the home, and,
-    /// with `in_repository`, in the git folder where that can be written. `found` is what
-    /// [`Engine::project_of`] has just said, where that was an id.
+    /// The project of this repository, with a new id if it has none. The id is stored in the home
+    /// and, with `in_repository`, in the git folder if that is writable. `found` is the id that
+    /// [`Engine::project_of`] has just returned, if any.
     pub(crate) fn ground_of(
         &self,
         repo: Option<&Repo>,
@@ -113,9 +114,10 @@ impl Engine {
         })
     }
 
-    /// The id that only the home knows, by the place: of a repository whose git folder cannot be
-    /// written, or in which nothing was stored yet. Another repository may have taken the place since: it
-    /// is the same only if it has a commit that a claim is pinned to, or on which a kept file was based.
+    /// The id that only the home knows, found by the place: for a repository with an unwritable git
+    /// folder, or one for which nothing was stored yet. Another repository may have taken the place
+    /// since. It counts as the same only if it has a commit to which a claim is pinned, or on which
+    /// a stored file was based.
     fn kept_in_home(&self, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
         let now = self.world.now();
         let (id, is_empty, commits) = self.store.read::<_, Refusal>(|tx| {
@@ -143,8 +145,8 @@ impl Engine {
         Ok(id.filter(|_| is_same))
     }
 
-    /// Refuses a place that may not use the project: one may that is its own, that it was moved to, or that
-    /// the user admitted. Whether the home knows all of that already.
+    /// Refuses a place that may not use the project. Allowed are its own place, a place to which it
+    /// was moved, and those that the user admitted. Returns whether the home already knows this.
     fn check_place(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
         let (known, is_admitted) = self.store.read::<_, Refusal>(|tx| {
             Ok((
@@ -155,7 +157,8 @@ impl Engine {
         if is_admitted {
             return Ok(true);
         }
-        // `git init --separate-git-dir` writes nothing that leads back: who comes first is bound to it.
+        // `git init --separate-git-dir` writes no link back to the tree, so the first tree is bound
+        // to the folder.
         let is_first = known.is_none() && !is_ordinary(repo);
         if !repo.is_named_back() && !is_first {
             return Err(undecided(
@@ -177,8 +180,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Whether the memory with this id was begun here, or moved here with the repository. What is admitted
-    /// here is another's, unless the home knows it to be here.
+    /// Whether the memory with this id began here, or was moved here with the repository. A memory
+    /// that was admitted here belongs to another place, unless the home knows it to be here.
     pub(crate) fn is_its_own(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
         let (known, is_admitted) = self.store.read::<_, Refusal>(|tx| {
             Ok((
@@ -194,15 +197,15 @@ impl Engine {
     }
 }
 
-/// The repository last found to be recorded in the home.
+/// The last repository that was found to be recorded in the home.
 #[derive(Default)]
 pub(crate) struct KnownSeat(Mutex<Option<Seat>>);
 
-/// Where a repository is, and what is known of it once it is gone from there.
+/// Where a repository is, and what is still known when it is gone.
 #[derive(Clone)]
 pub(crate) struct Seat {
     common: PathBuf,
-    /// The working tree; the git folder where there is none.
+    /// The working tree, or the git folder if there is none.
     tree: PathBuf,
     name: String,
     /// The name of the working tree, as [`Repo::worktree`] has it.
@@ -231,19 +234,19 @@ impl KnownSeat {
         *crate::lock(&self.0) = Some(seat);
     }
 
-    /// The one before, also where it cannot be opened any more.
+    /// The last repository, even if it can no longer be opened.
     pub(crate) fn last(&self) -> Option<Seat> {
         crate::lock(&self.0).clone()
     }
 
-    /// Another home has to be told.
+    /// Clears it, because another home has to record the repository itself.
     pub(crate) fn forget(&self) {
         *crate::lock(&self.0) = None;
     }
 }
 
 impl Seat {
-    /// What its user is told while it cannot be looked at.
+    /// The status that its user sees while it is unavailable.
     pub(crate) fn status(self, why: &Refusal) -> ProjectStatus {
         ProjectStatus {
             id: Some(self.project),
@@ -267,7 +270,7 @@ fn place(repo: &Repo) -> String {
     repo.common_dir().to_string_lossy().into_owned()
 }
 
-/// What is admitted: a git folder, or the working tree that uses one which does not name it.
+/// The place to admit: a git folder, or a working tree whose git folder does not name it.
 pub(crate) fn seat(repo: &Repo) -> String {
     match repo.workdir() {
         Some(tree) if !repo.is_named_back() => tree.to_string_lossy().into_owned(),
@@ -275,7 +278,7 @@ pub(crate) fn seat(repo: &Repo) -> String {
     }
 }
 
-/// Whether the git folder is that of a repository beside its working tree, not one that is kept apart.
+/// Whether the git folder is inside its working tree, rather than kept elsewhere.
 fn is_ordinary(repo: &Repo) -> bool {
     repo.common_dir().file_name().is_some_and(|it| it == ".git")
 }
@@ -285,7 +288,8 @@ fn not_named(repo: &Repo) -> String {
     format!("{seat} uses the git folder {folder}, which does not name it")
 }
 
-/// Refuses a repository that is more than its own folder: only the user can say whether they made it so.
+/// Refuses a repository that reads from outside its folder: only the user knows whether this is
+/// intended.
 fn check_reach(repo: &Repo) -> Result<(), Refusal> {
     match repo.reads_outside() {
         None => Ok(()),
@@ -309,7 +313,8 @@ fn undecided(message: &str, hint: &str) -> Refusal {
     )
 }
 
-/// Whether another repository with this id is still where it was. One folder may have two paths.
+/// Whether another repository with this id still exists at its old place. One folder may have two
+/// paths.
 fn stands(known: &str, repo: &Repo, id: ProjectId) -> bool {
     let known = Path::new(known);
     !is_same_folder(known, repo.common_dir())
@@ -346,7 +351,7 @@ pub(crate) fn read(repo: &Repo) -> Option<ProjectId> {
     repo.own_file(FILE)?.trim().parse().ok()
 }
 
-/// Writes the id whole or not at all; where another process was first, its id counts.
+/// Writes the id completely or not at all. If another process was first, returns its id.
 fn write(repo: &Repo, id: ProjectId) -> ProjectId {
     let target = repo.common_dir().join(FILE);
     let written = draft(repo, id).and_then(|draft| {

@@ -1,4 +1,4 @@
-//! What an agent has to read with.
+//! What an agent may still read.
 
 use engram_gateway::{Elder, narrowed};
 use engram_model::{DerefLimits, Refusal, Spend, operation::ReadBelow};
@@ -9,12 +9,12 @@ use crate::context::{
     caller::{CallingAgent, line_of},
 };
 
-/// What an agent has to read with in its turn.
+/// What an agent may still read in its turn.
 pub(crate) struct Purse {
     pub(crate) turn: String,
     pub(crate) limits: DerefLimits,
     pub(crate) spent: Spend,
-    /// Those above it, its parent first.
+    /// Its ancestors, its parent first.
     pub(crate) elders: Vec<Elder>,
 }
 
@@ -29,7 +29,8 @@ pub(crate) fn purse(
     for one in line_of(tx, Some(&called.agent))?.into_iter().rev() {
         limits = narrowed(&limits, &tx.messages().narrowed(&one.handle)?);
         if one.handle != *handle {
-            // The turn that the store knows goes on for those below it until a call of its own begins another.
+            // An ancestor's stored turn counts for its descendants until its own next call begins
+            // another.
             elders.push(Elder {
                 limits: limits.deref.clone(),
                 below: ReadBelow {

@@ -1,10 +1,10 @@
-//! The secret screen: nothing that is stored carries a credential, or characters that nobody sees.
+//! The secret screen: no stored text contains a credential or invisible characters.
 
 use engram_consistency::screen;
 use engram_model::{Code, NewEngram, Refusal, Target, is_hidden, operation::Snapshot, unseen};
 use percent_encoding::percent_decode_str;
 
-/// No text that is stored may carry a credential, in whatever field.
+/// Refuses a claim with a credential in any text field.
 pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
     screen_text("the claim", &new.claim)?;
     screen_text("the topic", &new.topic)?;
@@ -15,7 +15,7 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
     for (at, pointer) in new.pointers.iter().enumerate() {
         let (field, text) = (format!("pointer {}", at + 1), pointer.to_string());
         match &pointer.target {
-            // No file has such a name: it is read as words.
+            // No file has such a name, so the address is screened as text.
             Target::Url { url, .. } => screen_text(&field, url)?,
             _ => screen_secret(&field, &text)?,
         }
@@ -26,7 +26,8 @@ pub(crate) fn screen_claim(new: &NewEngram) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses invisible characters and what looks like a credential; `field` says to a reader where they stand.
+/// Refuses invisible characters and text that looks like a credential. `field` names the place for
+/// a reader.
 pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
     screen_secret(field, text)?;
     match unseen(text) {
@@ -35,9 +36,10 @@ pub(crate) fn screen_text(field: &str, text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses what looks like a credential. An address may hold invisible characters: files have such names.
+/// Refuses text that looks like a credential. An address may contain invisible characters, because
+/// file names may.
 pub(crate) fn screen_secret(field: &str, text: &str) -> Result<(), Refusal> {
-    // Invisible characters do not split a credential.
+    // Invisible characters must not hide a credential.
     let unhidden = || text.chars().filter(|c| !is_hidden(*c)).collect::<String>();
     let parted = || text.contains(is_hidden).then(|| screen(&unhidden()))?;
     match screen(text).or_else(parted) {

@@ -16,13 +16,13 @@ impl Visibility {
     pub(crate) fn may_see(&self, engram: &Engram) -> bool {
         let is_erased = match self {
             Self::All => false,
-            // Nobody knows any more whether it was of a topic that the agent may read.
+            // Whether its topic was readable for the agent is no longer known.
             Self::Agent { kin, .. } => engram.redacted && !kin.reads.is_empty(),
         };
         !is_erased && self.may_see_of(engram.project, engram.scope, engram.run, &engram.topic)
     }
 
-    /// Whether claims of a topic may be seen.
+    /// Whether the caller may see claims of a topic.
     pub(crate) fn may_read(&self, topic: &str) -> bool {
         match self {
             Self::All => true,
@@ -30,7 +30,7 @@ impl Visibility {
         }
     }
 
-    /// Whether a version of this project, scope, run and topic may be seen.
+    /// Whether the caller may see a version of this project, scope, run and topic.
     pub(crate) fn may_see_of(
         &self,
         of: ProjectId,
@@ -48,7 +48,7 @@ impl Visibility {
         }
     }
 
-    /// Whether what is for this run, or for everybody without one, is for the caller.
+    /// Whether something for this run (for everybody, if `None`) concerns the caller.
     pub(crate) fn may_know_of(&self, run: Option<RunId>) -> bool {
         match self {
             Self::All => true,

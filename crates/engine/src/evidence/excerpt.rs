@@ -1,21 +1,22 @@
-//! What is shown of evidence: an excerpt that fits, without credentials.
+//! Excerpts of evidence that fit the budget and contain no credentials.
 
 use engram_consistency::{Masked, mask_diff, mask_span};
 use engram_gateway::fit;
 use engram_model::Dereferenced;
 use engram_pointers::{AROUND, Resolved};
 
-/// Most tokens of an excerpt for unmetered readers; a gigabyte is not an excerpt.
+/// The most tokens of an excerpt for unmetered readers, since nobody needs a gigabyte.
 pub(crate) const UNMETERED: u32 = 200_000;
-/// No token is longer, in characters.
+/// The maximum length of a token, in characters.
 const TOKEN_CHARS: usize = 128;
 
-/// Tokens of the full span, as an agent would be shown it.
+/// The tokens of the full span, as shown to an agent.
 pub(crate) fn tokens_of(resolved: &Resolved) -> u32 {
     excerpt(resolved, true, None, None).tokens
 }
 
-/// What is shown. An agent is shown no credential: the digest stays that of the bytes that were pinned.
+/// The excerpt to show. An agent's excerpt contains no credentials, but the digest is that of the
+/// pinned bytes.
 pub(crate) fn excerpt(
     resolved: &Resolved,
     is_masked: bool,
@@ -25,7 +26,7 @@ pub(crate) fn excerpt(
     let most = max_tokens
         .unwrap_or(UNMETERED)
         .min(left.unwrap_or(UNMETERED));
-    // One character more than can fit, so that `fit` sees whether something was left out.
+    // One character more than can fit, so that `fit` notices a cut.
     let chars = most as usize * TOKEN_CHARS + 1;
     let shown = if is_masked {
         without_secrets(resolved, chars)
@@ -49,10 +50,10 @@ pub(crate) fn excerpt(
     }
 }
 
-/// The beginning of the span, of at least so many characters where it has them, without the credentials
-/// that lie in it or that it cuts.
+/// The beginning of the span, with at least `chars` characters if it has them, without credentials
+/// that lie in it or that the cut splits.
 fn without_secrets(resolved: &Resolved, chars: usize) -> Masked {
-    /// Bytes of a character, in any encoding that is read.
+    /// The most bytes of a character, in any supported encoding.
     const LONGEST: usize = 4;
     let [before, after] = &resolved.around;
     let length = resolved.bytes.len().min(chars.saturating_mul(LONGEST));

@@ -1,5 +1,5 @@
-//! Gather: what a claim points at is looked up, pinned and screened. What that is will be found again: it is
-//! a commit's, which a ref keeps, or a copy is stored. Nothing else is written.
+//! Gathers evidence: resolves, pins and screens what a claim points to. The evidence can be found
+//! again: it is in a commit that a ref keeps, or a copy is stored. Nothing else is written.
 
 use crate::{
     Engine, HomeShelf,
@@ -14,18 +14,18 @@ use engram_model::{
 use engram_pointers::{Repo, copied, resolve};
 use engram_store::Reader;
 
-/// What a claim rests on, as it was found.
+/// The evidence of a claim, as found.
 pub(crate) struct GatheredEvidence {
     pub(crate) pointers: Vec<Pointer>,
     pub(crate) snapshots: Vec<Snapshot>,
     pub(crate) verified: bool,
-    /// Labels of what reads otherwise than its sender says to have read it.
+    /// Labels of evidence that differs from what its sender claims to have read.
     pub(crate) phantoms: Vec<String>,
 }
 
-/// Resolves every pointer; one that does not resolve refuses the whole. A `url:` is kept as the
-/// address that it is: it is never fetched on the way in, and proves nothing. `own` is an event
-/// that will be recorded with the claim.
+/// Resolves every pointer; if one does not resolve, the claim is refused. A `url:` is stored as a
+/// bare address: it is not fetched here, and proves nothing. `own` is an event that will be
+/// recorded with the claim.
 pub(crate) fn gather(
     cx: &Context<'_>,
     pointers: &[Pointer],
@@ -77,7 +77,7 @@ fn gather_one(
         Ok(resolved) => resolved,
         Err(refusal) => return Err(without_hints(cx, pointer, refusal)?),
     };
-    // What was read stays on record, so that every reader sees that it was something else.
+    // The sender's digest stays on record, so that every reader sees the difference.
     if pointer.digest.is_some() && pointer.digest != resolved.pointer.digest {
         if !has_spent(cx, pointer.kind())? {
             found.phantoms.push(pointer.label());
@@ -94,9 +94,9 @@ fn gather_one(
     Ok(())
 }
 
-/// Keeps the commits of a pointer that is about to be stored from being collected, whatever becomes of
-/// history. Where no ref can be written, the pointer is pinned to a copy of its file instead, which is
-/// stored with it. The commit is all there is of a comparison, and of a file that no copy is made of.
+/// Keeps git from collecting the commits of a pointer that is about to be stored, whatever happens
+/// to the history. If no ref can be written, the pointer is pinned to a copy of its file instead,
+/// which is stored with it. A comparison, and a file that is not copied, have only the commit.
 pub(crate) fn hold(
     cx: &Context<'_>,
     pointer: Pointer,
@@ -108,7 +108,7 @@ pub(crate) fn hold(
         if repo.keeps(commit) {
             continue;
         }
-        // Who may store nothing writes no refs either.
+        // An agent that may store nothing writes no refs either.
         cx.engine.store.read(|tx| decide::admit(cx, tx))?;
         let Err(error) = repo.keep(commit) else {
             continue;
@@ -125,7 +125,7 @@ pub(crate) fn hold(
     Ok((pointer, None))
 }
 
-/// Whether the agent that calls may read nothing more of this kind in its turn.
+/// Whether the calling agent has no budget left for this kind of pointer in its turn.
 fn has_spent(cx: &Context<'_>, kind: PointerType) -> Result<bool, Refusal> {
     let Some(called) = cx.called()? else {
         return Ok(false);
@@ -135,8 +135,8 @@ fn has_spent(cx: &Context<'_>, kind: PointerType) -> Result<bool, Refusal> {
     Ok(own.and(admit_below(&purse.elders, kind)).is_err())
 }
 
-/// The reason why a pointer does not resolve names what exists instead: headings, a folder's entries. An agent
-/// without budget left does not get to see it.
+/// Removes hints from a refusal for an agent without remaining budget: the reason why a pointer
+/// does not resolve lists what exists instead, such as headings or the entries of a folder.
 pub(crate) fn without_hints(
     cx: &Context<'_>,
     pointer: &Pointer,
@@ -153,7 +153,7 @@ pub(crate) fn without_hints(
     })
 }
 
-/// Events and stored artifacts can be read where there is no repository, or it is gone.
+/// The repository for a pointer. Events and stored artifacts can be read without one.
 pub(crate) fn repo_for<'c>(
     cx: &'c Context<'_>,
     pointer: &Pointer,
@@ -167,7 +167,8 @@ pub(crate) fn repo_for<'c>(
 }
 
 impl Engine {
-    /// Pinning makes an address longer: what is stored must still fit the published schema.
+    /// Checks the length after pinning, which makes an address longer: a stored address must fit
+    /// the published schema.
     fn check_length(&self, pointer: &Pointer) -> Result<(), Refusal> {
         let length = pointer.to_string().chars().count();
         if length <= self.config.limits.ref_chars {
@@ -185,8 +186,8 @@ impl Engine {
     }
 }
 
-/// The entries that store copies of files, each once. Refuses pointers to a copy that is not there: it may
-/// have been erased since it was read.
+/// The entries that store copies of files, each once. Refuses a pointer to a missing copy, which
+/// may have been erased since it was read.
 pub(crate) fn copies<'a>(
     tx: &Reader<'_>,
     project: ProjectId,

@@ -1,7 +1,7 @@
 //! Health: where the evidence of claims is now.
 //!
-//! While a process that stays follows a working tree (`follow/anchors.rs`), what it found is kept in the
-//! store; where none does, it is looked up when somebody asks.
+//! If a process follows a working tree (`follow/anchors.rs`), it stores what it finds. Otherwise
+//! the evidence is checked on request.
 
 use engram_model::{CheckedPointer, Engram, Health, Pointer, PointerInput, Refusal};
 use engram_pointers::{Anchors, Repo, Resolved, View, resolve};
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Engine {
-    /// Whether some process keeps the health of this tree.
+    /// Whether a process follows this tree.
     pub(crate) fn is_followed(&self, tree: &Tree) -> bool {
         match open_file(&self.lock_path(tree), Links::Refused) {
             Ok(lock) => matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)),
@@ -31,8 +31,8 @@ impl Engine {
     }
 }
 
-/// Says of each claim how its evidence stands, as it was last looked at. What cannot be said is
-/// left out: it never fails the reading of a claim.
+/// Adds to each claim the health of its evidence at the last check. Leaves it out if it is unknown;
+/// this never fails the read of a claim.
 pub(crate) fn tell_health<'e>(cx: &Context<'_>, engrams: impl Iterator<Item = &'e mut Engram>) {
     let told = cx.tree().and_then(|tree| match tree {
         Some(tree) => tell_kept(cx, &tree, engrams),
@@ -52,7 +52,7 @@ fn tell_kept<'e>(
         let is_known = tx.looked(tree.project, &tree.worktree)?.is_some();
         for engram in engrams.filter(|it| it.project == tree.project && it.valid_until.is_none()) {
             engram.health = match tx.health(engram.id, &tree.worktree)? {
-                // It resolved when it was stored, and nothing else was seen since.
+                // It resolved when it was stored, and no change was found since.
                 None if engram.verified && is_known => Some(Health::unchanged()),
                 found => found,
             };
@@ -61,7 +61,7 @@ fn tell_kept<'e>(
     })
 }
 
-/// The same of a few claims that are asked for: looked up now where no process follows the tree.
+/// The same for a few requested claims; checks them now if no process follows the tree.
 pub(crate) fn tell_health_now(cx: &Context<'_>, engrams: &mut [Engram]) {
     let told = (|| {
         let Some(tree) = cx.tree()? else {
@@ -79,7 +79,7 @@ pub(crate) fn tell_health_now(cx: &Context<'_>, engrams: &mut [Engram]) {
     }
 }
 
-/// What became of a pointer that was just resolved; none where nothing did.
+/// The change of a pointer that was just resolved; `None` if there is none.
 pub(crate) fn became(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
@@ -103,7 +103,7 @@ pub(crate) fn track_pointer(
     if let Some(held) = pins::of_resolved(repo, &shelf, &pointer, &resolved) {
         return Ok(checked(&held, look_at(repo, &shelf, &held, &resolved)));
     }
-    // In no tree, such as a comparison: its file, where that is there.
+    // A pointer that is in no tree, such as a comparison: returns its file, if it exists.
     let view = engram_pointers::source(Some(repo), &shelf, &pointer, View::default())?;
     Ok(CheckedPointer {
         pointer: pointer.to_string(),

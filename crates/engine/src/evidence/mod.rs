@@ -1,4 +1,4 @@
-//! Evidence: gathered for what is stored, shown within budgets, and how it stands now.
+//! Evidence: gathering it for claims, showing it within budgets, and checking its health.
 
 pub(crate) mod excerpt;
 pub(crate) mod gather;

@@ -1,4 +1,4 @@
-//! What claims are pinned to, and what a look at it comes to.
+//! What claims are pinned to, and the results of checking it.
 
 use engram_model::{
     CheckedPointer, Engram, Health, Kind, Lines, Pin, Pointer, REVERIFY, Refusal, Target,
@@ -10,28 +10,30 @@ use engram_pointers::{
 
 use crate::HomeShelf;
 
-/// A pointer of a claim that addresses lines of a file in git. Many lie in memory: no room is spare.
+/// A pointer of a claim to lines of a file in git. It is kept small, because there are many in
+/// memory.
 #[derive(Clone)]
 pub(crate) struct FollowedPointer {
-    /// Which of the claim's pointers.
+    /// Its index among the claim's pointers.
     pub(crate) index: usize,
-    /// The pointer as it is stored.
+    /// The pointer as stored.
     pub(crate) pointer: Box<str>,
-    /// What to follow, or why it cannot be found where it was pinned.
+    /// The lines to follow, or why they cannot be found at the pin.
     pub(crate) pinned: Result<Pinned, Box<Refusal>>,
-    /// Whether something else was read than what is pinned.
+    /// Whether the sender read something other than what is pinned.
     pub(crate) phantom: bool,
 }
 
-/// What a claim holds on to. Sections and tests are found where they are pinned first. What is
-/// pinned is compared with what was read once, and not again where it is known how it stood `before`.
+/// The pointers of a claim that can be followed. Sections and tests are first located at their pin.
+/// The pinned content is compared with what the sender read only once, and not at all if its health
+/// `before` is known.
 pub(crate) fn held(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
     engram: &Engram,
     before: Option<&Health>,
 ) -> Box<[FollowedPointer]> {
-    // A question shows evidence that is in doubt; it does not rest on it.
+    // A to-do that asks whether a claim holds shows the evidence in doubt, but is not based on it.
     if engram.kind == Kind::Todo && engram.tags.iter().any(|it| it == REVERIFY) {
         return Box::default();
     }
@@ -63,7 +65,7 @@ pub(crate) fn held(
         .collect()
 }
 
-/// What became of one pointer that was just resolved; none where it is in no tree.
+/// The pointer to follow for one that was just resolved; `None` if it is in no tree.
 pub(crate) fn of_resolved(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
@@ -91,7 +93,7 @@ pub(crate) fn of_resolved(
     .filter(|_| repo.head().1.is_some())
 }
 
-/// The path and what pins it; none for what is in no tree.
+/// The path and its pin; `None` for an address that is in no tree.
 fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, Origin)> {
     let (Target::Repo { path, pin, .. }
     | Target::Artifact {
@@ -112,7 +114,7 @@ fn address(shelf: &HomeShelf<'_>, pointer: &Pointer) -> Option<(String, Origin)>
     Some((path.clone(), origin))
 }
 
-/// The lines that a pointer addresses where it is pinned, and whether something else was read.
+/// The lines that a pointer addresses at its pin, and whether the sender read something else.
 fn lines(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
@@ -137,10 +139,10 @@ fn count_lines(bytes: &[u8]) -> u32 {
     u32::try_from((ends + open).max(1)).unwrap_or(u32::MAX)
 }
 
-/// What a look found for one pointer.
+/// The result of checking one pointer.
 pub(crate) type StandResult = Result<Stand, Refusal>;
 
-/// One look at all that these claims hold on to. None for a pointer that is not there to follow.
+/// Checks all pointers of these claims at once. An error for a pointer that cannot be followed.
 pub(crate) fn look<'h>(
     anchors: &mut Anchors,
     repo: &Repo,
@@ -152,7 +154,7 @@ pub(crate) fn look<'h>(
     Ok((head, answers(held, stands)))
 }
 
-/// The same by way of a revision: what the work since then did.
+/// The same across the work since a revision.
 pub(crate) fn look_since<'h>(
     rev: &str,
     repo: &Repo,
@@ -164,8 +166,8 @@ pub(crate) fn look_since<'h>(
     Ok(answers(held, stands))
 }
 
-/// Where one pointer that was just resolved is now. What was read in the working tree is there, and no copy of
-/// it is stored yet.
+/// Where one pointer that was just resolved is now. A pointer read from the working tree is still
+/// there, and no copy of it is stored yet.
 pub(crate) fn look_at(
     repo: &Repo,
     shelf: &dyn Shelf,
@@ -207,7 +209,7 @@ fn not_answered() -> Refusal {
     )
 }
 
-/// How a claim stands by what was found.
+/// The health of a claim, from the results for its pointers.
 pub(crate) fn health(held: &[FollowedPointer], found: &[StandResult]) -> Health {
     let here = found.iter().map(|it| match it {
         Ok(stand) => stand.here.clone(),

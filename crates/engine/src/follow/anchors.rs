@@ -1,5 +1,5 @@
-//! The follower that keeps pointer health: one process for each working tree, elected by a lock,
-//! woken by the tree and by the journal. What it finds is journalled with the evidence.
+//! The follower that maintains pointer health: one process per working tree, elected by a lock,
+//! woken by changes of the tree and of the journal. It journals its findings.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -23,22 +23,23 @@ use crate::{
     follow::{Follower, Woken, gather, spawn},
 };
 
-/// Pause before the first change of the tree is checked, together with those that arrive meanwhile.
+/// The pause before the first change of the tree is checked, together with others that arrive
+/// meanwhile.
 const SOON: Duration = Duration::from_millis(20);
-/// New claims were checked when they were stored, so they can wait to be checked together.
+/// The pause for new claims, which were checked when they were stored and can wait for each other.
 const LATER: Duration = Duration::from_millis(250);
-/// How often, for SOON each, a git is waited for that changes the checkout.
+/// How many times `SOON` to wait for a git process that changes the checkout.
 const WAITS: u32 = 500;
-/// Most claims followed, the newest: each takes a few hundred bytes of memory.
+/// The most claims that are followed, the newest. Each takes a few hundred bytes of memory.
 const FOLLOWED: usize = 50_000;
-/// Claims of one entry of the journal.
+/// The most claims in one entry of the journal.
 const ENTRY: usize = 200;
-/// Entries that are read at once.
+/// How many entries are read at once.
 const PAGE: usize = 1_000;
 
 impl Engine {
-    /// The lock of whoever keeps the health of a tree. Where another process has it, a bell rings
-    /// once that has ended.
+    /// Takes the lock of the tree's follower. If another process has it, sends a bell when that
+    /// process ends.
     fn elect(&self, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
         let lock = open_private(&self.lock_path(tree)).ok()?;
         match lock.try_lock() {
@@ -48,14 +49,14 @@ impl Engine {
                 None
             }
             Err(TryLockError::Error(error)) => {
-                tracing::info!(%error, "the lock of who follows cannot be taken");
+                tracing::info!(%error, "cannot take the lock of the follower");
                 None
             }
         }
     }
 
-    /// Waits for this lock, on one thread at most: without it, an agent's process that ends would leave
-    /// the tree to nobody until somebody writes.
+    /// Waits for this lock, on one thread at most. Otherwise, when an agent's process ends, nobody
+    /// would follow the tree until the next write.
     fn succeed(&self, lock: File, own: &Sender<Woken>) {
         if self.succeeding.swap(true, Ordering::AcqRel) {
             return;
@@ -66,19 +67,19 @@ impl Engine {
             drop(lock);
             waits.store(false, Ordering::Release);
             if free.is_ok() {
-                // Nobody may hear it any more.
+                // The receiver may be gone.
                 let _ = own.send(Woken::Bell);
             }
         });
         if let Err(error) = waiting {
             self.succeeding.store(false, Ordering::Release);
-            tracing::warn!(%error, "who follows the working tree is not waited for");
+            tracing::warn!(%error, "cannot wait to succeed the follower of the working tree");
         }
     }
 }
 
-/// A checkout that is half done says nothing of evidence. A lock that a killed git left behind is
-/// waited for once.
+/// Waits for git to finish a checkout, during which the evidence cannot be judged. Waits only once
+/// for a lock that a killed git left behind.
 fn wait_for_git(engine: &Weak<Engine>, waits: &mut u32) {
     let is_busy = || {
         let repo = engine.upgrade().and_then(|it| it.repo().ok().flatten());
@@ -93,32 +94,32 @@ fn wait_for_git(engine: &Weak<Engine>, waits: &mut u32) {
         *waits += 1;
     }
     if *waits > already {
-        // HEAD comes after the index.
+        // Git updates HEAD after the index.
         gather(SOON);
     }
     *waits = 0;
 }
 
-/// The one that keeps the health of a working tree.
+/// The follower that maintains the health of a working tree.
 pub(crate) struct AnchorFollower {
     _lock: File,
     tree: Tree,
     watch: Option<Watch>,
     anchors: Anchors,
-    /// What each claim that holds is pinned to; of the newest [`FOLLOWED`].
+    /// The pinned pointers of each holding claim, for the newest [`FOLLOWED`].
     held: BTreeMap<EngramId, Box<[FollowedPointer]>>,
-    /// What is kept of those that are not plainly unchanged.
+    /// The stored health of claims that are not simply unchanged.
     known: HashMap<EngramId, Health>,
     looked: WorktreeState,
     /// The newest entry of the journal that was taken into account.
     cursor: u64,
-    /// The working tree is not there: nobody can look.
+    /// The working tree is gone and cannot be checked.
     is_gone: bool,
     /// What is checked out, as last reported.
     checkout: Head,
 }
 
-/// A branch, or the commit if detached.
+/// The branch, or the commit of a detached head.
 #[derive(PartialEq)]
 enum Head {
     Branch(String),
@@ -136,7 +137,7 @@ impl Head {
 
 impl Follower for AnchorFollower {
     const NAME: &'static str = "anchors";
-    /// How often a git that changes the checkout was waited for.
+    /// How often it waited for a git process that changes the checkout.
     type Patience = u32;
 
     fn begin(engine: &Arc<Engine>, sender: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
@@ -240,7 +241,7 @@ impl Follower for AnchorFollower {
 }
 
 impl AnchorFollower {
-    /// Reports a checkout of another branch at once.
+    /// Records the checkout of another branch at once.
     fn tell_checkout(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
         let now = Head::of(repo);
         if now == self.checkout {
@@ -251,8 +252,8 @@ impl AnchorFollower {
         Ok(())
     }
 
-    /// Reports changes of the working tree itself: it became unreachable, it is back, something else is
-    /// checked out.
+    /// Records changes of the working tree itself: it became unreachable, came back, or has another
+    /// checkout.
     fn tell(&self, engine: &Engine, head: Option<String>) -> Result<(), Refusal> {
         let tree = &self.tree;
         engine.store.write::<_, Refusal>(engine.world.now(), |tx| {
@@ -272,8 +273,8 @@ impl AnchorFollower {
         Ok(())
     }
 
-    /// Reads what holds, and how it stood when it was looked at last; a page at a time, since claims
-    /// are far larger than what is kept of them here.
+    /// Reads the holding claims and their last known health, one page at a time, because claims are
+    /// far larger than what is kept of them.
     fn load(&mut self, engine: &Engine, repo: &Repo) -> Result<(), Refusal> {
         let now = engine.world.now();
         let (project, worktree) = (self.tree.project, self.tree.worktree.clone());
@@ -324,7 +325,7 @@ impl AnchorFollower {
         if self.held.len() > FOLLOWED
             && let Some((oldest, _)) = self.held.pop_first()
         {
-            // What is kept of it stays as it was.
+            // Its stored health stays as it is.
             self.known.remove(&oldest);
         }
     }
@@ -337,7 +338,7 @@ impl AnchorFollower {
         }
     }
 
-    /// What the journal tells of claims since; those that are new.
+    /// Reads the new entries of the journal; returns the new claims.
     fn read_on(&mut self, engine: &Engine, repo: &Repo) -> Result<BTreeSet<EngramId>, Refusal> {
         let mut new = BTreeSet::new();
         loop {
@@ -377,7 +378,7 @@ impl AnchorFollower {
         }
     }
 
-    /// Looks at all claims, or at some, and notes what is otherwise than it was.
+    /// Checks all claims, or some, and records the changes.
     fn look(
         &mut self,
         engine: &Engine,

@@ -1,6 +1,7 @@
-//! What is due: versions that could not be compared with all others when they were stored, or that contradict
-//! more than one write records. They are compared behind the answers, a few at a time, by processes that stay;
-//! a command that runs once does some of it before it ends. At rest there is nothing to wake for.
+//! Due comparisons: versions that could not be compared with all others when they were stored, or
+//! that contradict more than one write records. Long-lived processes compare them in the
+//! background, a few at a time. A command that runs once does some of it before it ends. If nothing
+//! is due, nothing wakes up.
 
 use std::{
     collections::BTreeMap,
@@ -25,16 +26,16 @@ use crate::{
 use engram_model::{JournalTime, Operation, Refusal};
 use engram_store::{Due, Reader};
 
-/// Steps of one waking: each compares one version with a few hundred others.
+/// How many steps are taken per waking; each compares one version with a few hundred others.
 const AT_ONCE: usize = 64;
-/// How long a command that runs once works on what is due.
+/// How long a command that runs once works on due comparisons.
 const ON_LEAVING: Duration = Duration::from_secs(2);
 
-/// Compares what is due.
+/// The follower that makes due comparisons.
 pub(crate) struct DueFollower {
     own: Sender<Woken>,
-    /// Versions that could not be compared, and the end of the journal then: they are tried again once
-    /// something was written.
+    /// Versions that could not be compared, and the end of the journal at that time. They are
+    /// retried once something was written.
     failed: BTreeMap<u64, u64>,
 }
 
@@ -63,7 +64,7 @@ impl Follower for DueFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        // A judge may take seconds: what woke the follower meanwhile is heard after each pair.
+        // A judge may take seconds, so new messages are read after each pair.
         let steps = if engine.world.judges().is_empty() {
             AT_ONCE
         } else {
@@ -77,7 +78,7 @@ impl Follower for DueFollower {
 }
 
 impl Engine {
-    /// Compares some of what is due, for a command that runs once.
+    /// Makes some due comparisons, for a command that runs once.
     pub(crate) fn help_compare(&self) -> Result<(), Refusal> {
         let stop = self.world.stop_after(ON_LEAVING, None);
         let mut failed = BTreeMap::new();
@@ -91,7 +92,7 @@ impl Engine {
     }
 }
 
-/// The next versions to compare: none of those that failed since the journal ended here.
+/// The next versions to compare, without those that failed since the journal ended here.
 fn next(
     tx: &Reader<'_>,
     failed: &BTreeMap<u64, u64>,
@@ -110,19 +111,19 @@ fn next(
     Ok(found)
 }
 
-/// What a step came to.
+/// The result of a step.
 enum Progress {
-    /// The version was compared with all, or no longer holds.
+    /// The version was compared with everything, or no longer holds.
     Done,
-    /// There is more.
+    /// More comparisons are due.
     On(Due),
-    /// There is more, which cannot be read.
+    /// The remaining comparisons cannot be made, because a version cannot be read.
     Stuck,
-    /// Something ended meanwhile: it is compared anew.
+    /// Something ended meanwhile: the version is compared again.
     Later,
 }
 
-/// Takes the next steps of what is due; whether nothing is left that can be done now.
+/// Makes the next due comparisons; returns whether nothing is left that can be done now.
 fn compare_due(
     cx: &Context<'_>,
     failed: &mut BTreeMap<u64, u64>,
@@ -137,7 +138,7 @@ fn compare_due(
     if page.is_empty() {
         return Ok(true);
     }
-    // What shares a key with them is found by the index.
+    // The index finds the versions that share a key with them.
     if let Err(why) = cx.engine.catch_up_to(head) {
         tracing::info!(
             why,
@@ -166,7 +167,7 @@ fn compare_due(
     Ok(false)
 }
 
-/// Records conflicts of one version that are not known yet: it is no new voice of anything.
+/// Records the unknown conflicts of one version. It does not count as a new voice.
 fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusal> {
     let store = &cx.engine.store;
     let known = match store.read(|tx| tx.engram_at(seq)) {
@@ -176,7 +177,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
         }
         known => known?,
     };
-    // What reports a conflict is compared with nothing.
+    // A report of a conflict is compared with nothing.
     let is_told = known
         .as_ref()
         .map_or(Ok(false), |known| store.read(|tx| is_told(tx, known)))?;
@@ -222,7 +223,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
     }
     Ok(match left.filter(|left| left.pairs > 0) {
         None => Progress::Done,
-        // What was raised is known now: the next step finds others.
+        // The raised conflicts are known now, so the next step finds others.
         Some(left) if raised > 0 || left.below != due.below => Progress::On(left),
         Some(_) => Progress::Stuck,
     })

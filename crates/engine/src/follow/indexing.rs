@@ -1,4 +1,4 @@
-//! The follower that keeps the index: whichever process holds tantivy's lock when it reads on.
+//! The follower that updates the index, in whichever process holds tantivy's lock.
 
 use std::{
     sync::{
@@ -16,8 +16,9 @@ use crate::{
     follow::{Follower, Woken, gather},
 };
 
-/// The index reads on once nothing came for so long, or when it has waited [`INDEX_WAITS`] times, or
-/// when so many rings were heard: a commit of it syncs a dozen files, beside the commits of claims.
+/// The index is updated after this long without a ring, after [`INDEX_WAITS`] such waits, or after
+/// this many rings. Updates are batched because a commit of the index syncs a dozen files, in
+/// addition to the commits of claims.
 const INDEX_PAUSE: Duration = Duration::from_millis(200);
 const INDEX_WAITS: u32 = 10;
 const INDEX_RINGS: usize = 256;
@@ -55,7 +56,7 @@ impl Follower for IndexFollower {
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        // A process does not open the index while there is nothing to read.
+        // A process does not open the index if there is nothing to read.
         if !Index::is_behind(&engine.store)? {
             return Ok(());
         }

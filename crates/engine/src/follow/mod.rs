@@ -1,7 +1,7 @@
-//! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
-//! (`anchor`), claims are compared that are due (`due`), what others were answered with becomes durable
-//! (`promote`), and readers get what is new.
-//! Woken by the doorbell; nothing runs at rest.
+//! The followers of a long-lived process: the index is updated (`indexing`), evidence is checked
+//! (`anchors`), due comparisons are made (`due`), claims that were returned to others become
+//! durable (`promote`), and readers get new entries. The doorbell wakes them; nothing runs while
+//! idle.
 
 mod anchors;
 mod due;
@@ -34,7 +34,7 @@ use jiff::Timestamp;
 /// Starts a follower.
 type StartFollower = fn(&Arc<Engine>) -> Result<Following, Refusal>;
 
-/// The followers of a process that stays.
+/// The followers of a long-lived process.
 const FOLLOWERS: &[StartFollower] = &[
     Engine::start::<IndexFollower>,
     Engine::start::<AnchorFollower>,
@@ -42,12 +42,12 @@ const FOLLOWERS: &[StartFollower] = &[
     Engine::start::<PromoteFollower>,
 ];
 
-/// The first change goes out at once; those after it wait this long for company.
+/// The first change is delivered at once; later changes are batched for this long.
 pub(crate) const BATCH: Duration = Duration::from_millis(50);
-/// The same where more come than anybody reads: each delivery redraws the list.
+/// The batching time during a flood, since each delivery redraws the list.
 const FLOOD: Duration = Duration::from_millis(500);
-/// Writes of one delivery that make a flood, until fewer come in all that time. A write may record several
-/// entries: a claim, the conflict that it raises, and what reports it.
+/// The number of writes in one delivery that makes a flood, until fewer arrive in that time. A
+/// write may record several entries: a claim, the conflict that it raises, and its report.
 const MANY: usize = 3;
 /// The followers that run in this process.
 pub(crate) struct Followers {
@@ -63,34 +63,33 @@ pub(crate) struct Following {
 
 impl Drop for Following {
     fn drop(&mut self) {
-        // A follower that ended already hears nothing.
+        // A follower that already ended does not receive this.
         let _ = self.sender.send(Woken::Gone);
     }
 }
 
-/// Why a follower woke.
+/// Why a follower woke up.
 pub(crate) enum Woken {
-    /// The journal moved, or there is work for this one.
+    /// The journal moved, or there is work for this follower.
     Bell,
-    /// The working tree did.
+    /// The working tree changed.
     Tree(Stir),
-    /// Its engine is gone.
+    /// The engine is gone.
     Gone,
 }
 
-/// What reads the journal on, behind the answers. How far it has read is a row of the table
-/// `follower`; what it keeps can be dropped, and is built anew from the journal and from git.
+/// A reader of the journal in the background. The table `follower` stores how far it has read. Its
+/// data can be deleted and is then rebuilt from the journal and from git.
 pub(crate) trait Follower: Sized {
     /// The name of its thread.
     const NAME: &'static str;
-    /// What it remembers from one waking to the next before it begins.
+    /// Its memory from one waking to the next before it begins.
     type Patience: Default;
 
-    /// Begins; none where there is nothing to follow yet, or another process does.
+    /// Begins; `None` if there is nothing to follow yet, or another process follows.
     fn begin(engine: &Arc<Engine>, own: &Sender<Woken>) -> Result<Option<Self>, Refusal>;
 
-    /// Lets more gather after the first that woke it; without a pause, where a follower does not say otherwise. All
-    /// that was heard.
+    /// Collects further messages after the first, by default without a pause. Returns all of them.
     fn gather(
         _begun: Option<&Self>,
         _engine: &Weak<Engine>,
@@ -101,7 +100,7 @@ pub(crate) trait Follower: Sized {
         std::iter::once(first).chain(woken.try_iter()).collect()
     }
 
-    /// Takes in what happened since.
+    /// Processes what happened since.
     fn wake(&mut self, engine: &Engine, heard: Vec<Woken>) -> Result<(), Refusal>;
 }
 
@@ -123,7 +122,7 @@ fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver
         let result = engine.settle().and_then(|()| {
             let now = engine.store.renewed();
             if renewed != now {
-                // What it knew was of another home.
+                // Its state belongs to another home.
                 (renewed, follower) = (now, None);
             }
             match &mut follower {
@@ -138,16 +137,15 @@ fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver
     }
 }
 
-/// Delivers entries until it is dropped.
+/// A subscription that delivers entries until it is dropped.
 pub struct Subscription {
     _listener: Listener,
-    /// While it exists, someone reads.
+    /// Its existence shows that somebody reads.
     _reader: Arc<()>,
 }
 
 impl Engine {
-    /// Starts the followers, in the background; calling it again changes
-    /// nothing.
+    /// Starts the followers in the background. A second call does nothing.
     pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
         let mut following = self.following();
         if following.is_some() || !self.store.is_writable() {
@@ -158,22 +156,23 @@ impl Engine {
         Ok(())
     }
 
-    /// Wakes a follower of this process, if it has any.
+    /// Wakes a follower of this process, if it runs.
     pub(crate) fn wake<F: Follower>(&self) {
         let following = self.following();
         let all = following.iter().flat_map(|it| &it.all);
         for following in all.filter(|it| it.name == F::NAME) {
-            // One that ended hears nothing.
+            // A follower that ended does not receive this.
             let _ = following.sender.send(Woken::Bell);
         }
     }
 
-    /// Whether this process follows.
+    /// Whether this process has followers.
     pub(crate) fn is_following(&self) -> bool {
         self.following().is_some()
     }
 
-    /// Why this process is not told of what others write, where it follows.
+    /// Why this process polls for changes by others instead of watching; `None` if it watches, or
+    /// has no followers.
     pub(crate) fn unwatched(&self) -> Option<String> {
         let following = self.following();
         let why = following.as_ref()?.listener.unwatched()?;
@@ -184,7 +183,7 @@ impl Engine {
         crate::lock(&self.following)
     }
 
-    /// Followers that the doorbell wakes, and once for what was there before.
+    /// Connects followers to the doorbell, and wakes them once for what already happened.
     fn wake_with(&self, all: Vec<Following>) -> Result<Followers, Refusal> {
         let senders: Vec<_> = all.iter().map(|it| it.sender.clone()).collect();
         let ring = move || {
@@ -197,7 +196,7 @@ impl Engine {
         Ok(Followers { listener, all })
     }
 
-    /// The home was reopened, and has another doorbell.
+    /// Reconnects the followers after the home was reopened, since it has another doorbell.
     pub(crate) fn listen_again(&self) -> Result<(), Refusal> {
         let mut following = self.following();
         if let Some(Followers { all, .. }) = following.take() {
@@ -216,9 +215,9 @@ impl Engine {
         })
     }
 
-    /// Calls `each` on a thread of its own with the entries after `after` in this project, in
-    /// order: what is there at once, what comes when it comes, from every process of the home. It ends by
-    /// itself when the home is gone or was opened anew: places in the journal may be others then.
+    /// Calls `each` on a separate thread with the entries of this project after `after`, in order:
+    /// first the existing ones, then new ones from any process of the home. Ends when the home is
+    /// gone or was reopened, because places in the journal may differ then.
     pub fn subscribe(
         self: &Arc<Self>,
         after: u64,
@@ -240,7 +239,7 @@ impl Engine {
                         return;
                     };
                     if let Err(error) = engine.settle() {
-                        tracing::warn!(%error, "the feed ends");
+                        tracing::warn!(%error, "ending the feed");
                         return;
                     }
                     if engine.store.renewed() != renewed {
@@ -282,7 +281,7 @@ impl Engine {
         })
     }
 
-    /// A home that was read-only when opened is followed as soon as it is writable.
+    /// Follows a home that was read-only when opened as soon as it is writable.
     fn write_again(self: &Arc<Self>) -> Result<(), Refusal> {
         if self.store.is_writable() {
             return Ok(());
@@ -326,21 +325,22 @@ impl Engine {
     }
 }
 
-/// What a process that gets no watch does instead, and what to do.
+/// What a process without a file watch does instead, and how to fix it.
 pub(crate) fn no_watch(why: &str) -> String {
     format!(
         "this system has no file watch left ({why}): changes are looked for twice a second until it has; close programs that watch files, or raise fs.inotify.max_user_instances"
     )
 }
 
-/// Waits for a ring and takes all that came with it; false when there will be no more.
+/// Waits for a ring and takes all that are queued; false if there will be no more.
 fn heard(rings: &Receiver<()>) -> bool {
     let heard = rings.recv().is_ok();
     while rings.try_recv().is_ok() {}
     heard
 }
 
-/// Lets changes gather after one was served. Only ever after a ring: nothing runs at rest.
+/// Waits for more changes after one was served. Called only after a ring, so nothing runs while
+/// idle.
 #[expect(
     clippy::disallowed_methods,
     reason = "the pause is the point; rings wait in the channel"
@@ -363,7 +363,7 @@ pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
         })
 }
 
-/// Whether more was written than anybody reads. The entries of one write have one time.
+/// Whether this is a flood of writes. All entries of one write have the same time.
 fn is_flood(entries: &[Entry]) -> bool {
     let times: BTreeSet<Timestamp> = entries.iter().map(|it| it.at).collect();
     times.len() >= MANY

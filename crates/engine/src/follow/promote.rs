@@ -1,4 +1,4 @@
-//! Promotes what others were answered with.
+//! Promotes claims that were returned to agents other than their authors.
 
 use std::sync::{Arc, mpsc::Sender};
 
@@ -9,7 +9,7 @@ use crate::{
     follow::{Follower, Woken},
 };
 
-/// Promotes what others were answered with, behind the answers of a process that stays.
+/// The follower that promotes such claims in the background of a long-lived process.
 pub(crate) struct PromoteFollower;
 
 impl Follower for PromoteFollower {

@@ -1,6 +1,6 @@
-//! What agents asked, for people who look into it: a line for each call, in a file of the home that is bounded
-//! and no part of the truth. Of arguments it has numbers and switches, of texts and messages only their length:
-//! nothing that would have to be erased.
+//! A log of agents' calls, for people who investigate: one line per call, in a file of the home
+//! that is bounded and not part of the truth. It keeps numbers and switches of the arguments, but
+//! only the length of texts and messages, so nothing in it would need to be erased.
 
 use std::{
     collections::BTreeMap,
@@ -17,23 +17,24 @@ use serde_json::{Value, json};
 
 /// The files, the older one last.
 pub(crate) const FILES: [&str; 2] = ["calls.jsonl", "calls.1.jsonl"];
-/// How many queries there were in all, by project.
+/// The total number of queries, by project.
 pub(crate) const QUERIES: &str = "queries.json";
-/// Most bytes of a file; then it is the older one, and the one before is deleted.
+/// The most bytes of a file. Then it becomes the older file, and the previous older file is
+/// deleted.
 const MOST: u64 = 4 << 20;
-/// Calls after which a process looks how long the file is.
+/// After how many calls a process checks the length of the file.
 const LOOK: u32 = 64;
-/// Most bytes of the arguments of one call.
+/// The most bytes of the arguments of one call.
 const ARGUMENTS: usize = 1_500;
 
-/// How often, by project.
+/// The number of queries, by project.
 type QueryCounts = BTreeMap<ProjectId, u64>;
 
 /// The calls of a home.
 pub(crate) struct Calls {
     home: PathBuf,
     open: Mutex<LogFile>,
-    /// Queries that are not in the file yet.
+    /// Queries that are not yet counted in the file.
     waiting: Mutex<QueryCounts>,
 }
 
@@ -52,7 +53,7 @@ pub(crate) struct BegunCall {
 }
 
 impl BegunCall {
-    /// None for the user, whose calls are nobody's business.
+    /// `None` for the user, whose calls are not logged.
     pub(crate) fn of(caller: &Caller, request: &Request, at: Timestamp) -> Option<Self> {
         let Caller::Agent(agent) = caller else {
             return None;
@@ -74,7 +75,7 @@ impl BegunCall {
     }
 }
 
-/// Texts become their lengths.
+/// Replaces texts by their lengths.
 fn redact(value: &mut Value) {
     match value {
         Value::String(text) => *value = json!(format!("{} characters", text.chars().count())),
@@ -84,7 +85,7 @@ fn redact(value: &mut Value) {
     }
 }
 
-/// The message that a request contains: the one thing whose keys its sender chose.
+/// The message that a request contains, the only part whose keys its sender chooses.
 fn message_in<'a>(request: &Request, with: &'a mut Value) -> Option<&'a mut Value> {
     match request {
         Request::ValidateMessage(_) => Some(with),
@@ -107,7 +108,7 @@ impl Calls {
         }
     }
 
-    /// Keeps how a call ended. What cannot be kept changes no answer.
+    /// Logs the end of a call. A failure to log changes no answer.
     pub(crate) fn keep(
         &self,
         begun: BegunCall,
@@ -115,7 +116,7 @@ impl Calls {
         now: Timestamp,
         refusal: Option<&Refusal>,
     ) {
-        // The handle itself may be what was refused as a secret.
+        // The handle itself may have been refused as a secret.
         let is_secret = refusal.is_some_and(|it| it.code == Code::SecretDetected);
         let agent = (!is_secret).then_some(begun.agent);
         let line = json!({
@@ -133,7 +134,7 @@ impl Calls {
             None => Ok(()),
         };
         if let Err(error) = written.and(counted) {
-            tracing::debug!(%error, "a call is not kept");
+            tracing::debug!(%error, "cannot log a call");
         }
     }
 
@@ -156,11 +157,11 @@ impl Calls {
         }
     }
 
-    /// How many queries agents of a project asked, since there is a home.
+    /// How many queries agents of a project have made since the home was created.
     pub(crate) fn queries(&self, project: ProjectId) -> u64 {
         let read = || {
             let file = open_file(&self.home.join(QUERIES), Links::Refused)?;
-            // Whoever counts at this moment is done in no time.
+            // A process that counts holds the lock only briefly.
             file.lock_shared()?;
             read_text(&file, MOST)
         };
@@ -169,8 +170,9 @@ impl Calls {
         counted.get(&project).copied().unwrap_or_default()
     }
 
-    /// Counts a query. Lines are dropped with their file, and a count must never fall. While another process
-    /// counts, this one is not held up: it counts the next time, for both.
+    /// Counts a query. The count is separate because lines are deleted with their file, but a count
+    /// must never fall. If another process is counting, this one does not wait: it counts both
+    /// queries next time.
     fn count(&self, project: ProjectId) -> std::io::Result<()> {
         let mut waiting = crate::lock(&self.waiting);
         *waiting.entry(project).or_default() += 1;
@@ -196,7 +198,7 @@ impl Calls {
 mod tests {
     use super::*;
 
-    /// Of each request that contains a message, its shape, and no word that its sender chose.
+    /// The log keeps the shape of each request with a message, but no word that its sender chose.
     #[test]
     fn nothing_that_was_said_is_kept() {
         let said = || json!({ "wallet": { "wallet": [4711, "wallet"] } });
@@ -238,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Two processes count, and files of lines come and go.
+    /// Two processes count while log files are replaced.
     #[test]
     fn a_count_never_falls() {
         let home = tempfile::TempDir::new().unwrap();
@@ -256,7 +258,7 @@ mod tests {
                 let _ = fs::remove_file(home.path().join(file));
             }
         }
-        // One that counts does not hold up another.
+        // A process that counts does not block another.
         let file = update_private(&home.path().join(QUERIES)).unwrap();
         file.lock().unwrap();
         let [calls, _] = &processes;

@@ -1,4 +1,5 @@
-//! A home's `config.toml`: every default (docs/design.md#limits-and-defaults) may be changed there, and nothing else.
+//! A home's `config.toml`, which may change the defaults (docs/design.md#limits-and-defaults) and
+//! nothing else.
 
 use std::path::Path;
 
@@ -6,23 +7,23 @@ use engram_model::{Code, Limits, Refusal, Scopes};
 use engram_store::read_file;
 use serde::Deserialize;
 
-/// Largest file that is read, in bytes.
+/// The largest file that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// What a person may set.
+/// The settings of `config.toml`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
     /// Every limit.
     pub(crate) limits: Limits,
-    /// How far what agents say may reach.
+    /// How far agents' claims may reach.
     pub(crate) scopes: Scopes,
     /// Whether `url:` pointers may be fetched; off unless turned on.
     pub(crate) urls: bool,
 }
 
 impl Config {
-    /// Reads the file; the defaults where there is none.
+    /// Reads the file; returns the defaults if there is none.
     pub(crate) fn read(home: &Path) -> Result<Self, Refusal> {
         let path = home.join("config.toml");
         let text = match read_file(&path, LARGEST) {
@@ -34,7 +35,7 @@ impl Config {
         };
         let config: Self =
             toml::from_str(&text).map_err(|error| refused(&path, error.message()))?;
-        // Each query that names no limit would be refused.
+        // Otherwise each query without a limit would be refused.
         let Limits {
             query_limit,
             query_max,
@@ -68,7 +69,8 @@ mod tests {
 
     use super::*;
 
-    /// What a file of these bytes is read as: a configuration or a refusal that names the file.
+    /// Reads a file with these bytes: the result is a configuration or a refusal that names the
+    /// file.
     fn read(bytes: &[u8]) {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("config.toml"), bytes).unwrap();
@@ -102,7 +104,7 @@ mod tests {
         }
     }
 
-    /// Pieces of which a file is made that is nearly right.
+    /// Pieces of a file that is almost valid.
     fn pieces() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             Just("[limits.rate]\n".to_owned()),

@@ -1,4 +1,4 @@
-//! The default home, and moving an earlier home there.
+//! The default home, and moving an older home there.
 
 use std::{
     fs::{self, File},
@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 
 use crate::home::calls;
 
-/// Everything that Engram writes to a home: files, and folders with nothing else in them. Anything else
-/// beside them belongs to somebody else.
+/// Everything that Engram writes to a home: files, and folders that contain nothing else. All other
+/// files there belong to somebody else.
 const OURS: &[&str] = &[
     calls::FILES[0],
     calls::FILES[1],
@@ -28,69 +28,69 @@ const OURS: &[&str] = &[
     "window-place.json",
     "window.toml",
 ];
-/// The same in folders that others may use too, as beginnings and ends of their files' names.
+/// Our files in folders that others may use too, by the beginning and end of their names.
 const OURS_IN: &[(&str, &str, &str)] = &[(CONNECT, "", ".json"), ("logs", "window.", ".log")];
-/// What agents' configurations were before: with whatever secrets stood in them.
+/// Backups of agents' configurations, including any secrets in them.
 const CONNECT: &str = "connect";
-/// Where it lies, the home is.
+/// The file that defines the home's place: the home is where it is.
 const DATABASE: &str = "engram.db";
-/// SQLite's files beside it while it is open.
+/// The files that SQLite keeps beside it while it is open.
 const LOGS: [&str; 3] = ["engram.db-wal", "engram.db-shm", "engram.db-journal"];
-/// Held until the database has gone.
+/// Locked until the database was moved.
 const QUEUE: &str = "write.lock";
-/// The door of a window, which cannot be carried.
+/// The socket of a window, which cannot be moved.
 const DOOR: &str = "window.sock";
-/// The folder itself, also where the home is a link to it.
+/// The folder itself, even if the home is a link to it.
 const FOLDER: &str = ".";
 
-/// What became of a move.
+/// The result of a move.
 #[derive(Debug, Clone)]
 pub struct Moved {
-    /// Where data lived.
+    /// The old home.
     pub from: PathBuf,
-    /// Where it lives now.
+    /// The new home.
     pub to: PathBuf,
     /// What was moved.
     pub moved: Vec<PathBuf>,
-    /// What is not ours, and stayed.
+    /// Files of others, which stayed.
     pub stayed: Vec<PathBuf>,
 }
 
-/// Where data lives unless somebody says: the platform's data folder, or `~/.engram` as long as a home
-/// of ours is there and none in the data folder. None for an account without a home folder.
+/// The default home: the platform's data folder, or `~/.engram` as long as that holds an Engram
+/// home and the data folder does not. `None` for an account without a home folder.
 pub fn default_home() -> Option<PathBuf> {
     let own = own_home()?;
     let former = former_home().filter(|it| !is_home(&own) && is_home(it));
     Some(former.unwrap_or(own))
 }
 
-/// The place in the platform's data folder. One that is not named from the root would be another in
-/// each folder.
+/// The home in the platform's data folder. A relative data folder is ignored, because it would
+/// differ for each current folder.
 fn own_home() -> Option<PathBuf> {
     let data = dirs::data_local_dir().filter(|it| it.is_absolute());
     data.map(|it| it.join("engram"))
 }
 
-/// Where earlier builds put it, and where another program of this name keeps its own.
+/// Where earlier builds put the home, and where another program of this name keeps its own files.
 fn former_home() -> Option<PathBuf> {
     let user = dirs::home_dir().filter(|it| it.is_absolute());
     user.map(|it| it.join(".engram"))
 }
 
-/// Whether a database file exists in the home, of whatever kind.
+/// Whether the home has a database file, of whatever kind.
 pub fn is_home_there(home: &Path) -> bool {
     home.join(DATABASE).symlink_metadata().is_ok()
 }
 
-/// Looks at what opening a home would refuse, and touches nothing.
+/// Checks whether opening a home would be refused, without touching anything.
 ///
 /// # Errors
-/// What [`Engine::open`](crate::Engine::open) would refuse; none where there is no home yet.
+/// Those of [`Engine::open`](crate::Engine::open); none if there is no home yet.
 pub fn look_at_home(home: &Path) -> Result<(), Refusal> {
     Ok(Store::look(home)?)
 }
 
-/// Opens a home, and closes it to others.
+/// Opens a home, and removes the rights of others to it.
 pub(crate) fn open(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
     let store = open_store(home, origin).map_err(|it| named(home, it))?;
     close(home);
@@ -133,8 +133,8 @@ pub(crate) fn doctor_of(home: &Path) -> String {
     }
 }
 
-/// At the former place none is made beside the one that was moved from there: agents may name it still,
-/// and a process may have chosen it just before.
+/// Opens the store, but creates no home at the old place after its home was moved: agents may still
+/// name that place, and a process may have chosen it just before the move.
 fn open_store(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
     if former_home().as_deref() != Some(home) {
         return Ok(Store::open(home, origin)?);
@@ -155,11 +155,11 @@ fn open_store(home: &Path, origin: ulid::Ulid) -> Result<Store, Refusal> {
     }
 }
 
-/// Keeps a small file of ours in a home, for its user alone: all of it or nothing, and on the disk when
+/// Writes a small file to a home, for its user alone. The write is atomic, and on the disk when
 /// this returns.
 ///
 /// # Errors
-/// What [`look_at_home`] refuses, which is not touched, and a home that cannot be written.
+/// A home that [`look_at_home`] refuses, which stays untouched, and a home that cannot be written.
 pub fn keep_file(home: &Path, name: &str, text: &str) -> Result<(), Refusal> {
     look_at_home(home)?;
     let path = home.join(name);
@@ -168,12 +168,12 @@ pub fn keep_file(home: &Path, name: &str, text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Closes a home of before that others may look into.
+/// Removes the rights of others to a home that an earlier build left open.
 ///
-/// Most are closed already, which three looks say. In a closed folder nobody else reaches anything, so
-/// that what lies there need not be looked at. A folder that holds other things too stays as open as its
-/// owner made it, since others may have to reach those; all of ours in it is closed. What cannot be
-/// closed is no reason to refuse: see [`open_to_others`].
+/// Most homes are closed already, which three checks show. Nobody else reaches anything in a closed
+/// folder, so its contents need no check. A folder that also holds other things stays as open as
+/// its owner made it, because others may need those; only our files in it are closed. A failure to
+/// close is no reason to refuse: see [`open_to_others`].
 fn close(home: &Path) {
     let is_open = |name: &str| is_open_to_others(&home.join(name));
     let is_shared = || {
@@ -191,7 +191,7 @@ fn close(home: &Path) {
     let is_alone = |within: &str| !others.iter().any(|it| it.starts_with(within));
     let folders = OURS_IN.iter().map(|(folder, ..)| *folder);
     let folders = folders.filter(|it| is_alone(it)).map(PathBuf::from);
-    // The database at last: it says that this was done.
+    // The database last, because it shows that this was done.
     for name in LOGS.iter().map(PathBuf::from).chain(folders).chain(ours) {
         close_to_others(&home.join(name));
     }
@@ -200,8 +200,8 @@ fn close(home: &Path) {
     }
 }
 
-/// What of ours in a home others may look into all the same: its file system keeps no rights, or its
-/// folder is another user's.
+/// Our files in a home that others can still read, because the file system keeps no rights or the
+/// folder belongs to another user.
 pub(crate) fn open_to_others(home: &Path) -> Vec<PathBuf> {
     if !is_open_to_others(&home.join(FOLDER)) {
         return Vec::new();
@@ -211,7 +211,7 @@ pub(crate) fn open_to_others(home: &Path) -> Vec<PathBuf> {
     all.filter(|it| is_open_to_others(&home.join(it))).collect()
 }
 
-/// What is to be said of where this home is.
+/// A remark on the place of this home, if there is one.
 pub(crate) fn remark(home: &Path) -> Option<String> {
     let (own, former) = (own_home()?, former_home().filter(|it| is_home(it))?);
     if home == former && !is_home(&own) {
@@ -222,10 +222,11 @@ pub(crate) fn remark(home: &Path) -> Option<String> {
     (home == own).then(|| format!("an unused home is in {former}"))
 }
 
-/// Moves Engram's home from `~/.engram` to the data folder; other files stay.
+/// Moves Engram's home from `~/.engram` to the data folder; files of others stay.
 ///
 /// # Errors
-/// No Engram home there, one in use, or something at the new path: then nothing was moved.
+/// There is no Engram home, it is in use, or something exists at the new place. Then nothing was
+/// moved.
 pub fn move_home() -> Result<Moved, Refusal> {
     let (Some(from), Some(to)) = (former_home(), own_home()) else {
         return Err(Refusal::new(
@@ -243,7 +244,7 @@ pub fn move_home() -> Result<Moved, Refusal> {
     }
     let held = Vacant::take(&from)?;
     close_door(&from)?;
-    // A copy is as open as what it was copied from.
+    // A copy has the rights of its original.
     close(&from);
     let failed = |path: &Path, source| {
         let path = path.to_owned();
@@ -252,7 +253,7 @@ pub fn move_home() -> Result<Moved, Refusal> {
     let (moved, stayed) = contents(&from).map_err(|it| failed(&from, it))?;
     refuse_taken(&from, &to, &moved)?;
     if cfg!(windows) {
-        // There nothing that is open can be moved.
+        // Windows cannot move open files.
         drop(held);
     }
     if !(stayed.is_empty() && move_whole(&from, &to)) {
@@ -260,7 +261,7 @@ pub fn move_home() -> Result<Moved, Refusal> {
         for (folder, ..) in OURS_IN {
             let _ = fs::remove_dir(from.join(folder));
         }
-        // What is not empty is not removed.
+        // Fails unless the folder is empty.
         let _ = fs::remove_dir(&from);
     }
     Ok(Moved {
@@ -271,7 +272,8 @@ pub fn move_home() -> Result<Moved, Refusal> {
     })
 }
 
-/// A window that is open has its door open too; the door of one that is gone is nothing.
+/// Refuses if a window has the home open, which shows in its socket. The socket of a closed window
+/// is ignored.
 fn close_door(home: &Path) -> Result<(), Refusal> {
     let door = home.join(DOOR);
     #[cfg(unix)]
@@ -286,7 +288,7 @@ fn close_door(home: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// Engram's files in a home, the database last, and the other files.
+/// Engram's files in a home, the database last, and the files of others.
 fn contents(home: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut ours, mut others) = (Vec::new(), Vec::new());
     for name in names(home)? {
@@ -319,7 +321,7 @@ fn names(folder: &Path) -> io::Result<Vec<PathBuf>> {
     entries.map(|it| Ok(it?.file_name().into())).collect()
 }
 
-/// Files that a recovery, or one that was broken off, left with words in them.
+/// Files with words in them that a recovery, or an interrupted one, left behind.
 pub(crate) fn left_by_recovery(home: &Path) -> Vec<String> {
     let names = names(home).unwrap_or_default();
     let names = names.iter().map(|it| it.to_string_lossy().into_owned());
@@ -342,7 +344,7 @@ fn is_ours(name: &str) -> bool {
         || (name.starts_with("anchor-") && name.ends_with(".lock"))
 }
 
-/// Whether a home may have a file or a folder of this name.
+/// Whether a home may contain a file or a folder of this name.
 fn is_known(name: &str) -> bool {
     is_ours(name)
         || LOGS.contains(&name)
@@ -350,12 +352,12 @@ fn is_known(name: &str) -> bool {
         || OURS_IN.iter().any(|(folder, ..)| name == *folder)
 }
 
-/// A home at the new place, or a file of one, is not written over; nor is a link carried, which may
+/// Refuses to overwrite a home or one of its files at the new place, and to move a link, which may
 /// mean something else from there.
 fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal> {
     let is_there = |it: &PathBuf| it.symlink_metadata().is_ok();
     let folder = (is_there(&to.to_owned()) && !to.is_dir()).then(|| to.to_owned());
-    // A log that is left of another home would be read into ours.
+    // The leftover log of another home would be read into ours.
     let logs = LOGS.map(PathBuf::from);
     let mut places = ours.iter().chain(&logs).map(|it| to.join(it));
     let taken = folder.or_else(|| places.find(is_there));
@@ -380,19 +382,20 @@ fn refuse_taken(from: &Path, to: &Path, ours: &[PathBuf]) -> Result<(), Refusal>
     }
 }
 
-/// At once, where all of the folder is ours and the new place is on the same file system.
+/// Moves the folder at once, if all of it is ours and the new place is on the same file system.
 fn move_whole(from: &Path, to: &Path) -> bool {
     if from.is_symlink() {
         return false;
     }
-    // Only one that is empty is removed.
+    // Fails unless the folder is empty.
     let _ = fs::remove_dir(to);
     to.parent()
         .is_some_and(|it| make_private_folder(it).is_ok())
         && fs::rename(from, to).is_ok()
 }
 
-/// One by one; until the database goes, the home is where it was. Where one fails, all are put back.
+/// Moves the files one by one. The home stays at the old place until the database moves. If one
+/// fails, all are put back.
 fn carry(from: &Path, to: &Path, ours: &[PathBuf]) -> io::Result<()> {
     make_private_folder(to)?;
     for (at, name) in ours.iter().enumerate() {
@@ -410,14 +413,14 @@ fn carry(from: &Path, to: &Path, ours: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves a file or a folder; to another file system as a copy that was read again.
+/// Moves a file or a folder; across file systems as a copy that is verified.
 fn bring(from: &Path, to: &Path) -> io::Result<()> {
     to.parent().map_or(Ok(()), make_private_folder)?;
     match fs::rename(from, to) {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {}
         renamed => return renamed,
     }
-    // It gets its own name only once it is complete.
+    // The copy gets its final name only when it is complete.
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);

@@ -1,4 +1,4 @@
-//! The home: its files, its settings, and the log of what agents asked.
+//! The home: its files, its settings, and the log of agents' calls.
 
 pub(crate) mod calls;
 pub(crate) mod config;

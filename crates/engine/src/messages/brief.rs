@@ -1,4 +1,4 @@
-//! The shared brief: gathers what it is made of, and pins lines to it. The gateway decides what it says.
+//! The shared brief: gathers its material and pins lines to it. The gateway composes it.
 
 use crate::{
     agents::{
@@ -30,19 +30,19 @@ use engram_store::{Pinned, Reader, Traits};
 use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 
-/// Claims that are considered: the newest, the newest constraints, policies and risks, and those that agents
-/// read most.
+/// How many claims are considered: the newest, the newest constraints, policies and risks, and
+/// those that agents read most.
 const NEWEST: usize = 100;
 const LASTING: usize = 40;
 const MOST_READ: usize = 60;
-/// Most agents, or children of one, that are considered; and most whose budgets are shown.
+/// The most agents, or children of one, that are considered; and the most whose budgets are shown.
 const FAMILY: usize = 200;
 const BUDGETS: usize = 8;
 
 /// What an agent has spent of each budget, by the budget's name.
 type BudgetFigures = Vec<(String, Figure)>;
 
-/// A brief, with what it was made of.
+/// A brief with its material.
 struct ComposedBrief {
     reply: BriefReply,
     pins: Vec<Pinned>,
@@ -58,7 +58,8 @@ pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
     Ok(made.reply)
 }
 
-/// The brief as an agent gets it. Only the user looks, so the agent is served nothing and its turn goes on.
+/// An agent's brief as shown to the user. It does not count as shown to the agent, and the agent's
+/// turn does not change.
 pub(crate) fn shown_brief(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, Refusal> {
     let (project, limits) = (cx.project()?, &cx.engine.config.limits.message);
     let store = &cx.engine.store;
@@ -98,7 +99,7 @@ pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, R
     shared_brief(cx)
 }
 
-/// What to pin; nothing if the line is already pinned.
+/// What to pin; `None` if it is already pinned.
 fn plan_pin(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -138,7 +139,7 @@ fn plan_pin(
     Ok(Some(pin))
 }
 
-/// The line that a claim would become in the brief.
+/// The line for a claim in the brief.
 fn line_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -203,7 +204,7 @@ fn is_parent(cx: &Context<'_>, tx: &Reader<'_>, project: ProjectId) -> Result<()
     }
 }
 
-/// The brief of whoever asks; `first` is pinned before everything else.
+/// The caller's brief; `first` is pinned before everything else.
 fn composed(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -243,7 +244,8 @@ fn composed(
     })
 }
 
-/// Claims that a brief may name, and what is pinned. Each query is bounded, however many claims there are.
+/// The claims that a brief may show, and the pins. Each query is bounded, however many claims there
+/// are.
 fn candidates(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -252,7 +254,7 @@ fn candidates(
 ) -> Result<(Vec<Candidate>, Vec<engram_gateway::Pinned>), Refusal> {
     let (visibility, now) = (cx.visibility_in(project)?, cx.engine.world.now());
     let run = cx.agent()?.map(|it| it.run);
-    // What runs say is in no brief of the user, nor of another run.
+    // Claims of a run appear neither in the user's brief nor in that of another run.
     let seen = |it: &Traits| {
         visibility.may_see_of(it.project, it.scope, it.run, &it.topic)
             && (it.scope != Scope::Run || run.is_some())
@@ -314,7 +316,7 @@ fn candidates(
     Ok((candidates?, pinned))
 }
 
-/// What each agent with an open turn has spent, and may spend.
+/// What each agent with an open turn has spent, and its limits.
 fn budgets_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -380,12 +382,12 @@ fn grants_of(cx: &Context<'_>, tx: &Reader<'_>, near: &[Agent]) -> Result<Vec<Op
     Ok(open)
 }
 
-/// What a brief quotes of others, its reader was told.
+/// Records the quotations in a brief as shown to its reader.
 fn note_brief(cx: &Context<'_>, made: &ComposedBrief) -> Result<(), Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(());
     };
-    // The part that is about others' words comes first.
+    // The parts with words of others come first.
     let lines = made.reply.lines.iter();
     let lines = lines.filter(|it| it.part <= BriefPart::Risk);
     let prints = lines.flat_map(|line| {
@@ -422,7 +424,7 @@ fn candidate_of(engram: Engram) -> Candidate {
     }
 }
 
-/// An agent and its children, or all agents for the user: most recent call first.
+/// An agent and its children, or all agents for the user; most recent call first.
 fn near(tx: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
     let mut near = tx.family(project, agent.map(|it| &it.handle), FAMILY)?;
     if let Some(agent) = agent {
@@ -432,7 +434,7 @@ fn near(tx: &Reader<'_>, project: ProjectId, agent: Option<&Agent>) -> Result<Ve
     Ok(near)
 }
 
-/// The pin that is meant: a line of the brief has the id of its own.
+/// The pin to remove: either named by its id, or found by a line of the brief.
 fn pin_of(made: &ComposedBrief, what: Unpinning) -> Result<&Pinned, Refusal> {
     let (id, said) = match what {
         Unpinning::Pin { pin } => (Some(pin), format!("pin {pin} is not in the brief")),

@@ -1,4 +1,5 @@
-//! Hooks (docs/design.md#hooks): an orchestrator passes on what happened, and it becomes pointers first.
+//! Hooks (docs/design.md#hooks): an orchestrator reports what happened, and it is turned into
+//! pointers.
 
 use crate::{
     agents::{
@@ -31,20 +32,21 @@ use engram_pointers::resolve;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Most results that are looked at; most of them that become claims.
+/// The most results that are examined, and the most of them that become claims.
 const RESULTS: usize = 12;
 const CLAIMS: usize = 3;
-/// Most tokens of an excerpt.
+/// The most tokens of an excerpt.
 const EXCERPT: u32 = 200;
-/// Longest content whose place is looked up, in lines, and the lines of a file that it is looked for in.
+/// The longest content that is located, in lines, and the most lines of a file that are searched
+/// for it.
 const CHUNK: usize = 400;
 const FILE: usize = 100_000;
-/// Longest question that a claim repeats, and longest statement, in characters.
+/// The longest question that a claim repeats, and the longest statement, in characters.
 const QUESTION: usize = 200;
 const STATEMENT: usize = 120;
-/// How many days of events of one name are looked at, newest first.
+/// How many days of events of one name are examined, newest first.
 const DAYS: usize = 32;
-/// An event is relied on for so many days.
+/// For how many days an event may be relied on.
 const RELIED_ON: u32 = 90;
 
 pub(crate) fn pass_on(cx: &Context<'_>, hook: Hook) -> Result<HookReply, Refusal> {
@@ -55,7 +57,7 @@ pub(crate) fn pass_on(cx: &Context<'_>, hook: Hook) -> Result<HookReply, Refusal
         .inspect_err(|it| budgets::count_refusal(&context, it))
 }
 
-/// The agent that a hook is about: the caller or its child; any for the user.
+/// The agent that a hook concerns: the caller or its child; any agent for the user.
 fn in_the_name_of(cx: &Context<'_>, agent: Option<AgentId>) -> Result<Caller, Refusal> {
     let agent = match (agent, cx.caller) {
         (None, Caller::User) => {
@@ -90,7 +92,7 @@ fn took(cx: &Context<'_>, event: HookEvent) -> Result<HookReply, Refusal> {
     }
 }
 
-/// Sends a parent's message. What it lacks of brief, pack and budgets is added, as far as it fits.
+/// Sends a parent's message. Adds a missing brief, pack and budgets, as far as they fit.
 fn broadcast(cx: &Context<'_>, message: Value) -> Result<SentReply, Refusal> {
     let limits = cx.limits()?;
     let mut message = match message {
@@ -114,7 +116,8 @@ fn broadcast(cx: &Context<'_>, message: Value) -> Result<SentReply, Refusal> {
         }
     }
     if let Some(fields) = message.as_object_mut() {
-        // A message without budgets changes none: these are what its recipients have already.
+        // A message without budgets changes none, so this adds the budgets that its recipients
+        // already have.
         let least = least_of(cx, &role, limits)?;
         let deref = &least.deref;
         let budgets = json!({
@@ -132,12 +135,12 @@ fn broadcast(cx: &Context<'_>, message: Value) -> Result<SentReply, Refusal> {
     send::send_message(cx, &Sending { message, to: None })
 }
 
-/// The limits that every child in a role keeps.
+/// The limits that every child in a role can keep.
 fn least_of(cx: &Context<'_>, role: &str, limits: &Limits) -> Result<Limits, Refusal> {
     let family = tell::family(cx, None)?;
     let known: Vec<Kin> = family.into_iter().map(kin_of).collect();
     let Ok(to) = recipients(cx.caller, role, None, &known) else {
-        // Sending it says what is wrong.
+        // Sending the message reports the error.
         return Ok(limits.clone());
     };
     cx.engine.store.read(|tx| {
@@ -149,8 +152,8 @@ fn least_of(cx: &Context<'_>, role: &str, limits: &Limits) -> Result<Limits, Ref
     })
 }
 
-/// Gives the pointers of its pack their full pins, so that what is added fits beside them. Uncommitted files are
-/// pinned when the message is sent.
+/// Pins the pointers of the message's pack fully, so that the additions are measured against their
+/// final length. Uncommitted files are pinned when the message is sent.
 fn pin(cx: &Context<'_>, message: &mut Value) -> Result<(), Refusal> {
     let pack = message.get_mut("target_pointer_pack");
     if let Some(pack) = pack
@@ -201,14 +204,14 @@ fn point_at(cx: &Context<'_>, result: &RagResult) -> Result<RagReply, Refusal> {
                 content_digest: read.content_digest,
                 tokens: read.tokens,
             }),
-            // The pointers are there to be asked for.
+            // The agent can still request the pointers.
             Err(_) => break,
         }
     }
     Ok(reply)
 }
 
-/// Where a result is in the current commit: its lines, or its file where those are not to be found.
+/// Where a result is in the current commit: its lines, or its file if they are not found.
 fn place_of(cx: &Context<'_>, found: &RagFound) -> Option<Pointer> {
     let path = found.file_path.trim_start_matches("./").to_owned();
     let at = |lines| Pointer {
@@ -220,7 +223,7 @@ fn place_of(cx: &Context<'_>, found: &RagFound) -> Option<Pointer> {
         digest: None,
     };
     let resolved = |lines| {
-        // What a path may be is the grammar's to say.
+        // The grammar decides which paths are valid.
         let pointer: Pointer = at(lines).to_string().parse().ok()?;
         let repo = gather::repo_for(cx, &pointer).ok()?;
         let shelf = cx.shelf(cx.known_project().ok()?);
@@ -254,7 +257,8 @@ fn answering(cx: &Context<'_>, pointer: &Pointer, result: &RagResult) -> Result<
     })
 }
 
-/// Turns an event into a pointer and how it begins; all of it is under the budget.
+/// Turns an event into a pointer and the beginning of its text. The full text is read within the
+/// budget.
 fn state(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal> {
     let project = cx.project()?;
     let days = cx
@@ -295,7 +299,7 @@ fn state(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal> {
     })
 }
 
-/// Adds a list that a message lacks, without the last of it where that would be too much.
+/// Adds a list that a message lacks; drops its last items until the message fits.
 fn add(
     fields: &mut serde_json::Map<String, Value>,
     key: &str,
@@ -316,8 +320,9 @@ fn add(
     fields.remove(key);
 }
 
-/// The lines of a text that a chunk of it is, where its whole lines stand exactly once; its first and its last
-/// may have been cut. Only whole lines count: whoever knows part of one must not learn the rest by asking.
+/// The lines at which a chunk stands in a text, if its whole lines appear exactly once. Its first
+/// and last line may be cut. Only whole lines count, so that an agent that knows part of a line
+/// cannot probe for the rest.
 fn lines_of(text: &str, chunk: &str) -> Option<Lines> {
     let chunk: Vec<&str> = chunk
         .trim_matches(['\n', '\r'])

@@ -1,4 +1,4 @@
-//! Messages between parent and child agents: read and checked.
+//! Reads and checks messages between parent and child agents.
 
 use crate::{agents::grants::aged, context::Context};
 use engram_gateway::{Checked, check_message, code_allowance, read_message};
@@ -6,17 +6,17 @@ use engram_model::{Granted, IssuedGrant, Limits, Refusal};
 use engram_store::Reader;
 use serde_json::Value;
 
-/// A message that keeps its contract.
+/// A valid message.
 pub(crate) struct CheckedMessage {
-    /// Its fields as they were sent.
+    /// Its fields as sent.
     pub(crate) value: Value,
     pub(crate) checked: Checked,
-    /// The grant that its inline code needs; spent when it is sent.
+    /// The grant for its inline code, spent when the message is sent.
     pub(crate) grant: Option<String>,
 }
 
-/// A message that keeps its contract; a string is one as it was written, in either form. Inline code
-/// beyond the limits needs a grant of the agent that calls.
+/// Parses and checks a message; a string is a message as written, in either form. Inline code
+/// beyond the limits needs a grant of the calling agent.
 pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<CheckedMessage, Refusal> {
     let limits = cx.limits()?;
     let refusal = match parse(message, limits) {
@@ -51,7 +51,7 @@ pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<CheckedMessage
     Err(refusal)
 }
 
-/// The open grants of inline code of the agent that calls, the least first.
+/// The calling agent's open grants for inline code, the smallest first.
 pub(crate) fn code_grants(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Vec<IssuedGrant>, Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(Vec::new());

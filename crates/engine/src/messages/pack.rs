@@ -1,5 +1,5 @@
-//! Packs of pointers: resolved before a message goes out, so that its sender learns which are stale, and their
-//! first reader does not wait for them.
+//! Packs of pointers. They are resolved before a message is sent, so that its sender learns which
+//! are stale and the first reader does not wait for them.
 
 use crate::{
     HomeShelf,
@@ -16,17 +16,18 @@ use engram_model::{
 use engram_pointers::resolve;
 use engram_store::Reader;
 
-/// Pointers of a message, pinned.
+/// The pinned pointers of a message.
 #[derive(Default)]
 pub(crate) struct Pack {
     pub(crate) pointers: Vec<Pointer>,
     /// Those that no longer match their pins.
     pub(crate) stale: Vec<CheckedPointer>,
-    /// The files that they point into and that are copied.
+    /// Copies of the files to which they point, if needed.
     snapshots: Vec<Snapshot>,
 }
 
-/// Resolves pointers; if one does not resolve, all are refused. `place` names their list in the refusal.
+/// Resolves pointers; if one does not resolve, all are refused. `place` names the list in the
+/// refusal.
 pub(crate) fn resolve_pack<'a>(
     cx: &Context<'_>,
     place: &str,
@@ -70,12 +71,12 @@ fn resolve_into(cx: &Context<'_>, pack: &mut Pack, input: &PointerInput) -> Resu
 }
 
 impl Pack {
-    /// Whether none of it is of an uncommitted file.
+    /// Whether none of them points to an uncommitted file.
     pub(crate) fn is_of_commits(&self) -> bool {
         self.snapshots.is_empty()
     }
 
-    /// The entries that keep a copy of each file that needs one.
+    /// The entries that store a copy of each file that needs one.
     pub(crate) fn kept(
         &self,
         tx: &Reader<'_>,

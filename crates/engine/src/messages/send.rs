@@ -1,5 +1,5 @@
-//! Messages on the wire: checked, then stored whole or not at all, in one commit. A refused one is remembered,
-//! so that its sender's next message is linked to it.
+//! Sends messages: each is checked and then stored, completely or not at all, in one commit. A
+//! refused message is recorded, so that its sender's next message is linked to it.
 
 use std::collections::BTreeSet;
 
@@ -46,8 +46,9 @@ pub(crate) fn send_message(cx: &Context<'_>, sending: &Sending) -> Result<SentRe
     sent.or_else(|refusal| remember(cx, refusal))
 }
 
-/// Gives a refusal an id, which the sender's next message names, if the message itself was at fault. A
-/// refusal for another reason, such as a missing permission, is not counted as a message.
+/// Gives a refusal an id, to which the sender's next message refers, if the message itself was
+/// invalid. A refusal for another reason, such as a missing permission, does not count as a
+/// message.
 fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
     let is_of_message = matches!(
         refusal.code,
@@ -81,9 +82,9 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
     });
     match remembered {
         Ok(_) => {}
-        // Refused messages count too.
+        // Refused messages count against the rates too.
         Err(limited) if limited.code == Code::RateLimited => return Err(limited),
-        // What is wrong with the message is worth more than its id.
+        // The reason of the refusal matters more than its id.
         Err(_) => return Err(refusal),
     }
     let mut refusal = refusal;
@@ -91,7 +92,7 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
     Err(refusal)
 }
 
-/// Stores what a child reports.
+/// Stores a child's report.
 fn report(
     cx: &Context<'_>,
     sending: &Sending,
@@ -156,7 +157,7 @@ fn report(
     })
 }
 
-/// The agent that a child's message comes from.
+/// The agent that sends a child's message.
 fn sender<'a>(
     cx: &'a Context<'_>,
     sending: &Sending,
@@ -180,7 +181,7 @@ fn sender<'a>(
     Ok(agent)
 }
 
-/// Numbers what was stored; `count` entries of one commit, up to `last`, stand one after the other.
+/// Numbers the stored claims: the `count` entries of one commit are consecutive and end at `last`.
 fn number(replies: &mut [ClaimReply], last: Option<u64>, count: usize) {
     let first = (last.unwrap_or_default() + 1).saturating_sub(count as u64);
     for reply in replies {
@@ -190,8 +191,8 @@ fn number(replies: &mut [ClaimReply], last: Option<u64>, count: usize) {
     }
 }
 
-/// The engrams of a message, each resolved. Those that cannot be stored are left out of the skeleton that
-/// the refusal shows.
+/// Prepares the engrams of a message. The skeleton in a refusal leaves out those that cannot be
+/// stored.
 fn claims<'a>(
     cx: &'a Context<'_>,
     value: &Value,
@@ -234,7 +235,7 @@ fn claims<'a>(
     }
 }
 
-/// Checks that the grant that the message's inline code needs is still open: one message spends it.
+/// Checks that the grant for the message's inline code is still open; a grant is for one message.
 pub(crate) fn still_granted(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -254,7 +255,7 @@ pub(crate) fn still_granted(
     }
 }
 
-/// What a message asks to read, each resolved.
+/// Resolves a message's requests to read.
 fn all_wanted(
     cx: &Context<'_>,
     child: &ChildMessage,
@@ -267,7 +268,7 @@ fn all_wanted(
     wanted.collect()
 }
 
-/// The entries and ids of a message's requests. The same pointer twice in a message is one request.
+/// The entries and ids of a message's requests. The same pointer twice is one request.
 fn plan_requests(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -290,7 +291,7 @@ fn plan_requests(
     Ok((entries, ids))
 }
 
-/// The entries and replies of a message's claims. The same claim twice in a message is stored once.
+/// The entries and replies of a message's claims. The same claim twice is stored once.
 fn plan_claims(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -328,13 +329,13 @@ fn plan_claims(
     Ok((entries, replies))
 }
 
-/// The turn that a message counts against.
+/// The turn against which a message counts.
 pub(crate) fn turn(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<String>, Refusal> {
     cx.called()?.map(|called| called.turn(tx)).transpose()
 }
 
-/// Refuses a summary that only repeats what its sender was shown, without evidence of its own. Engrams are
-/// checked one by one, elsewhere.
+/// Refuses a summary that only repeats what its sender was shown, without evidence of its own.
+/// Engrams are checked individually elsewhere.
 fn is_no_echo_of_all(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -343,7 +344,7 @@ fn is_no_echo_of_all(
     wanted: &[ResolvedRequest],
 ) -> Result<(), Refusal> {
     let said = &child.output.summary;
-    // A short summary such as "Done." is never an echo.
+    // A summary of fewer than four words, such as "Done.", is never an echo.
     if !child.engrams.is_empty() || said.split_whitespace().count() < 4 {
         return Ok(());
     }
@@ -387,7 +388,7 @@ fn parent_of(tx: &Reader<'_>, agent: &Agent) -> Result<Option<Agent>, Refusal> {
     })
 }
 
-/// What a parent is told by its child's message.
+/// Records what a child's message shows to its parent.
 fn told_to(parent: &Agent, child: &ChildMessage, claims: &[PreparedClaim<'_>]) -> Operation {
     let mut prints = told(&child.output.summary, None);
     prints.extend(told(&child.output.next, None));
@@ -431,7 +432,7 @@ pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
     refusal
 }
 
-/// A child's message with the full pins of its pointers, so that what it means stays readable.
+/// A child's message with fully pinned pointers, so that it stays readable.
 fn pinned(value: &Value, pack: &Pack, wanted: &[ResolvedRequest]) -> Value {
     let mut pinned = value.clone();
     if let Some(sent) = pinned.get_mut("pointer_pack") {
@@ -445,7 +446,7 @@ fn pinned(value: &Value, pack: &Pack, wanted: &[ResolvedRequest]) -> Value {
     pinned
 }
 
-/// The message as it is stored: its claims are replaced by their ids, since they must stay erasable, and grant
+/// The message as stored: claims are replaced by their ids so that they stay erasable, and grant
 /// tokens are removed.
 pub(crate) fn kept(value: &Value, replies: &[ClaimReply]) -> Sent {
     let mut kept = value.clone();
@@ -466,7 +467,7 @@ pub(crate) fn kept(value: &Value, replies: &[ClaimReply]) -> Sent {
     }
 }
 
-/// The addresses of the files behind pointers, at their pins, each once.
+/// The addresses of the files behind pointers, at their pins, without repeats.
 pub(crate) fn files<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String> {
     let file = |target: &Target| {
         let target = match target.clone() {

@@ -26,7 +26,7 @@ use engram_model::{
 use engram_store::Reader;
 use serde_json::json;
 
-/// Most recipients of a message, which one commit stores.
+/// The most recipients of a message; one commit stores it for all of them.
 const RECIPIENTS: usize = 1_000;
 
 /// Delivers a parent's message to its children.
@@ -101,7 +101,7 @@ pub(crate) fn tell(
     })
 }
 
-/// Whom a message may reach: the one that it names, or all that are below its sender.
+/// The agents that a message may reach: the one that it names, or all children of its sender.
 pub(crate) fn family(cx: &Context<'_>, to: Option<&AgentId>) -> Result<Vec<Agent>, Refusal> {
     let project = cx.project()?;
     cx.engine.store.read(|tx| match to {
@@ -110,7 +110,7 @@ pub(crate) fn family(cx: &Context<'_>, to: Option<&AgentId>) -> Result<Vec<Agent
     })
 }
 
-/// The handles of those whom a message is for.
+/// The handles of a message's recipients.
 fn addressees(
     cx: &Context<'_>,
     sending: &Sending,
@@ -132,7 +132,7 @@ fn addressees(
     Ok(to)
 }
 
-/// The grants of a message, each pointer resolved.
+/// Resolves the grants of a message.
 fn gifts(
     cx: &Context<'_>,
     parent: &ParentMessage,
@@ -155,7 +155,7 @@ fn gifts(
     gifts.collect()
 }
 
-/// The grants of a message for one of its recipients: a new one wherever the message has no token.
+/// The grants of a message for one recipient: a new grant for each that has no token.
 fn plan_gifts(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -213,7 +213,7 @@ fn new_grant(
     })
 }
 
-/// Checks that a token in a message is one that its recipient can use for this pointer.
+/// Checks that the recipient can use a token of the message for this pointer.
 fn holds(cx: &Context<'_>, tx: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
     let now = cx.engine.world.now();
     let found = tx.grants().of_token(&digest_of(&gift.token))?;
@@ -241,21 +241,21 @@ fn holds(cx: &Context<'_>, tx: &Reader<'_>, gift: &Gift, child: &Agent) -> Resul
 struct Gift {
     resolved: ResolvedPointer,
     cap_tokens: u32,
-    /// The token that the message came with; empty for a new grant.
+    /// The token given in the message; empty for a new grant.
     token: String,
-    /// The id and the token of a new grant for each recipient.
+    /// The id and the token of the new grant, for each recipient.
     fresh: Vec<(String, String)>,
 }
 
 impl Gift {
-    /// The token of a new grant for the first recipient; others' are as long.
+    /// The first recipient's token for a new grant; the others' tokens are as long.
     fn secret(&self) -> Option<&str> {
         let fresh = self.fresh.first().filter(|_| self.token.is_empty());
         fresh.map(|it| it.1.as_str())
     }
 }
 
-/// Records what its parent's message told a child, so that repeating it is an echo.
+/// Records what a parent's message tells a child, so that a repetition is an echo.
 fn instructed(child: &Agent, parent: &ParentMessage, pack: &Pack) -> Operation {
     let lines = parent.shared_brief_micro.iter().chain(&parent.instructions);
     let mut prints: Vec<u64> = lines.flat_map(|it| told(it, None)).collect();

@@ -1,4 +1,4 @@
-//! Whose memory a repository uses, as the user says.
+//! The user's decision whose memory a repository uses.
 
 use engram_model::{
     Adoption, Code, Operation, ProjectId, Refusal, StatusReply, operation::Admitted,
@@ -13,7 +13,7 @@ use crate::{
     decide, status,
 };
 
-/// The user says whose memory the repository uses.
+/// Applies the user's decision whose memory the repository uses.
 pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
     let repo = cx.repository()?;
     let admitted = || Operation::Admitted(Admitted { place: seat(repo) });
@@ -38,7 +38,7 @@ pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<Stat
                 "Correct this folder's .git, or use that repository's memory with `engram project share`.",
             ));
         }
-        // It has one: another id would take away what it holds.
+        // The repository has its own memory; a new id would take away its content.
         (Adoption::Own, Some(id)) if cx.engine.is_its_own(repo, id)? => {
             if reads_outside {
                 (id, vec![located(), admitted()])

@@ -1,4 +1,5 @@
-//! Doctor: is the home sound, how far has each follower read, and what to do about it.
+//! Doctor: checks whether the home is sound and how far each follower has read, and says what to
+//! do.
 
 use crate::{Engine, context::Context, follow::no_watch, status};
 use engram_model::{Noun, Refusal, StatusReply, count, thousands};
@@ -6,43 +7,43 @@ use engram_store::{Index, StoreError};
 use serde::Serialize;
 
 const ENTRIES: Noun = ("entry", "entries");
-/// Most faults that are named.
+/// The most faults that are listed.
 const FAULTS: usize = 20;
 
-/// One thing that was checked.
+/// The result of one check.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diagnosis {
     /// What was checked.
     pub what: String,
-    /// Whether it is as it should be.
+    /// Whether it is in order.
     pub ok: bool,
-    /// What was found, and what to do where it is not as it should be.
+    /// The finding, and what to do if it is not in order.
     pub found: String,
 }
 
-/// Everything that was checked.
+/// The results of all checks.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checkup {
-    /// Whether everything is as it should be.
+    /// Whether everything is in order.
     pub ok: bool,
     /// In the order of the checks.
     pub findings: Vec<Diagnosis>,
 }
 
-/// What to do besides checking.
+/// What to do in addition to the checks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Treatment {
     /// Rebuild the index from the journal.
     pub reindex: bool,
-    /// Replay the journal and compare each table with what it makes.
+    /// Replay the journal and compare each table with the result.
     pub replay: bool,
     /// Rebuild the tables from the journal.
     pub rebuild: bool,
 }
 
 impl Engine {
-    /// Looks at the database, the journal, the index, who can read them, and the repository, and does what
-    /// is asked for on the way.
+    /// Checks the database, the journal, the index, who can read them, and the repository, and
+    /// applies the treatment.
     pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
         self.settle()?;
         let mut findings = vec![self.look_at_database()?];
@@ -92,7 +93,7 @@ impl Engine {
         })
     }
 
-    /// Whether an entry is missing or cannot be read.
+    /// Checks whether entries are missing or cannot be read.
     fn look_at_journal(&self) -> Result<Diagnosis, Refusal> {
         let (faults, head) = self
             .store
@@ -100,10 +101,10 @@ impl Engine {
         Ok(self.journal(faults, || format!("{}, none missing", count(head, ENTRIES))))
     }
 
-    /// Whether the tables are what the journal makes of them.
+    /// Checks whether the tables match a replay of the journal.
     fn replay_journal(&self) -> Result<Diagnosis, Refusal> {
         let replayed = self.store.replay()?;
-        // What a newer engram recorded is in the tables, and is not made again by this one.
+        // Entries of a newer build are applied in the tables, but this build cannot replay them.
         if replayed.faults.is_empty()
             && !replayed.differences.is_empty()
             && replayed.passed_over == 0
@@ -215,7 +216,8 @@ impl Engine {
         })
     }
 
-    /// Whether others on this machine can read what the home holds: opening it closed what could be closed.
+    /// Checks whether other users of this machine can read the home. Opening the home closed what
+    /// could be closed.
     fn look_at_privacy(&self) -> Diagnosis {
         let home = self.store.home();
         let open = crate::home::files::open_to_others(home);
@@ -235,7 +237,7 @@ impl Engine {
         }
     }
 
-    /// Whether a process is told of what others write; nothing where the home cannot be written.
+    /// Checks whether this process gets file watches; `None` if the home cannot be written.
     fn look_at_watches(&self) -> Option<Diagnosis> {
         let bell = self.bell.read().unwrap_or_else(|it| it.into_inner());
         let refused = bell.as_ref()?.try_watch().err();
@@ -251,7 +253,7 @@ impl Engine {
 
     fn look_at_repository(&self) -> Diagnosis {
         let context = Context::own(self);
-        // The status tells of one that is gone what is known of it; here that is a fault.
+        // The status reports known data for a missing repository; here a missing one is a fault.
         let looked = context
             .repo()
             .and_then(|_| status::where_things_stand(&context));

@@ -1,4 +1,4 @@
-//! Where things stand: what `engram status` tells the user, and an agent of what it may see.
+//! The state of the home and the project: everything for the user, what it may see for an agent.
 
 pub(crate) mod adopt;
 pub(crate) mod doctor;
@@ -10,9 +10,9 @@ use engram_pointers::Repo;
 use engram_store::{INDEX_FOLLOWER, Reader};
 use jiff::{SignedDuration, Timestamp};
 
-/// Most agents in a turn that are compared for what they spent.
+/// The most agents in a turn whose spending is compared.
 const SPENDERS: usize = 100;
-/// Most claims that are counted for an agent.
+/// The most claims that are counted for an agent.
 const COUNTED: usize = 1000;
 
 pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
@@ -76,7 +76,7 @@ pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusa
     })
 }
 
-/// Of the agents that are in a turn, the one that is nearest to a limit.
+/// The agent in a turn that is nearest to a limit.
 fn spending(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -84,7 +84,7 @@ fn spending(
 ) -> Result<Option<Spending>, Refusal> {
     let idle = cx.engine.config.limits.deref.turn_idle_seconds;
     let idle = SignedDuration::from_secs(idle);
-    // A turn may be set to end never.
+    // A turn may be configured never to end.
     let since = cx.engine.now().checked_sub(idle).unwrap_or(Timestamp::MIN);
     let mut all = Vec::new();
     for spender in tx.spenders(project, since, SPENDERS)?.into_iter().rev() {
@@ -96,22 +96,23 @@ fn spending(
             until: last.checked_add(idle).unwrap_or(Timestamp::MAX),
         });
     }
-    // Of two that are as near, the later caller.
+    // Of two that are equally near, the later caller.
     Ok(all
         .into_iter()
         .max_by(|a, b| a.budget.fullest().total_cmp(&b.budget.fullest())))
 }
 
-/// What a status counts of a project.
+/// The counts of a project's status.
 struct ProjectCounts {
     holding: u64,
     drifted: u64,
     agents: u64,
-    /// Whether nothing was ever said that the caller may see.
+    /// Whether there never was a claim; for an agent, whether it sees none that holds.
     is_empty: bool,
 }
 
-/// Counts all for the user; for an agent what it may see, as far as [`COUNTED`], and whose it is.
+/// Counts everything for the user. For an agent, counts the claims that it may see, up to
+/// [`COUNTED`], and the agents that said them.
 fn counted(
     tx: &Reader<'_>,
     visibility: &Visibility,
@@ -174,8 +175,8 @@ fn next_step(user: bool, is_in_repository: bool, is_empty: bool) -> String {
     .to_owned()
 }
 
-/// Why not all of the working tree is watched, by who follows it; or why this process is not told of what
-/// others write.
+/// Why only part of the working tree is watched, according to its follower, or why this process
+/// polls for changes by others.
 pub(crate) fn watching(cx: &Context<'_>) -> Result<Option<String>, Refusal> {
     let of_tree = match cx.tree()? {
         Some(tree) if cx.engine.is_followed(&tree) => {

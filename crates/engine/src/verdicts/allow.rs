@@ -14,7 +14,7 @@ use crate::{
     verdicts::settle::words,
 };
 
-/// The user lets an open conflict pass the gate, or takes that back.
+/// Lets an open conflict pass the gate for the user, or withdraws that permission.
 pub(crate) fn allow_conflict(cx: &Context<'_>, allow: Allow) -> Result<Box<Conflict>, Refusal> {
     let Allow {
         conflict,

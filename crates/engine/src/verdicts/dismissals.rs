@@ -1,4 +1,4 @@
-//! Dismissals: what else is dismissed with a conflict, and taken back with it.
+//! Dismissals: which other conflicts are dismissed or reopened together with one.
 
 use engram_model::{AgentId, ConflictStatus, Engram, How, Operation, Refusal, operation::Ruling};
 use engram_store::{Pair, Reader};
@@ -13,7 +13,7 @@ use crate::{
     verdicts::settle::ProposedVerdict,
 };
 
-/// The versions that a conflict is about and that hold.
+/// The holding versions that a conflict is about.
 pub(super) fn held_by(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -28,8 +28,9 @@ pub(super) fn held_by(
     Ok(all)
 }
 
-/// Refuses a dismissal by an agent that could not end both sides: it would let its own claim stand beside the user's,
-/// and open the gate. Nor does it dismiss what a person has reopened, of these sides.
+/// Refuses a dismissal by an agent that could not end both sides: it would let its own claim stand
+/// beside the user's, and open the gate. An agent also may not dismiss a conflict of sides for
+/// which a person reopened one.
 pub(super) fn may_dismiss(cx: &Context<'_>, tx: &Reader<'_>, pair: &Pair) -> Result<(), Refusal> {
     for voice in held_by(cx, tx, pair)? {
         close::may_close(cx, &voice).map_err(|refusal| not_for_agents(&voice, refusal))?;
@@ -54,8 +55,8 @@ fn not_for_agents(voice: &Engram, refusal: Refusal) -> Refusal {
     }
 }
 
-/// Who dismisses a conflict dismisses what else they may of the same sides: an agent that of its own run, a person all
-/// that still holds. The reason is told only where it was given.
+/// The dismissals of other conflicts of the same sides that follow from one: for an agent those of
+/// its own run, for a person all that are open. Only the main verdict carries the reason.
 pub(super) fn dismissed_with(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -84,7 +85,7 @@ pub(super) fn dismissed_with(
     Ok(entries)
 }
 
-/// A dismissal that is taken back is taken back for each conflict of its sides that was dismissed with it.
+/// Undoes a dismissal also for each conflict of the same sides that was dismissed with it.
 pub(super) fn reopened_with(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -115,7 +116,7 @@ pub(super) fn reopened_with(
     Ok(entries)
 }
 
-/// A verdict that ends no version and is told without a reason; without `how`, it reopens the conflict.
+/// A verdict that ends no version and has no reason; without `how`, it reopens the conflict.
 fn ruled_too(pair: &Pair, how: Option<How>, asked: &ProposedVerdict) -> Planned {
     let status = how.map_or(ConflictStatus::Open, |_| ConflictStatus::Dismissed);
     let ruling = Ruling {

@@ -1,4 +1,4 @@
-//! One claim in the place of both sides of a conflict.
+//! Replaces both sides of a conflict by one claim.
 
 use crate::{
     conflicts::{risks::sources, shown::ShownConflict},
@@ -11,7 +11,7 @@ use engram_model::{
 use engram_store::{Reader, side};
 use sha2::{Digest, Sha256};
 
-/// The text of a merge, checked.
+/// Checks the text of a merge.
 pub(super) fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, Refusal> {
     let words = words(cx, "the merged claim", Some(text))?;
     words.ok_or_else(|| {
@@ -23,7 +23,7 @@ pub(super) fn claim_of_merge(cx: &Context<'_>, text: String) -> Result<String, R
     })
 }
 
-/// One claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope
+/// The claim that replaces both, with the evidence of both. It has the newer claim's kind, a scope
 /// no wider than either's, and the later end.
 pub(super) fn merged(
     cx: &Context<'_>,
@@ -36,7 +36,7 @@ pub(super) fn merged(
     let clock = cx.engine.world.now();
     let id = EngramId(cx.engine.world.id());
     let narrow = if a.scope < b.scope { a } else { b };
-    // A claim that holds until it is replaced is replaced by one that does.
+    // If one of the claims has no end, the merged claim has none either.
     let lasting = match (a.expires_at, b.expires_at) {
         (Some(one), Some(two)) if one < two => b,
         (Some(_), Some(_)) | (None, _) => a,
@@ -53,7 +53,8 @@ pub(super) fn merged(
     };
     let hash = format!("sha256:{}", hex::encode(Sha256::digest(text)));
     let record = Record {
-        // What is for everybody is of the run of who merges, not of one that was merged.
+        // A claim for everybody belongs to the run of the merging agent, not to that of a merged
+        // claim.
         run: if narrow.scope == Scope::Run {
             narrow.run
         } else {
@@ -70,7 +71,7 @@ pub(super) fn merged(
         durability: if durable { a } else { b }.durability,
         pointers: sources(b, a),
         confidence: match agent {
-            // An agent's merge is no surer than either claim.
+            // An agent's merge is no more confident than either claim.
             Some(_) => a.confidence.min(b.confidence),
             None => a.confidence.max(b.confidence),
         },
@@ -81,7 +82,7 @@ pub(super) fn merged(
     record.into()
 }
 
-/// Whether a claim that was stored before can take the place of both sides.
+/// Checks that an existing claim may replace both sides.
 pub(super) fn check_merged(
     cx: &Context<'_>,
     tx: &Reader<'_>,

@@ -1,4 +1,4 @@
-//! Verdicts on conflicts: settled, dismissed, allowed for a while, and undone.
+//! Verdicts on conflicts: settling, dismissing, allowing and undoing.
 
 pub(crate) mod allow;
 mod dismissals;

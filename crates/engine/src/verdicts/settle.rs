@@ -1,4 +1,5 @@
-//! Verdicts on conflicts: given, confirmed and repeated. A verdict is an entry that closes windows.
+//! Verdicts on conflicts: giving, confirming and repeating them. A verdict is an entry that closes
+//! windows.
 
 use crate::{
     claims::{close, put::answered},
@@ -23,7 +24,7 @@ use engram_model::{
 };
 use engram_store::Reader;
 
-/// A verdict that is to be planned.
+/// A verdict to plan.
 pub(super) struct ProposedVerdict {
     pub(super) how: Settle,
     pub(super) why: Option<String>,
@@ -31,15 +32,15 @@ pub(super) struct ProposedVerdict {
     pub(super) now: JournalTime,
 }
 
-/// What a verdict does.
+/// The effects of a verdict.
 #[derive(Default)]
 pub(super) struct VerdictEffects {
     pub(super) entries: Vec<Planned>,
     pub(super) closed: Vec<EngramId>,
     pub(super) stored: Vec<EngramId>,
-    /// Comparisons that are left.
+    /// How many comparisons are still due.
     due: u64,
-    /// Whether a side of the conflict does not hold afterwards, though the verdict is taken back.
+    /// Whether one side does not hold even after the verdict was undone.
     pub(super) is_closed: bool,
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
     Ok(reply)
 }
 
-/// The text that goes with a verdict, checked; none if it is empty.
+/// Checks the text of a verdict; `None` if it is empty.
 pub(super) fn words(
     cx: &Context<'_>,
     field: &str,
@@ -126,8 +127,8 @@ fn plan_verdict(
                 .extend(dismissals::reopened_with(cx, tx, found, &ruling, asked)?);
             Ok(planned(found, asked, done, None))
         }
-        // What a verdict ended can be undone though the conflict was found again: by what the judge could not
-        // see, or by who said it again.
+        // A verdict can be undone even if the conflict was found again since, by a version that the
+        // judge could not see or by somebody who repeated the claim.
         (Settle::Undo, ConflictStatus::Open)
             if cx.agent()?.is_none() && found.pair.ruled.is_some() =>
         {
@@ -136,7 +137,8 @@ fn plan_verdict(
             Ok(planned(found, asked, done, None))
         }
         (Settle::Undo, _) => match last {
-            // What was done last is not an undo that is repeated, but the allowance, or the end of a side.
+            // Only a repeated undo gets the earlier reply, not an undo after an allowance or after
+            // the end of a side.
             Some((seq, ruling))
                 if ruling.how.is_none()
                     && found.conflict.status == ConflictStatus::Open
@@ -160,7 +162,7 @@ fn plan_verdict(
             Err(settled_already(cx.caller, found))
         }
         _ => {
-            // What a person decided, even to undo a verdict, stays the person's to change.
+            // What a person decided, even the undoing of a verdict, only a person may change.
             if let Some((seq, _)) = last {
                 rights::may_change(cx, tx, seq)?;
             }
@@ -169,7 +171,7 @@ fn plan_verdict(
     }
 }
 
-/// A verdict on an open conflict.
+/// Gives a verdict on an open conflict.
 fn ruled(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -208,7 +210,7 @@ fn ruled(
     Ok(planned(found, asked, done, Some((how, winner, merged))))
 }
 
-/// An agent's verdict that a person gives too is the person's from now on.
+/// Makes an agent's verdict the person's, if a person gives the same one.
 fn confirmed(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -228,7 +230,8 @@ fn ruling_on(found: &ShownConflict, ruling: Ruling, asked: &ProposedVerdict) -> 
     Planned::new(Operation::Resolved(Box::new(ruling)), &asked.by, shareable)
 }
 
-/// The same verdict again changes nothing. It tells of no version that the caller may not see.
+/// Replies to a repeated verdict, which changes nothing. Lists only versions that the caller may
+/// see.
 fn repeated(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -290,7 +293,7 @@ fn close_side(
     Ok(())
 }
 
-/// Stores a version that a verdict creates, and the conflicts that this version has.
+/// Stores a version that a verdict creates, and the conflicts of that version.
 pub(super) fn store(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -316,7 +319,7 @@ pub(super) fn store(
     done.entries.extend(compared.entries);
 }
 
-/// The entries of a verdict, its own last; without `how`, it reopens the conflict.
+/// The entries of a verdict, its own entry last; without `how`, it reopens the conflict.
 fn planned(
     found: &ShownConflict,
     asked: &ProposedVerdict,
@@ -362,7 +365,7 @@ fn planned(
     }
 }
 
-/// Which side wins: 0 is `a`.
+/// The side that wins: 0 is `a`.
 fn winning(
     tx: &Reader<'_>,
     found: &ShownConflict,
@@ -400,7 +403,7 @@ fn winning(
     }
 }
 
-/// Whether a verdict is the same as the one given before.
+/// Whether a verdict is the same as the previous one.
 fn is_same(
     tx: &Reader<'_>,
     found: &ShownConflict,

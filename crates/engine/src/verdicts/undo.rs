@@ -1,4 +1,4 @@
-//! Verdicts undone. An undo is another entry: the claims that a verdict closed hold again as new
+//! Undoing verdicts. An undo is another entry: the claims that the verdict closed hold again as new
 //! versions (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
 
 use crate::{
@@ -11,8 +11,8 @@ use engram_model::{Code, Engram, Refusal, is_over, operation::Ruling};
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 
-/// What an undo by this id takes back: the newest verdict on the conflicts of its sides that the
-/// caller may know of.
+/// The conflict whose verdict an undo by this id removes: of the conflicts of the same sides that
+/// the caller may see, the one with the newest verdict.
 pub(super) fn settled_last(
     tx: &Reader<'_>,
     pair: Pair,
@@ -26,7 +26,7 @@ pub(super) fn settled_last(
         .unwrap_or(pair))
 }
 
-/// Makes what a verdict closed hold again, and closes what it stored.
+/// Makes the versions that a verdict closed hold again, and closes those that it stored.
 pub(super) fn undone(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -49,12 +49,12 @@ pub(super) fn undone(
         }
     }
     for id in &ruling.closed {
-        // What the caller may not see stays as it is.
+        // A version that the caller may not see stays as it is.
         let Some(old) = tx.engram(*id)?.filter(|old| visibility.may_see(old)) else {
             continue;
         };
         let newest = tx.lineage(old.lineage_id)?.into_iter().next();
-        // What ended since ended otherwise.
+        // A version that is no longer the newest, or that holds again, stays as it is.
         let is_newest = newest.is_some_and(|it| it.id == old.id && it.valid_until.is_some());
         let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
         if is_newest && !is_gone {
@@ -73,7 +73,7 @@ pub(super) fn undone(
     Ok(done)
 }
 
-/// Whether both sides hold once this is done: what was said since may have other words.
+/// Whether both sides hold after this. A later correction may have other words.
 fn holds_again(
     tx: &Reader<'_>,
     found: &ShownConflict,

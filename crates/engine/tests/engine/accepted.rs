@@ -1,4 +1,4 @@
-//! Whichever way a pointer was accepted, what it addressed is found again.
+//! In whichever way a pointer was accepted, its content can be found again.
 
 use std::sync::{
     Arc,
@@ -20,7 +20,7 @@ use crate::{
     kept::{AT_HEAD, FILE, ON_DISK, Refs, USER, amend, collect, resting},
 };
 
-/// Who says something.
+/// The participants of a test.
 struct Cast {
     engine: Asked,
     lead: Caller,
@@ -32,7 +32,7 @@ impl Cast {
         assert!(self.engine.put(who, draft).unwrap().verified);
     }
 
-    /// What of the message's pack no longer reads as it did.
+    /// Sends a message; returns the pointers of its pack that are stale.
     fn send(&self, who: &Caller, message: Value) -> Vec<CheckedPointer> {
         let to = None;
         let sent = self.engine.0.ask(who, ask::Send(Sending { message, to }));
@@ -59,7 +59,7 @@ impl Cast {
     }
 }
 
-/// A way in which a pointer is accepted, and its name.
+/// The name of a way to have a pointer accepted, and the way.
 type Way = (&'static str, fn(&Cast, &str));
 
 const WAYS: &[Way] = &[
@@ -218,7 +218,7 @@ fn what_was_accepted_is_found_whichever_way_it_came_in() {
     }
 }
 
-/// What a message pointed at is stored as it was then, in both directions.
+/// In both directions, a message is stored with the pins of its time.
 #[test]
 fn a_message_is_stored_with_the_full_pins_of_its_pointers() {
     let ground = Ground::new();
@@ -246,7 +246,7 @@ fn a_message_is_stored_with_the_full_pins_of_its_pointers() {
     }
 }
 
-/// What was just read in the working tree is there: nothing says that this home has no copy of it.
+/// A file just read from the working tree exists, so no copy of it is reported missing.
 #[test]
 fn what_was_read_in_the_working_tree_is_not_said_to_be_missing() {
     for (file, text) in [("src/new.rs", "fn new() {}\n"), (FILE, "fn changed() {}\n")] {
@@ -271,7 +271,7 @@ fn what_was_read_in_the_working_tree_is_not_said_to_be_missing() {
         for who in [&USER, &cast.ada] {
             let read = cast.engine.deref(who, &pointer).unwrap();
             assert_eq!((read.excerpt.as_str(), read.now), (text, None));
-            // But that it is not what somebody read before is said.
+            // A difference from an earlier read is still reported.
             let other = format!("sha256:{}", "0".repeat(64));
             let input = json!({ "type": "repo", "ref": format!("{file}@worktree"), "span": "L1", "digest": other });
             let ask = Deref {
@@ -292,7 +292,7 @@ fn what_was_read_in_the_working_tree_is_not_said_to_be_missing() {
     }
 }
 
-/// A copy that is erased between the moment in which it is read and that in which it is cited.
+/// A copy is erased between the moment when it is read and the moment when it is cited.
 #[test]
 fn what_is_erased_while_it_is_cited_is_not_acknowledged() {
     let mut refusals = 0;
@@ -306,7 +306,7 @@ fn what_is_erased_while_it_is_cited_is_not_acknowledged() {
             .unwrap();
         let pinned = engine.get(&USER, first.id).unwrap().pointers[0].to_string();
         write(&file, "fn other() {}\n");
-        // The user erases it when the other process looks at its clock for the nth time.
+        // The user erases it when the other process reads its clock for the nth time.
         let looks = Arc::new(AtomicUsize::new(usize::MAX / 2));
         let options = Options {
             home: ground.home(),

@@ -1,4 +1,4 @@
-//! What an agent may see, spend and write; the user sees and grants anything.
+//! What an agent may see, spend and write. The user may see and grant anything.
 
 use engram_model::{
     AgentId, AgentsReply, Caller, Code, Draft, MemoryOp, OperationKind, Query, Scope, Verdict, ask,
@@ -54,7 +54,7 @@ fn a_run_is_seen_by_its_own() {
     assert_eq!(engine.get(&ada, secret.id).unwrap().valid_until, None);
 }
 
-/// The same words in another run are stored for it, and say nothing of the first.
+/// The same words in another run are stored as a separate claim and do not reveal the first.
 #[test]
 fn the_same_claim_in_another_run_is_its_own() {
     let engine = Ground::opened();
@@ -77,7 +77,7 @@ fn the_same_claim_in_another_run_is_its_own() {
     );
     let shared = engine.put(&bob, draft("The parser is slow.")).unwrap();
     let told: Vec<_> = shared.findings.iter().map(|it| it.id).collect();
-    assert_eq!(told, [second.id], "nothing of another run");
+    assert_eq!(told, [second.id], "nothing from another run");
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn agents_write_run_and_project_alone() {
     }
 }
 
-/// What the user said ends by the user. An agent replaces what another said, and retires only its own and its
-/// children's.
+/// Only the user ends the user's claims. An agent may replace another agent's claim, but retire
+/// only its own and its children's.
 #[test]
 fn an_agent_closes_no_claim_of_the_user() {
     let engine = Ground::opened();
@@ -141,7 +141,7 @@ fn an_agent_closes_no_claim_of_the_user() {
     let of_child = engine.put(&child, draft("The child is quick.")).unwrap();
     refused(engine.forget(&ada, of_child.id), Code::ScopeDenied);
     engine.forget(&lead, of_child.id).unwrap();
-    // The user who points a claim at where its evidence is now leaves it with its author.
+    // When the user repins a claim, it stays with its author.
     let adas = engine.put(&ada, draft("Line two computes.")).unwrap();
     let repinned = engine
         .for_put(&USER, engram_model::Request::Repin(adas.id))
@@ -151,7 +151,7 @@ fn an_agent_closes_no_claim_of_the_user() {
         .unwrap();
 }
 
-/// Whatever an agent stores or closes counts, and what it reads does not.
+/// Everything that an agent stores or closes counts against its rates; its reads do not.
 #[test]
 fn rates_bind_all_that_an_agent_writes() {
     for what in 0..4 {
@@ -160,7 +160,7 @@ fn rates_bind_all_that_an_agent_writes() {
         let (ada, bob) = (engine.agent("ada"), engine.agent("bob"));
         let mut others = Vec::new();
         for at in 0..30 {
-            // Two a minute: the other is not held up.
+            // At two a minute, the other agent is not limited.
             ground.clock.turn(120);
             let claim = draft(&format!("Setting_{at} is {at} ms."));
             let whose = if what == 1 { &ada } else { &bob };
@@ -196,7 +196,7 @@ fn rates_bind_all_that_an_agent_writes() {
     }
 }
 
-/// The event of saying a claim without evidence is no second write.
+/// The event of making a claim without evidence is not a second write.
 #[test]
 fn a_claim_with_its_event_counts_once() {
     let engine = Ground::opened();
@@ -248,7 +248,7 @@ fn projects_of_one_home_are_apart() {
     );
     let same = there.put(&bob, draft("The parser is slow.")).unwrap();
     assert!(same.id != claim.id && same.findings.is_empty());
-    // What one project holds does not change how the other's answers are weighed.
+    // The content of one project does not affect ranking in another.
     let alone = there.query(&bob, "slow parser");
     for at in 0..50 {
         here.claim(&format!("Parser {at} is slow."));
@@ -279,14 +279,14 @@ fn a_turn_has_its_budget() {
             refusal.message.contains(&format!("{allowed} of {allowed}")),
             "{refusal}"
         );
-        // Neither another agent nor the user is touched, nor another process asked.
+        // Neither another agent nor the user is affected, nor is another process.
         engine.deref(&bob, pointer).unwrap();
         assert_eq!(engine.deref(&USER, pointer).unwrap().budget, None);
     }
-    // The handle is the agent, in whatever process it calls.
+    // The handle identifies the agent in every process.
     let elsewhere = ground.open_at("repo", 9);
     refused(elsewhere.deref(&ada, POINTER), Code::DerefDenied);
-    // A refused one costs nothing; calls keep the turn open; silence ends it.
+    // A refused read costs nothing, calls keep the turn open, and silence ends it.
     ground.clock.turn(599);
     assert_eq!(
         engine.status(&ada).unwrap().budget.unwrap().repo_spans.used,
@@ -296,7 +296,7 @@ fn a_turn_has_its_budget() {
     refused(engine.deref(&ada, POINTER), Code::DerefDenied);
     ground.clock.turn(601);
     engine.deref(&ada, POINTER).unwrap();
-    // A turn that the parent named is its own.
+    // Each turn that the parent names has its own budget.
     for turn in ["a", "b"] {
         for _ in 0..3 {
             engine.deref_in(&ada, POINTER, Some(turn)).unwrap();
@@ -326,7 +326,7 @@ fn the_user_sees_who_is_nearest_to_a_limit() {
     engine.deref(&bob, POINTER).unwrap();
     assert_eq!(nearest(), says("bob", 2));
     assert_eq!(engine.status(&ada).unwrap().spending, None);
-    // A turn that ended is none of anybody's concern.
+    // A turn that ended is not reported.
     ground.clock.turn(300);
     engine.deref(&ada, POINTER).unwrap();
     ground.clock.turn(301);
@@ -335,7 +335,7 @@ fn the_user_sees_who_is_nearest_to_a_limit() {
     assert_eq!(nearest(), None);
 }
 
-/// A person may set any number.
+/// A person may configure any number.
 #[test]
 fn a_turn_that_never_ends_is_told_like_any_other() {
     let ground = Ground::new();
@@ -380,7 +380,8 @@ fn tokens_run_out() {
     }
 }
 
-/// Two processes spend for one agent at once: together no more than the turn allows.
+/// Two processes spend for one agent at the same time; together they get no more than the turn
+/// allows.
 #[test]
 fn a_budget_cannot_be_spent_twice_at_once() {
     let ground = Ground::new();
@@ -422,7 +423,7 @@ fn agents_are_slowed_and_the_user_is_not() {
     for _ in 0..60 {
         commit(&USER).unwrap();
     }
-    // The limit holds for the handle, in whatever process.
+    // The limit holds for the handle in every process.
     refused(
         ground
             .open_at("repo", 5)
@@ -446,7 +447,7 @@ fn agents_are_slowed_and_the_user_is_not() {
     commit(&ada).unwrap();
 }
 
-/// A label is shown, not believed: two agents of one name are two.
+/// A label is only displayed: two agents with one name are two agents.
 #[test]
 fn a_name_is_not_an_identity() {
     let engine = Ground::opened();
@@ -469,7 +470,7 @@ fn a_name_is_not_an_identity() {
     );
 }
 
-/// What the journal says about each, and nothing unrecorded.
+/// The list shows what the journal records about each agent, and nothing else.
 #[test]
 fn the_user_sees_who_called() {
     let ground = Ground::new();
@@ -478,7 +479,7 @@ fn the_user_sees_who_called() {
     assert_eq!(*listed(&engine), AgentsReply::default());
     let (ada, bob) = (engine.agent("ada"), engine.agent("user"));
     engine.query(&ada, "anything");
-    assert_eq!(listed(&engine).agents, [], "asking leaves no trace");
+    assert_eq!(listed(&engine).agents, [], "reading leaves no trace");
     let began = ground.clock.now();
     engine.put(&ada, draft("The parser is slow.")).unwrap();
     ground.clock.turn(60);
@@ -488,7 +489,7 @@ fn the_user_sees_who_called() {
     engine.claim("The user is no agent.");
     let reply = listed(&engine);
     let names: Vec<&str> = reply.agents.iter().map(|it| it.name.as_str()).collect();
-    // As records name them: no agent passes for the person.
+    // With the names in records: no agent can pass for the user.
     assert_eq!((names, reply.more), (vec!["ada", "user (agent)"], 0));
     let [first, second] = reply.agents.as_slice() else {
         panic!("{reply:?}");
@@ -503,12 +504,12 @@ fn the_user_sees_who_called() {
     assert_eq!(second.budget.repo_spans.used, 0);
     let idle = jiff::SignedDuration::from_secs(600);
     assert_eq!(first.until, ground.clock.now() + idle);
-    // Another process reads the same, and an agent may not ask.
+    // Another process lists the same, and an agent may not ask.
     assert_eq!(listed(&ground.open_at("repo", 7)), reply);
     refused(engine.0.ask(&ada, ask::Agents), Code::ScopeDenied);
 }
 
-/// Another connection is no way to write more, and takes nothing from an agent that somebody opened.
+/// More connections do not allow more writes, and take nothing from an agent that somebody opened.
 #[test]
 fn agents_without_a_token_share_the_rates_of_four() {
     let ground = Ground::new();
@@ -539,7 +540,7 @@ fn agents_without_a_token_share_the_rates_of_four() {
     engine.put(&agent, draft("The minute is over.")).unwrap();
 }
 
-/// However many agents without a token call meanwhile, and read: what the writers wrote counts.
+/// Writes still count, however many agents without a token call and read meanwhile.
 #[test]
 fn strangers_who_read_push_no_writer_out_of_the_rates() {
     let ground = Ground::new();
@@ -562,7 +563,7 @@ fn strangers_who_read_push_no_writer_out_of_the_rates() {
     engine.put(&next, draft("The minute is over.")).unwrap();
 }
 
-/// Many agents called: the latest are listed, the others counted.
+/// If many agents called, the latest are listed and the others counted.
 #[test]
 fn of_many_agents_the_latest_are_listed() {
     let ground = Ground::new();

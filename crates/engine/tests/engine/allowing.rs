@@ -35,7 +35,7 @@ fn an_allowance_is_taken_back_and_no_older_verdict_with_it() {
     assert_eq!(gate().blocking, [id]);
     assert!(allow(&at, id, false).unwrap().allowed.is_some());
     assert_eq!(gate().blocking, []);
-    // An older undo is not what this undoes.
+    // This does not undo an older undo.
     let said = refused(settle(&at, &USER, id, Settle::Undo), Code::NotFound);
     let next = format!("engram conflicts allow {id} --undo");
     assert!(said.hint.contains(&next), "{said:?}");
@@ -44,7 +44,7 @@ fn an_allowance_is_taken_back_and_no_older_verdict_with_it() {
     let told = allow(&at, id, true).unwrap();
     assert_eq!((told.status, told.allowed), (ConflictStatus::Open, None));
     assert_eq!(gate().blocking, [id]);
-    // Twice is once.
+    // Withdrawing twice is the same as once.
     assert_eq!(allow(&at, id, true).unwrap().allowed, None);
     let entries = at.journal().entries;
     assert_eq!(entries.len(), before + 1);
@@ -55,7 +55,7 @@ fn an_allowance_is_taken_back_and_no_older_verdict_with_it() {
     assert!(allow(&at, id, false).unwrap().allowed.is_some());
 }
 
-/// Two inferences disagree and are let pass; then somebody observed one of them.
+/// Two inferences disagree and are allowed; then one of them is observed.
 #[test]
 fn an_allowance_holds_for_the_severity_that_was_known() {
     let at = Ground::opened();
@@ -85,7 +85,7 @@ fn an_allowance_holds_for_the_severity_that_was_known() {
     let worse = conflict(&at, id);
     assert_eq!((worse.severity, worse.allowed), (Severity::High, None));
     assert_eq!(gate(Severity::High), [id]);
-    // It is allowed anew, as it is now.
+    // It is allowed again, with its current severity.
     assert!(allow(&at, id, false).unwrap().allowed.is_some());
     assert_eq!(gate(Severity::Low), []);
 }

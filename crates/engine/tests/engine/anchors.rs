@@ -1,4 +1,4 @@
-//! Pointer health: what is found when a claim is looked at, and what that means for it.
+//! Pointer health: the results of checking a claim's pointers, and what they mean for it.
 
 use std::{fs, path::PathBuf};
 
@@ -45,7 +45,7 @@ fn repin(at: &Asked, id: EngramId) -> Result<PutReply, Refusal> {
     }
 }
 
-/// However many share what became of their file, none is returned as if nothing had.
+/// However many claims share a changed file, none is returned as unchanged.
 #[test]
 fn what_is_returned_says_how_its_evidence_stands() {
     let ground = Ground::new();
@@ -72,7 +72,7 @@ fn what_is_returned_says_how_its_evidence_stands() {
     }
 }
 
-/// One line for a person: standing, then what became of each pointer.
+/// One line for a person: the state of the claim, then that of each pointer.
 pub(crate) fn line(health: &Health) -> String {
     let words = health.pointers.iter().map(|it| it.words());
     let all: Vec<String> = std::iter::once(health.standing.words().to_owned())
@@ -103,7 +103,7 @@ impl Tree {
     }
 }
 
-/// What is done to the tree, and how the claim on lines 40 to 44 stands after it.
+/// A name, a change of the tree, and the state of the claim on lines 40 to 44 after it.
 pub(crate) type Step = (&'static str, fn(&Tree), &'static str);
 
 pub(crate) const STEPS: &[Step] = &[
@@ -172,7 +172,7 @@ fn evidence_is_looked_up_when_nobody_follows() {
         );
     }
     let entries = at.journal().entries;
-    assert_eq!(entries.len(), 1, "asking writes nothing");
+    assert_eq!(entries.len(), 1, "reading writes nothing");
 }
 
 #[test]
@@ -200,10 +200,7 @@ fn a_claim_whose_evidence_changed_ranks_lower() {
         ..query("what the parser retries")
     };
     let found = at.ask(&Caller::User, then).unwrap();
-    assert_eq!(
-        found.engrams[0].id, stale,
-        "what was known then does not change"
-    );
+    assert_eq!(found.engrams[0].id, stale, "the past state does not change");
 }
 
 #[test]
@@ -222,7 +219,7 @@ fn what_was_not_committed_is_followed_from_its_snapshot() {
         line(&health(&at, id)),
         "evidence unchanged | renamed, now src/core.rs#L40-L44"
     );
-    // The card agrees with its row.
+    // The card shows the same as the row.
     let pointer = at.get(&Caller::User, id).unwrap().pointers.remove(0);
     let asked = Request::Standing(PointerInput::from(pointer));
     match at.0.handle(&Caller::User, asked).unwrap() {
@@ -249,7 +246,7 @@ fn a_picture_is_evidence_as_a_whole() {
     tree.git(&["add", "shot.png"]);
     tree.git(&["commit", "-qm", "shot"]);
     let stored = claim(&at, "The page is blank", "artifact:shot.png@HEAD");
-    assert!(stored.verified, "its bytes were looked at and digested");
+    assert!(stored.verified, "its bytes were read and digested");
     let id = stored.id;
     let read = at.deref(&Caller::User, "artifact:shot.png@HEAD");
     let refusal = read.unwrap_err();
@@ -331,7 +328,7 @@ fn a_phantom_read_shows() {
         let read = at.for_deref(&Caller::User, Request::Deref(read)).unwrap();
         assert_eq!(read.now.is_some_and(|it| it.phantom), phantom);
     }
-    // It was so before the work since the last commit.
+    // This was already so before the work since the last commit.
     assert_eq!(check(&at, true).engrams, []);
 }
 

@@ -8,7 +8,7 @@ use crate::{
     handles::{called, open},
 };
 
-/// What each has spent, as its parent, the user and itself see it.
+/// What each agent has spent, as seen by its parent, the user and itself.
 #[test]
 fn budgets_are_seen_by_the_agent_its_parent_and_the_user() {
     let (_ground, engine) = family();
@@ -44,7 +44,8 @@ fn budgets_are_seen_by_the_agent_its_parent_and_the_user() {
     refused(budgets(&USER, Some("ghost")), Code::NotFound);
 }
 
-/// A parent ends its child's turn: every process of the child is in the next one at its next call.
+/// When a parent ends its child's turn, every process of the child is in the next turn at its next
+/// call.
 #[test]
 fn a_parent_begins_the_turn_of_its_child() {
     let (ground, engine) = family();
@@ -78,7 +79,8 @@ fn a_parent_begins_the_turn_of_its_child() {
     assert_eq!(budget.repo_spans.used, 0);
 }
 
-/// Each turn has a budget of its own: who could begin them at will would read without one.
+/// Each turn has its own budget, so an agent that could begin turns at will could read without
+/// limit.
 #[test]
 fn turns_that_a_parent_begins_are_rated() {
     let (ground, engine) = family();
@@ -99,7 +101,7 @@ fn turns_that_a_parent_begins_are_rated() {
     next(&called("lead")).unwrap();
 }
 
-/// Children are no way to write more than ten times what an agent may.
+/// With children, an agent can write at most ten times what one agent may.
 #[test]
 fn an_agent_and_all_below_it_write_ten_times_its_rates_at_most() {
     let (ground, engine) = family();
@@ -121,7 +123,7 @@ fn an_agent_and_all_below_it_write_ten_times_its_rates_at_most() {
     let refusal = refused_at_last.unwrap();
     assert_eq!((stored, refusal.code), (200, Code::RateLimited));
     assert!(refusal.message.contains("all below it"), "{refusal:?}");
-    // Others write on, and so does the tree a minute later.
+    // Others can still write, and so can the tree a minute later.
     engine
         .put(
             &engine.agent("other"),
@@ -133,7 +135,7 @@ fn an_agent_and_all_below_it_write_ten_times_its_rates_at_most() {
     engine.put(&called(&names[0]), late).unwrap();
 }
 
-/// What one agent's turn was spent on, the newest first; another turn begins anew.
+/// What one agent's turn was spent on, newest first; another turn starts empty.
 #[test]
 fn a_budget_tells_what_it_was_spent_on_and_what_it_refused() {
     let (ground, engine) = family();
@@ -156,7 +158,7 @@ fn a_budget_tells_what_it_was_spent_on_and_what_it_refused() {
         panic!("a read");
     };
     assert!(grant.is_some() && *tokens > 0);
-    // All of them at once are told without it, and one where nobody asked for it.
+    // The costs are missing when all agents are listed, and when they were not requested.
     let all = engine.0.ask(&USER, ask::Budget(BudgetOf::default()));
     assert!(all.unwrap().agents.iter().all(|it| it.costs.is_empty()));
     ground.clock.turn(60 * MINUTE);

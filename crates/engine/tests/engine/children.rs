@@ -1,4 +1,5 @@
-//! A budget binds children too: what all agents below one read in its turn, whatever turns they are in.
+//! A budget also limits what all descendants of an agent read in its turn, in whatever turns of
+//! their own.
 
 use engram_engine::Treatment;
 use engram_model::{
@@ -15,8 +16,8 @@ const USER: Caller = Caller::User;
 const ARTIFACT: &str = "artifact:README.md#sec=Rules@HEAD";
 const SAM: &str = "sam:decision:one@2026-01-08";
 
-/// `ada` and `bob`, whom `lead` opened, and `eve`, whom ada opened: each may read one of a kind in its turn, since
-/// `lead` may.
+/// Opens `ada` and `bob` below `lead`, and `eve` below `ada`. Each may read one pointer of a kind
+/// per turn, because `lead` may.
 fn team() -> (Ground, Asked) {
     let ground = Ground::new();
     let engine = ground.open();
@@ -44,7 +45,7 @@ fn begin(engine: &Asked, who: &Caller, child: &str, turn: Option<&str>) {
     engine.0.ask(who, ask::NextTurn(next)).unwrap();
 }
 
-/// How often a child reads where each of its reads is in another turn.
+/// How many of a child's reads succeed if each is in a new turn.
 fn read_anew(engine: &Asked, who: &Caller, child: &str, pointer: &str, times: usize) -> usize {
     let reads = |_: &usize| {
         begin(engine, who, child, None);
@@ -53,7 +54,7 @@ fn read_anew(engine: &Asked, who: &Caller, child: &str, pointer: &str, times: us
     (0..times).filter(reads).count()
 }
 
-/// A grant for the pointer, by whom.
+/// Issues a grant for the pointer, by `by`.
 fn grant(engine: &Asked, by: &Caller, to: &str) {
     let wanted = GrantWanted {
         to: AgentId(to.to_owned()),
@@ -80,20 +81,21 @@ fn is_bound(engine: &Asked, child: &str, says: &str) {
     assert_eq!((spans.used, spans.limit), (10, 10));
 }
 
-/// One that may read one span read 120 through a child whose turn it began anew each time.
+/// An agent that may read one span once read 120 through a child, whose turn it ended each time.
 #[test]
 fn an_agent_reads_through_a_child_ten_times_its_figures_at_most() {
     let (ground, engine) = team();
     let read: usize = (0..120)
         .map(|_| {
-            // As slowly as the rates of who begins turns want it, and without a pause that ends its own.
+            // Slowly enough for the rates of beginning turns, without a pause that ends the
+            // parent's own turn.
             ground.clock.turn(80);
             read_anew(&engine, &called("lead"), "ada", POINTER, 1)
         })
         .sum();
     assert_eq!(read, 10);
     is_bound(&engine, "ada", "your parent's turn");
-    // Its own budget is its own.
+    // Its own budget is separate.
     let own = engine.deref(&called("lead"), POINTER).unwrap();
     assert_eq!(own.budget.unwrap().repo_spans.used, 1);
     let replay = Treatment {
@@ -132,10 +134,10 @@ fn each_kind_has_its_bound_and_so_have_tokens() {
     assert!(refusal.message.contains("30 of 30"), "{refusal}");
 }
 
-/// What somebody tries, and how.
+/// The name of an attempt, and the attempt.
 type Way = (&'static str, fn(&Ground, &Asked));
 
-/// Nothing that the agents of a team can do begins the turn of the one at its head.
+/// No action of a team's agents begins a new turn for the agent at its head.
 #[test]
 fn the_bound_is_that_of_a_turn_which_no_agent_begins_for_itself() {
     let ways: [Way; 8] = [
@@ -190,7 +192,8 @@ fn the_bound_is_that_of_a_turn_which_no_agent_begins_for_itself() {
     }
 }
 
-/// What its parent or the user begins, and ten minutes of silence, as any turn.
+/// A turn that its parent or the user begins, and one after ten minutes of silence, like any other
+/// turn.
 #[test]
 fn the_next_turn_of_the_parent_has_its_own_bound() {
     let (ground, engine) = team();
@@ -198,7 +201,7 @@ fn the_next_turn_of_the_parent_has_its_own_bound() {
     begin(&engine, &USER, "lead", None);
     assert_eq!(read_anew(&engine, &USER, "ada", POINTER, 11), 10);
     ground.clock.turn(601);
-    // It has not called since: its turn goes on until then.
+    // It has not called since, so its turn is not over yet.
     is_bound(&engine, "ada", "your parent's turn");
     engine.deref(&called("lead"), POINTER).unwrap();
     assert_eq!(read_anew(&engine, &USER, "ada", POINTER, 11), 10);
@@ -215,7 +218,7 @@ fn what_a_childs_child_reads_counts_for_all_above_it() {
     is_bound(&engine, "bob", "your parent's turn");
 }
 
-/// The user's grant is the user's will; a grant of an agent is bound like its own figures.
+/// A user's grant is always honoured; an agent's grant counts against the agent's own figures.
 #[test]
 fn grants_of_agents_count_and_those_of_the_user_do_not() {
     let (_ground, engine) = team();
@@ -233,7 +236,8 @@ fn grants_of_agents_count_and_those_of_the_user_do_not() {
     }
 }
 
-/// Whoever may read nothing more is told nothing of what there is, though its own turn has budget.
+/// An agent that may read nothing more gets no hints about what exists, even if its own turn has
+/// budget left.
 #[test]
 fn who_is_bound_gets_no_suggestions() {
     let (_ground, engine) = team();
@@ -252,7 +256,7 @@ fn who_is_bound_gets_no_suggestions() {
     assert!(!is_told());
 }
 
-/// Children read at once, each in a process of its own: together no more than is left.
+/// Children read at the same time, each in its own process; together they get no more than is left.
 #[test]
 fn what_is_left_cannot_be_read_twice_at_once() {
     let (ground, engine) = team();

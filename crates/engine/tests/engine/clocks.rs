@@ -1,4 +1,4 @@
-//! A clock jumps: nothing stops, nothing outlives its term, and order stays.
+//! The clock jumps: nothing stops, nothing outlives its ttl, and the order stays.
 
 use engram_model::{Caller, Code, Draft};
 
@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// One entry forty years ahead.
+/// A home with one entry forty years ahead.
 fn with_entry_ahead() -> (Ground, Asked, Caller) {
     let ground = Ground::new();
     let engine = ground.open();
@@ -45,10 +45,10 @@ fn an_entry_forty_years_ahead_moves_nobodys_now() {
     assert_eq!(seen.valid_from, ground.clock.now());
     assert_eq!(engine.found("parser").len(), 1);
     ground.clock.turn(21 * MINUTE);
-    assert!(engine.found("parser").is_empty(), "its term is over");
+    assert!(engine.found("parser").is_empty(), "its ttl is over");
     assert!(
         engine.found("said too early").is_empty(),
-        "nor does that one outlive its term"
+        "that claim does not outlive its ttl either"
     );
     assert!(engine.0.doctor(Default::default()).unwrap().ok);
 }
@@ -60,8 +60,12 @@ fn a_rate_is_kept_for_its_time_and_no_longer() {
         assert_eq!(engine.burst(&ada, name), 20);
         ground.clock.turn(MINUTE + 1);
     }
-    // Set back by less than a day, when the journal's time stands still.
-    assert_eq!(engine.burst(&ada, "Third"), 10, "fifty an hour");
+    // Set back by less than a day, so that the journal's time stands still.
+    assert_eq!(
+        engine.burst(&ada, "Third"),
+        10,
+        "the limit is fifty an hour"
+    );
     ground.clock.turn(-20 * HOUR);
     for name in ["Fourth", "Fifth"] {
         assert_eq!(engine.burst(&ada, name), 20, "{name}");
@@ -99,7 +103,7 @@ fn a_clock_that_is_set_back_hides_nothing() {
     }
 }
 
-/// A claim for twenty minutes does not become one for ten hours.
+/// A claim for twenty minutes does not last ten hours.
 #[test]
 fn a_term_is_not_lengthened_by_a_clock_that_is_set_back() {
     let ground = Ground::new();
@@ -107,7 +111,7 @@ fn a_term_is_not_lengthened_by_a_clock_that_is_set_back() {
     engine.put(&USER, short("The parser is slow.")).unwrap();
     ground.clock.turn(-10 * HOUR);
     assert!(engine.found("parser").is_empty());
-    // What is said now has its own term, though the journal's time stands still.
+    // A new claim has its own ttl, although the journal's time stands still.
     engine.put(&USER, short("The lexer is slow.")).unwrap();
     assert_eq!(engine.found("lexer").len(), 1);
     ground.clock.turn(21 * MINUTE);
@@ -134,7 +138,8 @@ fn a_turn_ends_whatever_the_clock_does() {
     assert!(engine.ask(&USER, query("early")).is_ok());
 }
 
-/// In two processes of one agent: one more turn begins, and not one at each call until the clock is where it was.
+/// In two processes of one agent, one more turn begins, rather than one at each call until the
+/// clock has caught up.
 #[test]
 fn a_clock_that_is_set_back_begins_one_turn_in_all_processes() {
     for back in [5 * MINUTE, 20 * MINUTE, 20 * HOUR, 3 * DAY] {
@@ -150,7 +155,7 @@ fn a_clock_that_is_set_back_begins_one_turn_in_all_processes() {
     }
 }
 
-/// A list by time finds what was recorded then, though an entry before is of a clock that was ahead.
+/// A list by time finds what was recorded then, even if a fast clock wrote an earlier entry.
 #[test]
 fn the_feed_is_filtered_by_time_as_before() {
     use engram_model::{Feed, Filter, Request};
@@ -173,7 +178,7 @@ fn the_feed_is_filtered_by_time_as_before() {
             ..Feed::default()
         };
         let page = engine.for_feed(&USER, Request::Feed(feed)).unwrap();
-        // Without an end, what is ahead of the clock counts too.
+        // Without an end, the entry ahead of the clock counts too.
         let expected = until - since + usize::from(until == 40 && since == 0);
         assert!(
             page.entries.len() == until - since || page.entries.len() == expected,

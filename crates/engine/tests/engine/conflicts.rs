@@ -1,5 +1,5 @@
-//! Claims that cannot both hold: found when they are stored, told to whoever may know, listed, and ended
-//! by themselves with a side.
+//! Conflicts are found when claims are stored, reported to those who may see them, listed, and
+//! closed when a side ends.
 
 use engram_model::{
     Allow, Caller, Change, Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, Draft,
@@ -61,12 +61,12 @@ pub(crate) fn conflict(at: &Asked, id: ConflictId) -> Conflict {
     *at.0.ask(&USER, ask::Conflict(id)).unwrap()
 }
 
-/// The conflicts that a reply tells of.
+/// The conflicts in a reply.
 fn told(reply: &PutReply) -> Vec<ConflictId> {
     reply.findings.iter().filter_map(|it| it.conflict).collect()
 }
 
-/// Two agents contradict each other; the conflict, and both claims.
+/// Two agents contradict each other; returns the conflict and both claims.
 pub(crate) fn contradicted(at: &Asked) -> (ConflictId, EngramId, EngramId) {
     let (ada, bob) = (at.agent("ada"), at.agent("bob"));
     let first = at.put(&ada, on("wallet", SHORT)).unwrap();
@@ -107,7 +107,7 @@ fn two_agents_that_contradict_each_other_learn_of_it_in_the_reply() {
     };
     assert_eq!(marked(SHORT, &conflict.a.differs), ["3 minutes"]);
     assert_eq!(marked(LONG, &conflict.b.differs), ["half an hour"]);
-    // The answer's place in the journal is the claim's own, though more was recorded after it.
+    // The reply's place in the journal is that of the claim, although more was recorded after it.
     let entries = at.journal().entries;
     let stored = entries.iter().find(|it| it.seq == second.seq).unwrap();
     assert_eq!(stored.change.engram(), Some(second.id));
@@ -115,7 +115,7 @@ fn two_agents_that_contradict_each_other_learn_of_it_in_the_reply() {
         &it.change,
         Change::Conflict { id, .. } if *id == conflict.id
     )));
-    // And whoever asks learns that it is disputed.
+    // A query also shows that the claim is disputed.
     let asked = at.query(&ada, "wallet lock");
     let claims = asked.engrams.iter().filter(|it| it.kind == Kind::Fact);
     for engram in claims {
@@ -124,7 +124,7 @@ fn two_agents_that_contradict_each_other_learn_of_it_in_the_reply() {
     }
 }
 
-/// Another matter, a sibling topic, the same in other units, what does not last.
+/// A different subject, a sibling topic, the same value in other units, an ephemeral claim.
 #[test]
 fn what_can_hold_together_is_no_conflict() {
     let ephemeral = Draft {
@@ -168,14 +168,14 @@ fn a_claim_in_any_script_is_stored_and_raises_nothing() {
     assert_eq!(open(&at), []);
 }
 
-/// Whoever is first and whoever says it, from whatever process: it is the same conflict, once.
+/// Whoever is first, whoever speaks, in whatever process: it is the same conflict, found once.
 #[test]
 fn order_voices_and_processes_change_nothing() {
     let mut seen = Vec::new();
     for (first, second) in [(SHORT, LONG), (LONG, SHORT)] {
         let ground = Ground::new();
         let at = ground.open();
-        // Both homes have the same project only within one test; sides are compared instead.
+        // The two homes have different projects, so this compares the sides.
         at.put(&at.agent("ada"), on("wallet", first)).unwrap();
         let other = ground.open_at("repo", 7);
         let told_by_other = told(
@@ -198,7 +198,7 @@ fn order_voices_and_processes_change_nothing() {
     assert_eq!(seen[0], seen[1]);
 }
 
-/// Found by the index as behind it, and without one.
+/// Conflicts are found with the index, after its cursor, and without it.
 #[test]
 fn what_the_index_has_read_is_found_as_what_it_has_not() {
     for is_indexed in [true, false] {
@@ -240,16 +240,16 @@ fn nobody_is_told_of_a_side_that_they_may_not_see() {
     let page = at.0.ask(&bob, ask::Feed(feed)).unwrap();
     assert!(page.entries.iter().all(|it| it.change.conflict().is_none()));
     assert_eq!(open(&at).len(), 1);
-    // Claims of two runs meet nowhere.
+    // Claims of two runs are never compared.
     let own = Draft {
         scope: Some(Scope::Run),
         ..on("wallet", "The wallet lock lasts 9 minutes.")
     };
     let reply = at.put(&bob, own).unwrap();
-    assert_eq!(reply.conflicts, 1, "with its own claim alone");
+    assert_eq!(reply.conflicts, 1, "only with its own claim");
 }
 
-/// The list names the open conflicts of each claim; one that is settled is named no more.
+/// The list shows the open conflicts of each claim, but not a settled one.
 #[test]
 fn a_list_names_the_open_conflicts_of_each_claim() {
     let at = Ground::opened();
@@ -324,8 +324,8 @@ fn a_conflict_ends_by_itself_with_a_side() {
     }
 }
 
-/// A side that goes on with a term ends without an entry, and what reports the conflict stays for a while: it
-/// is not locked by a conflict that has no verdict any more.
+/// A side that has a ttl ends without an entry, and the report of the conflict stays for a while.
+/// The conflict then has no verdict any more, so it must not lock the report.
 #[test]
 fn what_reports_a_conflict_that_expired_can_be_forgotten() {
     let ground = Ground::new();
@@ -371,13 +371,13 @@ fn an_erasure_reaches_what_was_said_of_its_claim() {
     assert_eq!(after.allowed.unwrap().why, "");
     let risk = at.get(&USER, after.risk.unwrap()).unwrap();
     assert!(risk.redacted);
-    // Not a word is left in the home.
+    // No word of it is left in the home.
     let database = std::fs::read(ground.home().join("engram.db")).unwrap();
     for word in ["half an hour", "xylophone"] {
         let found = database.windows(word.len()).any(|it| it == word.as_bytes());
         assert!(!found, "{word:?} is left");
     }
-    // The other side keeps its own.
+    // The other side keeps its words.
     assert_eq!(after.a.claim, SHORT);
     assert!(
         at.0.doctor(REPLAYED)
@@ -388,7 +388,7 @@ fn an_erasure_reaches_what_was_said_of_its_claim() {
     );
 }
 
-/// Who repeats a claim on the same evidence stores nothing, and learns what it contradicts.
+/// Repeating a claim on the same evidence stores nothing, and returns the conflicts.
 #[test]
 fn a_repeated_claim_tells_its_open_conflicts() {
     let at = Ground::opened();
@@ -400,7 +400,7 @@ fn a_repeated_claim_tells_its_open_conflicts() {
     assert_eq!(again.findings[1].conflict, Some(id));
     assert_eq!(again.findings[1].claim.as_deref(), Some(LONG));
     assert_eq!(again.findings[1].by.as_deref(), Some("bob"));
-    // One that is settled is told no more.
+    // A settled conflict is no longer reported.
     at.forget(&USER, conflict(&at, id).b.id).unwrap();
     let again = at.put(&at.agent("dan"), on("wallet", SHORT)).unwrap();
     assert_eq!((again.conflicts, again.findings.len()), (0, 1));
@@ -430,7 +430,7 @@ fn whoever_says_the_same_in_other_words_is_told_and_counted() {
     assert_eq!(figures.corroborations, 1);
 }
 
-/// Worst first, at most five; the count is of all.
+/// Worst first, at most five; the count covers all.
 #[test]
 fn a_reply_tells_of_the_worst_and_counts_all() {
     let at = Ground::opened();
@@ -447,7 +447,7 @@ fn a_reply_tells_of_the_worst_and_counts_all() {
         ..on("wallet", LONG)
     };
     let reply = at.put(&bob, inferred).unwrap();
-    // Five are raised with the claim; the others follow.
+    // Five are raised with the claim; the others are raised later.
     let told = (reply.conflicts, told(&reply).len(), reply.due);
     assert_eq!(told, (5, 5, 2));
     let severities: Vec<_> = reply.findings.iter().filter_map(|it| it.severity).collect();
@@ -483,7 +483,7 @@ fn topics_filter_the_list() {
     }
 }
 
-/// A risk engram shows the sources of both sides, is found, and is not compared itself.
+/// A risk engram shows the sources of both sides, can be found, and is not compared itself.
 #[test]
 fn a_contradiction_is_an_engram_with_both_sources() {
     let at = Ground::opened();

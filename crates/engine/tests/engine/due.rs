@@ -1,5 +1,5 @@
-//! What is due: comparisons that a write left, that were cut or that could not be read. Nothing is taken for
-//! compared that was not.
+//! Due comparisons: those that a write left, that were cut short, or that could not be read.
+//! Nothing counts as compared that was not.
 
 use engram_model::{
     Code, ConflictFilter, ConflictStatus, Draft, Gate, Kind, MemoryOp, Query, Severity, ask,
@@ -17,7 +17,7 @@ fn gate(at: &Asked) -> (Gate, u64) {
     (gate.gate, gate.due)
 }
 
-/// One of many claims that each contradict [`SHORT`], and none another.
+/// One of many claims that each contradict [`SHORT`] but not one another.
 fn lasting(number: usize) -> Draft {
     let claim = format!("The wallet lock lasts {} minutes.", 10 + number);
     on("wallet", &claim)
@@ -39,18 +39,26 @@ fn a_write_raises_five_conflicts_and_the_others_are_due() {
     let said = at.put(&ada, on("wallet", SHORT)).unwrap();
     assert_eq!((said.conflicts, said.due), (5, 4));
     let first = said.findings.iter().find(|it| it.conflict.is_some());
-    assert_eq!(first.map(|it| it.id), Some(users.id), "the user's first");
+    assert_eq!(
+        first.map(|it| it.id),
+        Some(users.id),
+        "the user's come first"
+    );
     assert_eq!((due(&at, &USER), due(&at, &ada)), (4, 4));
-    assert_eq!(due(&at, &at.agent("eve")), 0, "of others nothing is told");
+    assert_eq!(
+        due(&at, &at.agent("eve")),
+        0,
+        "other agents' claims are not reported"
+    );
     assert_eq!(gate(&at), (Gate::Shut, 4));
-    // They survive the process, and are done behind the answers.
+    // They survive the process, and another process makes them in the background.
     let at = ground.open_at("repo", 9);
     assert_eq!(due(&at, &USER), 4);
     at.0.help_index().unwrap();
     assert_eq!((due(&at, &USER), open(&at).len()), (0, before + 9));
 }
 
-/// The user's contradiction lies under many versions that ended, and under many that hold.
+/// The user's contradiction is older than many versions that ended, and than many that hold.
 #[test]
 fn nothing_is_pushed_out_of_the_comparison() {
     let ground = Ground::new();
@@ -77,7 +85,8 @@ fn nothing_is_pushed_out_of_the_comparison() {
     assert!(said.findings.iter().any(|it| it.id == users.id), "{said:?}");
 }
 
-/// It lies under more claims that hold than one write looks at; an agent's is found behind the answer.
+/// The contradiction is older than more holding claims than one write examines. If it is an
+/// agent's, it is found in the background.
 #[test]
 fn what_lies_under_many_that_hold_is_compared_in_the_end() {
     for is_users in [true, false] {
@@ -99,7 +108,7 @@ fn what_lies_under_many_that_hold_is_compared_in_the_end() {
         let said = at.put(&ada, on("wallet", LONG)).unwrap();
         let is_told = said.findings.iter().any(|it| it.id == old.id);
         assert!(is_told || due(&at, &USER) > 0, "{said:?}");
-        assert!(is_told || !is_users, "the user's are looked at first");
+        assert!(is_told || !is_users, "the user's are compared first");
         at.0.help_index().unwrap();
         let known = open(&at);
         let is_found = known
@@ -109,8 +118,8 @@ fn what_lies_under_many_that_hold_is_compared_in_the_end() {
     }
 }
 
-/// So many say other values that the claim counts as one of a series: what lies under them is found in the end, and
-/// the gate is shut until then.
+/// So many claims give other values that the new one counts as a value of a series. A claim older
+/// than those is found in the end, and the gate is shut until then.
 #[test]
 fn a_series_of_strangers_hides_no_claim() {
     let ground = Ground::new();
@@ -144,7 +153,8 @@ fn a_series_of_strangers_hides_no_claim() {
     assert!(is_found, "{known:?}");
 }
 
-/// One neighbour cannot be read: the claim is stored, and its comparison is due until it can.
+/// A version to compare with cannot be read: the claim is stored, and its comparison is due until
+/// that version can be read.
 #[test]
 fn an_error_is_not_taken_for_nothing_found() {
     let ground = Ground::new();
@@ -223,7 +233,8 @@ fn a_list_is_read_in_pages() {
     }
 }
 
-/// A message is one write: it raises five conflicts, and reports each once, however often it says a thing.
+/// A message is one write: it raises five conflicts and reports each once, however often it repeats
+/// a claim.
 #[test]
 fn a_message_raises_five_conflicts_and_reports_each_once() {
     let engine = Ground::opened();

@@ -1,4 +1,4 @@
-//! What an agent was shown is not news when it says it (`ECHO`).
+//! An agent that repeats what it was shown adds nothing (`ECHO`).
 
 use engram_model::{Caller, Code, Commit, Draft, PointerInput, Refusal, ask};
 
@@ -38,16 +38,16 @@ fn a_claim_that_a_query_returned_is_an_echo_without_evidence_of_ones_own() {
         }
         refused(engine.put(&ada, draft(words)), Code::Echo);
     }
-    // What says something else is none, and so is what points elsewhere.
+    // A claim that says something else is no echo, and neither is one with other evidence.
     let denied = "It is not true that retries of the ledger are bounded by 3, with full jitter.";
     commit(&engine, &ada, said(denied, None)).unwrap();
     commit(&engine, &ada, said(CLAIM, Some(OTHER))).unwrap();
-    // Who was shown nothing says the same independently; the user may always.
+    // An agent that was shown nothing says the same independently, and the user always may.
     let again = commit(&engine, &bob, said(CLAIM, Some(POINTER))).unwrap();
     assert_eq!(again.id, first);
     engine.query(&Caller::User, "ledger retries");
     engine.claim(CLAIM);
-    // Who read the evidence supports the claim with it.
+    // An agent that read the evidence supports the claim with it.
     let carl = engine.agent("carl");
     engine.query(&carl, "ledger retries");
     refused(engine.put(&carl, draft(CLAIM)), Code::Echo);
@@ -66,7 +66,7 @@ fn what_a_conflict_shows_is_known_to_who_read_it() {
     );
     engine.put(&ada, on("wallet", SHORT)).unwrap();
     engine.put(&bob, on("wallet", LONG)).unwrap();
-    // The reply told bob of ada's claim; a list tells carl of both.
+    // The reply showed ada's claim to bob; a list shows both to carl.
     let bare = Draft {
         pointers: Vec::new(),
         ..on("wallet", SHORT)
@@ -87,7 +87,7 @@ fn an_excerpt_is_an_echo_without_the_pointer_to_it() {
     let before = head();
     refused(commit(&engine, &ada, said(&excerpt, None)), Code::Echo);
     assert_eq!(head(), before, "nothing is stored");
-    // Another process knows it too.
+    // Another process knows this too.
     let other = ground.open_at("repo", 2);
     refused(commit(&other, &ada, said(&excerpt, None)), Code::Echo);
     commit(&other, &ada, said(&excerpt, Some(POINTER))).unwrap();
@@ -101,14 +101,14 @@ fn what_queries_returned_is_known_in_other_processes_after_a_write() {
     let ada = engine.agent("ada");
     engine.query(&ada, "ledger retries");
     let before = engine.journal().head;
-    assert_eq!(engine.journal().head, before, "asking writes nothing");
+    assert_eq!(engine.journal().head, before, "reading writes nothing");
     engine.note(&ada, "retry", "Looked at the retries.");
     let other = ground.open_at("repo", 2);
     refused(other.put(&ada, draft(CLAIM)), Code::Echo);
     assert!(other.0.doctor(crate::fixture::REINDEX).unwrap().ok);
 }
 
-/// A process that only asked keeps what it was shown when it ends.
+/// A process that only read stores what it showed when it ends.
 #[test]
 fn what_a_process_showed_is_known_after_it_ended() {
     let ground = Ground::new();
@@ -121,7 +121,7 @@ fn what_a_process_showed_is_known_after_it_ended() {
     refused(other.put(&ada, draft(CLAIM)), Code::Echo);
 }
 
-/// A claim that was sent again is a repeat, whoever looked it up meanwhile.
+/// A claim that is sent again is a repeat, even if somebody looked it up meanwhile.
 #[test]
 fn ones_own_claim_is_nothing_that_one_was_told() {
     let engine = Ground::opened();

@@ -1,4 +1,4 @@
-//! Redaction: the words are in no file of the home, whoever had it open.
+//! Redaction removes the words from every file of the home, even if other processes have it open.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 const USER: Caller = Caller::User;
-/// Words that no other file of a home holds.
+/// Words that are in no other file of a home.
 const WORDS: [&str; 4] = ["xylophone", "quagmire", "zeppelin_9941", "zugzwang"];
 
 fn secret(at: usize) -> Draft {
@@ -26,7 +26,7 @@ fn secret(at: usize) -> Draft {
     }
 }
 
-/// The files below a folder that hold one of the words, in capitals or not.
+/// The files in a folder that contain one of the words, in any case.
 fn holding(home: &Path) -> Vec<PathBuf> {
     let found = WORDS.iter().flat_map(|it| engram_kit::holding(home, it));
     found.collect()
@@ -44,7 +44,8 @@ fn what_was_redacted_is_in_no_file() {
     ] {
         let ground = Ground::new();
         let engine = ground.open();
-        // Other claims around it, so that pages split and segments merge; long ones overflow.
+        // Fills in other claims, so that pages split and segments merge. Long claims overflow a
+        // page.
         let fill = |from: usize, to: usize| {
             for at in from..to {
                 engine.claim(&format!(
@@ -66,7 +67,7 @@ fn what_was_redacted_is_in_no_file() {
         }
         assert!(
             !holding(&ground.home()).is_empty(),
-            "the case is words on disk"
+            "the case needs the words on disk"
         );
         for stored in &ids {
             engine.redact(&USER, stored.id).unwrap();
@@ -91,7 +92,7 @@ fn what_was_redacted_is_in_no_file() {
     }
 }
 
-/// The same words in several versions, and in the event that the claim was said with.
+/// The same words in several versions, and in the event of making the claim.
 #[test]
 fn every_version_that_carries_the_words_loses_them() {
     let ground = Ground::new();
@@ -109,12 +110,12 @@ fn every_version_that_carries_the_words_loses_them() {
     assert!(engine.get(&USER, second.id).unwrap().redacted);
     assert!(engine.deref(&USER, &event.pointer).is_err());
     assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
-    // Once more is no error, and erases nothing more.
+    // Erasing again is no error, and erases nothing more.
     engine.redact(&USER, first.id).unwrap();
     engine.redact(&USER, second.id).unwrap();
 }
 
-/// Others have the home and its index open: a window, another agent's server.
+/// Others have the home and its index open, such as a window or another agent's server.
 #[test]
 fn it_is_gone_for_those_who_had_it_open() {
     let ground = Ground::new();
@@ -137,7 +138,8 @@ fn it_is_gone_for_those_who_had_it_open() {
     assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
 }
 
-/// What else a claim brought: topic, author, addresses, and a file that nothing else rests on.
+/// Everything else that came with a claim: topic, author, addresses, and a file to which nothing
+/// else refers.
 #[test]
 fn what_came_with_the_words_goes_with_them() {
     const TOPIC: &str = "acme-takeover";
@@ -177,7 +179,7 @@ fn what_came_with_the_words_goes_with_them() {
         let words = [TOPIC, AUTHOR, "quagmire", "xylophone", "zugzwang"];
         for word in words {
             let left = engram_kit::holding(&ground.home(), word);
-            // What another claim needs stays, and no more.
+            // Only what another claim needs stays.
             assert_eq!(left.is_empty(), !shared, "{word}: {left:?}");
         }
         assert!(engram_kit::holding(&ground.home(), WORDS[2]).is_empty());
@@ -209,7 +211,8 @@ fn a_note_is_erased_by_its_id() {
     assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
 }
 
-/// Somebody reads on an older snapshot: what they hold up is told, and goes once they are done.
+/// A reader of an older snapshot holds up the erasure: this is reported, and the text is gone once
+/// the reader is done.
 #[test]
 fn what_is_not_gone_yet_is_told() {
     use engram_store::{Store, StoreError};
@@ -231,10 +234,10 @@ fn what_is_not_gone_yet_is_told() {
     assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
 }
 
-/// Eleven words, which no other file of a home holds in a row.
+/// Eleven words that no other file of a home contains in sequence.
 const SAID: &str = "The xylophone of the quagmire holds nine zeppelins for every zugzwang.";
 
-/// How a text repeats them, and whether that is a quotation.
+/// A text that may repeat them, and whether it counts as a quotation.
 const REPEATED: [(&str, bool); 5] = [
     (
         "THE Xylophone -- of   the (quagmire) holds; nine \"Zeppelins\" for every ZUGZWANG!",
@@ -255,10 +258,10 @@ const REPEATED: [(&str, bool); 5] = [
     ),
 ];
 
-/// Says a text somewhere; the id under which it is named where it stays.
+/// Says a text somewhere; returns the id under which it is listed if it stays.
 type Say = fn(&Asked, &str) -> String;
 
-/// Words that weigh or point: they go with what they quote.
+/// Texts that judge or cite; they are erased with what they quote.
 const GOES: [(&str, Say); 6] = [
     ("pin", |at, text| {
         at.0.ask(&USER, ask::Pin(Pinning::Text(text.to_owned())))
@@ -294,7 +297,7 @@ const GOES: [(&str, Say); 6] = [
     }),
 ];
 
-/// What others said for itself: it stays, and is named.
+/// Texts of others with a meaning of their own; they stay and are listed.
 const STAYS: [(&str, Say); 5] = [
     ("claim", |at, text| {
         let eve = at.agent("eve");
@@ -318,7 +321,7 @@ const STAYS: [(&str, Say); 5] = [
     ("message", |at, text| {
         let lead = at.opened("lead", "architect", None);
         at.opened("child", "programmer", Some(&lead));
-        // Two lines of it, as JSON writes them, are one text.
+        // Two lines, with the line end escaped in JSON, still count as one text.
         let message = json!({
             "role": "programmer", "shared_brief_micro": ["Ship on Friday."], "budgets": {},
             "target_pointer_pack": [POINTER], "instructions": [text.replacen(" the", "\nthe", 1)],
@@ -329,7 +332,7 @@ const STAYS: [(&str, Say); 5] = [
     }),
 ];
 
-/// What an agent of this name asks for, once its budget is spent.
+/// A request of an agent of this name, made after its budget is spent.
 fn request(at: &Asked, name: &str, reason: &str, intended_use: &str) -> String {
     let agent = at.opened(name, "programmer", None);
     while at.deref(&agent, POINTER).is_ok() {}
@@ -354,7 +357,7 @@ fn contradiction(at: &Asked, what: &str) -> ConflictId {
     found.next().unwrap()
 }
 
-/// What is erased: a claim, or a note.
+/// The text to erase: a claim or a note.
 fn stored(at: &Asked, is_note: bool) -> EngramId {
     if is_note {
         EngramId(at.note(&USER, "plan", SAID).id.0)
@@ -371,7 +374,7 @@ fn is_sound(at: &Asked) -> bool {
     at.0.doctor(replayed).unwrap().ok
 }
 
-/// A word that a kind of text alone holds.
+/// A word that only this kind of text contains.
 fn mark(kind: &str) -> String {
     format!("Keepsake{kind}")
 }
@@ -429,7 +432,7 @@ fn what_others_said_stays_and_is_named() {
     }
 }
 
-/// Another version of the same claim has words of its own.
+/// Another version of the same claim has its own words.
 #[test]
 fn a_correction_that_repeats_what_was_erased_is_named() {
     let ground = Ground::new();
@@ -445,7 +448,8 @@ fn a_correction_that_repeats_what_was_erased_is_named() {
     assert_eq!(holding(&ground.home()), Vec::<PathBuf>::new());
 }
 
-/// A claim of a few words is quoted as a whole or not at all, and many quotations are counted.
+/// A short claim counts as quoted only if it is quoted in full, and many quotations are only
+/// counted.
 #[test]
 fn a_short_claim_is_quoted_whole_and_many_are_counted() {
     let at = Ground::opened();
@@ -465,7 +469,7 @@ fn a_short_claim_is_quoted_whole_and_many_are_counted() {
     assert_eq!(pending.len(), 21, "{pending:?}");
     assert!(pending[20].contains("11 more"), "{pending:?}");
     at.redact(&USER, tagged).unwrap();
-    // Nothing is left that it could be found by.
+    // Nothing is left by which it could be found.
     assert!(at.redact(&USER, erased).unwrap().pending.is_empty());
 }
 

@@ -1,4 +1,4 @@
-//! What evidence is, and what is seen and kept of it.
+//! What counts as evidence, and how it is shown and stored.
 
 use engram_model::{Caller, Code, Draft, PointerInput};
 
@@ -34,13 +34,13 @@ fn bytes_are_evidence_of_their_own_path_and_project_alone() {
         refused(engine.deref(&USER, &pointer), Code::PointerNotFound);
         refused(engine.put(&USER, resting(&pointer)), Code::PointerNotFound);
     }
-    // Another project learns nothing of it, whoever asks.
+    // Nobody learns about it in another project.
     let ada = other.agent("ada");
     for who in [&USER, &ada] {
         refused(other.deref(who, &pinned), Code::PointerNotFound);
         refused(other.put(who, resting(&pinned)), Code::PointerNotFound);
     }
-    // The same bytes at the same path, kept there too.
+    // The same bytes at the same path, stored in that project too.
     engram_kit::write(&ground.path("other").join("src/new.rs"), "fn new() {}\n");
     other
         .put(&USER, resting("repo:src/new.rs#L1@worktree"))
@@ -48,8 +48,8 @@ fn bytes_are_evidence_of_their_own_path_and_project_alone() {
     other.deref(&USER, &pinned).unwrap();
 }
 
-/// What was read in the working tree and is cited by its digest is found again once the file has changed, by
-/// every later process, also where nothing else was ever stored of the repository.
+/// A file read from the working tree and cited by its digest is found again after the file has
+/// changed, in every later process, even if nothing else was stored for the repository.
 #[test]
 fn what_was_read_uncommitted_and_cited_by_its_digest_does_not_vanish() {
     let ground = Ground::new();
@@ -67,13 +67,13 @@ fn what_was_read_uncommitted_and_cited_by_its_digest_does_not_vanish() {
         let found = ground.open_at("repo", seed).deref(&USER, &read.pointer);
         assert_eq!(found.unwrap().excerpt, "fn new() {}\n");
     }
-    // A home whose git folder was given no id, as builds before this one left it.
+    // A home whose git folder has no id, as earlier builds left it.
     std::fs::remove_file(ground.path("repo").join(".git/engram-project")).unwrap();
     let found = ground.open_at("repo", 5).deref(&USER, &read.pointer);
     assert_eq!(found.unwrap().excerpt, "fn new() {}\n");
 }
 
-/// Whose budget is spent is not told what is there instead, nor whether a digest is right.
+/// An agent whose budget is spent is not told what exists instead, nor whether a digest is right.
 #[test]
 fn a_spent_budget_reveals_nothing_more() {
     let engine = Ground::opened();
@@ -101,8 +101,8 @@ fn a_spent_budget_reveals_nothing_more() {
     assert!(found.findings.is_empty(), "{:?}", found.findings);
 }
 
-/// An agent is shown no credential of a file, also one that its span cuts; the user sees all of it, and
-/// the digest is that of the bytes.
+/// An agent is shown no credential of a file, not even one that its span cuts. The user sees
+/// everything, and the digest is that of the bytes.
 #[test]
 fn an_agent_is_shown_no_credential() {
     let ground = Ground::new();
@@ -141,8 +141,8 @@ fn an_agent_is_shown_no_credential() {
     }
 }
 
-/// Why a pointer does not resolve names headings and entries: a credential among them is masked for an
-/// agent, and so is one in the address that the journal keeps of a read.
+/// A refusal for an unresolved pointer lists headings and entries. A credential among them is
+/// masked for an agent, and so is one in the address of a read in the journal.
 #[test]
 fn refusals_and_the_journal_show_an_agent_no_credential() {
     let ground = Ground::new();
@@ -174,7 +174,7 @@ fn refusals_and_the_journal_show_an_agent_no_credential() {
     );
 }
 
-/// Whatever is stored is screened, and the refusal says where.
+/// Everything that is stored is screened, and the refusal names the place.
 #[test]
 fn no_field_takes_a_credential() {
     use engram_model::{Note, Request};
@@ -215,7 +215,7 @@ fn no_field_takes_a_credential() {
             assert!(!refusal.message.contains(&token));
         }
     }
-    // What nobody sees, or reads, parts no credential.
+    // Invisible characters do not hide a credential.
     let (first, second) = token.split_at(12);
     for parted in [
         format!("{first}\u{200b}{second}"),
@@ -275,7 +275,7 @@ fn no_field_takes_a_credential() {
     );
 }
 
-/// A web address is read as words.
+/// A web address is screened as text.
 #[test]
 fn an_address_holds_no_words_that_nobody_sees() {
     let ground = crate::fixture::Ground::new();

@@ -1,4 +1,4 @@
-//! One way to build a repository, to open an engine in a world of its own, and to ask it.
+//! One way to build a repository, open an engine in its own world, and ask it.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,7 +16,7 @@ use engram_model::{
 
 pub(crate) use engram_kit::git;
 
-/// A pointer that holds in every repository of these tests.
+/// A pointer that resolves in every repository of these tests.
 pub(crate) const POINTER: &str = "repo:src/lib.rs#L2@HEAD";
 
 /// A home, a repository and a clock.
@@ -35,7 +35,7 @@ impl Ground {
         ground
     }
 
-    /// An engine on a ground that nothing else is done with.
+    /// Opens an engine on a ground of its own.
     pub(crate) fn opened() -> Asked {
         let ground = Self::new();
         let Asked(engine, _) = ground.open();
@@ -58,7 +58,7 @@ impl Ground {
         self.open_in(repo, self.world(seed))
     }
 
-    /// The clock of this ground, and chance from a seed.
+    /// The clock of this ground, with randomness from a seed.
     pub(crate) fn world(&self, seed: u64) -> World {
         let clock = self.clock.clone();
         World::seeded(seed, move || clock.now())
@@ -74,7 +74,7 @@ impl Ground {
     }
 }
 
-/// An engine that is asked one thing at a time, and what it stands on where nobody else holds that.
+/// An engine for single requests, with its ground if nobody else owns that.
 pub(crate) struct Asked(
     pub(crate) Arc<Engine>,
     #[expect(dead_code, reason = "its folder goes after the engine")] pub(crate) Option<Ground>,
@@ -187,7 +187,7 @@ impl Asked {
         self.0.ask(who, ask::Resolve(Box::new(resolve)))
     }
 
-    /// What the gate says, at this severity and above.
+    /// The gate's answer, at this severity and above.
     pub(crate) fn gate(&self, severity: Severity) -> GateReply {
         self.0
             .ask(&Caller::User, ask::Gate(GateCheck { severity }))
@@ -210,14 +210,14 @@ impl Asked {
     }
 }
 
-/// The index is built anew.
+/// Rebuilds the index.
 pub(crate) const REINDEX: engram_engine::Treatment = engram_engine::Treatment {
     reindex: true,
     replay: false,
     rebuild: false,
 };
 
-/// A claim with a pointer, and nothing else said.
+/// A claim with a pointer and defaults for the rest.
 pub(crate) fn draft(claim: &str) -> Draft {
     Draft {
         claim: claim.to_owned(),
@@ -226,7 +226,7 @@ pub(crate) fn draft(claim: &str) -> Draft {
     }
 }
 
-/// The same on other evidence.
+/// The same claim with other evidence.
 pub(crate) fn elsewhere(draft: Draft) -> Draft {
     Draft {
         pointers: vec![PointerInput::Text("repo:README.md@HEAD".to_owned())],

@@ -1,5 +1,5 @@
-//! Processes that stay: what they journal of the health of evidence as the tree changes, and who
-//! follows when one of them leaves.
+//! Long-lived processes: what they journal about health as the tree changes, and which one takes
+//! over when another ends.
 
 use std::{
     fs,
@@ -16,10 +16,10 @@ use crate::{
     fixture::{Asked, Ground, head},
 };
 
-/// Longest wait for news; far beyond what it takes.
+/// The longest wait for news, far beyond what it takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A process that stays, and the news that it journals.
+/// A long-lived process, and the news that it journals.
 struct Followed {
     at: Asked,
     news: Receiver<Anchored>,
@@ -50,7 +50,7 @@ fn follow(at: Asked) -> Followed {
 }
 
 impl Followed {
-    /// The first news of this sort; others may come between, while a change is half done.
+    /// The first matching news; others may come before it while a change is half done.
     #[track_caller]
     fn until(&self, id: EngramId, want: &str, name: &str) -> Health {
         let mut seen = Vec::new();
@@ -123,7 +123,7 @@ fn who_leaves_lets_another_follow() {
     claim(&ground.open(), "There is something to follow", SPAN);
     let stays = ground.open_at("repo", 2);
     stays.0.follow().unwrap();
-    // To try the lock would be to hold it for a moment.
+    // Trying the lock would hold it for a moment.
     let is_lock = |it: &PathBuf| it.to_string_lossy().contains("/anchor-");
     let is_held = |file: &fs::File| {
         let held = format!(":{} ", file.metadata().unwrap().ino());
@@ -140,7 +140,7 @@ fn who_leaves_lets_another_follow() {
         }
     };
     drop(stays);
-    // Nothing stirs, and it ends all the same.
+    // The process ends although nothing changes.
     let (send, free) = std::sync::mpsc::channel();
     std::thread::spawn(move || send.send(lock.lock()));
     free.recv_timeout(PATIENCE)

@@ -1,4 +1,4 @@
-//! Grants to read beyond the budget: given, used, taken back, and ended by their time.
+//! Grants to read beyond the budget: issuing, using, revoking, and expiry.
 
 use engram_model::{
     AgentId, Caller, Code, Deref, Dereferenced, GrantIssued, GrantState, GrantWanted, PointerInput,
@@ -80,7 +80,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_is_spent_once() {
     );
     let token = given.budget_token.0.as_str();
     assert!(!is_kept(&ground, token), "only its digest is kept");
-    // Named, it must hold: by whoever else, for whatever else, and forged, it does not.
+    // A named token must match: another agent, another pointer, or a forged token is refused.
     for (who, pointer, token) in [
         ("bob", POINTER, token),
         ("ada", "repo:src/lib.rs#L3@HEAD", token),
@@ -107,7 +107,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_is_spent_once() {
         read(&engine, "ada", POINTER, Some(token)),
         Code::DerefDenied,
     );
-    // The user reads as the user; a grant is no way to be somebody else.
+    // The user reads as the user; a grant does not change the caller.
     let deref = Deref {
         pointer: PointerInput::Text(POINTER.to_owned()),
         max_tokens: None,
@@ -117,7 +117,7 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_is_spent_once() {
     refused(engine.0.ask(&USER, ask::Deref(deref)), Code::DerefDenied);
 }
 
-/// Without a name, a grant serves where the budget refuses, and not before; of two, the one that ends first.
+/// Without a token, a grant is used only when the budget refuses; of two, the one that ends first.
 #[test]
 fn an_open_grant_serves_where_the_budget_refuses() {
     let (_ground, engine) = family();
@@ -149,7 +149,7 @@ fn an_open_grant_serves_where_the_budget_refuses() {
     );
     assert!(read(&engine, "ada", POINTER, None).unwrap().grant.is_some());
     refused(read(&engine, "ada", POINTER, None), Code::DerefDenied);
-    // A named one is spent, though the budget would pay.
+    // A named grant is spent even if the budget would pay.
     let token = unused.budget_token.0;
     assert!(
         read(&engine, "bob", POINTER, Some(&token))
@@ -161,7 +161,7 @@ fn an_open_grant_serves_where_the_budget_refuses() {
     assert_eq!(spent.repo_spans.used, 1);
 }
 
-/// A grant has a cap of its own, whatever is left of the budget.
+/// A grant has its own cap, whatever is left of the budget.
 #[test]
 fn a_grant_is_cut_at_its_cap() {
     let (_ground, engine) = family();
@@ -270,13 +270,14 @@ fn who_may_grant_what_to_whom() {
         if let Err(refusal) = given {
             assert!(!refusal.hint.is_empty());
             let moved = engine.status(&USER).unwrap().head - head;
-            // A budget that was too wide is counted, and nothing else is.
+            // Only an exceeded budget is counted.
             assert_eq!(moved, u64::from(code == Some(Code::BudgetExceeded)));
         }
     }
 }
 
-/// Taken back by its giver, its holder's parent or the user; what is not open stays what it is.
+/// A grant is revoked by its giver, its holder's parent or the user; one that is not open stays as
+/// it is.
 #[test]
 fn a_grant_is_taken_back_while_it_is_open() {
     let (_ground, engine) = family();
@@ -297,8 +298,8 @@ fn a_grant_is_taken_back_while_it_is_open() {
     assert_eq!(states(&engine), [GrantState::Spent, GrantState::Revoked]);
 }
 
-/// A grant ends with its time. A clock that is set back, by little or by much, once or many times, gives it
-/// no more of it; one that jumps ahead and back leaves it usable.
+/// A grant ends with its time. Setting the clock back, by any amount and any number of times, does
+/// not extend it. A jump ahead and back leaves it usable.
 #[test]
 fn a_clock_that_is_set_back_extends_no_grant() {
     for (steps, is_over) in [
@@ -314,7 +315,7 @@ fn a_clock_that_is_set_back_extends_no_grant() {
         let given = grant(&engine, &called("lead"), wanted("ada", POINTER)).unwrap();
         for step in steps {
             ground.clock.turn(*step);
-            // Somebody does something, at whatever time it is.
+            // Somebody records something, at whatever time it is.
             engine.claim(&format!("After {step} it is {}.", ground.clock.now()));
         }
         let state = states(&engine);
@@ -332,7 +333,7 @@ fn a_clock_that_is_set_back_extends_no_grant() {
     }
 }
 
-/// A hundred read at once with one grant, from many processes: one of them reads.
+/// A hundred processes read with one grant at the same time; only one succeeds.
 #[test]
 fn a_grant_is_spent_by_one_of_many() {
     let (ground, engine) = family();
@@ -357,7 +358,7 @@ fn a_grant_is_spent_by_one_of_many() {
     assert_eq!(states(&engine), [GrantState::Spent]);
 }
 
-/// What is uncommitted is kept when it is granted, and read as it was then.
+/// An uncommitted file is stored when it is granted, and is read as it was then.
 #[test]
 fn what_was_granted_of_a_working_tree_is_read_as_it_was() {
     let (ground, engine) = family();

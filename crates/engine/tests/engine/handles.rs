@@ -1,4 +1,4 @@
-//! Who is who: agents that somebody opened, the tokens that prove them, their parents and their turns.
+//! Identity: opened agents, the tokens that prove them, their parents and their turns.
 
 use engram_engine::Engine;
 use engram_model::{
@@ -29,7 +29,7 @@ pub(crate) fn called(name: &str) -> Caller {
     Caller::Agent(AgentId(name.to_owned()))
 }
 
-/// Whether any file of the home holds these bytes.
+/// Whether any file of the home contains these bytes.
 pub(crate) fn is_kept(ground: &Ground, words: &str) -> bool {
     let files = engram_kit::files(&ground.home());
     let words = words.as_bytes();
@@ -48,11 +48,11 @@ fn an_agent_is_opened_with_a_token_that_is_kept_nowhere() {
     let engine = ground.open();
     let lead = open(&engine, &USER, "lead", None).unwrap();
     let child = open(&engine, &USER, "programmer-1", Some("lead")).unwrap();
-    assert_eq!(child.run, lead.run, "a child is of its parent's run");
+    assert_eq!(child.run, lead.run, "a child belongs to its parent's run");
     assert_eq!(child.parent, Some(lead.agent.clone()));
     assert_eq!(child.role.as_deref(), Some("programmer"));
     assert!(child.token.0.len() >= 64 && child.token != lead.token);
-    // Any process of the home knows whom it proves, and none keeps it.
+    // Any process of the home can check the token, and none stores it.
     let elsewhere = ground.open_at("repo", 2);
     assert_eq!(
         proven(&elsewhere.0, &child.token.0).unwrap(),
@@ -78,7 +78,7 @@ fn an_agent_is_opened_with_a_token_that_is_kept_nowhere() {
     assert!(listed.agents.iter().all(|it| it.first_seen.is_some()));
 }
 
-/// A lost token is replaced; whoever holds the old one is nobody, and what was spent stays spent.
+/// A lost token is replaced. The old one proves nobody, and spent budget stays spent.
 #[test]
 fn a_new_token_ends_the_one_before() {
     let engine = Ground::opened();
@@ -126,7 +126,7 @@ fn a_tree_has_one_parent_each_no_cycle_and_one_project() {
             "{name:?} {parent:?}"
         );
     }
-    // The handle of another project is nobody's here; its name is free.
+    // A handle of another project is refused here, but its name is free.
     refused(
         engine.deref(&called("stranger"), POINTER),
         Code::ScopeDenied,
@@ -138,7 +138,7 @@ fn a_tree_has_one_parent_each_no_cycle_and_one_project() {
     assert_eq!(again.agent, namesake.agent);
 }
 
-/// An agent opens children of its own, within its topics, and not without end.
+/// An agent opens its own children, within its topics, and with a limit on depth.
 #[test]
 fn a_parent_opens_children_of_its_own() {
     let engine = Ground::opened();
@@ -183,7 +183,8 @@ fn a_parent_opens_children_of_its_own() {
     assert_eq!(many.unwrap().code, Code::RateLimited);
 }
 
-/// Two processes of one agent, or its parent, begin a turn: it is the same for all of them at the next call.
+/// Two processes of one agent, or its parent, begin a turn. It is the same turn for all of them at
+/// the next call.
 #[test]
 fn a_turn_that_began_elsewhere_is_the_turn() {
     let ground = Ground::new();
@@ -203,13 +204,13 @@ fn a_turn_that_began_elsewhere_is_the_turn() {
     assert_eq!((&read.turn, read.repo_spans.used), (&turn, 2));
     here.deref(&ada, POINTER).unwrap();
     refused(there.deref(&ada, POINTER), Code::DerefDenied);
-    // One that is named is a turn for every process from then on.
+    // A named turn then counts in every process.
     there.deref_in(&ada, POINTER, Some("review")).unwrap();
     let read = here.deref(&ada, POINTER).unwrap().budget.unwrap();
     assert_eq!((read.turn.as_str(), read.repo_spans.used), ("review", 2));
 }
 
-/// Whatever a connection calls itself, the record says which handle it was.
+/// Whatever name a connection uses, the record shows its handle.
 #[test]
 fn author_and_source_follow_the_handle() {
     let ground = Ground::new();
@@ -230,7 +231,8 @@ fn author_and_source_follow_the_handle() {
     assert_eq!(record.provenance.source, Source::Agent);
 }
 
-/// The name of an agent that somebody opened is that agent's: who else uses it is told apart, in records and lists.
+/// The name of an opened agent belongs to that agent. Others with that name are marked, in records
+/// and lists.
 #[test]
 fn a_name_that_is_taken_is_told_apart() {
     let engine = Ground::opened();
@@ -278,7 +280,7 @@ fn a_name_that_is_taken_is_told_apart() {
     assert_eq!(names, ["ada", &apart, "bob", long]);
 }
 
-/// Whoever takes a token for a handle is told, and it is kept nowhere.
+/// A token used as a handle is refused with a hint, and is stored nowhere.
 #[test]
 fn a_token_in_place_of_a_handle_is_refused_and_not_kept() {
     let ground = Ground::new();

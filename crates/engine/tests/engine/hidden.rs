@@ -1,5 +1,5 @@
-//! What some may not see: it is open to whoever sees it, and is told to nobody else, in conflicts
-//! and their reports, in events and in what is counted.
+//! Hidden things: what somebody may not see is not revealed to them, in conflicts and their
+//! reports, in events and in counts.
 
 use engram_model::{
     Allow, Caller, Code, Commit, Conflict, ConflictFilter, ConflictId, ConflictStatus,
@@ -28,8 +28,7 @@ pub(crate) fn seen_by(at: &Asked, who: &Caller, id: ConflictId) -> Conflict {
     *at.0.ask(who, ask::Conflict(id)).unwrap()
 }
 
-/// Whoever says again what lost is told the same, and finds the conflict as open, whatever is
-/// hidden.
+/// Repeating a claim that lost gets the same reply and finds the conflict open, whatever is hidden.
 #[test]
 fn what_is_said_again_is_told_alike_whatever_is_hidden() {
     for how in [Settle::Newer, Settle::Dismiss] {
@@ -70,8 +69,8 @@ fn what_is_said_again_is_told_alike_whatever_is_hidden() {
     }
 }
 
-/// A conflict is raised by the versions that most can see, so that everybody who sees both sides
-/// learns of it.
+/// A conflict is raised by the versions that the most readers can see, so that everybody who sees
+/// both sides gets its report.
 #[test]
 fn a_conflict_is_reported_to_all_who_see_both_sides() {
     let told = |is_hidden: bool| {
@@ -89,7 +88,7 @@ fn a_conflict_is_reported_to_all_who_see_both_sides() {
     assert_eq!(told(true), told(false));
 }
 
-/// What reports a conflict lasts as long as the claims that are in it.
+/// The report of a conflict lasts as long as the claims in it.
 #[test]
 fn a_report_does_not_end_before_its_conflict() {
     let ground = Ground::new();
@@ -111,8 +110,8 @@ fn a_report_does_not_end_before_its_conflict() {
     assert_eq!((open(&at).len(), risks(&at)), (1, 1));
 }
 
-/// A side whose visible version is deleted ends for whoever sees no other of it; the rest are told
-/// still.
+/// When the visible version of a side is deleted, the report ends for readers who see no other
+/// version of that side, but not for the rest.
 #[test]
 fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
     let told = |is_hidden: bool, is_narrowed: bool| {
@@ -142,7 +141,7 @@ fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
     for is_narrowed in [false, true] {
         let (with, without) = (told(true, is_narrowed), told(false, is_narrowed));
         assert_eq!((with.0, with.1), (without.0, without.1), "{is_narrowed}");
-        // One for the user alone; and one for the run of ada, where it says so still.
+        // One is for the user alone, and one for ada's run, if that still says it.
         assert_eq!(with.2, 1 + usize::from(is_narrowed));
         assert_eq!(with.0, ((0, 0), 0), "{is_narrowed}");
         let own = usize::from(is_narrowed);
@@ -150,8 +149,8 @@ fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
     }
 }
 
-/// What is hidden from an author neither takes a place in the reply nor is counted in it, and
-/// counts for no page.
+/// What is hidden from an author takes no place in the reply, is not counted in it, and does not
+/// count for any page.
 #[test]
 fn what_is_hidden_takes_no_place_from_what_is_seen() {
     let told = |is_hidden: bool| {
@@ -208,7 +207,7 @@ fn reader(at: &Asked, topics: &[&str]) -> Caller {
     Caller::Agent(at.0.ask(&USER, ask::OpenAgent(opening)).unwrap().agent)
 }
 
-/// The report of a conflict repeats both sides: it is as visible as both, on every way.
+/// The report of a conflict repeats both sides, so it is only as visible as both, everywhere.
 #[test]
 fn what_reports_a_conflict_is_told_to_nobody_who_may_not_see_both_sides() {
     let ground = Ground::new();
@@ -254,7 +253,7 @@ fn what_reports_a_conflict_is_told_to_nobody_who_may_not_see_both_sides() {
         assert!(!told.contains("4711"), "{when}: {told}");
     };
     is_told("while both hold");
-    // What reported it once is as visible, though another reports it now.
+    // An earlier report has the same visibility, even after another one replaces it.
     let then = at.0.now();
     ground.clock.turn(60);
     at.settle(&USER, known.id, Settle::Newer).unwrap();
@@ -276,7 +275,7 @@ fn what_reports_a_conflict_is_told_to_nobody_who_may_not_see_both_sides() {
     is_told("once the hidden side is erased");
 }
 
-/// Names are compared as they look, on every way by which an agent gets one.
+/// Names are compared by how they look, wherever an agent gets one.
 #[test]
 fn nobody_passes_for_the_user_or_for_an_agent_that_was_opened() {
     let at = Ground::opened();
@@ -336,8 +335,8 @@ fn reads_event(at: &Asked, who: &Caller, slug: &str) -> Result<HookReply, Refusa
     at.0.ask(who, ask::Hook(Box::new(hook))).map(|reply| *reply)
 }
 
-/// Whoever may not see the claim that an event says is told what he is told where there is none,
-/// and his own event of the same words is his as before.
+/// An agent that may not see a claim gets the same reply for its event as for a missing one. Its
+/// own event with the same words still works.
 #[test]
 fn an_event_that_is_hidden_is_not_told_from_none() {
     let at = Ground::opened();
@@ -359,14 +358,14 @@ fn an_event_that_is_hidden_is_not_told_from_none() {
     assert!(reads_event(&at, &ada, &hidden).is_err());
     let [there, none] = [&*hidden, "nothing"].map(|slug| reads_event(&at, &ada, slug).unwrap_err());
     assert_eq!(there, none);
-    // Said by both, seen by each.
+    // Both said it, and each sees it.
     let own = say(&ada, "The ledger closes at ten.", Scope::Project);
     let before = reads_event(&at, &ada, &own).unwrap();
     assert_eq!(say(&USER, "The ledger closes at ten.", Scope::Run), own);
     assert_eq!(reads_event(&at, &ada, &own).unwrap(), before);
 }
 
-/// What an agent is told of a home is the same whatever is hidden from it.
+/// An agent gets the same status, whatever is hidden from it.
 #[test]
 fn a_status_counts_what_its_caller_may_see() {
     let told = |is_hidden: bool| {
@@ -394,8 +393,8 @@ fn a_status_counts_what_its_caller_may_see() {
     assert_eq!(told(true), told(false));
 }
 
-/// What covers a conflict is no less severe than it, and an id leads to the conflict that is
-/// allowed and undone by it.
+/// The covering conflict is at least as severe, and an id leads to the conflict that it allows and
+/// undoes.
 #[test]
 fn what_covers_is_as_severe_and_is_what_an_id_leads_to() {
     let at = Ground::opened();
@@ -435,7 +434,7 @@ fn what_covers_is_as_severe_and_is_what_an_id_leads_to() {
     );
 }
 
-/// A topic is one in any spelling: for sides, and for whoever may read it.
+/// A topic is the same in any spelling, both for sides and for reading rights.
 #[test]
 fn who_may_read_a_topic_reads_it_in_any_case() {
     let at = Ground::opened();
@@ -446,8 +445,7 @@ fn who_may_read_a_topic_reads_it_in_any_case() {
     assert_eq!(listed(&at, &reader, Listed::Open).len(), 1);
 }
 
-/// The conflict of a run is as severe as the worst of the versions that it is about, of the run
-/// too.
+/// The conflict of a run is as severe as the worst of its versions, including those of the run.
 #[test]
 fn the_conflict_of_a_run_is_as_severe_as_its_worst_version() {
     let at = Ground::opened();

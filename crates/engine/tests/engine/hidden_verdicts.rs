@@ -1,5 +1,5 @@
-//! Verdicts on conflicts with a side that somebody may not see: what is hidden stays as it is, and
-//! is told to nobody else.
+//! Verdicts on conflicts with a side that somebody may not see: what is hidden stays as it is and
+//! is not revealed.
 
 use engram_model::{
     Code, ConflictStatus, Draft, EngramId, Gate, Listed, Resolve, Scope, Settle, Severity, ask,
@@ -12,7 +12,8 @@ use crate::{
     hidden::{elsewhere, of_user_alone, page_of, risks, seen_by},
 };
 
-/// The judge says one thing and another; the user said the first too, which the judge cannot know.
+/// The judge says two contradicting things. The user also said the first, which the judge cannot
+/// know.
 #[test]
 fn a_verdict_settles_only_what_its_judge_may_close() {
     type How = fn(EngramId) -> Settle;
@@ -36,7 +37,7 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
             let reply = at.settle(&judge, known.id, how(winner.id)).unwrap();
             assert_eq!(reply.status, status);
             assert!(hidden.is_none_or(|id| !reply.closed.contains(&id)));
-            // To the judge the conflict is settled, whatever else holds.
+            // For the judge, the conflict is settled, whatever else holds.
             let told = seen_by(&at, &judge, known.id);
             assert_eq!((told.status, told.settled.is_some()), (status, true));
             assert!(told.risk.is_some());
@@ -48,7 +49,7 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
             assert_eq!((record.conflicts.len(), record.figures.conflicts), (0, 0));
             let again = at.settle(&judge, known.id, how(winner.id)).unwrap();
             assert_eq!((&again.closed, again.status), (&reply.closed, status));
-            // The user and the gate know better, once what the judge may not see is compared.
+            // For the user and the gate it is open, once the hidden version was compared.
             assert!(!is_hidden || at.gate(Severity::High).gate == Gate::Shut);
             at.0.help_index().unwrap();
             let expected = if is_hidden {
@@ -82,8 +83,8 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
     }
 }
 
-/// What a verdict uncovers is found again and reported once, however many versions the verdict
-/// ends.
+/// A conflict that a verdict uncovers is found again and reported once, however many versions the
+/// verdict ends.
 #[test]
 fn what_a_verdict_uncovers_is_reported_once() {
     let at = Ground::opened();
@@ -104,12 +105,12 @@ fn what_a_verdict_uncovers_is_reported_once() {
     let reply = at.settle(&judge, known.id, Settle::Newer).unwrap();
     assert_eq!(reply.closed.len(), 2);
     assert_eq!((open(&at).len(), risks(&at)), (1, 1));
-    // Two versions end, a report ends; a conflict is found again and reported; the verdict.
+    // Two versions and a report end; a conflict is found again and reported; then the verdict.
     assert_eq!(at.journal().head - before, 6);
 }
 
-/// The user takes back what an agent decided about what it could see, though the conflict is open
-/// to the user.
+/// The user undoes an agent's decision, which covered only what the agent could see, although the
+/// conflict is open for the user.
 #[test]
 fn the_user_undoes_a_verdict_that_left_what_its_judge_could_not_see() {
     let at = Ground::opened();
@@ -132,7 +133,7 @@ fn the_user_undoes_a_verdict_that_left_what_its_judge_could_not_see() {
     assert_eq!(seen_by(&at, &judge, id).status, ConflictStatus::Open);
 }
 
-/// What the user decided about a claim that nobody else sees, and why, is told to nobody else.
+/// The user's decision about a claim that nobody else sees, and its reason, are not revealed.
 #[test]
 fn a_reason_given_about_what_is_hidden_is_told_to_nobody_else() {
     for how in [Settle::Newer, Settle::Dismiss] {
@@ -153,8 +154,8 @@ fn a_reason_given_about_what_is_hidden_is_told_to_nobody_else() {
     }
 }
 
-/// It repeats the user's words with other evidence, and so stands for the side; the user's claim
-/// holds still.
+/// The agent repeats the user's words with other evidence, so its claim represents the side, but
+/// the user's claim still holds.
 #[test]
 fn an_agent_dismisses_no_conflict_with_the_user_by_repeating_their_words() {
     let at = Ground::opened();
@@ -171,7 +172,7 @@ fn an_agent_dismisses_no_conflict_with_the_user_by_repeating_their_words() {
     assert_eq!(at.gate(Severity::High).gate, Gate::Shut);
 }
 
-/// What an agent dismissed between its own claims is no verdict on what the user says later.
+/// An agent's dismissal between its own claims does not apply to what the user says later.
 #[test]
 fn an_agents_dismissal_ends_where_the_user_says_the_same() {
     let at = Ground::opened();
@@ -192,8 +193,8 @@ fn an_agents_dismissal_ends_where_the_user_says_the_same() {
     );
 }
 
-/// On the same evidence too: it is a claim of their own, and no agent dismisses it or ends it from
-/// then on.
+/// Even on the same evidence, the user's claim is separate, and no agent may dismiss or end it
+/// afterwards.
 #[test]
 fn what_the_user_repeats_is_the_users() {
     let at = Ground::opened();
@@ -220,8 +221,8 @@ fn what_the_user_repeats_is_the_users() {
     );
 }
 
-/// What the user merges from claims that everybody sees is for everybody, though one of them is
-/// said in a run too.
+/// When the user merges claims that everybody sees, the merged claim is for everybody, although one
+/// of them was also said in a run.
 #[test]
 fn a_merge_is_as_visible_as_what_it_replaces() {
     let at = Ground::opened();
@@ -239,7 +240,7 @@ fn a_merge_is_as_visible_as_what_it_replaces() {
     assert_eq!(at.get(&bob, reply.stored[0]).unwrap().scope, Scope::Project);
 }
 
-/// A side is named by an engram that its judge sees.
+/// A verdict names each side by an engram that its judge sees.
 #[test]
 fn no_verdict_names_what_its_judge_may_not_see() {
     let at = Ground::opened();
@@ -253,8 +254,8 @@ fn no_verdict_names_what_its_judge_may_not_see() {
     at.settle(&hid, id, Settle::Winner(hidden.id)).unwrap();
 }
 
-/// A dismissal that is taken back hides nothing any more: neither what was dismissed with it nor
-/// what came meanwhile.
+/// An undone dismissal hides nothing any more: neither what was dismissed with it nor what came
+/// meanwhile.
 #[test]
 fn no_dismissal_outlasts_its_undo() {
     for is_said_before in [true, false] {

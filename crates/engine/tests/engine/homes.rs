@@ -1,5 +1,5 @@
-//! The home goes away under an open engine, comes back, or another takes its place: what is acknowledged
-//! can be found again.
+//! The home is removed under an open engine, comes back, or is replaced: acknowledged claims can be
+//! found again.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use engram_model::{Caller, Code, EngramId, Entry};
 use crate::fixture::{Asked, Ground, draft, query, refused};
 
 const USER: Caller = Caller::User;
-/// Far longer than anything here takes; a test that waits so long failed.
+/// Far longer than anything here takes; a test that waits this long has failed.
 const LONG: Duration = Duration::from_secs(30);
 
 impl Ground {
@@ -22,7 +22,7 @@ impl Ground {
         fs::rename(self.path(from), self.path(to)).unwrap();
     }
 
-    /// A home with one claim, at another place.
+    /// Creates a home with one claim at another place.
     fn other_home(&self, claim: &str) -> EngramId {
         self.rename("home", "kept");
         let id = self.open_at("repo", 90).claim(claim).id;
@@ -32,7 +32,7 @@ impl Ground {
     }
 }
 
-/// A fresh process finds it.
+/// Checks that a fresh process finds it.
 #[track_caller]
 fn can_be_found(ground: &Ground, id: EngramId) {
     ground.open_at("repo", 91).get(&USER, id).unwrap();
@@ -53,7 +53,7 @@ fn a_home_that_is_deleted_takes_no_claim() {
     let engine = ground.open();
     engine.0.follow().unwrap();
     engine.claim("The parser is slow.");
-    // The index may be written to while it goes.
+    // The index may be written while the home is removed.
     let is_busy = |it: &std::io::Error| it.kind() == std::io::ErrorKind::DirectoryNotEmpty;
     while fs::remove_dir_all(ground.home()).is_err_and(|it| is_busy(&it)) {}
     is_gone(&engine);
@@ -96,7 +96,7 @@ fn another_home_in_its_place_is_the_home() {
     assert!(engine.0.doctor(Default::default()).unwrap().ok);
 }
 
-/// As a person restores a backup: the copy is moved in, or its database is written over the other.
+/// As when a person restores a backup: the copy is moved in, or its database overwrites the other.
 #[test]
 fn an_older_copy_in_its_place_takes_claims_again() {
     for is_over in [false, true] {
@@ -108,7 +108,7 @@ fn an_older_copy_in_its_place_takes_claims_again() {
             engine.claim(&format!("The parser reads setting_{at} of many, and more."));
         }
         if is_over {
-            // As long as nobody else has it open, all of it is in the one file again.
+            // When nobody else has the home open, everything is in the one file again.
             drop(engine);
             let engine = ground.open_at("repo", 3);
             let name = "engram.db";
@@ -126,7 +126,7 @@ fn an_older_copy_in_its_place_takes_claims_again() {
     }
 }
 
-/// Only the log or the shared memory went: the next write would go into a file without a name.
+/// Only the log or the shared memory is gone: the next write would go to a file without a name.
 #[test]
 fn a_log_that_is_gone_is_noticed() {
     for name in ["engram.db-wal", "engram.db-shm"] {
@@ -139,7 +139,7 @@ fn a_log_that_is_gone_is_noticed() {
     }
 }
 
-/// Whoever reads the feed learns that it ended, and is refused until the home is back.
+/// A reader of the feed sees that it ended, and is refused until the home is back.
 #[test]
 fn the_feed_of_a_home_that_is_gone_ends() {
     let ground = Ground::new();
@@ -152,7 +152,7 @@ fn the_feed_of_a_home_that_is_gone_ends() {
     engine.claim("The parser is slow.");
     assert_eq!(told.recv_timeout(LONG).unwrap().len(), 1);
     ground.rename("home", "away");
-    // Whatever wakes it: the doorbell went with the home.
+    // Nothing needs to wake it, because the doorbell went with the home.
     assert_eq!(told.recv_timeout(LONG), Err(RecvTimeoutError::Disconnected));
     drop(subscription);
     let refusal = engine.0.subscribe(0, |_| ()).err().unwrap();

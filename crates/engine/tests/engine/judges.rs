@@ -1,5 +1,5 @@
-//! Whatever agents do, in any order: what the user says holds until the user ends it, and the gate is shut while
-//! it is contradicted and no person let that pass.
+//! Whatever agents do, in any order: the user's claims hold until the user ends them, and the gate
+//! is shut while they are contradicted and no person allowed that.
 
 use engram_engine::{ClaimPair, detect};
 use engram_model::{
@@ -17,7 +17,7 @@ use crate::{
 const STEPS: usize = 40;
 const SEEDS: u64 = 10;
 
-/// Chance that is the same in each run.
+/// Random numbers that are the same in each run.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -57,7 +57,7 @@ fn claim(dice: &mut Dice) -> Draft {
     }
 }
 
-/// One act of somebody. Most are refused: that is none of this test's business.
+/// One action of an agent or the user. Most are refused, which this test ignores.
 fn act(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
     let any = |dice: &mut Dice, said: &[EngramId]| said.get(dice.below(said.len().max(1))).copied();
     match dice.below(11) {
@@ -123,8 +123,9 @@ fn holding(at: &Asked, said: &[EngramId]) -> Vec<Engram> {
     all
 }
 
-/// Whatever the rules find between two claims that hold is known to the gate: it blocks, a person let it pass, it was
-/// dismissed (by a person, where one side is the user's), or something is still due.
+/// Whatever contradiction the rules find between two holding claims, the gate accounts for it: it
+/// blocks, a person allowed it, it was dismissed (by a person, if one side is the user's), or a
+/// comparison is still due.
 fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
     let check = GateCheck {
         severity: Severity::Low,
@@ -154,7 +155,7 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
             let run = audience(one).or(audience(other));
             let [a, b] = [one, other].map(|it| side(&it.topic, &it.claim));
             let id = conflict_id(one.project, run, &a, &b);
-            // What covers it, where something does.
+            // The conflict that covers it, if there is one.
             let Ok(known) = at.0.ask(&USER, ask::Conflict(id)) else {
                 let is_known = run.is_some() && is_dismissed_by_the_user(at, [&a, &b]);
                 assert!(is_known, "{when}: {one:#?} {other:#?}");
@@ -177,7 +178,7 @@ fn is_known_to_the_gate(at: &Asked, holding: &[Engram], when: &str) {
     }
 }
 
-/// A person who dismissed a conflict for one run dismissed it for each.
+/// A person who dismissed a conflict for one run dismissed it for every run.
 fn is_dismissed_by_the_user(at: &Asked, sides: [&String; 2]) -> bool {
     listed(at, &USER, Listed::Dismissed).iter().any(|conflict| {
         let of = [&conflict.a, &conflict.b].map(|it| side(&it.topic, &it.claim));

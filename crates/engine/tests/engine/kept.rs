@@ -1,5 +1,5 @@
-//! Whatever was acknowledged as verified is found again: after files changed, after history was rewritten
-//! and collected, and in a git folder that takes no refs.
+//! Everything acknowledged as verified is found again: after files changed, after history was
+//! rewritten and collected, and in a git folder that cannot take refs.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use crate::fixture::{Ground, draft};
 
 pub(crate) const USER: Caller = Caller::User;
 pub(crate) const FILE: &str = "src/lib.rs";
-/// What is pinned by a commit, in a file of the newest.
+/// A pointer pinned by a commit, in a file of the newest commit.
 pub(crate) const AT_HEAD: &str = "repo:src/lib.rs#L1@HEAD";
-/// The same in the working tree.
+/// A pointer to the working tree.
 pub(crate) const ON_DISK: &str = "repo:src/new.rs#L1@worktree";
 
 /// Whether refs that keep commits can be written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Refs {
     Written,
-    /// A link is in their place, which is never followed.
+    /// A link is in their place, and links are never followed.
     Refused,
 }
 
@@ -51,13 +51,13 @@ pub(crate) fn resting(claim: &str, on: &str) -> Draft {
     }
 }
 
-/// Nothing is left that no ref reaches.
+/// Collects everything that no ref reaches.
 pub(crate) fn collect(at: &Path) {
     git(at, &["reflog", "expire", "--expire=now", "--all"]);
     git(at, &["gc", "-q", "--prune=now"]);
 }
 
-/// Changes a file and commits that.
+/// Changes a file and commits the change.
 fn second(at: &Path) {
     write(&at.join(FILE), "fn second() {}\n");
     write(&at.join("docs/guide.md"), "# Guide\n\n## Rules\n\nOne.\n");
@@ -78,20 +78,20 @@ pub(crate) fn amend(at: &Path) {
     git(at, &["commit", "-qa", "--amend", "-m", "amended"]);
 }
 
-/// How something is verified, and how it is taken away then.
+/// How something is verified, and how it is lost afterwards.
 struct Case {
     name: &'static str,
-    /// Where it is said, in the folder of the test.
+    /// Where it is claimed, in the folder of the test.
     at: &'static str,
     /// Where it is read later.
     later: &'static str,
-    /// Prepares the repository at `repo`, and what else there is.
+    /// Prepares the repository at `repo`, and the rest of the folder.
     begin: fn(&Path),
     pointer: &'static str,
     lose: fn(&Path),
 }
 
-/// Said and read in the repository itself.
+/// A case that is claimed and read in the repository itself.
 const fn case(
     name: &'static str,
     begin: fn(&Path),
@@ -109,7 +109,7 @@ const fn case(
     }
 }
 
-/// A commit that nothing but its pin keeps.
+/// Commits that nothing but a pin keeps.
 const OF_COMMITS: &[Case] = &[
     case("amended", second, AT_HEAD, amend),
     case("rebased away", second, AT_HEAD, take_back),
@@ -231,7 +231,7 @@ const OF_COMMITS: &[Case] = &[
     },
 ];
 
-/// Of a diff there is no copy.
+/// A diff has no copy.
 const OF_TWO_COMMITS: &[Case] = &[case(
     "a diff",
     second,
@@ -239,7 +239,7 @@ const OF_TWO_COMMITS: &[Case] = &[case(
     take_back,
 )];
 
-/// A file that was never committed, or not as it was read.
+/// Files that were never committed, or not as they were read.
 const OF_FILES: &[Case] = &[
     case(
         "changed",
@@ -345,7 +345,7 @@ fn what_was_verified_is_found_when_history_and_files_are_gone() {
     }
 }
 
-/// Sections and tests are found in their copy first, and then followed like lines.
+/// Sections and tests are first located in their copy, and then followed like lines.
 #[test]
 fn what_a_copy_was_made_of_is_followed() {
     for pointer in [
@@ -373,7 +373,7 @@ fn what_a_copy_was_made_of_is_followed() {
     }
 }
 
-/// A git folder that cannot be written at all: neither refs nor the project's id.
+/// A git folder that cannot be written at all: it takes neither refs nor the project's id.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_was_verified_over_a_read_only_git_folder_is_found() {
@@ -408,7 +408,7 @@ fn what_was_verified_over_a_read_only_git_folder_is_found() {
                 )
             });
             drop(engine);
-            // Its owner goes on elsewhere.
+            // Its owner continues elsewhere.
             assert!(
                 std::process::Command::new("umount")
                     .arg(folder)

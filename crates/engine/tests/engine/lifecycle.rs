@@ -1,4 +1,5 @@
-//! From the first version to the last: expiry, forgetting, correction, and questions about the past.
+//! From the first version to the last: expiry, forgetting, correction, and questions about the
+//! past.
 
 use engram_model::{
     Caller, Code, Draft, Durability, Feed, Figures, Filter, MemoryOp, Noticed, Query, Verdict, ask,
@@ -8,8 +9,8 @@ use crate::fixture::{Ground, claims, correcting, draft, query, refused};
 
 const USER: Caller = Caller::User;
 
-/// What no longer holds never comes back: not at once, not from another process, not after the
-/// index was built anew.
+/// What no longer holds never comes back: not at once, not in another process, and not after the
+/// index was rebuilt.
 #[test]
 fn what_ended_never_comes_back() {
     let ground = Ground::new();
@@ -28,13 +29,13 @@ fn what_ended_never_comes_back() {
     assert_eq!(engine.found("cache").len(), 2);
     ground.clock.turn(1);
     let left = ["The cache holds 64 entries."];
-    assert_eq!(engine.found("cache"), left, "expired to the second");
+    assert_eq!(engine.found("cache"), left, "it expires on the second");
     assert_eq!(engine.status(&USER).unwrap().engrams, 1);
     assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(engine.found("cache"), left);
     let again = ground.open();
     assert_eq!(again.found("cache"), left);
-    assert_eq!(again.found("???"), left, "a question without words");
+    assert_eq!(again.found("???"), left, "a query without words");
     assert!(again.0.doctor(crate::fixture::REINDEX).unwrap().ok);
     assert_eq!(again.found("cache"), left);
     refused(again.forget(&USER, forgotten.id), Code::NotFound);
@@ -88,7 +89,7 @@ fn the_past_can_be_asked_for() {
                 expected,
                 "{text:?} at {at}, indexed: {indexed}"
             );
-            // So does the list of what held then, of which nothing is told that was not known.
+            // So does the list of that time, which shows nothing that was not known then.
             let held = Feed {
                 filter: Filter {
                     held_at: Some(at),
@@ -112,7 +113,7 @@ fn the_past_can_be_asked_for() {
 fn a_correction_takes_the_place_of_what_it_corrects() {
     let engine = Ground::opened();
     let first = engine.claim("The limit is 10.");
-    // By lineage, by the newest version, by an old version.
+    // By lineage, by the newest version, and by an old version.
     let second = engine
         .put(&USER, correcting(first.lineage_id, "The limit is 20."))
         .unwrap();
@@ -155,7 +156,7 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
     );
 }
 
-/// Case and white space make no other claim; the record keeps the words that were said first.
+/// Case and white space do not make another claim; the record keeps the first words.
 #[test]
 fn a_repeat_may_differ_in_case_and_white_space() {
     let engine = Ground::opened();
@@ -181,7 +182,7 @@ fn a_repeat_may_differ_in_case_and_white_space() {
             (words, 1)
         );
     }
-    // What differs in more than that is another claim, and so is what another topic says.
+    // Any other difference makes another claim, and so does another topic.
     for (topic, other) in [
         ("wallet", "The wallet lock lasts 3 minutes, \u{c4}gypten."),
         ("wallet", "The walletlock lasts 3 minutes: \u{c4}gypten."),
@@ -193,7 +194,7 @@ fn a_repeat_may_differ_in_case_and_white_space() {
     }
 }
 
-/// What lasts is no repeat of what ends with the day; the other way round it is.
+/// A durable claim does not repeat an ephemeral one, but the reverse does.
 #[test]
 fn a_durable_claim_does_not_repeat_an_ephemeral_one() {
     let ground = Ground::new();
@@ -227,14 +228,14 @@ fn the_same_claim_is_held_once_and_counted() {
             "{who:?}; two agents may bear one name"
         );
     }
-    // What the user says is the user's, whoever said it before, and then nobody's to repeat but theirs.
+    // The user's repetition is the user's own claim, and from then on only the user can repeat it.
     let users = engine.put(&USER, draft("The limit is 10.")).unwrap();
     assert_ne!(users.id, first.id);
     assert_eq!(users.findings[0].what, Noticed::SameClaim);
     let again = engine.put(&USER, draft("The limit is 10.")).unwrap();
     assert_eq!(again.id, users.id);
     engine.forget(&USER, users.id).unwrap();
-    // Other evidence, or another topic, is another engram that knows of the first.
+    // Other evidence or another topic makes another engram that refers to the first.
     let elsewhere = Draft {
         topic: Some("gateway".into()),
         ..draft("The limit is 10.")
@@ -250,7 +251,7 @@ fn the_same_claim_is_held_once_and_counted() {
     let anew = engine.put(&ada, draft("The limit is 10.")).unwrap();
     assert!(
         anew.id != first.id && anew.findings.is_empty(),
-        "what ended is not a duplicate"
+        "an ended claim is not a duplicate"
     );
 }
 
@@ -278,7 +279,7 @@ fn ephemeral_claims_are_asked_for_and_end_after_a_day() {
     assert_eq!(engine.ask(&USER, asked).unwrap().engrams.len(), 0);
 }
 
-/// A clock that jumped back stops nothing: what is written then is found then.
+/// A clock that jumps back stops nothing: what is written then is found then.
 #[test]
 fn a_clock_that_jumps_back_stops_nothing() {
     let ground = Ground::new();

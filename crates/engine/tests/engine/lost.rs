@@ -1,5 +1,5 @@
-//! What conflicts leave behind: an agent whose claims lose is answered with later, and neither its rate nor
-//! what people count changes by what tells of a conflict. And how well each answer answers.
+//! The effects of conflicts: an agent whose claims lose ranks lower, and reports of conflicts
+//! change neither its rate nor the counts that people see. Also, how well each engram answers.
 
 use engram_model::{
     Caller, Code, ConflictId, Draft, Durability, FactType, Query, Settle, Verdict, ask,
@@ -18,7 +18,7 @@ fn sure(claim: &str, confidence: f64) -> Draft {
     }
 }
 
-/// Ada's claim of this confidence loses against Bob's, by a verdict of `judge`.
+/// Makes ada's claim of this confidence lose against bob's, by a verdict of `judge`.
 fn loses(
     at: &Asked,
     [ada, bob]: [&Caller; 2],
@@ -34,7 +34,7 @@ fn loses(
     found
 }
 
-/// Who said what is found, best first.
+/// The authors of the results, best first.
 fn order(at: &Asked, text: &str) -> Vec<String> {
     let found = at.query(&USER, text).engrams;
     found
@@ -51,17 +51,18 @@ fn who_lost_is_answered_with_after_others() {
     at.put(&bob, sure("Kerning reads glyph tables.", 0.9))
         .unwrap();
     ground.clock.turn(60);
-    // Of two that answer alike, the newer comes first.
+    // Of two that answer equally well, the newer comes first.
     at.put(&ada, sure("Kerning reads glyph outlines.", 0.9))
         .unwrap();
     let before = ["ada", "bob"];
     assert_eq!(order(&at, "kerning glyph"), before);
-    // A verdict for the judge's own claim says nothing of the other.
+    // A verdict for the judge's own claim does not count against the other.
     loses(&at, [&ada, &bob], 1, 0.9, &bob);
     assert_eq!(order(&at, "kerning glyph"), before);
     let lost = loses(&at, [&ada, &bob], 2, 0.9, &USER);
     assert_eq!(order(&at, "kerning glyph"), ["bob", "ada"]);
-    // Not what was answered then, and not once the verdict is taken back; in another process too.
+    // A query about the past is not affected, nor is one after the verdict was undone; also in
+    // another process.
     let then = Query {
         as_of: Some(ground.clock.now()),
         ..query("kerning glyph")
@@ -75,7 +76,7 @@ fn who_lost_is_answered_with_after_others() {
     }
 }
 
-/// What was said with the confidence at which much was lost goes down further.
+/// A claim ranks lower still if its confidence is one at which much was lost.
 #[test]
 fn it_is_kept_by_confidence() {
     let ground = Ground::new();
@@ -95,7 +96,7 @@ fn it_is_kept_by_confidence() {
     assert_eq!(found.len(), 2);
     assert_eq!(found[0].0, 0.6, "although the other is newer: {found:?}");
     assert!(found[0].1 > found[1].1, "{found:?}");
-    // A fifth is the most that it takes.
+    // It takes at most a fifth.
     assert!(found[1].1.unwrap() >= 0.8, "{found:?}");
 }
 
@@ -130,20 +131,20 @@ fn each_answer_says_how_well_it_answers() {
             scores.iter().all(|it| (0.0..=1.0).contains(it)),
             "{scores:?}"
         );
-        // What is not to last comes last, with three fifths of the weight.
+        // Ephemeral claims come last, with three fifths of the weight.
         let last = found.last().unwrap();
         assert_eq!(last.durability, Durability::Ephemeral, "{text}");
     }
     let all = at.query(&USER, "levels of nesting").engrams;
-    assert_eq!(all[0].score, Some(1.0), "it has all that was asked for");
-    // Where nothing is asked, nothing answers; and a record alone is no answer.
+    assert_eq!(all[0].score, Some(1.0), "it has every term of the question");
+    // Without a question, nothing is scored; neither is a single record.
     let newest = at.query(&USER, "");
     assert_eq!(newest.verdict, Verdict::Weak);
     assert!(newest.engrams.iter().all(|it| it.score.is_none()));
     assert_eq!(at.get(&USER, all[0].id).unwrap().score, None);
 }
 
-/// Sixteen conflicts at once are one claim of the agent that said it, and so is their end.
+/// Sixteen conflicts at once count as one claim of the agent that said it, and so does their end.
 #[test]
 fn what_tells_of_a_conflict_is_counted_with_no_claims() {
     let at = Ground::opened();
@@ -171,7 +172,7 @@ fn what_tells_of_a_conflict_is_counted_with_no_claims() {
     at.put(&bob, other).unwrap();
     assert_eq!(open(&at).len(), 16 * 15 / 2);
     assert_eq!((status().engrams, stored()), (17, 2));
-    // Of twenty in a minute two are used.
+    // Two of twenty in a minute are used.
     for number in 0..18 {
         let claim = format!("Module number {number} parses its own settings.");
         at.put(&bob, draft(&claim)).unwrap();

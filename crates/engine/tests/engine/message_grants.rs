@@ -1,4 +1,4 @@
-//! Grants and requests that messages carry.
+//! Grants and requests in messages.
 
 use engram_model::{Caller, Code, Deref, Outcome, PointerInput, ask};
 use serde_json::json;
@@ -70,7 +70,7 @@ fn a_parents_grants_are_issued_for_each_child() {
     refused(read(&ada, token(1)), Code::DerefDenied);
     read(&ada, token(0)).unwrap();
     refused(read(&ada, token(0)), Code::DerefDenied);
-    // A token that was issued before is passed on, if it holds.
+    // A token that was issued before is passed on if it is valid.
     message["grants"][0]["budget_token"] = json!(token(1));
     engine.send_to(&lead, message.clone(), Some(&bob)).unwrap();
     refused(

@@ -1,4 +1,4 @@
-//! What messages were spent on, as it is counted when it is asked.
+//! The cost of messages, counted on request.
 
 use engram_model::{Code, Operation, ask, operation::Sent};
 use engram_store::{NewEntry, Store, StoreError};
@@ -10,7 +10,8 @@ use crate::{
     messages::{Team, USER, engram, order, report, team},
 };
 
-/// Files that cannot be read, however many, count as the others do: the share says what it said.
+/// Unreadable files, however many, are estimated as the average of the others, so the share stays
+/// the same.
 #[test]
 fn files_that_cannot_be_read_change_no_share() {
     let team = team();
@@ -53,7 +54,7 @@ fn files_that_cannot_be_read_change_no_share() {
         assert_eq!(
             left.unwrap().len(),
             2_500 - 500 * nth,
-            "each is looked at once"
+            "each file is read once"
         );
     }
 }
@@ -97,7 +98,7 @@ fn what_was_delivered_is_counted_when_it_is_asked() {
     assert_eq!(
         all.delivered.full_tokens,
         3 * one.full_tokens,
-        "two recipients more"
+        "two more recipients"
     );
     refused(
         engine.send(&ada, json!({ "role": "programmer" })),

@@ -1,5 +1,5 @@
-//! Messages between a parent and its children: stored whole or not at all, in one commit, and told apart
-//! from what was refused before.
+//! Messages between a parent and its children are stored, completely or not at all, in one commit,
+//! and linked to messages that were refused before.
 
 use engram_model::{
     Caller, Code, ConflictFilter, Deref, Draft, Hook, HookEvent, Opening, Outcome, PointerInput,
@@ -12,7 +12,7 @@ use crate::fixture::{Asked, Ground, POINTER, draft, git, handle, refused};
 pub(crate) const USER: Caller = Caller::User;
 
 impl Asked {
-    /// An agent that was opened, below a parent or as a root.
+    /// Opens an agent, below a parent or as a root.
     pub(crate) fn opened(&self, name: &str, role: &str, parent: Option<&Caller>) -> Caller {
         let opening = Opening {
             name: name.to_owned(),
@@ -27,7 +27,7 @@ impl Asked {
         self.send_to(who, message, None)
     }
 
-    /// Whether a message keeps its contract.
+    /// Whether a message is valid.
     fn validates(&self, message: &Value) -> bool {
         let message = message.clone();
         self.0.ask(&USER, ask::ValidateMessage(message)).is_ok()
@@ -151,7 +151,7 @@ fn a_message_with_one_flaw_stores_nothing() {
         assert!(remedy.refusal.is_some());
         assert!(
             engine.query(&USER, "jitter").engrams.is_empty(),
-            "nothing of it is stored"
+            "no part of it is stored"
         );
         if code != Code::SecretDetected {
             let resend = engine.send(&ada, remedy.skeleton.unwrap()).unwrap();
@@ -171,7 +171,8 @@ fn a_message_with_one_flaw_stores_nothing() {
     assert!(engine.query(&USER, "jitter").engrams.is_empty());
 }
 
-/// Oversized messages are rejected, and resent in a form that passes (docs/design.md#messages-stay-small).
+/// Oversized messages are rejected, and resent in a form that passes
+/// (docs/design.md#messages-stay-small).
 #[test]
 fn a_refused_message_is_answered_by_the_next_of_its_sender() {
     let Team {
@@ -189,11 +190,11 @@ fn a_refused_message_is_answered_by_the_next_of_its_sender() {
     let remedy = refusal.remedy.unwrap();
     assert_eq!(remedy.figures["inline_tokens"].limit, 800);
     let other = engine.send(&bob, report(vec![], "Nothing new.")).unwrap();
-    assert_eq!(other.resend_of, None, "it was not that agent's");
+    assert_eq!(other.resend_of, None, "it was another agent's");
     let resend = engine.send(&ada, remedy.skeleton.unwrap()).unwrap();
     assert!(remedy.refusal.is_some() && resend.resend_of == remedy.refusal);
     let next = engine.send(&ada, report(vec![], "Nothing new.")).unwrap();
-    assert_eq!(next.resend_of, None, "it was answered");
+    assert_eq!(next.resend_of, None, "a message replaced it");
 }
 
 #[test]
@@ -256,7 +257,7 @@ fn roles_and_parentage_are_respected() {
     }
 }
 
-/// What is short with `@HEAD` is long with full pins; those are what a child reads.
+/// A message that is short with `@HEAD` is long with full pins, and a child reads the full pins.
 #[test]
 fn a_message_is_within_its_budget_as_its_recipients_get_it() {
     let Team {
@@ -280,7 +281,7 @@ fn a_message_is_within_its_budget_as_its_recipients_get_it() {
         message(40, json!([])),
         message(3, json!(vec![grant.clone(); 8])),
     ] {
-        assert!(engine.validates(&wide), "as it is sent, it fits");
+        assert!(engine.validates(&wide), "it fits as sent");
         let refusal = refused(engine.send(&lead, wide), Code::BudgetExceeded);
         let remedy = refusal.remedy.unwrap();
         let figure = remedy.figures["inline_tokens"];
@@ -311,7 +312,7 @@ fn a_parents_budgets_narrow_its_childs_turn_and_only_narrow() {
     refused(engine.send(&lead, wide), Code::BudgetExceeded);
     let narrow = order(json!({ "max_repo_spans": 1, "max_engrams": 2, "max_engram_chars": 30 }));
     engine.send_to(&lead, narrow, Some(&ada)).unwrap();
-    // In every process, at the next call.
+    // The limit holds in every process, at the next call.
     let other = ground.open_at("repo", 2);
     other.deref(&ada, POINTER).unwrap();
     let refusal = refused(engine.deref(&ada, POINTER), Code::DerefDenied);
@@ -336,7 +337,7 @@ fn a_parents_budgets_narrow_its_childs_turn_and_only_narrow() {
         ),
         Code::ClaimTooLong,
     );
-    // Her brother has what the home allows; who has less gives no more.
+    // Her brother has the home's limits; an agent with less cannot give more.
     for _ in 0..3 {
         engine.deref(&bob, POINTER).unwrap();
     }
@@ -345,10 +346,10 @@ fn a_parents_budgets_narrow_its_childs_turn_and_only_narrow() {
         engine.send_to(&ada, order(json!({ "max_repo_spans": 2 })), Some(&child)),
         Code::BudgetExceeded,
     );
-    // Nor does its child have more by itself.
+    // Its child has no more by itself either.
     engine.deref(&child, POINTER).unwrap();
     refused(engine.deref(&child, POINTER), Code::DerefDenied);
-    // What is broadcast without budgets changes none.
+    // A broadcast without budgets changes none.
     let bare = json!({ "role": "programmer", "instructions": ["Go on."] });
     let hook = Hook {
         agent: None,
@@ -356,7 +357,7 @@ fn a_parents_budgets_narrow_its_childs_turn_and_only_narrow() {
     };
     engine.0.ask(&lead, ask::Hook(Box::new(hook))).unwrap();
     refused(engine.deref(&ada, POINTER), Code::DerefDenied);
-    // A later message sets what it names, and leaves the rest.
+    // A later message sets the budgets that it names and leaves the rest.
     engine
         .send_to(&lead, order(json!({ "max_repo_spans": 2 })), Some(&ada))
         .unwrap();
@@ -398,10 +399,10 @@ fn what_a_message_told_is_no_finding() {
     said["pointer_pack"] = json!([]);
     refused(engine.send(&ada, said.clone()), Code::Echo);
     engine.send(&bob, said).unwrap();
-    // Who read what is behind the pack has evidence.
+    // An agent that read what the pack points to has evidence.
     engine.0.ask(&ada, read).unwrap();
     engine.send(&ada, report(vec![echo], "One.")).unwrap();
-    // The parent was told then.
+    // By then the parent was shown it.
     let relayed = Draft {
         pointers: vec![PointerInput::Text("repo:src/lib.rs#L5-L9@HEAD".to_owned())],
         ..draft(words)
@@ -543,7 +544,7 @@ fn an_erased_claim_is_in_no_message() {
     let Outcome::Reported { engrams, .. } = reply.outcome else {
         panic!("a child's message");
     };
-    // What others said with its words stays, is named, and goes by its own id.
+    // A message of others with these words stays, is listed, and is erased by its own id.
     let order = json!({
         "role": "programmer", "shared_brief_micro": ["The secret plan is: ZEBRA!"], "budgets": {},
         "target_pointer_pack": [], "instructions": ["Follow it."],

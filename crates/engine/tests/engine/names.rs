@@ -1,5 +1,5 @@
-//! What agents are called: nobody is called the user, and a name that an agent chose is told from one that a
-//! person gave.
+//! Names of agents: none may pass for the user, and a name that an agent chose is distinguished
+//! from one that a person gave.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,7 +16,7 @@ use crate::{
     handles::{called, open},
 };
 
-/// What the user and Engram are called, as it may be written.
+/// Spellings of the names of the user and of Engram.
 const OURS: [&str; 10] = [
     "the user",
     "The User",
@@ -30,10 +30,10 @@ const OURS: [&str; 10] = [
     "еngrаm",
 ];
 
-/// What came of a name: the claim that was stored under it.
+/// The result for a name: the claim that was stored under it.
 type Came = Result<EngramId, Refusal>;
 
-/// What nobody said before.
+/// Stores a claim that nobody made before.
 fn put(at: &Asked, who: &Caller, agent: Option<&str>) -> Came {
     static SAID: AtomicU32 = AtomicU32::new(0);
     let number = SAID.fetch_add(1, Ordering::Relaxed);
@@ -82,8 +82,8 @@ fn budget(at: &Asked, agent: &str) -> Result<(), Refusal> {
     at.0.ask(&USER, ask::Budget(of)).map(drop)
 }
 
-/// Every way by which a name comes in. What a person types is refused; what a client says of itself is shown as an
-/// agent's.
+/// Every way in which a name can enter. A name that a person types is refused; a client's own name
+/// is shown as an agent's.
 #[test]
 fn no_way_in_makes_anybody_the_user() {
     type Way = (&'static str, bool, fn(&Asked, &str) -> Came);
@@ -147,7 +147,8 @@ fn none(came: Result<(), Refusal>) -> Came {
     came.map(|()| EngramId(ulid::Ulid::nil()))
 }
 
-/// A verdict of an agent that an earlier build let call itself the user, with what followed from it.
+/// A verdict of an agent that an earlier build allowed to call itself the user, with its
+/// consequences.
 fn as_before(ground: &Ground, at: &Asked, id: ConflictId, closed: EngramId) {
     let project = at.get(&USER, closed).unwrap().project;
     let impostor = AgentId("the user".to_owned());
@@ -199,7 +200,8 @@ fn as_before(ground: &Ground, at: &Asked, id: ConflictId, closed: EngramId) {
         .unwrap();
 }
 
-/// A home of an earlier build holds names that this one refuses: whoever reads it is told that an agent has them.
+/// A home of an earlier build has names that this build refuses. Readers see that they belong to an
+/// agent.
 #[test]
 fn what_an_earlier_build_recorded_is_shown_as_an_agents() {
     let ground = Ground::new();
@@ -220,7 +222,7 @@ fn what_an_earlier_build_recorded_is_shown_as_an_agents() {
     assert!(entries.iter().any(|it| it.by == agent), "{entries:?}");
     let listed = at.0.ask(&USER, ask::Agents).unwrap().agents;
     assert!(listed.iter().any(|it| it.name == agent), "{listed:?}");
-    // The conflict is found again, and whoever finds it is told of the verdict.
+    // The conflict is found again, and the finder is told about the verdict.
     let elsewhere = Draft {
         pointers: vec![evidence("repo:README.md@HEAD")],
         ..on("wallet", SHORT)
@@ -233,14 +235,14 @@ fn what_an_earlier_build_recorded_is_shown_as_an_agents() {
             .any(|it| it.contains("by \"the user (agent)\"")),
         "{notes:?}"
     );
-    // Its agent goes on under its handle, and says nothing as the user.
+    // Its agent continues under its handle, and says nothing as the user.
     let said = put(&at, &called("the user"), None).unwrap();
     assert_eq!(at.get(&USER, said).unwrap().provenance.created_by, agent);
     at.forget(&called("the user"), said).unwrap();
 }
 
-/// A person gives a name by opening an agent, and in a command: as a handle, or as the author of a claim or a note.
-/// An agent that chose one that looks like it, for itself or for its child, is told apart.
+/// A person gives a name by opening an agent, or in a command: as a handle, or as the author of a
+/// claim or a note. An agent that chose a similar name, for itself or for its child, is marked.
 #[test]
 fn a_chosen_name_is_told_from_a_given_one() {
     type Way = (&'static str, fn(&Asked, &str) -> Came);
@@ -290,7 +292,8 @@ fn a_chosen_name_is_told_from_a_given_one() {
     }
 }
 
-/// Whoever was told apart by an agent's name alone says so; a person's name is never marked for an agent's sake.
+/// A mark that an agent's name alone caused says so. A person's name is never marked because of an
+/// agent.
 #[test]
 fn a_child_cannot_mark_the_name_that_a_person_gave() {
     let at = Ground::opened();
@@ -312,7 +315,7 @@ fn a_child_cannot_mark_the_name_that_a_person_gave() {
     };
     assert_eq!(name(&child), "Ada (named by an agent)");
     assert_eq!(name(&called("ada")), "ada");
-    // The user opens it anew: from then on the name is one that a person gave.
+    // The user opens it again: from then on the name is one that a person gave.
     let opening = Opening {
         name: "Ada".to_owned(),
         parent: Some(AgentId("lead".to_owned())),

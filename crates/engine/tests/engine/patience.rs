@@ -1,4 +1,5 @@
-//! How long an answer may be composed: an agent's ends after its time, and anybody's once nobody waits for it.
+//! Time limits of answers: an agent's ends after its time, and anybody's ends when nobody waits for
+//! it.
 
 use std::sync::{
     Arc,
@@ -16,11 +17,11 @@ use crate::{
 
 const USER: Caller = Caller::User;
 
-/// A home with more claims and conflicts than SQLite reads in one step.
+/// A home with more claims and conflicts than SQLite reads between two checks of the limit.
 struct Full {
     engine: Engine,
     agent: Caller,
-    /// Whether each look at the clock takes longer than a request may.
+    /// Whether each reading of the clock takes longer than a request may.
     is_slow: Arc<AtomicBool>,
     _folder: Folder,
 }
@@ -53,7 +54,7 @@ impl Full {
         }
     }
 
-    /// The answer where each look at the clock takes so long.
+    /// The answer when each reading of the clock takes that long.
     fn slowly(&self, who: &Caller, request: Request) -> Result<Reply, Refusal> {
         self.is_slow.store(true, Ordering::Relaxed);
         let answer = self.engine.handle(who, request);
@@ -88,7 +89,7 @@ fn a_list_for_an_agent_ends_after_its_time_and_the_users_does_not() {
         let late = refused(full.slowly(&full.agent, list.clone()), Code::RateLimited);
         assert!(late.message.contains("took too long"), "{list:?}: {late}");
         assert!(full.slowly(&USER, list.clone()).is_ok(), "{list:?}");
-        // Nothing that is kept for the next one is less for it.
+        // The caches for the next request are not affected.
         assert!(full.engine.handle(&full.agent, list.clone()).is_ok());
     }
     assert!(full.engine.doctor(REINDEX).unwrap().ok);

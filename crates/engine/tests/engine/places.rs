@@ -1,4 +1,4 @@
-//! The repository goes away under an open engine, and comes back.
+//! The repository is removed under an open engine, and comes back.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use engram_model::{Caller, Change, Code, Deref, PointerInput, Verdict, ask};
 use crate::fixture::{Asked, Ground, POINTER, draft, git, make_repository, query, refused};
 
 const USER: Caller = Caller::User;
-/// Far longer than anything here takes; a test that waits so long failed.
+/// Far longer than anything here takes; a test that waits this long has failed.
 const LONG: std::time::Duration = std::time::Duration::from_secs(30);
 
 #[test]
@@ -22,7 +22,7 @@ fn a_repository_that_moved_is_missed_and_found_again() {
         refused(engine.put(who, draft("More.")), Code::RepoUnavailable);
         refused(engine.deref(who, POINTER), Code::RepoUnavailable);
     }
-    // Its user reads on; see below.
+    // Its user can still read; see below.
     refused(engine.ask(&ada, query("parser")), Code::RepoUnavailable);
     refused(engine.status(&ada), Code::RepoUnavailable);
     assert_eq!(engine.get(&USER, stored.id).unwrap().id, stored.id);
@@ -34,7 +34,7 @@ fn a_repository_that_moved_is_missed_and_found_again() {
     assert!(engine.0.doctor(Default::default()).unwrap().ok);
 }
 
-/// Nobody waits for the answer any more: looking at the repository ends, and the next one is answered.
+/// When nobody waits for the answer, work in the repository ends, and the next request is answered.
 #[test]
 fn who_goes_ends_the_look() {
     let ground = Ground::new();
@@ -69,7 +69,7 @@ fn a_repository_that_is_deleted_and_made_anew_works_again() {
     assert!(!engine.found("parser").is_empty());
 }
 
-/// A path that leads elsewhere from now on is another repository, under an open engine too.
+/// A path that now leads elsewhere is another repository, even under an open engine.
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_repository_is_followed_anew() {
@@ -87,7 +87,7 @@ fn a_link_to_a_repository_is_followed_anew() {
     assert!(ground.open_at("repo", 3).found("lexer").is_empty());
 }
 
-/// Evidence from the past stays readable as the branch moves on, is rewritten, and packed.
+/// Evidence from the past stays readable while the branch moves on, is rewritten, and is packed.
 #[test]
 fn history_may_move_on() {
     let ground = Ground::new();
@@ -102,11 +102,7 @@ fn history_may_move_on() {
     let mut again = engine.deref(&USER, &pinned).unwrap();
     let now = again.now.take().and_then(|it| it.state);
     assert_eq!(again, first);
-    assert_eq!(
-        now.as_deref(),
-        Some("deleted"),
-        "and says what became of it"
-    );
+    assert_eq!(now.as_deref(), Some("deleted"), "and shows its state");
     assert_eq!(
         engine
             .deref(&USER, "repo:src/lib.rs#L1@HEAD")
@@ -116,7 +112,7 @@ fn history_may_move_on() {
     );
 }
 
-/// No repository at first, made later in the same folder: found without a restart.
+/// A repository that is created later in the same folder is found without a restart.
 #[test]
 fn a_repository_may_be_made_later() {
     let ground = Ground::new();
@@ -139,7 +135,8 @@ fn a_repository_may_be_made_later() {
     assert_eq!(engine.status(&USER).unwrap().project.unwrap().name, "later");
 }
 
-/// Its user reads on what is known of it; nothing of that is called unchanged, since nobody can look.
+/// The user can still read what is known about it. Nothing is reported as unchanged, because it
+/// cannot be checked.
 #[test]
 fn what_is_known_of_a_repository_that_is_gone_is_still_read() {
     let ground = Ground::new();
@@ -162,14 +159,14 @@ fn what_is_known_of_a_repository_that_is_gone_is_still_read() {
         let told = move |entries| tell.send(entries).unwrap();
         at.0.subscribe(claim.seq, told).unwrap()
     };
-    // Somebody follows the tree.
+    // A process follows the tree.
     let lines = std::fs::read_to_string(ground.path("repo/src/lib.rs")).unwrap();
     engram_kit::write(&ground.path("repo/src/lib.rs"), format!("// one\n{lines}"));
     heard.1.recv_timeout(LONG).unwrap();
     let (here, health, _) = told(&at);
     assert!(here.unavailable.is_none() && health.is_some());
     std::fs::rename(ground.path("repo"), ground.path("moved")).unwrap();
-    // Whoever shows it is told.
+    // The processes that show it are notified.
     let entries = heard.1.recv_timeout(LONG).unwrap();
     assert!(matches!(&entries[0].change, Change::Anchored { engrams, .. } if engrams.is_empty()));
     let (gone, health, of_feed) = told(&at);

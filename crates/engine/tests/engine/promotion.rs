@@ -26,14 +26,15 @@ fn promote(
     at.0.ask(who, ask::Promote(engram_model::Promote { id, scope: None }))
 }
 
-/// Asks with what does not last; how many answers came. What follows the answer is done.
+/// Queries including ephemeral claims, and finishes the background work; returns the number of
+/// results.
 fn ask_all(at: &Asked, who: &Caller, text: &str) -> usize {
     let found = only_ask(at, who, text);
     at.0.help_index().unwrap();
     found
 }
 
-/// The same; the answer itself writes nothing.
+/// The same without the background work: the answer itself writes nothing.
 fn only_ask(at: &Asked, who: &Caller, text: &str) -> usize {
     let all = Query {
         include_ephemeral: true,
@@ -78,7 +79,7 @@ fn by_hand_it_is_durable_and_its_day_ends() {
     assert_eq!(at.found("cache"), ["The cache is cold."]);
     assert_eq!(at.status(&USER).unwrap().engrams, 1);
 
-    // Again, it changes nothing.
+    // Repeating it changes nothing.
     let head = at.status(&USER).unwrap().head;
     let again = promote(&at, &USER, said.id).unwrap();
     assert_eq!((again.id, again.durability), (said.id, Durability::Durable));
@@ -92,7 +93,7 @@ fn by_hand_it_is_durable_and_its_day_ends() {
     );
     assert_eq!(at.found("cache"), ["The cache is cold."]);
     assert_eq!(at.status(&USER).unwrap().engrams, 1);
-    // Another process, another index, and the journal alone say the same.
+    // Another process, another index, and the journal alone agree.
     let other = ground.open_at("repo", 7);
     assert_eq!(other.found("cache"), ["The cache is cold."]);
     let checked = other.0.doctor(engram_engine::Treatment {
@@ -104,7 +105,7 @@ fn by_hand_it_is_durable_and_its_day_ends() {
     assert_eq!(other.found("cache"), ["The cache is cold."]);
 }
 
-/// A term that somebody chose goes on.
+/// A ttl that somebody chose continues.
 #[test]
 fn a_chosen_term_does_not_end() {
     for ttl in ["P1D", "PT2H"] {
@@ -156,8 +157,8 @@ fn what_cannot_be_promoted() {
     }
 }
 
-/// Two answers to others: what its author or the user asks does not count, nor does a question that did
-/// not ask for what does not last.
+/// Two answers to other agents. Queries of its author or of the user do not count, nor does one
+/// that did not ask for ephemeral claims.
 #[test]
 fn two_answers_to_others_make_it_durable() {
     let ground = Ground::new();
@@ -171,7 +172,7 @@ fn two_answers_to_others_make_it_durable() {
     assert!(!is_durable(&at, said.id));
     assert_eq!(ask_all(&at, &bob, "cache"), 1);
     assert!(!is_durable(&at, said.id));
-    // From a process of its own.
+    // In a separate process.
     let other = ground.open_at("repo", 7);
     let eve = other.agent("cursor");
     assert_eq!(ask_all(&other, &eve, "cache"), 1);
@@ -186,7 +187,7 @@ fn two_answers_to_others_make_it_durable() {
     assert_eq!((told.by.as_str(), &told.agent), ("engram", &None));
     assert_eq!(at.found("cache"), ["The cache is cold."]);
 
-    // From then on, asking writes nothing again.
+    // From then on, queries again write nothing.
     let head = at.status(&USER).unwrap().head;
     for _ in 0..3 {
         assert_eq!(only_ask(&other, &eve, "cache"), 1);
@@ -218,7 +219,7 @@ fn the_home_says_how_many_answers_it_takes() {
     }
 }
 
-/// In a process that stays, a follower promotes; nobody has to ask again.
+/// In a long-lived process, a follower promotes; no further query is needed.
 #[test]
 fn a_process_that_stays_promotes_behind_its_answers() {
     let at = Ground::opened();
@@ -270,7 +271,7 @@ fn an_ephemeral_claim_meets_others_once_it_is_promoted() {
     assert_eq!(open(&at).len(), 1);
 }
 
-/// Claims of two runs never meet; once one of them is the project's, they do.
+/// Claims of two runs are never compared; once one of them is promoted to the project, they are.
 #[test]
 fn a_claim_meets_others_where_it_is_promoted_to() {
     let at = Ground::opened();
@@ -292,11 +293,11 @@ fn a_claim_meets_others_where_it_is_promoted_to() {
         panic!("{promoted:?}");
     };
     assert_eq!(found, Some(known.id));
-    // The answer's place is the claim's own.
+    // The reply's place is that of the claim.
     let entries = at.journal().entries;
     let stored = entries.iter().find(|it| it.seq == promoted.seq).unwrap();
     assert_eq!(stored.change.engram(), Some(promoted.id));
-    // Bob sees both, Ada hers alone.
+    // Bob sees both, ada only hers.
     assert_eq!(listed(&at, &bob, Listed::Open).len(), 1);
     assert_eq!(listed(&at, &ada, Listed::Open).len(), 0);
 }

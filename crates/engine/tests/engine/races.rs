@@ -1,5 +1,5 @@
-//! Whoever says what first, at once or with accidents in between: the conflicts are the same, by id, and
-//! each is found once.
+//! Whoever says what first, concurrently or with accidents in between: the conflicts have the same
+//! ids, and each is found once.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::{
     fixture::{Asked, Ground, REINDEX},
 };
 
-/// Claims of each subject; each contradicts each other one.
+/// How many claims each subject has; all contradict one another.
 const EACH: u32 = 4;
 
 fn claims() -> Vec<(&'static str, String)> {
@@ -41,7 +41,7 @@ fn ids(at: &Asked) -> BTreeSet<ConflictId> {
     open(at).iter().map(|it| it.id).collect()
 }
 
-/// How often each conflict was found.
+/// The conflicts that were found, each as often as it was found.
 fn found(at: &Asked) -> Vec<ConflictId> {
     let entries = at.journal().entries.into_iter();
     entries
@@ -75,7 +75,7 @@ fn no_order_and_no_accident_changes_what_is_found() {
         while !left.is_empty() {
             ground.clock.turn(30);
             match throw(8) {
-                // A process ends, and another begins.
+                // A process ends and another begins.
                 0 => {
                     opened += 1;
                     at = ground.open_at("repo", opened);
@@ -113,7 +113,7 @@ fn no_order_and_no_accident_changes_what_is_found() {
     }
 }
 
-/// Stored before anything was compared: a process that stays finds each conflict, once.
+/// Versions stored before anything was compared: a long-lived process finds each conflict once.
 #[test]
 fn what_was_stored_before_is_compared_behind_the_answers() {
     let ground = ground();

@@ -1,4 +1,4 @@
-//! Requests to read beyond the budget: asked by a child, answered by its parent or the user.
+//! Requests to read beyond the budget: made by a child, answered by its parent or the user.
 
 use engram_model::{
     AgentId, Caller, Change, Code, DenyAnswer, DerefRequest, Feed, GrantAnswer, GrantState,
@@ -38,7 +38,7 @@ fn a_child_asks_and_its_parent_or_the_user_answers() {
     assert_eq!(
         request(&engine, "ada", POINTER).unwrap(),
         first,
-        "it waits already"
+        "a request already waits"
     );
     let second = request(&engine, "ada", "repo:src/lib.rs#L7@HEAD").unwrap();
     let told = asked(&USER, false);
@@ -137,13 +137,13 @@ fn bad_requests_leave_nothing() {
         );
         assert_eq!(engine.status(&USER).unwrap().head, head);
     }
-    // Asking is writing: it has a rate.
+    // A request is a write, so it is rate limited.
     let asked = (0..30)
         .find_map(|at| request(&engine, "bob", &format!("repo:src/lib.rs#L{}@HEAD", at + 1)).err());
     assert_eq!(asked.unwrap().code, Code::RateLimited);
 }
 
-/// What is erased leaves neither the requests for it nor the grants.
+/// Erasing something also erases the requests and grants for it.
 #[test]
 fn what_was_asked_for_and_granted_is_erased_with_it() {
     let (ground, engine) = family();
@@ -171,7 +171,7 @@ fn what_was_asked_for_and_granted_is_erased_with_it() {
     assert!(engine.0.doctor(replay).unwrap().ok);
 }
 
-/// What a window lists: who asked and when, who answered, and how the grant stands, which bears the
+/// What a window lists: who asked and when, who answered, and the state of the grant, which has the
 /// request's id.
 #[test]
 fn a_request_tells_who_answered_it_and_what_became_of_the_grant() {
@@ -211,7 +211,7 @@ fn a_request_tells_who_answered_it_and_what_became_of_the_grant() {
     assert!(denied.grant.is_none());
 }
 
-/// What happens between agents is told to the user alone, and says no more than that it did.
+/// Only the user sees what happens between agents, and only the fact that it happened.
 #[test]
 fn only_the_user_is_told_what_happens_between_agents() {
     let (_ground, engine) = family();
@@ -235,8 +235,8 @@ fn only_the_user_is_told_what_happens_between_agents() {
     assert_eq!(told(&called("bob")), []);
 }
 
-/// More than are listed: those that wait come first, and the user is told how many others there
-/// are.
+/// With more requests than fit the list, those that wait come first, and the user sees how many
+/// others there are.
 #[test]
 fn what_does_not_fit_a_list_of_requests_is_counted() {
     const MANY: usize = 205;
@@ -254,7 +254,7 @@ fn what_does_not_fit_a_list_of_requests_is_counted() {
         let ids: Vec<String> = reply.requests.into_iter().map(|it| it.id).collect();
         (ids, reply.omitted)
     };
-    // The two newest are answered: others that wait take their places.
+    // The two newest are answered; others that wait take their places.
     for id in &ids[MANY - 2..] {
         let answer = DenyAnswer {
             id: id.clone(),

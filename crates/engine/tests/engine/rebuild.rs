@@ -1,4 +1,5 @@
-//! The index is a follower: however far it has read, however it was lost, the answers are the same.
+//! The index is a follower: however far it has read, and however it was lost, the answers are the
+//! same.
 
 use std::{fs, path::PathBuf, sync::mpsc::channel};
 
@@ -19,7 +20,7 @@ fn filled(ground: &Ground, count: usize) -> Asked {
             at % 40,
             at % 7
         ));
-        // Few of them are about the same: what contradicts is not the point here.
+        // Few of them are about the same thing, because conflicts do not matter here.
         claim.topic = Some(format!("{area}/limits/{}", at / 40));
         claim.confidence = Some((at % 10) as f64 / 10.0);
         let stored = engine.put(&USER, claim).unwrap();
@@ -58,8 +59,8 @@ fn answers(engine: &Asked, ground: &Ground) -> Vec<QueryReply> {
                 ..query(&text)
             };
             let mut reply = engine.ask(&USER, asked).unwrap();
-            // How often a word occurs is counted with what the index has not dropped yet: the last digit of
-            // a score may differ.
+            // The frequency of a word includes versions that the index has not dropped yet, so the
+            // last digit of a score may differ.
             reply.engrams.iter_mut().for_each(|it| it.score = None);
             reply
         })
@@ -94,7 +95,7 @@ fn the_answers_do_not_depend_on_the_index() {
     same(&engine, "built anew by another");
 }
 
-/// All files as they were, also where the index was built anew meanwhile.
+/// Restores all files of the index, even if it was rebuilt meanwhile.
 fn put_back(ground: &Ground, sound: &[(PathBuf, Vec<u8>)]) {
     fs::remove_dir_all(ground.home().join("index-6")).unwrap();
     fs::create_dir(ground.home().join("index-6")).unwrap();
@@ -103,7 +104,7 @@ fn put_back(ground: &Ground, sound: &[(PathBuf, Vec<u8>)]) {
     }
 }
 
-/// Every file of the index in turn: cut, emptied, scribbled over, gone.
+/// Damages every file of the index in turn: cut, emptied, overwritten, deleted.
 #[test]
 fn a_damaged_index_is_built_anew() {
     let ground = Ground::new();
@@ -117,7 +118,7 @@ fn a_damaged_index_is_built_anew() {
         .collect();
     assert!(sound.len() > 5, "{sound:?}");
     for (at, (path, bytes)) in sound.iter().enumerate() {
-        // Two kinds for each, so that every kind meets some file of every sort.
+        // Two kinds of damage for each file, so that every kind affects a file of every type.
         for damage in [at % 4, (at + 2) % 4] {
             let damaged = match damage {
                 0 => Some(bytes[..bytes.len() / 2].to_vec()),
@@ -140,7 +141,7 @@ fn a_damaged_index_is_built_anew() {
     }
 }
 
-/// Bits that flipped: tantivy may panic on them, whoever asks is answered all the same.
+/// Flipped bits: tantivy may panic on them, but every query is answered.
 #[test]
 fn a_scribbled_index_refuses_nobody() {
     let ground = Ground::new();
@@ -161,7 +162,7 @@ fn a_scribbled_index_refuses_nobody() {
     }
 }
 
-/// The bytes at some places of its files are others: every question is answered.
+/// Changes bytes at some places of its files; every query is answered.
 fn scribbled(ground: &Ground, sound: &[(PathBuf, Vec<u8>)], places: &[(usize, usize, u8)]) {
     for (file, at, byte) in places {
         let (path, bytes) = &sound[file % sound.len()];
@@ -193,7 +194,7 @@ proptest::proptest! {
     }
 }
 
-/// An index of another home, or of a newer state of this one, is not believed.
+/// An index of another home, or of a later state of this home, is not used.
 #[test]
 fn an_index_that_belongs_elsewhere_is_built_anew() {
     let (ground, other) = (Ground::new(), Ground::new());
@@ -208,7 +209,7 @@ fn an_index_that_belongs_elsewhere_is_built_anew() {
     fs::rename(ground.home().join("index-6"), ground.path("own")).unwrap();
     fs::rename(other.home().join("index-6"), ground.home().join("index-6")).unwrap();
     assert_eq!(answers(&ground.open(), &ground), expected);
-    // The database is brought back from a copy, the index is of later.
+    // The database is restored from a copy, so the index is newer.
     fs::create_dir(other.home().join("index-6")).unwrap();
     let stranger = other.open();
     for name in ["engram.db", "engram.db-wal"] {
@@ -229,8 +230,8 @@ fn an_index_that_belongs_elsewhere_is_built_anew() {
     assert!(back.0.doctor(Default::default()).unwrap().ok);
 }
 
-/// A process that stays follows the journal in many small steps: the pieces are merged, and the
-/// answers stay those of an index that was built at once.
+/// A long-lived process follows the journal in many small steps: the segments are merged, and the
+/// answers are those of an index that was built at once.
 #[test]
 fn followed_step_by_step_is_the_same_as_at_once() {
     let ground = Ground::new();
@@ -250,7 +251,7 @@ fn followed_step_by_step_is_the_same_as_at_once() {
     assert_eq!(answers(&engine, &ground), followed);
 }
 
-/// A journal of more than one page, and a reader that goes after the first.
+/// A journal of several pages, and a reader that leaves after the first.
 #[test]
 fn who_no_longer_reads_is_told_no_more() {
     let ground = Ground::new();
@@ -265,5 +266,5 @@ fn who_no_longer_reads_is_told_no_more() {
     news.recv().unwrap();
     drop(subscription);
     drop(stays);
-    assert_eq!(news.iter().count(), 0, "until its thread has ended");
+    assert_eq!(news.iter().count(), 0, "its thread must end");
 }

@@ -1,4 +1,4 @@
-//! What is found first: forty claims about a code base, and what a developer would ask.
+//! Ranking: forty claims about a code base, and a developer's questions.
 
 use engram_model::{Caller, Draft, PointerInput, Query, Scope, Verdict};
 
@@ -6,7 +6,7 @@ use crate::fixture::{Asked, Ground, claims, draft, query, scoped};
 
 const USER: Caller = Caller::User;
 
-/// Claim, topic, and a question that it answers.
+/// A claim, its topic, and a question that it answers.
 const KNOWN: [(&str, &str, &str); 42] = [
     (
         "The vendor client retries three times with full jitter; base delay is 200 ms, cap 5 s.",
@@ -220,7 +220,7 @@ const KNOWN: [(&str, &str, &str); 42] = [
     ),
 ];
 
-/// Questions that nothing here answers.
+/// Questions that no claim here answers.
 const UNKNOWN: [&str; 8] = [
     "kubernetes ingress annotations",
     "who designed the logo",
@@ -302,7 +302,7 @@ fn a_developer_finds_what_is_known() {
     }
 }
 
-/// What the verdict and `relaxed` say.
+/// Checks the verdict and `relaxed`.
 #[test]
 fn the_verdict_is_honest() {
     let ground = Ground::new();
@@ -348,13 +348,14 @@ fn the_verdict_is_honest() {
     }
 }
 
-/// What one writes as two words, another writes as one; a question needs none of its small words.
+/// One person writes two words where another writes one, and a question does not depend on its
+/// small words.
 #[test]
 fn a_question_is_understood_in_other_spellings() {
     let said = |ground: &Ground, all: &[&str]| {
         let engine = filled(ground);
         all.iter().for_each(|it| drop(engine.claim(it)));
-        // Many claims share the word that is left.
+        // Many claims share the remaining word.
         for at in 0..30 {
             ground.clock.turn(1);
             engine.claim(&format!("Retries of service {at} are counted."));
@@ -395,7 +396,8 @@ fn a_question_is_understood_in_other_spellings() {
             assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
         }
     }
-    // What is known as it was asked is not taken for something else, and no junk comes in.
+    // A question that is answered as it was asked is not reinterpreted, and no unrelated claims
+    // appear.
     let ground = Ground::new();
     let engine = said(&ground, &["A block of the chain is done elsewhere."]);
     for question in UNKNOWN
@@ -412,7 +414,7 @@ fn a_question_is_understood_in_other_spellings() {
     }
 }
 
-/// An identifier, number or file that is named comes before many words that are shared.
+/// A named identifier, number or file ranks before many shared words.
 #[test]
 fn exact_identifiers_come_first() {
     let ground = Ground::new();
@@ -443,7 +445,7 @@ fn exact_identifiers_come_first() {
     assert_eq!(engine.query(&USER, "README.md").engrams[0].id, pointed.id);
 }
 
-/// Equal claims are told apart by scope, then time, then confidence, and at last by id: always the
+/// Equal claims are ordered by scope, then time, then confidence, and finally by id, always in the
 /// same way.
 #[test]
 fn ties_are_broken_the_same_way_each_time() {
@@ -497,8 +499,8 @@ fn ties_are_broken_the_same_way_each_time() {
     assert_eq!(ask(), first);
 }
 
-/// Thousands of claims that differ in one name: the one that was named is found. `ENGRAM_CLAIMS`
-/// sets how many.
+/// Thousands of claims differ in one name, and the named one is found. `ENGRAM_CLAIMS` sets how
+/// many.
 #[test]
 fn one_of_thousands_is_found() {
     let count: usize = std::env::var("ENGRAM_CLAIMS")
@@ -509,7 +511,7 @@ fn one_of_thousands_is_found() {
         engine.claim(&format!("The svc{at:05} retry backoff limit is {limit} per minute, set by RETRY_BACKOFF_{at} in services/svc{at:05}/x.toml line {}", at + 1));
     }
     assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
-    // A tail that the index has not read is there too.
+    // A tail that the index has not read is added.
     for at in count..count + 50 {
         engine.claim(&format!("The svc{at:05} retry backoff limit is 1 per minute, set by RETRY_BACKOFF_{at} in services/svc{at:05}/x.toml line 1"));
     }

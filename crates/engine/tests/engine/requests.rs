@@ -1,4 +1,4 @@
-//! The table of requests, walked: each request by each kind of caller, and what it leaves behind.
+//! Walks the table of requests: each request by each kind of caller, and what it leaves behind.
 
 use engram_kit::requests;
 use engram_model::{Caller, Code, Commit, Draft, Effect, EngramId, Request, ask};
@@ -57,7 +57,7 @@ fn each_request_does_to_the_home_what_the_table_says_for_each_caller() {
     }
 }
 
-/// A refused one leaves nothing: no claim, no event, no place of a repository.
+/// A refused commit leaves nothing: no claim, no event, no place of a repository.
 #[test]
 fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
     let engine = Ground::opened();
@@ -109,11 +109,11 @@ fn a_claim_and_the_event_that_it_points_at_are_one_commit() {
     }
     let (code, at) = refusal.expect("a limit");
     assert_eq!(code, Code::RateLimited);
-    // Two entries each, the event and the claim; nothing of the one that was refused.
+    // Each claim has two entries, the event and the claim; the refused one has none.
     assert_eq!(head(&engine), before + 2 * at);
 }
 
-/// Who wrote a record follows the handle, whatever an agent says of itself.
+/// The author of a record follows the handle, whatever name an agent uses.
 #[test]
 fn an_agent_that_calls_itself_engram_is_told_from_it() {
     for label in ["engram", " Engram", "en\u{200b}gram"] {
@@ -158,7 +158,7 @@ fn an_agent_that_calls_itself_the_user_is_not() {
     }
 }
 
-/// Closing, erasing and looking back need no repository, and ask none how evidence stands.
+/// Closing, erasing and looking back need no repository, and do not check evidence.
 #[test]
 fn what_needs_no_repository_is_done_without_one() {
     let ground = Ground::new();
@@ -178,8 +178,7 @@ fn what_needs_no_repository_is_done_without_one() {
 fn head(engine: &Asked) -> u64 {
     engine.status(&Caller::User).unwrap().head
 }
-/// Words that nobody sees are told to nobody: tags, marks of direction and selectors are refused wherever a
-/// surface takes words.
+/// Invisible text is refused wherever a surface takes text: tags, direction marks and selectors.
 #[test]
 fn words_that_nobody_sees_are_refused_wherever_words_are_taken() {
     let words = [

@@ -1,4 +1,4 @@
-//! The sample: honest claims from the history, stored once, taken out of use with one request.
+//! The sample: true claims from the history, stored once, and removed with one request.
 
 use engram_kit::Repository;
 use engram_model::{
@@ -11,7 +11,7 @@ const USER: Caller = Caller::User;
 
 fn load(at: &Asked) -> Result<Vec<Engram>, Refusal> {
     let ids = at.0.ask(&USER, ask::LoadSample)?.ids;
-    // A follower keeps health; a look has it at once.
+    // A follower would store health; this check does so at once.
     at.0.ask(&USER, ask::CheckPointers(Check::default()))?;
     Ok(ids
         .into_iter()
@@ -38,7 +38,7 @@ fn function(name: &str) -> String {
     )
 }
 
-/// The state of a claim's evidence in a word, as each surface shows it.
+/// The state of a claim's evidence in one word, as each surface shows it.
 fn state(engram: &Engram) -> &str {
     let found = engram.health.as_ref().and_then(|it| it.worst());
     found.and_then(|it| it.state.as_deref()).unwrap_or("")
@@ -115,19 +115,19 @@ fn a_sample_has_one_of_each_that_becomes_of_claims() {
 fn a_sample_is_stored_once_and_goes_again() {
     let at = Ground::opened();
     let own = at.claim("Mine stays");
-    // What the user calls so is theirs.
+    // A claim that the user tags this way is the user's own.
     let tagged = Draft {
         tags: vec!["sample".to_owned()],
         ..draft("So does mine with a tag")
     };
     let tagged = at.put(&USER, tagged).unwrap();
     let loaded = load(&at).unwrap();
-    assert_eq!(loaded.len(), 1, "one commit: nothing became of anything");
+    assert_eq!(loaded.len(), 1, "a single commit shows no fate of a claim");
     assert_eq!(
         loaded[0].claim,
         "`src/lib.rs` is the longest source file here: 400 lines."
     );
-    // Its evidence is where the file ends, and both voices came in one commit.
+    // Its evidence is the end of the file, and both voices came in one commit.
     let lines = loaded[0].pointers[0].lines().unwrap();
     assert_eq!((lines.start, lines.end), (377, 400));
     let log = at.0.ask(&USER, ask::Log(loaded[0].id)).unwrap();
@@ -141,7 +141,7 @@ fn a_sample_is_stored_once_and_goes_again() {
     assert_eq!(holding(&at), 3);
 
     let agent = at.agent("programmer");
-    // Made to look at: no agent is told of it.
+    // The sample is for exploring, so no agent sees it.
     assert!(at.query(&agent, "longest source file").engrams.is_empty());
     assert!(!at.found("longest source file").is_empty());
     refused(at.get(&agent, loaded[0].id), Code::NotFound);
@@ -153,7 +153,7 @@ fn a_sample_is_stored_once_and_goes_again() {
         assert!(at.get(&USER, id).unwrap().valid_until.is_none());
     }
     assert_eq!(remove(&at), 0);
-    // It is gone from the list too, with what is counted there.
+    // It is gone from the list and its counts too.
     let listed = Feed {
         listed: true,
         ..Feed::default()
@@ -174,7 +174,7 @@ fn a_sample_is_stored_once_and_goes_again() {
         facets.authors.iter().all(|it| it.0 != "sample agent"),
         "{facets:?}"
     );
-    // And it can be looked at once more.
+    // It can be loaded again.
     assert_eq!(load(&at).unwrap().len(), 1);
 }
 
@@ -207,7 +207,7 @@ fn a_shallow_clone_has_what_it_holds() {
     assert_eq!(load(&ground.open_at("other", 2)).unwrap().len(), 3);
 }
 
-/// Names that fit no sentence and files that are too large are left out.
+/// Names that fit no sentence, and files that are too large, are left out.
 #[test]
 fn hostile_names_and_huge_files_are_left_out() {
     let ground = Ground::new();
@@ -252,7 +252,7 @@ fn hostile_names_and_huge_files_are_left_out() {
     assert_eq!(remove(&at), sample.len());
 }
 
-/// What is only in the working tree is not history.
+/// Changes only in the working tree are not history.
 #[test]
 fn a_working_tree_without_commits_or_a_folder_without_git_has_no_sample() {
     let ground = Ground::new();
@@ -262,7 +262,7 @@ fn a_working_tree_without_commits_or_a_folder_without_git_has_no_sample() {
     refused(load(&ground.open_at("other", 1)), Code::PointerNotFound);
 }
 
-/// A sample that nobody waits for ends; the next request answers in full.
+/// A sample that nobody waits for is abandoned; the next request answers in full.
 #[test]
 fn a_sample_that_is_waited_for_no_more_is_not_stored() {
     let at = Ground::opened();

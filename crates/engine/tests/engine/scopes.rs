@@ -1,4 +1,5 @@
-//! How far what an agent says and sees reaches: its topics, and the scopes that the home opens to agents.
+//! The limits of what an agent may say and see: its topics, and the scopes that the home opens to
+//! agents.
 
 use engram_model::{
     Caller, Code, Commit, Deref, Draft, Feed, MemoryOp, Opening, PointerInput, Scope, ask,
@@ -50,7 +51,7 @@ fn an_agent_reads_and_writes_its_topics() {
             assert!(refused(stored, Code::ScopeDenied).hint.contains("payments"))
         }
     }
-    // What another said of a topic that it may not write is not its to end or to change.
+    // An agent may not end or change a claim of another on a topic that it may not write.
     let auth = engine
         .put(&bob, on("auth", "Tokens live 15 minutes."))
         .unwrap();
@@ -66,7 +67,7 @@ fn an_agent_reads_and_writes_its_topics() {
         ..correcting(auth.lineage_id, "Tokens live an hour.")
     };
     refused(engine.put(&ada, update), Code::ScopeDenied);
-    // What it may not read is not there.
+    // A claim that it may not read does not exist for it.
     assert_eq!(engine.get(&ada, auth.id).unwrap().id, auth.id);
     assert_eq!(engine.get(&ada, none.id).unwrap().id, none.id);
     refused(engine.get(&ada, pay.id), Code::NotFound);
@@ -102,7 +103,7 @@ fn everything() -> Feed {
     }
 }
 
-/// The event of saying a claim repeats it: whoever may not see the claim is not shown the event either.
+/// The event of making a claim repeats it, so it is hidden from those who may not see the claim.
 #[test]
 fn a_claim_that_may_not_be_seen_is_not_read_as_its_event() {
     let engine = Ground::opened();
@@ -143,7 +144,7 @@ fn a_claim_that_may_not_be_seen_is_not_read_as_its_event() {
     refused(engine.put(&ada, pinned), Code::PointerNotFound);
 }
 
-/// `[scopes]` of the configuration says how far agents write; the user writes anywhere.
+/// `[scopes]` of the configuration limits where agents may write; the user writes anywhere.
 #[test]
 fn the_home_says_which_scopes_agents_write() {
     for (config, open, usual) in [
@@ -192,7 +193,8 @@ fn the_home_says_which_scopes_agents_write() {
     }
 }
 
-/// A claim of one run is shown to the project by its author's parent or the user, once it is sure enough.
+/// A parent of its author, or the user, promotes a claim of a run to the project, once its
+/// confidence is high enough.
 #[test]
 fn a_parent_promotes_what_its_children_said() {
     let engine = Ground::opened();
@@ -240,7 +242,7 @@ fn a_parent_promotes_what_its_children_said() {
     assert_eq!((record.seq, record.supersedes), (wider.seq, Some(sure.id)));
     let before = engine.get(&USER, sure.id).unwrap();
     assert!(before.valid_until.is_some());
-    // The user promotes anything, anywhere.
+    // The user promotes anything, to any scope.
     for id in [vague.id, own.id] {
         promote(&USER, id, Scope::Global).unwrap();
     }

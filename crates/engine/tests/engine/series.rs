@@ -1,4 +1,4 @@
-//! Series: one author says many values of one thing. What is left out of them hides no contradiction.
+//! Series: one author gives many values for one thing. Leaving some out hides no contradiction.
 
 use engram_model::{
     Caller, Draft, EngramId, FactType, Gate, PutReply, Scope, Settle, Severity, ask,
@@ -21,7 +21,7 @@ fn in_run(number: usize) -> Draft {
     }
 }
 
-/// Says each of these, a while after the other.
+/// Stores each of these, some time after the previous one.
 fn say(ground: &Ground, at: &Asked, who: &Caller, drafts: Vec<Draft>) -> Vec<EngramId> {
     let said = drafts.into_iter().map(|draft| {
         ground.clock.turn(120);
@@ -62,7 +62,8 @@ fn is_open(at: &Asked, one: EngramId, other: EngramId) -> bool {
         .any(|it| sides(it).contains(&one) && sides(it).contains(&other))
 }
 
-/// More claims of a run than one step raises contradict the user's; what everybody sees lies below them.
+/// More claims of runs contradict the user's than one step raises; a claim that everybody sees is
+/// older.
 #[test]
 fn claims_of_a_run_hide_no_contradiction_that_everybody_sees() {
     let ground = Ground::new();
@@ -80,7 +81,7 @@ fn claims_of_a_run_hide_no_contradiction_that_everybody_sees() {
     assert_eq!(gate(&at), Gate::Shut);
 }
 
-/// An agent repeats the user's words, with more weight, before it says other values.
+/// An agent repeats the user's words, with a higher severity, before it gives other values.
 #[test]
 fn a_repetition_takes_no_side_from_the_user() {
     let ground = Ground::new();
@@ -104,7 +105,7 @@ fn a_repetition_takes_no_side_from_the_user() {
     assert_eq!(gate(&at), Gate::Shut);
 }
 
-/// The last value of a series stands for the others, as long as it holds.
+/// The last value of a series represents the others as long as it holds.
 #[test]
 fn what_a_value_stood_for_is_compared_once_that_ends() {
     let ground = Ground::new();
@@ -114,14 +115,17 @@ fn what_a_value_stood_for_is_compared_once_that_ends() {
     let users = at.put(&USER, value(9)).unwrap();
     compare_all(&at);
     assert!(is_open(&at, said[19], users.id));
-    assert!(!is_open(&at, said[0], users.id), "it is one of a series");
+    assert!(
+        !is_open(&at, said[0], users.id),
+        "the claim counts as a value of a series"
+    );
     for left in (0..20).rev() {
         forget(&ground, &at, &ada, &said[left..=left]);
         assert_eq!(gate(&at) == Gate::Shut, left > 0, "{left} are left");
     }
 }
 
-/// A value that ends by itself stands for no other that holds longer.
+/// A value with a ttl does not represent one that holds longer.
 #[test]
 fn a_value_that_ends_by_itself_hides_none_that_lasts() {
     let ground = Ground::new();
@@ -140,7 +144,7 @@ fn a_value_that_ends_by_itself_hides_none_that_lasts() {
     assert_eq!(gate(&at), Gate::Shut);
 }
 
-/// A claim in a topic that its author may not read contradicts it: found behind the answer.
+/// A contradicting claim in a topic that the author may not read is found in the background.
 #[test]
 fn what_a_topic_hides_from_its_author_is_compared_all_the_same() {
     let ground = Ground::new();
@@ -159,7 +163,7 @@ fn what_a_topic_hides_from_its_author_is_compared_all_the_same() {
     assert!(is_open(&at, users, reply.id));
 }
 
-/// What was found severe stays so, whoever says the same in passing.
+/// A severe conflict stays severe, even if another says the same less firmly.
 #[test]
 fn a_conflict_becomes_no_milder_by_another_voice() {
     let ground = Ground::new();
@@ -191,7 +195,8 @@ fn a_conflict_becomes_no_milder_by_another_voice() {
     assert_eq!(at.gate(before).gate, Gate::Shut);
 }
 
-/// A person who dismissed a conflict for one run dismissed it for each that comes; taking that back finds them again.
+/// A person who dismissed a conflict for one run dismissed it for every later run. Undoing that
+/// finds the conflicts again.
 #[test]
 fn what_a_person_dismissed_for_a_run_no_run_raises_again() {
     let ground = Ground::new();
@@ -212,7 +217,7 @@ fn what_a_person_dismissed_for_a_run_no_run_raises_again() {
     assert_eq!((open(&at).len(), gate(&at)), (3, Gate::Shut));
 }
 
-/// Mild values, said after a severe one, do not stand for it.
+/// Mild values after a severe one do not represent it.
 #[test]
 fn mild_values_hide_no_severe_one() {
     let ground = Ground::new();
@@ -235,7 +240,8 @@ fn mild_values_hide_no_severe_one() {
     assert_eq!(at.gate(Severity::High).gate, Gate::Shut);
 }
 
-/// Up to seventeen values each contradict each other; of more, each new one contradicts the last.
+/// Up to seventeen values all contradict one another; beyond that, each new one contradicts only
+/// the last.
 #[test]
 fn the_values_of_a_series_are_not_all_held_against_each_other() {
     let at = Ground::opened();
@@ -246,25 +252,29 @@ fn the_values_of_a_series_are_not_all_held_against_each_other() {
         let expected = if number <= 16 { number } else { 1 };
         let told = (reply.conflicts, reply.conflicts + reply.due);
         let expected = expected as u64;
-        // So many that older ones are read behind the answer.
+        // So many that older ones are read in the background.
         let left = u64::from(number > 32);
         assert_eq!(told, (expected.min(5), expected + left), "value {number}");
         at.0.help_index().unwrap();
         if number > 16 {
-            assert_eq!(reply.findings[0].id, said[number - 1], "the last one");
+            assert_eq!(
+                reply.findings[0].id,
+                said[number - 1],
+                "with the last value"
+            );
         }
         said.push(reply.id);
     }
     let found = 17 * 16 / 2 + 23;
     assert_eq!(open(&at).len(), found);
-    // Who says one of them again hears what is known of it, and of the last.
+    // Repeating one of them returns its known conflicts, and the one with the last value.
     let again = Draft {
         pointers: vec![evidence("repo:README.md@HEAD")],
         ..value(20)
     };
     let again = at.put(&at.agent("bob"), again).unwrap();
     assert_eq!((again.conflicts, open(&at).len()), (3, found + 1));
-    // Another matter in the same words of another topic is none of it.
+    // Another subject in the same words, in another topic, is not part of the series.
     at.put(&USER, on("wallet", SHORT)).unwrap();
     let both = format!("{LONG} The retry limit is 99.");
     let reply = at.put(&at.agent("eve"), on("wallet", &both)).unwrap();

@@ -1,5 +1,5 @@
-//! Verdicts on conflicts: what they close and store, who may give them, and that each is undone at will
-//! while every past time keeps its own answer.
+//! Verdicts on conflicts: what they close and store, who may give them, and how they are undone,
+//! while questions about the past keep their answers.
 
 use engram_model::{
     Caller, Code, ConflictId, ConflictStatus, Did, Draft, Engram, EngramId, How, Kind, Listed,
@@ -28,7 +28,7 @@ fn is_held(at: &Asked, id: EngramId) -> bool {
     at.get(&USER, id).unwrap().valid_until.is_none()
 }
 
-/// The claims about the wallet that hold, or held.
+/// The claims about the wallet that hold, or held at `as_of`.
 fn answers(at: &Asked, as_of: Option<jiff::Timestamp>) -> Vec<String> {
     let asked = Query {
         as_of,
@@ -76,14 +76,15 @@ fn each_verdict_does_what_it_says_and_is_undone() {
         assert_eq!(told.status, reply.status);
         assert!(!is_held(&at, told.risk.unwrap()), "{how:?}");
         assert_eq!(open(&at), []);
-        // The same again is the same; another is told to undo first.
+        // Repeating the verdict changes nothing; a different one is refused until the first is
+        // undone.
         assert_eq!(settle(&at, &USER, id, how.clone()).unwrap(), reply);
         let other = match how {
             Settle::Dismiss => Settle::Newer,
             _ => Settle::Dismiss,
         };
         refused(settle(&at, &USER, id, other), Code::AlreadySettled);
-        // What was asked of the time before is answered as it was then.
+        // A question about the time before gets the same answer as then.
         assert_eq!(answers(&at, Some(then)), before);
         ground.clock.turn(60);
         let during = ground.clock.now();
@@ -111,7 +112,7 @@ fn each_verdict_does_what_it_says_and_is_undone() {
             assert_eq!(old.provenance, new.provenance);
             assert_eq!(old.pointers, new.pointers);
         }
-        // And the journal makes the same tables.
+        // A replay of the journal makes the same tables.
         let replay = engram_engine::Treatment {
             reindex: false,
             replay: true,
@@ -132,7 +133,7 @@ fn the_status_counts_what_waits_for_a_verdict() {
     assert_eq!(waiting(), Some(0));
     settle(&at, &USER, id, Settle::Undo).unwrap();
     assert_eq!(waiting(), Some(1));
-    // One that ended by itself waits no more.
+    // A conflict that ended by itself no longer waits.
     let held = conflict(&at, id).a.id;
     at.0.ask(&USER, ask::Forget(held)).unwrap();
     assert_eq!(waiting(), Some(0));
@@ -156,7 +157,7 @@ fn a_merge_has_the_evidence_of_both() {
     assert_eq!(merged.claim, MERGED);
 }
 
-/// What was said before can take the place of both; it stays when the verdict is undone.
+/// An existing claim can replace both; it stays when the verdict is undone.
 #[test]
 fn a_claim_that_was_stored_before_replaces_both() {
     let at = Ground::opened();
@@ -193,8 +194,8 @@ fn the_surer_side_wins_where_one_is() {
     assert_eq!(answers(&at, None), [SHORT]);
 }
 
-/// A resolved pair said again is open under its old id, and the note tells the verdict; a dismissed one
-/// is never raised again.
+/// A resolved pair that is said again is open under its old id, and the note describes the verdict.
+/// A dismissed pair is never raised again.
 #[test]
 fn what_is_said_again_after_a_verdict() {
     for (how, is_raised) in [(Settle::Newer, true), (Settle::Dismiss, false)] {
@@ -222,7 +223,7 @@ fn what_is_said_again_after_a_verdict() {
     }
 }
 
-/// What an agent gives as its reason is never read as Engram's own words.
+/// An agent's reason is never shown as Engram's own words.
 #[test]
 fn a_reason_is_quoted_on_one_line_with_its_author() {
     let at = Ground::opened();
@@ -241,7 +242,7 @@ fn a_reason_is_quoted_on_one_line_with_its_author() {
     assert!(note.ends_with(quoted), "{note}");
 }
 
-/// What an agent may not: close a claim of the user, or undo a person's verdict.
+/// An agent may not close a claim of the user, nor undo a person's verdict.
 #[test]
 fn a_person_outranks_an_agent() {
     let at = Ground::opened();
@@ -253,7 +254,7 @@ fn a_person_outranks_an_agent() {
         Settle::Winner(own.id),
         Settle::Newer,
         Settle::Merge(MERGED.to_owned()),
-        // That would open the gate.
+        // This would open the gate.
         Settle::Dismiss,
     ] {
         refused(settle(&at, &ada, id, how), Code::ScopeDenied);
@@ -271,7 +272,7 @@ fn a_person_outranks_an_agent() {
     );
 }
 
-/// What a person decided stays decided, though a side is said again or the person undid a verdict.
+/// A person's decision stays, even if a side is said again or the person undid a verdict.
 #[test]
 fn an_agent_replaces_no_verdict_of_a_person() {
     for how in [Settle::Newer, Settle::Undo] {
@@ -298,13 +299,13 @@ fn what_a_person_confirms_is_the_persons() {
     assert_ne!(conflict(&at, id).settled.unwrap().by, "user");
     let confirmed = settle(&at, &USER, id, Settle::Dismiss).unwrap();
     assert_eq!(conflict(&at, id).settled.unwrap().by, "user");
-    // Once more changes nothing.
+    // Repeating it changes nothing.
     let again = settle(&at, &USER, id, Settle::Dismiss).unwrap();
     assert_eq!(again.seq, confirmed.seq);
     refused(settle(&at, &eve, id, Settle::Undo), Code::ScopeDenied);
 }
 
-/// A merge by an agent is no surer than the less sure of both.
+/// A merge by an agent has at most the lower confidence of the two.
 #[test]
 fn a_merge_of_an_agent_is_no_surer_than_either() {
     let at = Ground::opened();
@@ -321,7 +322,8 @@ fn a_merge_of_an_agent_is_no_surer_than_either() {
     assert_eq!(merged.confidence, 0.5);
 }
 
-/// A merge is visible to no more than the narrower claim was, and ends with the later one, if at all.
+/// A merge is visible to no more than the narrower claim was, and ends with the later one, if at
+/// all.
 #[test]
 fn a_merge_is_no_wider_than_either_and_lasts_as_long() {
     let claim = |claim, scope, ttl: Option<&str>| Draft {
@@ -352,7 +354,7 @@ fn a_merge_is_no_wider_than_either_and_lasts_as_long() {
     }
 }
 
-/// Who may not write to a topic undoes no verdict there.
+/// An agent that may not write to a topic cannot undo a verdict there.
 #[test]
 fn an_undo_needs_the_topic() {
     let at = Ground::opened();
@@ -400,7 +402,7 @@ fn what_is_no_verdict_changes_nothing() {
     assert_eq!(at.journal().head, before);
 }
 
-/// All voices of a side end with it, also those that were said on other evidence.
+/// All voices of a side end with it, even those with other evidence.
 #[test]
 fn a_winner_closes_every_voice_of_the_other_side() {
     let at = Ground::opened();
@@ -419,7 +421,7 @@ fn a_winner_closes_every_voice_of_the_other_side() {
     assert_eq!(undone.stored.len(), 2);
 }
 
-/// A third claim that came while a side was closed meets it when the verdict is undone.
+/// A third claim that came while a side was closed is compared with it when the verdict is undone.
 #[test]
 fn what_came_meanwhile_is_compared_when_a_verdict_is_undone() {
     let at = Ground::opened();
@@ -432,7 +434,7 @@ fn what_came_meanwhile_is_compared_when_a_verdict_is_undone() {
     assert_eq!(open(&at).len(), 3);
 }
 
-/// Two verdicts at once: one stands, the other is told.
+/// Of two verdicts at the same time, one counts and the other is refused.
 #[test]
 fn of_two_verdicts_at_once_one_stands() {
     let ground = Ground::new();
@@ -469,7 +471,7 @@ fn a_verdict_on_a_claim_of_a_run_stays_there() {
     assert_eq!(merged.scope, Scope::Run);
 }
 
-/// A claim that a verdict ended says which; its history too, not that somebody forgot it.
+/// A claim that a verdict ended names the verdict, and so does its history, instead of a forget.
 #[test]
 fn what_a_verdict_ended_names_its_conflict() {
     for (how, ended) in [
@@ -494,7 +496,7 @@ fn what_a_verdict_ended_names_its_conflict() {
             .filter_map(|it| Did::of(&it.change, find))
             .collect();
         assert_eq!(did, [Did::Lost(lost), Did::Stored]);
-        // Undone, it holds again as a version that lost nothing.
+        // After the undo, it holds again as a version that lost nothing.
         settle(&at, &USER, conflict, Settle::Undo).unwrap();
         let log = at.0.ask(&USER, ask::Log(a)).unwrap();
         let newest = log.iter().find_map(|it| it.change.stored()).unwrap();
@@ -520,8 +522,8 @@ fn what_reports_an_open_conflict_is_neither_forgotten_nor_reworded() {
     assert!(!is_held(&at, risk));
 }
 
-/// An undo that is asked for again is answered as before, while that is what holds; what reports an open conflict is
-/// erased with a side of it, not by itself.
+/// A repeated undo gets the same reply while its result holds. The report of an open conflict is
+/// erased with a side, not by itself.
 #[test]
 fn what_ended_since_is_not_undone_and_no_report_is_erased_alone() {
     let at = Ground::opened();

@@ -1,7 +1,7 @@
-//! A seeded run: three agents and the user put, correct, forget, redact, ask and read; the engine is
-//! reopened, the clock jumps, the home goes away and comes back, and the index is deleted or damaged at
-//! any moment; and a small model in memory says what must be seen.
-//! `ENGRAM_SEED` and `ENGRAM_STEPS` repeat or lengthen it.
+//! A seeded run. Three agents and the user put, correct, forget, redact, ask and read, while the
+//! engine is reopened, the clock jumps, the home goes away and comes back, and the index is deleted
+//! or damaged at any moment. A small model in memory predicts what must be visible. `ENGRAM_SEED`
+//! and `ENGRAM_STEPS` repeat or lengthen the run.
 
 use std::{collections::BTreeMap, fs};
 
@@ -16,13 +16,13 @@ use ulid::Ulid;
 
 use crate::fixture::{Asked, Ground, POINTER, correcting, scoped};
 
-/// One thing that the model holds.
+/// One engram of the model.
 #[derive(Debug, Clone)]
 struct Held {
     claim: String,
     lineage: LineageId,
     scope: Scope,
-    /// Which agent's run it belongs to; none for the user's.
+    /// The agent whose run it belongs to; `None` for the user's.
     owner: Option<usize>,
     recorded: Timestamp,
     expires: Option<Timestamp>,
@@ -31,7 +31,8 @@ struct Held {
 }
 
 impl Held {
-    /// A clock that was set back behind the beginning of a short term, by more than the term, ends it.
+    /// If the clock is set back before the beginning of a short ttl, by more than the ttl, the
+    /// claim has ended.
     fn is_over(&self, now: Timestamp) -> bool {
         let ahead = self.recorded.duration_since(now);
         self.expires
@@ -39,7 +40,7 @@ impl Held {
     }
 }
 
-/// What must be true.
+/// The expected state.
 #[derive(Default)]
 struct Model {
     held: BTreeMap<EngramId, Held>,
@@ -51,17 +52,17 @@ impl Model {
         held.scope != Scope::Run || who.is_none() || held.owner == who
     }
 
-    /// What the user said is closed by the user alone.
+    /// Only the user closes the user's claims.
     fn closes(&self, who: Option<usize>, held: &Held) -> bool {
         who.is_none() || held.owner.is_some()
     }
 
-    /// What an agent said is retired by that agent and by the user.
+    /// An agent's claim is retired by that agent or by the user.
     fn retires(&self, who: Option<usize>, held: &Held) -> bool {
         who.is_none() || held.owner == who
     }
 
-    /// The claims of a word that a caller must find now.
+    /// The claims for a word that a caller must find now.
     fn answers(&self, who: Option<usize>, word: &str, now: Timestamp) -> Vec<String> {
         let mut claims: Vec<String> = self
             .held
@@ -111,7 +112,7 @@ impl Run {
         who.map_or(Caller::User, |at| self.agents[at].clone())
     }
 
-    /// One of what the model holds, open or not.
+    /// Picks an engram of the model, open or not.
     fn pick(&self, chance: u64) -> Option<(EngramId, Held)> {
         let at = chance as usize % self.model.held.len().max(1);
         self.model
@@ -149,7 +150,7 @@ impl Run {
         self.replay();
     }
 
-    /// The journal says all that the tables hold.
+    /// Checks that the journal has everything that the tables hold.
     fn replay(&self) {
         let replayed = self.store.replay().unwrap();
         let faults = [replayed.faults, replayed.differences].concat();
@@ -198,7 +199,7 @@ impl Run {
             WORDS[dice[3] as usize % WORDS.len()]
         );
         let result = self.engine.put(&self.caller(who), correcting(id, &claim));
-        // The head of the lineage, where one holds that this caller may see.
+        // The head of the lineage, if one holds that this caller may see.
         let head = self
             .model
             .held
@@ -314,7 +315,7 @@ impl Run {
         self.log.push("reopen".to_owned());
     }
 
-    /// By minutes, hours, days or years, either way.
+    /// Moves the clock by minutes, hours, days or years, either way.
     fn jump(&mut self, dice: [u64; 4]) {
         const JUMPS: [i64; 6] = [600, 7_200, 80_000, 90_000, 3_000_000, 900_000_000];
         let by = JUMPS[dice[1] as usize % JUMPS.len()];
@@ -323,7 +324,7 @@ impl Run {
         self.log.push(format!("jump {by}"));
     }
 
-    /// The home is gone, another lies there for a while, and it comes back.
+    /// Replaces the home by another one for a while.
     fn swap_home(&mut self) {
         let [home, away, other] = ["home", "away", "other"].map(|it| self.ground.path(it));
         fs::rename(&home, &away).unwrap();
@@ -346,7 +347,7 @@ impl Run {
         self.log.push("swap the home".to_owned());
     }
 
-    /// One bit of the index is another, before a process opens it.
+    /// Flips one bit of the index before a process opens it.
     fn flip(&mut self, dice: [u64; 4]) {
         let all = match self.ground.home().join("index-6") {
             index if index.exists() => engram_kit::files(&index),
@@ -369,7 +370,7 @@ impl Run {
         self.log.push("delete the index".to_owned());
     }
 
-    /// Everything once more, and what the journal says.
+    /// Checks everything once more; returns the journal.
     fn finish(&mut self) -> String {
         for who in [None, Some(0), Some(1), Some(2)] {
             for at in 0..WORDS.len() as u64 {
@@ -391,7 +392,7 @@ impl Run {
     }
 }
 
-/// One run; the journal as text.
+/// Performs one run; returns the journal as text.
 fn run(seed: u64, steps: usize) -> String {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());

@@ -1,4 +1,4 @@
-//! A judge that takes its time: whoever writes never waits for it, and what it says is a conflict as any other.
+//! A slow judge: no write waits for it, and its findings are conflicts like any other.
 
 use std::{
     sync::{
@@ -21,7 +21,8 @@ use crate::{
 const LASTS: &str = "The wallet lock lasts 3 minutes.";
 const AT_LEAST: &str = "The wallet lock lasts at least 2 minutes.";
 
-/// Takes a bound for the contradiction of a value, where the rules find none. Each call waits for a go.
+/// Reports a contradiction between a bound and a value, which the rules do not find. Each call
+/// waits for permission.
 struct Slow {
     go: Mutex<Receiver<()>>,
     calls: AtomicUsize,
@@ -67,7 +68,7 @@ fn nobody_waits_for_a_judge_that_takes_its_time() {
         Gate::Shut,
         "until it is judged"
     );
-    // The process ends before anything is judged, and another one goes on.
+    // The process ends before anything is judged, and another continues.
     drop(at);
     let at = opened(&ground, 2, &slow);
     let behind = std::thread::spawn({
@@ -77,7 +78,7 @@ fn nobody_waits_for_a_judge_that_takes_its_time() {
     while slow.calls.load(Ordering::SeqCst) == 0 {
         std::thread::yield_now();
     }
-    // While it judges, others write and are answered.
+    // While it judges, others write and get replies.
     let eve = at.agent("eve");
     at.put(&eve, on("gateway", "The retry limit is 3."))
         .unwrap();
@@ -92,7 +93,7 @@ fn nobody_waits_for_a_judge_that_takes_its_time() {
     assert_eq!(sides, [[old.id, new.id]], "{found:?}");
     assert_eq!(found[0].tier, Tier::Nli);
     assert_eq!(due(&at, &USER), 0);
-    // A pair is judged once: all that is left of the eight is left.
+    // Each pair is judged once: nothing of the eight is judged again.
     let judged = slow.calls.load(Ordering::SeqCst);
     at.0.help_index().unwrap();
     assert_eq!(slow.calls.load(Ordering::SeqCst), judged);

@@ -1,5 +1,5 @@
-//! Verdicts that are taken back: what comes back is compared, nothing comes back that ended otherwise since, and no
-//! agent goes round what a person decided.
+//! Undone verdicts: restored claims are compared, claims that ended otherwise meanwhile are not
+//! restored, and no agent evades a person's decision.
 
 use engram_model::{
     AgentId, Caller, Code, ConflictId, ConflictStatus, Draft, Durability, EngramId, Gate, Listed,
@@ -38,7 +38,7 @@ fn only(at: &Asked, who: &Caller) -> ConflictId {
     known.id
 }
 
-/// The verdict was about what one run said; since then the user said it to everybody.
+/// The verdict was about a claim of one run; since then the user made it for everybody.
 #[test]
 fn what_an_undo_brings_back_is_compared_with_what_was_said_since() {
     for undoes_user in [false, true] {
@@ -69,7 +69,7 @@ fn an_undo_brings_nothing_back_that_ended_since() {
     at.forget(&USER, restored.id).unwrap();
     let undone = at.settle(&USER, known, Settle::Undo).unwrap();
     assert_eq!(undone.stored, []);
-    // It does not say that the conflict is open.
+    // The reply does not report the conflict as open.
     assert_eq!(undone.status, ConflictStatus::Closed);
     assert_eq!(conflict(&at, known).status, ConflictStatus::Closed);
     assert_eq!(at.query(&ada, "wallet lock").engrams.len(), 1);
@@ -92,7 +92,7 @@ fn no_agent_dismisses_what_a_person_reopened_in_other_clothes() {
     assert_eq!(gate(&at), Gate::Shut);
 }
 
-/// A dismissal counted for everybody and for a run: another agent of the run takes back both.
+/// A dismissal counted for everybody and for a run: another agent of the run undoes both.
 #[test]
 fn a_dismissal_of_another_agent_is_taken_back_whole() {
     let at = Ground::opened();
@@ -109,7 +109,7 @@ fn a_dismissal_of_another_agent_is_taken_back_whole() {
     assert_eq!((open(&at).len(), gate(&at)), (1, Gate::Shut));
 }
 
-/// A merge said what one side says; it was taken back, and the other side won.
+/// A merge repeated one side; it was undone, and the other side won.
 #[test]
 fn a_verdict_shows_what_it_closed() {
     let at = Ground::opened();
@@ -127,7 +127,7 @@ fn a_verdict_shows_what_it_closed() {
     assert!(sides.contains(&one) && sides.contains(&two), "{shown:#?}");
 }
 
-/// What a run says for itself counts for no claim that others see.
+/// Claims of a run do not corroborate claims that others see.
 #[test]
 fn a_run_corroborates_nothing_for_others() {
     let at = Ground::opened();
@@ -145,7 +145,7 @@ fn a_run_corroborates_nothing_for_others() {
     assert_eq!(counted(), 1);
 }
 
-/// What others say in their runs takes no room in a brief.
+/// Claims of other runs take no room in a brief.
 #[test]
 fn what_runs_say_pushes_nothing_out_of_a_brief() {
     let ground = Ground::new();
@@ -166,7 +166,7 @@ fn what_runs_say_pushes_nothing_out_of_a_brief() {
     }
 }
 
-/// An update finds what it replaces however many others use the same words where it cannot see them.
+/// An update finds its target, however many claims that it cannot see use the same words.
 #[test]
 fn what_runs_say_turns_no_update_into_an_addition() {
     let at = Ground::opened();

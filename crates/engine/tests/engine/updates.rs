@@ -1,4 +1,4 @@
-//! What a commit means for its lineage: an update that finds its target itself, and one that has nothing
+//! The operation of a commit: an update that finds its target by itself, and one that has nothing
 //! to say.
 
 use engram_model::{
@@ -51,7 +51,7 @@ fn adds(at: &Asked, reply: &PutReply) {
     assert_eq!(at.get(&USER, reply.id).unwrap().memory_op, MemoryOp::Add);
 }
 
-/// Each: what is held, and an update that replaces it. The same topic, subject and attribute.
+/// Each case: a held claim, and an update that replaces it. Same topic, subject and attribute.
 #[test]
 fn an_update_finds_what_it_replaces() {
     let ground = Ground::new();
@@ -100,7 +100,7 @@ fn an_update_finds_what_it_replaces() {
     }
 }
 
-/// Among several, the nearest in meaning; among equals the newest.
+/// Among several, the nearest in meaning is replaced; among equals, the newest.
 #[test]
 fn it_is_the_nearest_that_is_replaced() {
     let at = Ground::opened();
@@ -118,7 +118,7 @@ fn it_is_the_nearest_that_is_replaced() {
     }
 }
 
-/// Each: what is held, and an update that does not replace it but is added.
+/// Each case: a held claim, and an update that does not replace it but is added.
 #[test]
 fn an_update_of_nothing_adds() {
     let old = "The wallet lock is released after 3 minutes.";
@@ -151,7 +151,7 @@ fn an_update_of_nothing_adds() {
             here("In production the wallet lock is released after 3 minutes."),
             said.clone(),
         ),
-        // What quotes a claim, what fewer see, what does not last.
+        // A claim that quotes, one that fewer see, one that is ephemeral.
         (todo, said.clone()),
         (
             here(old),
@@ -187,10 +187,10 @@ fn an_agents_update_closes_no_claim_of_the_user() {
     let own = at.put(&agent, said.clone()).unwrap();
     adds(&at, &own);
     assert_eq!(at.get(&USER, first.id).unwrap().valid_until, None);
-    // Its own claim is what its next update replaces, however near the user's is.
+    // Its next update replaces its own claim, however near the user's is.
     let next = update("wallet", "The wallet lock is released after 40 minutes.");
     replaces(&at, &at.put(&agent, next).unwrap(), &own);
-    // By name it is refused, as before.
+    // Naming the user's claim is refused, as before.
     let named = Draft {
         operation: Some(MemoryOp::Update),
         ..correcting(

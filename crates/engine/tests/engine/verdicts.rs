@@ -1,4 +1,5 @@
-//! What a person says of a claim: on record as theirs, undone at will, and never by reopening a window.
+//! A person's decisions about a claim: recorded as theirs, undone at will, and never by reopening a
+//! window.
 
 use engram_model::{
     Caller, Change, Code, Draft, Engram, EngramId, Entry, Feed, PutReply, Query, ask,
@@ -12,7 +13,7 @@ fn log(at: &Asked, id: EngramId) -> Vec<Entry> {
     at.0.ask(&USER, ask::Log(id)).unwrap()
 }
 
-/// Each entry of a log, newest first, as a person would tell it.
+/// Each entry of a log, newest first, in the words of a history.
 fn told(at: &Asked, id: EngramId) -> Vec<String> {
     let tell = |entry: Entry| {
         let what = match entry.change {
@@ -40,7 +41,7 @@ fn ask_again(at: &Asked, id: EngramId) -> Engram {
     *at.get(&USER, asked.id).unwrap()
 }
 
-/// Moves the lines that claims of the fixture rest on.
+/// Moves the lines that are evidence for claims of the fixture.
 fn push_lines_down(ground: &Ground) {
     let path = ground.path("repo/src/lib.rs");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -81,7 +82,7 @@ fn what_was_done_is_undone_by_a_new_version() {
     let then = *at.get(&USER, first.id).unwrap();
     let lineage = first.lineage_id;
 
-    // Forgotten, and back: also for the agent that said it.
+    // Forgotten and restored, also for the agent that said it.
     at.forget(&USER, first.id).unwrap();
     assert!(at.query(&ada, "parser").engrams.is_empty());
     ground.clock.turn(60);
@@ -95,14 +96,14 @@ fn what_was_done_is_undone_by_a_new_version() {
         (&then.provenance, &then.agent)
     );
     assert_eq!(at.query(&ada, "parser").engrams.len(), 1);
-    // While it was forgotten it did not hold: no window reopened.
+    // It did not hold while it was forgotten: no window reopened.
     let meanwhile = Query {
         as_of: Some(now.valid_from - jiff::SignedDuration::from_secs(30)),
         ..query("parser")
     };
     assert!(at.ask(&USER, meanwhile).unwrap().engrams.is_empty());
 
-    // Corrected, and back: the correction ends.
+    // Corrected and restored: the correction ends.
     let other = at
         .put(&USER, correcting(lineage, "The parser is fast."))
         .unwrap();
@@ -110,7 +111,7 @@ fn what_was_done_is_undone_by_a_new_version() {
     assert!(at.get(&USER, other.id).unwrap().valid_until.is_some());
     assert_eq!(at.found("parser"), ["The parser is slow."]);
 
-    // Confirmed, and back: it points where it did.
+    // Confirmed and restored: it points where it did.
     push_lines_down(&ground);
     at.0.ask(&USER, ask::Repin(back.id)).unwrap();
     let back = restore(&at, back.id).unwrap();
@@ -166,13 +167,13 @@ fn what_a_person_corrects_is_the_persons_until_it_is_undone() {
         (then.kind, then.scope, &then.topic, &then.tags, &then.ttl)
     );
 
-    // No agent ends or replaces it, its author included.
+    // No agent may end or replace it, not even its author.
     let again = correcting(first.lineage_id, "The parser is fast.");
     refused(at.put(&ada, again), Code::ScopeDenied);
     refused(at.forget(&ada, corrected.id), Code::ScopeDenied);
     assert_eq!(at.found("parser"), ["The parser is slow on long lines."]);
 
-    // Undone, it is the agent's again.
+    // After the undo, it is the agent's again.
     let back = restore(&at, first.id).unwrap();
     let back = *at.get(&USER, back.id).unwrap();
     assert_eq!((&back.claim, &back.agent), (&then.claim, &then.agent));
@@ -255,7 +256,7 @@ fn a_confirmation_moves_nothing_in_the_list() {
         before.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(),
         [claims[2], claims[1], claims[0]]
     );
-    // All of them are confirmed, the oldest last; one twice.
+    // All of them are confirmed, the oldest last, and one twice.
     push_lines_down(&ground);
     let confirm = |id: EngramId| at.0.ask(&USER, ask::Repin(id)).unwrap().id;
     let now: Vec<EngramId> = ids.iter().rev().map(|it| confirm(*it)).collect();
@@ -263,14 +264,14 @@ fn a_confirmation_moves_nothing_in_the_list() {
     push_lines_down(&ground);
     let parser = confirm(now[2]);
     assert_eq!(listed(&at), before);
-    // It is a new entry of the journal all the same, and no other record has the place.
+    // The confirmation is still a new entry of the journal, and no other record has its place.
     let journal = at.journal().entries;
     let newest = journal.iter().rev().find_map(|it| it.change.engram());
     assert_eq!(newest, Some(parser));
     for who in [&USER, &ada] {
         assert_eq!(at.get(who, parser).unwrap().place, None);
     }
-    // Undone, forgotten, and back.
+    // Undone, forgotten, and restored.
     let back = restore(&at, now[2]).unwrap().id;
     assert_eq!(listed(&at), before);
     at.forget(&USER, back).unwrap();
@@ -298,7 +299,7 @@ fn what_ended_meanwhile_is_neither_confirmed_nor_asked_about() {
     refused(at.0.ask(&USER, ask::Repin(first.id)), Code::NotFound);
     refused(at.0.ask(&USER, ask::Reverify(first.id)), Code::NotFound);
     assert_eq!(at.found("parser"), ["The parser is fast."]);
-    // Nor twice.
+    // Not twice either.
     at.0.ask(&USER, ask::Repin(newer.id)).unwrap();
     refused(at.0.ask(&USER, ask::Repin(newer.id)), Code::NotFound);
     at.forget(&USER, first.id).unwrap_err();
@@ -392,7 +393,7 @@ fn what_was_asked_shows_and_ends_with_its_claim() {
     );
 }
 
-/// Whoever is asked about a claim of a run sees the question.
+/// Everybody who sees a claim of a run sees the question about it.
 #[test]
 fn a_question_reaches_who_sees_the_claim() {
     let at = Ground::opened();

@@ -1,4 +1,5 @@
-//! Two worlds that differ only in what one agent says and does in its own run: nobody else sees a difference.
+//! Two worlds that differ only in what one agent says and does in its own run look the same to
+//! everybody else.
 
 use engram_model::{
     Allow, Caller, Conflict, ConflictStatus, Draft, EngramId, FactType, Listed, PutReply, Query,
@@ -22,7 +23,7 @@ fn of_run(draft: Draft) -> Draft {
     }
 }
 
-/// One conflict as it is told: ids and times differ between worlds.
+/// One conflict as shown, without ids and times, which differ between worlds.
 fn told(at: &Asked, who: &Caller, conflict: &Conflict) -> String {
     let Conflict {
         status,
@@ -48,7 +49,7 @@ fn told(at: &Asked, who: &Caller, conflict: &Conflict) -> String {
     )
 }
 
-/// Everything about conflicts that somebody is told.
+/// Everything about conflicts that a caller sees.
 fn view(at: &Asked, who: &Caller) -> Vec<String> {
     let mut all: Vec<String> = listed(at, who, Listed::All)
         .iter()
@@ -133,7 +134,7 @@ fn settle(at: &Asked, who: &Caller, found: &Conflict, how: usize) -> String {
     }
 }
 
-/// A stranger's conflict by its number in the order of what is told of it.
+/// A stranger's conflict by its number, in the order of the shown text.
 fn pick(at: &Asked, who: &Caller, number: usize) -> Option<Conflict> {
     let mut all = listed(at, who, Listed::All);
     all.sort_by_key(|one| told(at, who, one));
@@ -141,7 +142,7 @@ fn pick(at: &Asked, who: &Caller, number: usize) -> Option<Conflict> {
     all.into_iter().nth(number)
 }
 
-/// One act that everybody may see, the same in both worlds; what its author is answered.
+/// One action that everybody may see, the same in both worlds; returns its author's reply.
 fn act(
     at: &Asked,
     who: &Caller,
@@ -172,7 +173,8 @@ fn act(
             Err(refusal) => refusal.code.to_string(),
         },
         _ => match pick(at, stranger, number) {
-            // To the user it may be open by what is hidden: what the user does then is for all to see.
+            // For the user, a hidden claim may keep the conflict open, and what the user does then
+            // is visible to all.
             Some(found) if *who == USER && found.status != ConflictStatus::Open => String::new(),
             Some(found) => settle(at, who, &found, how),
             None => "nothing".to_owned(),
@@ -180,7 +182,7 @@ fn act(
     }
 }
 
-/// What the hidden agent does in its own run, or the user about that.
+/// An action of the hidden agent in its own run, or of the user about it.
 fn act_hidden(at: &Asked, who: &Caller, dice: &mut Dice, said: &mut Vec<EngramId>) {
     match dice.below(6) {
         0 => {
@@ -256,7 +258,7 @@ fn what_an_agent_does_in_its_run_is_seen_by_nobody_else() {
                 if catch_up {
                     at.0.help_index().unwrap();
                 }
-                // What the user is answered tells of what is hidden.
+                // The user's replies depend on what is hidden.
                 let answer = if who == USER { String::new() } else { answer };
                 seen.push((answer, view(at, &stranger)));
             }

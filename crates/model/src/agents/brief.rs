@@ -41,10 +41,10 @@ pub struct BriefLine {
     /// Whether a parent or the user pinned it.
     #[serde(default)]
     pub pinned: bool,
-    /// Whose pack of pointers it is, as the role is known; not sent.
+    /// The role whose pack of pointers this line lists; not sent.
     #[serde(skip)]
     pub role: Option<String>,
-    /// The pin's id, by which it can be unpinned wherever it stands; of a pinned line alone.
+    /// The id of the pin, for unpinning the line wherever it stands; only on a pinned line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin: Option<u64>,
 }
@@ -59,23 +59,23 @@ pub struct BriefReply {
     pub tokens: u64,
 }
 
-/// Whose brief.
+/// Selects whose brief to show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BriefOf {
-    /// The brief as this agent gets it; the user's own, of all agents, where it is absent.
+    /// The agent whose brief it is; if absent, the user's own brief, which covers all agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
 }
 
-/// A brief as the user looks at it.
+/// A brief as shown to the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShownBrief {
-    /// What it says.
+    /// The brief.
     #[serde(flatten)]
     pub brief: BriefReply,
-    /// Most lines that it may have.
+    /// The most lines that it may have.
     pub most_lines: u64,
-    /// Most tokens that it may have.
+    /// The most tokens that it may have.
     pub most_tokens: u64,
 }

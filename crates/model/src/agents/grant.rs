@@ -1,5 +1,5 @@
 //! A grant as stored: permission from a parent or the user for one thing beyond the budget
-//! (docs/design.md#grants-and-requests). The token that proves it is never here, only with its holder.
+//! (docs/design.md#grants-and-requests). Its token is not stored here: only the holder has it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -28,12 +28,12 @@ pub enum Granted {
     Read {
         /// The canonical address, with a full pin.
         pointer: String,
-        /// Most tokens (o200k_base) of the excerpt.
+        /// The most tokens (o200k_base) of the excerpt.
         cap_tokens: u32,
     },
     /// Inline code in one message.
     Code {
-        /// Most characters of it.
+        /// The most characters of code.
         chars: u32,
     },
 }
@@ -43,15 +43,15 @@ pub enum Granted {
 pub struct IssuedGrant {
     /// Its name, which is not secret.
     pub id: String,
-    /// Who alone may use it.
+    /// The only agent that may use it.
     pub to: AgentId,
-    /// Who issued it; none is the user.
+    /// Who issued it; `None` is the user.
     pub by: Option<AgentId>,
     /// What it allows.
     pub what: Granted,
     /// When it was issued.
     pub issued_at: Timestamp,
-    /// When its time is over.
+    /// When it expires.
     pub expires_at: Timestamp,
     /// Whether it was used.
     pub spent: bool,
@@ -60,7 +60,8 @@ pub struct IssuedGrant {
 }
 
 impl IssuedGrant {
-    /// How it stands at a time. What was used stays used; a clock that was set back extends nothing.
+    /// Returns its state at a time. A used grant stays used, and setting the clock back does not
+    /// extend a grant.
     pub fn state(&self, now: Timestamp) -> GrantState {
         if self.spent {
             GrantState::Spent

@@ -1,33 +1,33 @@
-//! What an orchestrator passes on of its own accord (docs/design.md#hooks), in the name of an
-//! agent: its own or its child's; the user in that of any.
+//! What an orchestrator reports on its own initiative (docs/design.md#hooks). An agent reports for
+//! itself or a child, the user for any agent.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{AgentId, EngramV01, Scope, SentReply, Ttl};
 
-/// What happened to an agent.
+/// Something that happened to an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hook {
-    /// To which one; the agent that calls, where it is absent.
+    /// The agent that it happened to; the caller if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// What.
+    /// What happened.
     pub event: HookEvent,
 }
 
-/// What may happen.
+/// The things that can happen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HookEvent {
     /// A child responded: its message is sent to its parent.
     ChildResponse(Value),
-    /// A parent tells its children: its message is sent, with what the brief adds.
+    /// A parent tells its children something: its message is sent, with the additions of the brief.
     ParentBroadcast(Value),
     /// Retrieval over the repository found something.
     RagResult(RagResult),
-    /// An event is read.
+    /// An agent reads an event.
     SamRead(SamRead),
 }
 

@@ -1,4 +1,5 @@
-//! The two messages of the bus (docs/design.md#messages), with the headings of the text form in lower case.
+//! The two messages of the bus (docs/design.md#messages). Their keys are the headings of the text
+//! form, in lower case.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +16,11 @@ pub const BUDGETS: [(&str, &str); 10] = [
     ("max_artifact_sections", "artifact_sections"),
     ("max_sam_items", "sam_items"),
     ("max_tokens", "tokens"),
-    // Another name for the same
+    // An alias of `max_tokens`.
     ("max_total_deref_tokens", "tokens"),
 ];
 
-/// One message; its direction follows from its keys.
+/// One message. Its keys tell its direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Message {

@@ -1,4 +1,4 @@
-//! What is asked and answered of permissions: budgets, grants, and requests for them
+//! Requests and replies about permissions: budgets, grants, and requests for grants
 //! (docs/design.md#grants-and-requests).
 
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AgentId, Code, Figure, GrantState, Meter, PointerInput, Secret, Ttl, words::words};
 
-/// Whose turn to end.
+/// The agent whose turn ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NextTurn {
     /// The agent.
     pub agent: AgentId,
-    /// What to call the turn that begins; a new name where it is absent.
+    /// The name of the turn that begins; a new name if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
 }
@@ -29,14 +29,14 @@ pub struct Turned {
     pub turn: String,
 }
 
-/// Whose budget.
+/// Selects whose budget to report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetOf {
-    /// One agent; all that the caller may see where it is absent.
+    /// One agent; if absent, all agents that the caller may see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// With what it was spent on, where one agent is asked about.
+    /// Whether to list what one agent's budget was spent on; ignored unless `agent` is set.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub costs: bool,
 }
@@ -47,7 +47,7 @@ pub struct BudgetOf {
 pub struct BudgetsReply {
     /// Most recent call first.
     pub agents: Vec<AgentBudget>,
-    /// What the messages of the project came to.
+    /// What the messages of the project cost.
     #[serde(default)]
     pub delivered: crate::Delivered,
 }
@@ -76,11 +76,12 @@ pub struct AgentBudget {
     pub sam_items: Meter,
     /// Tokens of all excerpts.
     pub tokens: Meter,
-    /// What it was permitted beyond.
+    /// Its grants beyond the budget.
     pub grants: GrantCount,
     /// How often a budget refused it in this turn.
     pub refusals: u32,
-    /// What cost it in this turn, and what was refused, the newest first; told where that is asked of one agent.
+    /// What the turn was spent on and what was refused, newest first; only if one agent was asked
+    /// for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<Cost>,
 }
@@ -103,11 +104,11 @@ pub struct Cost {
 pub enum CostOf {
     /// It read something.
     Read {
-        /// The exact pointer, pinned; empty if that was erased.
+        /// The exact pointer, pinned; empty if it was erased.
         pointer: String,
         /// Tokens of the excerpt.
         tokens: u32,
-        /// The grant that paid; the turn's budget did where it is absent.
+        /// The grant that paid; if absent, the turn's budget paid.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grant: Option<String>,
     },
@@ -183,10 +184,10 @@ pub struct GrantIssued {
     pub by: Option<AgentId>,
 }
 
-/// Grants.
+/// A list of grants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GrantsReply {
-    /// The newest first.
+    /// Newest first.
     pub grants: Vec<GrantTold>,
 }
 
@@ -225,11 +226,11 @@ words!(
     }
 );
 
-/// Which requests.
+/// Selects which requests to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WhichRequests {
-    /// Those that were answered too.
+    /// Whether to include requests that were answered.
     pub all: bool,
 }
 
@@ -277,7 +278,7 @@ pub struct RequestTold {
     /// Who answered it, and when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnsweredBy>,
-    /// The grant that it became, which has the request's id.
+    /// The grant that answers it, which has the request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<GrantTold>,
 }
@@ -292,21 +293,21 @@ pub struct AnsweredBy {
     pub at: Timestamp,
 }
 
-/// That a request is granted.
+/// Grants a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrantAnswer {
     /// The request.
     pub id: String,
-    /// Most tokens; the home's usual cap where it is absent.
+    /// The most tokens; the home's default cap if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap_tokens: Option<u32>,
-    /// How long it holds.
+    /// How long the grant holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Ttl>,
 }
 
-/// That a request is denied.
+/// Denies a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DenyAnswer {

@@ -1,4 +1,4 @@
-//! What a client sends to make an engram, and what survives validation.
+//! The draft: what a client sends to make an engram, and the form that passes validation.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,24 +72,24 @@ pub struct Draft {
     pub provenance: Option<ProvenanceV01>,
 }
 
-/// A draft that passed: every field parsed and inside its limits.
+/// A draft that passed validation: every field is parsed and within its limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewEngram {
-    /// Trimmed, not empty, within its length.
+    /// Trimmed, not empty, within its limit.
     pub claim: String,
-    /// At least one, parsed; not yet resolved.
+    /// At least one, parsed but not yet resolved.
     pub pointers: Vec<Pointer>,
     /// What sort of claim it is.
     pub kind: Kind,
     /// How it came to be known.
     pub fact_type: FactType,
-    /// 0 to 1.
+    /// From 0 to 1.
     pub confidence: f64,
     /// How long it holds.
     pub ttl: Option<Ttl>,
     /// Who may see it.
     pub scope: Scope,
-    /// Normalised path, empty when none.
+    /// The normalised path; empty if there is none.
     pub topic: String,
     /// Free labels.
     pub tags: Vec<String>,
@@ -106,7 +106,8 @@ pub struct NewEngram {
 }
 
 impl Draft {
-    /// Checks everything that can be checked without looking anywhere (docs/design.md#what-a-draft-must-have).
+    /// Checks everything that needs neither the repository nor the store
+    /// (docs/design.md#what-a-draft-must-have).
     pub fn validate(self, limits: &Limits) -> Result<NewEngram, Refusal> {
         let operation = self.operation.unwrap_or(MemoryOp::Add);
         let kind = self.kind.unwrap_or(Kind::Fact);
@@ -151,10 +152,10 @@ fn schema(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::SchemaInvalid, message, hint)
 }
 
-/// The words of a claim, trimmed.
+/// Trims the words of a claim and checks them.
 ///
 /// # Errors
-/// None, too many, or a NUL among them.
+/// The claim is empty, too long, or contains a NUL.
 pub fn check_claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
     let text = text.trim();
     if text.is_empty() {
@@ -163,7 +164,7 @@ pub fn check_claim(text: &str, limits: &Limits) -> Result<String, Refusal> {
             "State the finding in one to three sentences.",
         ));
     }
-    // Other control characters are text like any other: every surface shows them as such.
+    // Other control characters are allowed: every surface shows them visibly.
     if text.contains('\0') {
         return Err(schema(
             "the claim contains a NUL character",
@@ -225,10 +226,10 @@ fn confidence(given: Option<f64>) -> Result<f64, Refusal> {
     }
 }
 
-/// A topic without slashes at its ends; nothing else of it is changed.
+/// Removes the slashes at the ends of a topic; changes nothing else.
 ///
 /// # Errors
-/// It is not a path.
+/// The topic is not a path.
 pub fn check_topic(text: &str) -> Result<String, Refusal> {
     let text = text.trim().trim_matches('/');
     let ok = text.chars().count() <= 200

@@ -1,4 +1,5 @@
-//! What a claim names, and the values that it gives (docs/design.md#what-a-claim-names).
+//! The entities of a claim: what it names, and the values that it gives them
+//! (docs/design.md#what-a-claim-names).
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -61,7 +62,7 @@ pub enum EntityValue {
 }
 
 impl EntityValue {
-    /// A number, or its digits where JSON has none like it.
+    /// A number; as text if JSON cannot represent it.
     pub fn number(number: f64) -> Self {
         if number.is_finite() {
             Self::Number(number)
@@ -72,7 +73,7 @@ impl EntityValue {
 }
 
 impl Serialize for EntityValue {
-    /// A whole number as one: `1000`, not `1000.0`.
+    /// Writes a whole number as an integer: `1000`, not `1000.0`.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match self {

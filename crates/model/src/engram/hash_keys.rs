@@ -1,8 +1,9 @@
-//! Hash keys (docs/design.md#hash-keys): what a claim can be found by, the same for the same text, always.
+//! Hash keys (docs/design.md#hash-keys): the keys by which a claim is found. The same text always
+//! has the same keys.
 //!
-//! Identifiers count whole and in parts (`camelCase`, `snake_case`, `a::b`), file names by path
-//! and by base name, words by their English stem, and runs of two to five words as n-grams. A run
-//! ends where the claim, a referenced file, a folder of the topic or a tag ends.
+//! Identifiers yield themselves and their parts (`camelCase`, `snake_case`, `a::b`), file names
+//! their path and base name, words their English stem, and runs of two to five words n-grams. A run
+//! ends at the end of the claim, of a referenced file, of a folder of the topic, or of a tag.
 
 use std::collections::HashSet;
 
@@ -10,16 +11,17 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::Pointer;
 
-/// Most keys of the v0.1 wire form, and the longest of them in characters.
+/// The most keys in the v0.1 wire form, and the length of the longest in characters.
 const WIRE_KEYS: usize = 32;
 const WIRE_CHARS: usize = 80;
 
-/// Most spellings of a question.
+/// The most alternative spellings of a question.
 const MOST_SPELLINGS: usize = 256;
-/// Longer words, in bytes, are not taken for two.
+/// Longer words, in bytes, are not split into two.
 const LONGEST_WORD: usize = 24;
 
-/// Words that tell nothing: articles, pronouns, question words, auxiliaries. A text of nothing else keeps them.
+/// Stop words: articles, pronouns, question words, auxiliaries. A text that has only stop words
+/// keeps them.
 const STOP: &[&str] = &[
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but",
     "by", "can", "could", "did", "do", "does", "e", "for", "from", "get", "had", "has", "have",
@@ -30,25 +32,25 @@ const STOP: &[&str] = &[
     "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
 
-/// The full set of keys of one text. Every list is in order of first appearance, without repeats.
+/// All keys of one text. Every list is in order of first appearance, without repeats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HashKeys {
-    /// `max_retries`, `httpclient`, `v2`, lower case, whole.
+    /// Whole identifiers in lower case: `max_retries`, `httpclient`, `v2`.
     pub identifiers: Vec<String>,
     /// `42`, `1.5`, `200ms`.
     pub numbers: Vec<String>,
-    /// Paths and base names, lower case.
+    /// Paths and base names, in lower case.
     pub files: Vec<String>,
     /// `service:gateway`, `topic:payments`, `tag:slow`.
     pub concepts: Vec<String>,
-    /// Stems of words and of the parts of identifiers, stop words left out.
+    /// Stems of words and of the parts of identifiers, without stop words.
     pub words: Vec<String>,
-    /// Two to five neighbouring words, joined by a blank.
+    /// Two to five neighbouring words, joined by spaces.
     pub grams: Vec<String>,
 }
 
 impl HashKeys {
-    /// What must be found exactly: identifiers, numbers and files.
+    /// The keys that a search must match exactly: identifiers, numbers and files.
     pub fn exact(&self) -> impl Iterator<Item = &String> {
         self.identifiers
             .iter()
@@ -57,7 +59,7 @@ impl HashKeys {
     }
 }
 
-/// The keys of a claim (or of a query, which has neither pointers nor topic nor tags).
+/// Returns the keys of a claim, or of a query, which has no pointers, topic or tags.
 pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]) -> HashKeys {
     let mut keys = Collector::default();
     keys.text(claim);
@@ -91,19 +93,20 @@ pub fn hash_keys(claim: &str, pointers: &[Pointer], topic: &str, tags: &[String]
     keys.finish()
 }
 
-/// Concept keys alone: what [`hash_keys`] derives from paths, topic and tags.
+/// Returns only the concept keys: those that [`hash_keys`] derives from paths, topic and tags.
 pub fn concept_keys(pointers: &[Pointer], topic: &str, tags: &[String]) -> Vec<String> {
     hash_keys("", pointers, topic, tags).concepts
 }
 
-/// Words of a question, and how somebody else may have written them.
+/// Words of a question, and another way to write them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spelling {
     /// Stems of the question.
     pub asked: Vec<String>,
-    /// Stems that say the same.
+    /// Stems of the other spelling.
     pub other: Vec<String>,
-    /// What a claim has that is written so: the one word, or the two side by side.
+    /// The key that a claim in the other spelling has: the joined word, or the two words side by
+    /// side.
     pub sign: Sign,
 }
 
@@ -116,7 +119,8 @@ pub enum Sign {
     Gram(String),
 }
 
-/// Two words that some write as one, and one that some write as two: `back off` and `backoff`.
+/// Returns alternative spellings of compounds that are written as one word or two: `back off` and
+/// `backoff`.
 pub fn spellings(text: &str) -> Vec<Spelling> {
     let stemmer = Stemmer::create(Algorithm::English);
     let stem = |word: &str| stemmer.stem(word).into_owned();
@@ -163,7 +167,7 @@ pub fn spellings(text: &str) -> Vec<Spelling> {
     all
 }
 
-/// At most 32 keys of at most 80 characters, the most telling first.
+/// Returns at most 32 keys of at most 80 characters, the most specific first.
 pub fn wire_hash_keys(keys: &HashKeys) -> Vec<String> {
     let words = keys.words.iter().chain(&keys.grams);
     keys.exact()
@@ -179,7 +183,7 @@ pub fn wire_hash_keys(keys: &HashKeys) -> Vec<String> {
 struct Collector {
     keys: HashKeys,
     seen: HashSet<(u8, String)>,
-    /// Runs of words in order, for n-grams; the last one is open.
+    /// Runs of consecutive words, for n-grams; the last run is still open.
     runs: Vec<Vec<String>>,
 }
 
@@ -226,7 +230,8 @@ impl Collector {
         self.words_of(raw);
     }
 
-    /// A path: itself, its base name and stem, and the concept of its first two folders.
+    /// Adds the keys of a path: the path, its base name and stem, and the concept of its first two
+    /// folders.
     fn file(&mut self, path: &str) {
         let lower = path.to_lowercase();
         let base = base_of(&lower).to_owned();
@@ -282,7 +287,7 @@ fn base_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A file name without its extension; `.env` has none.
+/// Returns a file name without its extension; `.env` has none.
 fn stem_of(base: &str) -> &str {
     match base.rsplit_once('.') {
         Some((stem, _)) if !stem.is_empty() => stem,
@@ -290,7 +295,8 @@ fn stem_of(base: &str) -> &str {
     }
 }
 
-/// `src/main.rs`, `limits.toml`, `payments/webhooks`; not `and/or`, `e.g`, `3/4`.
+/// Whether a word is a path: `src/main.rs`, `limits.toml`, `payments/webhooks`; not `and/or`,
+/// `e.g`, `3/4`.
 fn is_path(raw: &str) -> bool {
     let lower = raw.to_lowercase();
     let stop = || lower.split('/').any(|part| STOP.contains(&part));
@@ -310,7 +316,8 @@ fn has_extension(raw: &str) -> bool {
     })
 }
 
-/// Written like code: an underscore, `::`, a capital inside, or letters mixed with digits.
+/// Whether a word is written like code: with an underscore, `::`, a capital inside, or letters
+/// mixed with digits.
 fn is_identifier(raw: &str) -> bool {
     let inner_capital = raw
         .chars()
@@ -323,7 +330,8 @@ fn is_identifier(raw: &str) -> bool {
         || raw.contains(|c: char| c.is_ascii_digit())
 }
 
-/// `parseHttpUrl_v2` becomes parse, http, url, v2; text without blanks becomes pairs of characters.
+/// Splits `parseHttpUrl_v2` into parse, http, url, v2, and text in an unspaced script into pairs of
+/// characters.
 fn split_parts(raw: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for chunk in raw.split(|c: char| !c.is_alphanumeric()) {
@@ -356,7 +364,7 @@ fn split_parts(raw: &str) -> Vec<String> {
     parts
 }
 
-/// Scripts that write no blanks between words.
+/// Whether a character belongs to a script without spaces between words.
 fn is_unspaced(c: char) -> bool {
     matches!(c as u32, 0x0E00..=0x0E7F | 0x3040..=0x30FF | 0x3400..=0x9FFF | 0xAC00..=0xD7AF | 0x20000..=0x2FA1F)
 }
@@ -416,11 +424,11 @@ mod tests {
         assert_eq!(
             wire,
             ["ab"],
-            "what is too long for the wire is left out, not cut"
+            "a key that is too long for the wire is left out, not cut"
         );
     }
 
-    /// A claim, and keys that must be among its own.
+    /// Each case: a claim, and keys that must be among its keys.
     #[test]
     fn spellings_that_somebody_would_search_for() {
         for (claim, keys) in [

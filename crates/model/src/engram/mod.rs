@@ -1,5 +1,5 @@
-//! The engram: the full record. Beside it stand what a client sends to make one (`draft.rs`), the
-//! published forms (`wire.rs`), and what is derived from its words.
+//! The engram: the full record. The submodules hold what a client sends to make one (`draft.rs`),
+//! the published forms (`wire.rs`), and what is derived from its words.
 
 mod draft;
 mod entity;
@@ -104,7 +104,7 @@ words!(
     }
 );
 
-/// How sure a claim is that says nothing of it: observed.
+/// The confidence of a claim that gives none: observed.
 const CONFIDENCE: f64 = 0.7;
 
 /// Who made an engram, when, from what.
@@ -150,7 +150,7 @@ macro_rules! versions {
             $($($(#[$recorded])* pub $own: $kept,)+ $($(#[$told])* pub $name: $of,)+)+
         }
 
-        /// Nothing is told of it yet.
+        /// An engram whose derived fields are still empty.
         impl From<Record> for Engram {
             fn from(record: Record) -> Self {
                 Self { $($($own: record.$own,)+ $($name: Default::default(),)+)+ }
@@ -165,8 +165,9 @@ macro_rules! versions {
     };
 }
 
-// The fields of a version in the order of the wire: what is recorded of it, and what is told of it beside, by the
-// tables of this home and by answers. The journal keeps a [`Record`]; everybody who asks is told of an [`Engram`].
+// The fields of a version in the order of the wire: first the recorded fields, then those that the
+// tables of this home and the answers add. The journal stores a [`Record`]; readers get an
+// [`Engram`].
 versions! {
     recorded {
         /// This version.
@@ -283,21 +284,21 @@ versions! {
         /// What reading has taught about it.
         #[serde(default)]
         figures: Figures,
-        /// How well it answers the question that was asked, 0 to 1, and never more than what stands before it;
-        /// only in answers to a query.
+        /// How well it answers the question, 0 to 1, never more than the result before it; only in
+        /// answers to a query.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
         score: Option<f64>,
-        /// Its open conflicts; told in answers to a query, and of one record.
+        /// Its open conflicts; only in answers to a query, and in a single record.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         conflicts: Vec<ConflictId>,
         /// The state of its evidence in the reader's working tree; absent if not checked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         health: Option<Health>,
-        /// The to-do that asks whether it still holds; told where a page or one record is read.
+        /// The to-do that asks whether it still holds; only in a page or a single record.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         asked: Option<EngramId>,
-        /// The verdict that ended it; told where a page, a history or one record is read.
+        /// The verdict that ended it; only in a page, a history or a single record.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lost: Option<Lost>,
         /// Its place in a list, if that is not its own `seq`; only in answers of the feed.
@@ -306,7 +307,8 @@ versions! {
     }
 }
 
-/// The body of a journal entry: an engram of which nothing is told, without the words, which lie beside the journal.
+/// The body of a journal entry: an engram without the added fields and without its words, which are
+/// stored beside the journal.
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let without_words = Self {
@@ -319,7 +321,7 @@ impl Serialize for Record {
 }
 
 impl Record {
-    /// The first version of a claim: an observed fact for the whole project, with nothing else said of it.
+    /// The first version of a claim: an observed fact with project scope and defaults for the rest.
     pub fn new(
         id: EngramId,
         project: ProjectId,
@@ -372,8 +374,8 @@ impl Record {
     }
 }
 
-/// The place in a list of a version that repeats the words it confirms or restores: that of the first
-/// version with these words, so that a confirmation moves nothing.
+/// The place in a list of a version that repeats the words that it confirms or restores: the place
+/// of the first version with these words, so that a confirmation moves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
@@ -384,7 +386,7 @@ pub struct Place {
 }
 
 impl Engram {
-    /// Fills in the hash keys, which are derived from its words. A redacted one has none.
+    /// Fills in the hash keys, which are derived from the words. A redacted engram has none.
     pub fn derive_keys(&mut self) {
         if self.redacted {
             return;
@@ -393,7 +395,7 @@ impl Engram {
         self.hash_keys = wire_hash_keys(&keys);
     }
 
-    /// A draft that repeats this version, with the same evidence.
+    /// Returns a draft that repeats this version with the same evidence.
     pub fn draft(&self) -> Draft {
         Draft {
             claim: self.claim.clone(),
@@ -411,17 +413,18 @@ impl Engram {
         }
     }
 
-    /// Its place in a list: its own `seq`, or the one that it took over.
+    /// Returns its place in a list: its own `seq`, or the place that it took over.
     pub fn placed(&self) -> u64 {
         self.place.map_or(self.seq, |it| it.seq)
     }
 
-    /// The time of its place in a list.
+    /// Returns the time of its place in a list.
     pub fn placed_at(&self) -> Timestamp {
         self.place.map_or(self.valid_from, |it| it.at)
     }
 
-    /// Whether it is of a sample: in the user's own run, under the sample's topic and tag.
+    /// Whether it belongs to a sample: it is in the user's own run, with the sample's topic and
+    /// tag.
     pub fn is_sample(&self) -> bool {
         let is_under = self
             .topic
@@ -430,19 +433,20 @@ impl Engram {
         self.scope == Scope::Run && is_under && self.tags.iter().any(|it| it == crate::SAMPLE)
     }
 
-    /// Whether it held at a time that is past: its window was open and its ttl not over.
+    /// Whether it held at a time in the past: its window was open and its ttl was not over.
     pub fn holds_at(&self, at: Timestamp) -> bool {
         holds(self.valid_from, self.valid_until, self.expires_at, at)
     }
 
-    /// Whether it holds now, by the clock: its window was not closed and its ttl is not over.
+    /// Whether it holds now, by the clock: its window is not closed and its ttl is not over.
     pub fn holds_now(&self, now: Timestamp) -> bool {
         self.valid_until.is_none() && !is_over(self.recorded_at, self.expires_at, now)
     }
 }
 
-/// Whether a ttl is over. Where the clock was set back behind the time of recording, by more than the
-/// term or a day, it is unknown how much of the term is left: then it is over, so that nothing outlives it.
+/// Whether a ttl is over. If the clock was set back to before the time of recording, by more than
+/// the ttl or a day, nobody knows how much of the ttl is left. It then counts as over, so that
+/// nothing outlives its ttl.
 pub fn is_over(recorded_at: Timestamp, expires_at: Option<Timestamp>, now: Timestamp) -> bool {
     const DAY: SignedDuration = SignedDuration::from_hours(24);
     expires_at.is_some_and(|end| {
@@ -450,7 +454,8 @@ pub fn is_over(recorded_at: Timestamp, expires_at: Option<Timestamp>, now: Times
     })
 }
 
-/// Whether something that holds from `from` holds at `at`: its window is open and its ttl not over.
+/// Whether something that holds from `from` holds at `at`: its window is open and its ttl is not
+/// over.
 pub fn holds(
     from: Timestamp,
     until: Option<Timestamp>,

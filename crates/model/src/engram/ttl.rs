@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Code, Refusal};
 
-/// A positive ISO 8601 duration, kept as it was written in canonical spelling.
+/// A positive ISO 8601 duration, in canonical spelling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Ttl(String);
 
 impl Ttl {
-    /// What an engram without expiry shows in the v0.1 form, which demands a ttl: `P100Y`.
+    /// The ttl that the v0.1 form, which requires one, shows for an engram without expiry: `P100Y`.
     pub fn forever() -> Self {
         Self("P100Y".to_owned())
     }
@@ -28,7 +28,7 @@ impl Ttl {
         format!("PT{seconds}S").parse()
     }
 
-    /// When a claim made at `from` stops holding; calendar units are counted in UTC.
+    /// Returns when a claim made at `from` stops holding. Calendar units are counted in UTC.
     pub fn expires_at(&self, from: Timestamp) -> Timestamp {
         self.0
             .parse::<Span>()

@@ -1,5 +1,6 @@
-//! The v0.1 wire forms: the strict subset that outside programs know (docs/design.md#the-published-forms).
-//! No additional properties; what they lack, the full record has.
+//! The v0.1 wire forms: the strict subset that outside programs understand
+//! (docs/design.md#the-published-forms). They allow no additional properties. The full record has
+//! the fields that they lack.
 
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +103,7 @@ impl TryFrom<PointerV01> for Pointer {
         let kind = wire.kind.as_str();
         let address = match wire.reference.split_once(':') {
             Some((prefix, _)) if prefix == kind => wire.reference,
-            // The kind of an event may be any word, also `test`.
+            // The kind of an event may be any word, even `test`.
             Some((prefix, _)) if wire.kind != PointerType::Sam && is_type(prefix) => {
                 return Err(Refusal::new(
                     Code::PointerInvalid,
@@ -124,7 +125,7 @@ fn is_type(word: &str) -> bool {
     PointerType::ALL.iter().any(|it| it.as_str() == word)
 }
 
-/// Puts the separate `span` of the object form where the address keeps it.
+/// Moves the separate `span` of the object form into the address.
 fn apply_span(target: &mut Target, span: &str) -> Result<(), Refusal> {
     let clash = |what: &str| {
         Err(Refusal::new(

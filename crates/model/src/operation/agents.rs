@@ -1,4 +1,5 @@
-//! What operations say of agents: who they are, what they ask, spend, send and are shown.
+//! What operations record about agents: identity, requests, spending, messages, and what they were
+//! shown.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use serde_json::json;
 
 use crate::{AgentId, Code, EngramId, Figure, IssuedGrant, LineageId, ProjectId, RunId};
 
-/// What one agent spent in one turn (docs/design.md#budgets).
+/// What one agent has spent in one turn (docs/design.md#budgets).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spend {
     /// `repo`, `diff` and `test` pointers.
@@ -21,10 +22,10 @@ pub struct Spend {
     pub tokens: u32,
 }
 
-/// What all agents below one have read in its turn: its children, theirs, and so on.
+/// What all descendants of an agent have read in its turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadBelow {
-    /// The one above them.
+    /// The agent above them.
     pub agent: AgentId,
     /// Its turn.
     pub turn: String,
@@ -44,20 +45,20 @@ pub struct Read {
     /// Tokens of the excerpt.
     #[serde(default)]
     pub tokens: u32,
-    /// The turn that paid; none for the user.
+    /// The turn that paid; `None` for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
-    /// What the agent has spent in that turn, this included; none where a grant paid.
+    /// What the agent has spent in that turn, including this read; `None` if a grant paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spend>,
-    /// The grant that paid, and is spent with it.
+    /// The grant that paid; this read spends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<String>,
-    /// For each agent above the reader: what those below it have read in its turn, this included. None where the
-    /// user granted it.
+    /// For each agent above the reader: what its descendants have read in its turn, including this
+    /// read. Empty if the user granted the read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub above: Vec<ReadBelow>,
-    /// Fingerprints of what the agent was shown; kept beside the journal.
+    /// Fingerprints of what the agent was shown; stored beside the journal.
     #[serde(skip)]
     pub prints: Vec<u64>,
 }
@@ -65,35 +66,35 @@ pub struct Read {
 /// A message of the bus.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
-    /// Its id; beside the body.
+    /// Its id; stored beside the body.
     #[serde(skip)]
     pub id: String,
-    /// Who gets it; the user where it names nobody.
+    /// Its recipients; if empty, the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<AgentId>,
     /// Its tokens.
     #[serde(default)]
     pub tokens: u64,
-    /// The sender's turn; none for the user.
+    /// The sender's turn; `None` for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
     /// The grant that its inline code spends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<String>,
-    /// The refused message that it is sent for again.
+    /// The refused message that this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resend_of: Option<String>,
-    /// The addresses of the files behind its pointers, at their pins; kept beside the journal.
+    /// The addresses of the files behind its pointers, at their pins; stored beside the journal.
     #[serde(skip)]
     pub files: Vec<String>,
-    /// Hex of the sha256 of its text.
+    /// The hex sha256 of its text.
     #[serde(default)]
     pub digest: String,
     /// The budgets that it gives its recipients.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub budgets: BTreeMap<String, u64>,
-    /// The message as compact JSON, with ids in place of its claims and without tokens that prove
-    /// something; kept beside the journal.
+    /// The message as compact JSON, with ids in place of its claims and without grant tokens;
+    /// stored beside the journal.
     #[serde(skip)]
     pub text: String,
 }
@@ -101,47 +102,47 @@ pub struct Sent {
 /// A message that was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unsent {
-    /// The id of the refusal; beside the body.
+    /// The id of the refusal; stored beside the body.
     #[serde(skip)]
     pub id: String,
-    /// Why.
+    /// The reason.
     pub code: Code,
     /// The budgets that it exceeded.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, Figure>,
 }
 
-/// What was pinned to the brief.
+/// A pin on the brief.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BriefPin {
-    /// The claim; none for a line of text.
+    /// The pinned claim; `None` for a line of text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lineage: Option<LineageId>,
-    /// The line; kept beside the journal.
+    /// The line; stored beside the journal.
     #[serde(skip)]
     pub text: Option<String>,
-    /// Hex of the sha256 of that; empty without.
+    /// The hex sha256 of the line; empty without one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
 }
 
-/// What an agent was shown since the last entry, beside what it dereferenced.
+/// What an agent was shown since the last entry, apart from dereferences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Served {
     /// The agent.
     pub to: AgentId,
     /// Its run.
     pub run: RunId,
-    /// The versions that queries returned to it, and how often.
+    /// The versions that queries returned to it, each with its count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub engrams: Vec<(EngramId, u64)>,
-    /// Fingerprints of the words and addresses that it was shown; kept beside the journal.
+    /// Fingerprints of the words and addresses that it was shown; stored beside the journal.
     #[serde(skip)]
     pub prints: Vec<u64>,
 }
 
 impl Served {
-    /// What an agent was told unasked: no claim counts as read by that.
+    /// Records what an agent was shown without asking. It counts as a read of no claim.
     pub fn told(to: &Agent, prints: Vec<u64>) -> Self {
         Self {
             to: to.handle.clone(),
@@ -155,11 +156,11 @@ impl Served {
 /// An agent that the engine knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
-    /// The handle; only the engine makes one.
+    /// The handle; only the engine makes handles.
     pub handle: AgentId,
     /// What it calls itself; display only.
     pub label: String,
-    /// The role that whoever started it gave it.
+    /// The role, given by whoever started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// The agent that started it.
@@ -179,37 +180,38 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Whether its name is its handle: a person called it so in a command. The handles that the engine makes up
-    /// are nobody's name, and an opened agent is named by whoever opened it.
+    /// Whether its name is its handle, because a person called it so in a command. The engine's own
+    /// handles are not names, and the opener of an agent names it.
     pub fn is_named_by_handle(&self) -> bool {
         self.parent.is_none() && self.handle.0 == self.label
     }
 }
 
-/// What an agent may read and write: these topics and those below them; all topics where a list is empty.
+/// What an agent may read and write: these topics and those below them. An empty list allows all
+/// topics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topics {
-    /// May be read.
+    /// The topics that may be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read: Vec<String>,
-    /// May be written.
+    /// The topics that may be written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub write: Vec<String>,
 }
 
 impl Topics {
-    /// Whether nothing is closed.
+    /// Whether every topic is allowed.
     pub fn are_all(&self) -> bool {
         self.read.is_empty() && self.write.is_empty()
     }
 }
 
-/// An agent that somebody opened, with what proves it from now on.
+/// An agent that the user or a parent opened, with the digest of its token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
     /// The agent.
     pub agent: Agent,
-    /// Hex of the sha256 of its token; the token itself is kept nowhere.
+    /// The hex sha256 of its token. The token itself is stored nowhere.
     pub token: String,
 }
 
@@ -225,19 +227,19 @@ pub struct Requested {
     /// Tokens (o200k_base) of the full span.
     #[serde(default)]
     pub tokens: u32,
-    /// Why; kept beside the journal.
+    /// The reason; stored beside the journal.
     #[serde(skip)]
     pub reason: String,
-    /// What it is for; kept beside the journal.
+    /// The intended use; stored beside the journal.
     #[serde(skip)]
     pub intended_use: String,
-    /// Hex of the sha256 of [`Requested::words`].
+    /// The hex sha256 of [`Requested::words`].
     #[serde(default)]
     pub digest: String,
 }
 
 impl Requested {
-    /// Reason and intended use as they are kept.
+    /// Returns the reason and the intended use as stored.
     pub fn words(&self) -> String {
         json!({ "reason": self.reason, "intended_use": self.intended_use }).to_string()
     }
@@ -246,37 +248,37 @@ impl Requested {
 /// A request that was denied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denied {
-    /// Which.
+    /// The request.
     #[serde(skip)]
     pub id: String,
-    /// Why; kept beside the journal.
+    /// The reason; stored beside the journal.
     #[serde(skip)]
     pub why: String,
-    /// Hex of the sha256 of that; empty without.
+    /// The hex sha256 of the reason; empty without one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
 }
 
-/// A grant, with what proves it.
+/// A grant, with the digest of its token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewGrant {
     /// The grant.
     pub grant: IssuedGrant,
-    /// Hex of the sha256 of its token; the token itself is kept nowhere.
+    /// The hex sha256 of its token. The token itself is stored nowhere.
     pub token: String,
     /// The request that it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
 }
 
-/// What a budget refused.
+/// A refusal because of a budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
     /// The turn.
     pub turn: String,
     /// The code that the agent got.
     pub code: Code,
-    /// The budgets that were exceeded, by their names; none where it was another reason.
+    /// The budgets that were exceeded, by name; empty if the reason was another.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, Figure>,
 }

@@ -1,9 +1,9 @@
-//! All that can happen to a home. Each operation is appended to the journal and applied to the tables
-//! by one function of the store, in one transaction; replaying them rebuilds every table.
+//! All operations on a home. One function of the store appends each to the journal and applies it
+//! to the tables, in one transaction. Replaying them rebuilds every table.
 //!
-//! Bodies carry digests and addresses. Words (a claim, the text of an event, the bytes of a snapshot)
-//! ride along in the type and are kept beside the journal, never in it. A redaction takes topic, author
-//! and addresses out of a body; nothing else rewrites one.
+//! Bodies carry digests and addresses. The type also holds the words (a claim, the text of an
+//! event, the bytes of a snapshot), but the store keeps them beside the journal, never in it. A
+//! redaction removes topic, author and addresses from a body; nothing else rewrites one.
 
 mod agents;
 
@@ -53,20 +53,21 @@ macro_rules! operations {
                 match self { $(Self::$name(_) => OperationKind::$name,)+ }
             }
 
-            /// The engram, event or conflict that it is about; beside the body, so that it can be looked up.
+            /// The id of its engram, event or conflict. It is stored beside the body so that it can
+            /// be looked up.
             pub fn subject(&self) -> Option<String> {
                 match self { $(Self::$name($it) => operations!(@subject $($how $subject)?),)+ }
             }
 
-            /// Its body, without the words that can be erased and without what is derived from them.
+            /// Its body, without erasable words and without what is derived from them.
             pub fn body(&self) -> Result<String, serde_json::Error> {
                 match self { $(Self::$name($it) => operations!(@body $it $(, $how $subject)?),)+ }
             }
 
-            /// Parses an entry; the text kept beside the journal is not filled in.
+            /// Parses an entry. Text stored beside the journal is not filled in.
             ///
             /// # Errors
-            /// `STORE_CORRUPT` for a body that is not what its kind promises.
+            /// `STORE_CORRUPT` if the body does not fit its kind.
             pub fn read(kind: OperationKind, subject: Option<&str>, body: &str) -> Result<Self, Refusal> {
                 let subject = subject.unwrap_or_default();
                 Ok(match kind {
@@ -95,29 +96,30 @@ macro_rules! operations {
     (@read $text:ident, $body:ident, $($rest:tt)*) => { parse($body)? };
 }
 
-// All operations. A row says what one carries, its word in the journal, who reads of it, and how it is marked;
-// then, where it is about something, what that is, and where the journal has it: `of` what its body says too,
-// `beside` the body alone, or that it `is` all there is. Where a body is no object, `key` makes it one.
+// All operations. A row lists the operation's body, its word in the journal, its readers, and its
+// marks. If the operation has a subject, the row ends with the subject and where the journal stores
+// it: `of` means both in the body and beside it, `beside` means only beside it, and `is` means that
+// the operation carries nothing else. `key` wraps a body that is not an object in one.
 operations! {
-    /// A version of a claim holds from now on; the one that it supersedes no longer does.
+    /// A version of a claim holds from now on; the version that it supersedes no longer does.
     Stored(body: Box<Record>) = "stored", All News Rated, of body.id;
-    /// Another voice said the same as this version.
+    /// Another agent or person said the same as this version.
     Corroborated(body: EngramId) = "corroborated", All News Rated, is body;
     /// The window of a version was closed.
     Forgotten(body: EngramId) = "forgotten", All News Rated, is body;
-    /// Lineages left the list with all their versions: those of a sample that was removed.
+    /// Lineages were taken off the list with all their versions: those of a removed sample.
     Unlisted(body: Vec<LineageId>) = "unlisted", All News;
     /// Text was erased for good, and the windows of its versions closed.
     Redacted(body: Redaction) = "redacted", All News, beside body.id;
     /// An ephemeral version became durable.
     Promoted(body: Promotion) = "promoted", All News Rated, beside body.id;
-    /// Something was fetched.
+    /// A pointer was dereferenced.
     Dereferenced(body: Read) = "dereferenced", All;
     /// An event was noted.
     Noted(body: Event) = "noted", All Rated, beside body.id;
-    /// The evidence of claims stands otherwise than it did. Its tables are a follower's.
+    /// The state of claims' evidence changed. A follower owns the tables for it.
     Anchored(body: Anchoring) = "anchored", All;
-    /// The project's repository was seen at a place for the first time.
+    /// The project's repository was seen at this place for the first time.
     Located(body: Located) = "located", Nobody;
     /// The user let the repository at another place use the project's memory too.
     Admitted(body: Admitted) = "admitted", Nobody;
@@ -127,9 +129,9 @@ operations! {
     Opened(body: Box<Opened>) = "opened", User Rated, of body.agent.handle.0;
     /// An agent asked to read beyond its budget.
     Requested(body: Box<Requested>) = "requested", User Rated, beside body.id;
-    /// Its parent or the user said no.
+    /// The parent or the user denied a request.
     Denied(body: Denied) = "denied", User Rated, beside body.id;
-    /// Something beyond the budget was permitted.
+    /// The user or a parent granted something beyond the budget.
     Granted(body: Box<NewGrant>) = "granted", User Rated, of body.grant.id;
     /// A grant was taken back.
     Revoked(body: String) = "revoked", User, is body;
@@ -137,84 +139,85 @@ operations! {
     Refused(body: Refused) = "refused", User;
     /// A file of a working tree was kept as evidence.
     Kept(body: Snapshot) = "kept", Nobody;
-    /// Queries returned these versions, so often; as builds before [`Operation::Served`] said it.
+    /// Queries returned these versions this often; builds before [`Operation::Served`] wrote it.
     Counted(body: Vec<(EngramId, u64)>) = "counted", Nobody, key "hits";
     /// An agent was shown something.
     Served(body: Served) = "served", Nobody;
     /// A parent or the user pinned something to the brief.
     Pinned(body: BriefPin) = "pinned", User Rated;
-    /// What the entry at this place pinned is pinned no longer.
+    /// The pin of the entry at this place was removed.
     Unpinned(body: u64) = "unpinned", User Rated, key "pin";
     /// A message was sent.
     Sent(body: Box<Sent>) = "sent", User Rated, beside body.id;
     /// A message was refused.
     Unsent(body: Unsent) = "unsent", Nobody Rated, beside body.id;
-    /// What tables held that the journal of an earlier schema does not say; by a migration.
+    /// Data from the tables that the journal of an earlier schema lacks; a migration writes it.
     Carried(body: Box<Carried>) = "carried", Nobody;
-    /// What could be read of a damaged database was saved.
+    /// The readable part of a damaged database was recovered.
     Recovered(body: LostEntries) = "recovered", Nobody;
     /// Two sides were found that cannot both hold: for the first time, again after a verdict, or worse
     /// than before.
     Conflicted(body: Box<Contradiction>) = "conflict", All News, beside body.id;
     /// A conflict was settled, or its verdict was undone.
     Resolved(body: Box<Ruling>) = "resolved", All News Rated, beside body.id;
-    /// The user let an open conflict pass the gate, or took that back.
+    /// The user let an open conflict pass the gate, or withdrew that permission.
     Allowed(body: Permit) = "allowed", All News, beside body.id;
 }
 
-/// Who may read of an operation.
+/// Who may see an operation.
 #[derive(PartialEq, Eq)]
 enum Readers {
     /// Nobody: it is bookkeeping.
     Nobody,
     /// The user: it is between agents, or between them and the user.
     User,
-    /// Whoever may see what it is about.
+    /// Everybody who may see its subject.
     All,
 }
 
-/// What else holds of an operation.
+/// Other properties of an operation.
 #[derive(PartialEq, Eq)]
 enum Mark {
-    /// The feed shows it unasked.
+    /// The feed shows it by default.
     News,
-    /// It counts in the rates of the agent that causes it: all that an agent stores, closes, settles or asks of
-    /// others. What reads, and what is recorded along with something else, does not. Of turns, those count that an
-    /// agent begins for others: its own begins with a call.
+    /// It counts against the rate limits of the agent that causes it. This holds for everything
+    /// that an agent stores, closes, settles or asks of others, but not for reads or for entries
+    /// that accompany another entry. Only the turns that an agent begins for others count: its own
+    /// begin with a call.
     Rated,
 }
 
 impl OperationKind {
-    /// Whether readers of the journal see it; the others are bookkeeping.
+    /// Whether readers of the journal see it. Other operations are bookkeeping.
     pub fn is_told(self) -> bool {
         self.readers() != Readers::Nobody
     }
 
-    /// Whether it is between agents, or between them and the user: only the user is told of it.
+    /// Whether it is between agents, or between them and the user. Only the user sees these.
     pub fn is_between(self) -> bool {
         self.readers() == Readers::User
     }
 
-    /// Whether the feed shows it unasked.
+    /// Whether the feed shows it by default.
     pub fn is_news(self) -> bool {
         self.is(Mark::News)
     }
 
-    /// Whether it counts in the rates of the agent that causes it.
+    /// Whether it counts against the rate limits of the agent that causes it.
     pub fn is_rated(self) -> bool {
         self.is(Mark::Rated)
     }
 }
 
-/// What [`Operation::Conflicted`] found. What is told of two sides is in the order of `sides`.
+/// What [`Operation::Conflicted`] found. Pairs of values are in the order of `sides`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contradiction {
-    /// Which conflict: a function of the sides and the project.
+    /// The conflict's id, derived from the sides and the project.
     #[serde(skip)]
     pub id: ConflictId,
     /// Digests of the two sides, the lesser first.
     pub sides: [String; 2],
-    /// The engrams by which it was found.
+    /// The two engrams whose comparison found it.
     pub engrams: [EngramId; 2],
     /// Which tier found it.
     pub tier: Tier,
@@ -223,26 +226,26 @@ pub struct Contradiction {
     /// Confidence that both are about the same thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// What differs in the claim of each of these engrams: `[from, to)` in characters.
+    /// What differs in the claim of each engram: `[from, to)` in characters.
     #[serde(default)]
     pub differs: [Vec<(usize, usize)>; 2],
-    /// The engram of kind risk that was stored with it.
+    /// The risk engram that was stored with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<EngramId>,
-    /// Why, in a sentence; kept beside the journal.
+    /// The reason in a sentence; stored beside the journal.
     #[serde(skip)]
     pub why: String,
 }
 
-/// What [`Operation::Resolved`] decided.
+/// The decision of [`Operation::Resolved`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
-    /// Which conflict.
+    /// The conflict.
     #[serde(skip)]
     pub id: ConflictId,
-    /// Where it stands from now on: open once a verdict was undone.
+    /// Its new status: open if a verdict was undone.
     pub status: ConflictStatus,
-    /// How it was settled; none once undone.
+    /// How it was settled; `None` if a verdict was undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<How>,
     /// The digest of the side that won.
@@ -251,27 +254,27 @@ pub struct Ruling {
     /// The engram that replaced both sides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<EngramId>,
-    /// The versions that it closed.
+    /// The versions that this closed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<EngramId>,
-    /// The versions that it stored.
+    /// The versions that this stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stored: Vec<EngramId>,
-    /// The reason that was given; kept beside the journal.
+    /// The reason that was given; stored beside the journal.
     #[serde(skip)]
     pub why: Option<String>,
 }
 
-/// What [`Operation::Allowed`] lets pass, or no longer.
+/// The permission that [`Operation::Allowed`] gives or withdraws.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permit {
-    /// Which conflict.
+    /// The conflict.
     #[serde(skip)]
     pub id: ConflictId,
-    /// The reason that was given; kept beside the journal.
+    /// The reason that was given; stored beside the journal.
     #[serde(skip)]
     pub why: String,
-    /// It was taken back: the conflict blocks the gate again.
+    /// Whether it was withdrawn: the conflict blocks the gate again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undone: bool,
 }
@@ -285,20 +288,20 @@ pub struct Redaction {
     /// The digest of the words.
     #[serde(default)]
     pub content_hash: String,
-    /// Every version that carried them.
+    /// Every version with these words.
     #[serde(default)]
     pub ids: Vec<EngramId>,
     /// Their places in the journal.
     #[serde(default)]
     pub seqs: Vec<u64>,
-    /// The places of events that repeated them.
+    /// The places of events that repeated the words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<u64>,
-    /// Digests of kept files that nothing else rests on.
+    /// Digests of stored files that nothing else refers to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub digests: Vec<String>,
-    /// The places of entries whose words alone go: what was said about its conflicts, and pins, requests, denials,
-    /// verdicts and allowances that quote what was erased.
+    /// The places of entries that lose only their words: the reasons of the claim's conflicts, and
+    /// pins, requests, denials, verdicts and allowances that quote what was erased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<u64>,
     /// The places of other entries that name what was erased.
@@ -312,7 +315,7 @@ pub struct Promotion {
     /// The version.
     #[serde(skip)]
     pub id: EngramId,
-    /// Whether its term ended with it: the one that every ephemeral claim has.
+    /// Whether this removed its expiry, which every ephemeral claim has.
     #[serde(default)]
     pub ends_term: bool,
 }
@@ -328,31 +331,31 @@ pub struct Event {
     pub id: EventId,
     /// The `sam:` pointer that addresses it.
     pub pointer: String,
-    /// Hex of the sha256 of its text.
+    /// The hex sha256 of its text.
     pub digest: String,
-    /// What happened; kept beside the journal.
+    /// What happened; stored beside the journal.
     #[serde(skip)]
     pub text: String,
 }
 
-/// News of evidence.
+/// A change in the state of evidence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Anchoring {
     /// The working tree that was checked; empty for the main one.
     #[serde(default)]
     pub worktree: String,
-    /// The commit that was checked out; none before the first.
+    /// The commit that is checked out; `None` before the first.
     #[serde(default)]
     pub head: Option<String>,
-    /// The claims, with what was found.
+    /// The claims, with the new state of their evidence.
     #[serde(default)]
     pub engrams: Vec<Anchored>,
 }
 
-/// Where a project's repository is; a hint, not an identity.
+/// Where a project's repository is: a hint, not an identity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Located {
-    /// Its common git folder.
+    /// The common git folder.
     pub common_dir: String,
     /// The name of its folder.
     pub name: String,
@@ -361,37 +364,37 @@ pub struct Located {
 /// Entries that could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostEntries {
-    /// Their places: the first and the last of each stretch.
+    /// Their places in the journal: the first and the last of each range.
     #[serde(default)]
     pub places: Vec<(u64, u64)>,
 }
 
-/// A place from which the user let a project be used.
+/// A place from which the user allowed the use of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Admitted {
-    /// The common git folder of a copy; the working tree where its git folder is not its own.
+    /// The common git folder of a copy, or the working tree if it does not own its git folder.
     pub place: String,
 }
 
-/// A file of a working tree as it was.
+/// The content of a file of a working tree at one time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Lower-case hex of the sha256 of its bytes.
+    /// The sha256 of its bytes, in lower-case hex.
     #[serde(rename = "digest")]
     pub digest_hex: String,
-    /// Where it was, from the root of the working tree.
+    /// Its path, relative to the root of the working tree.
     pub path: String,
     /// The commit that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// The id of the git blob that these bytes would be.
+    /// The id of the git blob with these bytes.
     pub blob: String,
-    /// The whole file; kept beside the journal.
+    /// The whole file; stored beside the journal.
     #[serde(skip)]
     pub bytes: Vec<u8>,
 }
 
-/// What was in the tables and in no entry.
+/// Data that was in the tables but in no entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Carried {
     /// Repositories, and where they were.
@@ -403,17 +406,17 @@ pub struct Carried {
     /// What they spent in each turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<(AgentId, String, Spend)>,
-    /// Files that were kept.
+    /// Stored files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snapshots: Vec<Snapshot>,
-    /// How often queries returned versions.
+    /// How often queries returned each version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hits: Vec<(EngramId, u64)>,
 }
 
 impl Operation {
-    /// The same without what was erased: topic, author and addresses of a claim, the address of an event,
-    /// the path of a kept file.
+    /// Removes what was erased: the topic, author and addresses of a claim, the address of an
+    /// event, the path of a stored file.
     #[must_use]
     pub fn without(self, erased: &Redaction) -> Self {
         let without_path = |mut snapshot: Snapshot| {

@@ -1,5 +1,5 @@
-//! Reading the grammar: text that follows it becomes a [`Pointer`], everything else a refusal that
-//! says why.
+//! The parser of the grammar. It turns valid text into a [`Pointer`] and anything else into a
+//! refusal that gives the reason.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use super::{Pin, Pointer, Target};
 use crate::{Code, Refusal, text::shorten};
 
-/// Longest text that is parsed, in bytes; anything longer is refused unread.
+/// The longest text that is parsed, in bytes. Longer text is refused unread.
 const MAX_BYTES: usize = 4096;
 
 impl FromStr for Pointer {
@@ -119,7 +119,7 @@ fn parse_sam(text: &str, rest: &str) -> Result<Target, Refusal> {
     })
 }
 
-/// `YYYY-MM-DD`, and none of the other spellings that ISO 8601 has.
+/// Parses `YYYY-MM-DD` and no other ISO 8601 spelling.
 fn day(text: &str) -> Option<Date> {
     let shape = text.len() == 10 && text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-';
     shape.then(|| text.parse().ok()).flatten()
@@ -179,7 +179,7 @@ fn parse_url(rest: &str) -> Result<Target, Refusal> {
         .unwrap_or_default();
     let plain = |c: char| c.is_alphanumeric() || ".-_:[]".contains(c);
     if host.is_empty() || !host.chars().all(plain) || url.contains(char::is_whitespace) {
-        // Not repeated: what stands before an @ may be a password.
+        // The message does not repeat the address: the part before an @ may hold a password.
         return Err(invalid(
             "url:...",
             "is not an https address",
@@ -192,7 +192,7 @@ fn parse_url(rest: &str) -> Result<Target, Refusal> {
     })
 }
 
-/// Splits at the last `@`; `HEAD@{1}` and `@{u}` keep the `@` that belongs to them.
+/// Splits at the last `@`, except that `HEAD@{1}` and `@{u}` keep their `@`.
 fn split_pin<'a>(text: &str, rest: &'a str) -> Result<(&'a str, &'a str), Refusal> {
     let unpinned = || {
         Refusal::new(
@@ -240,7 +240,8 @@ pub(super) fn parse_digest(hex: &str) -> Result<String, Refusal> {
     ))
 }
 
-/// A path that stays inside the repository: relative, `/`-separated, no `..`, nothing of git's own.
+/// Parses a path that stays inside the repository: relative, `/`-separated, no `..`, nothing of
+/// git's own.
 fn parse_path(text: &str, encoded: &str) -> Result<String, Refusal> {
     let path = decode(encoded);
     let why = if path.is_empty() {
@@ -299,7 +300,7 @@ fn decode(text: &str) -> String {
     out
 }
 
-/// Escapes what the grammar would read otherwise; a `%` only where it would be decoded.
+/// Escapes the characters that the grammar gives a meaning; a `%` only where it would be decoded.
 pub(super) fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {

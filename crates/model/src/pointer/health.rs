@@ -22,7 +22,7 @@ impl Evidence {
     /// States in which someone should check the claim.
     pub const DRIFTED: [Self; 2] = [Self::NeedsReverification, Self::EvidenceGone];
 
-    /// In words, as every surface shows it.
+    /// The state in words, as every surface shows it.
     pub fn words(self) -> &'static str {
         match self {
             Self::Holds => "evidence unchanged",
@@ -71,7 +71,7 @@ impl CheckedPointer {
         self.state.as_deref() == Some("unchanged") && !self.phantom
     }
 
-    /// What became of it, in words: `moved, now src/a.rs#L3-L9`.
+    /// The state in words: `moved, now src/a.rs#L3-L9`.
     pub fn words(&self) -> String {
         let mut words = match (self.state.as_deref(), &self.error) {
             (Some("edited"), _) if self.change.as_deref() == Some("whitespace") => {
@@ -95,7 +95,7 @@ impl CheckedPointer {
         words
     }
 
-    /// Whether what it says differs from what it said before by more than line numbers.
+    /// Whether it differs from an earlier check by more than line numbers.
     pub fn is_news_after(&self, before: &Self) -> bool {
         (&self.state, &self.path, &self.change) != (&before.state, &before.path, &before.change)
             || (self.phantom, self.error.is_some()) != (before.phantom, before.error.is_some())
@@ -114,7 +114,7 @@ pub struct Health {
 }
 
 impl Health {
-    /// The overall state: the worst of the pointers that could be checked.
+    /// The health of a claim with these pointers: the worst state of those that could be checked.
     pub fn of(pointers: Vec<CheckedPointer>) -> Self {
         let any = |state: &str, change: Option<&str>| {
             pointers.iter().any(|it| {
@@ -138,7 +138,7 @@ impl Health {
         }
     }
 
-    /// Nothing to say.
+    /// The health of unchanged evidence.
     pub fn unchanged() -> Self {
         Self {
             standing: Evidence::Holds,
@@ -146,7 +146,7 @@ impl Health {
         }
     }
 
-    /// Whether it says something else than it did before, line numbers apart.
+    /// Whether it differs from an earlier check by more than line numbers.
     pub fn is_news_after(&self, before: &Self) -> bool {
         let pairs = || self.pointers.iter().zip(&before.pointers);
         self.standing != before.standing
@@ -154,7 +154,7 @@ impl Health {
             || pairs().any(|(now, then)| now.is_news_after(then))
     }
 
-    /// The pointer whose evidence changed most; none where nothing is to be said of any.
+    /// The pointer whose evidence changed most; `None` if there is nothing to report.
     pub fn worst(&self) -> Option<&CheckedPointer> {
         let rank = |it: &&CheckedPointer| match (it.state.as_deref(), it.change.as_deref()) {
             (Some("deleted"), _) => 0,
@@ -170,35 +170,35 @@ impl Health {
     }
 }
 
-/// The new health of one claim, as the journal says it.
+/// The new health of one claim, as recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Anchored {
     /// The claim.
     pub id: EngramId,
-    /// What its evidence was before.
+    /// The state of its evidence before.
     pub before: Evidence,
-    /// What it is now.
+    /// Its health now.
     pub health: Health,
 }
 
-/// One claim and its evidence.
+/// One claim and the state of its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckedEngram {
     /// The version that holds.
     pub id: EngramId,
-    /// What it says.
+    /// Its words.
     pub claim: String,
-    /// What became of its evidence.
+    /// The state of its evidence.
     pub standing: Evidence,
-    /// Its pointers that address source, in their order.
+    /// Its pointers to source, in order.
     pub pointers: Vec<CheckedPointer>,
 }
 
-/// Answer to [`crate::Request::CheckPointers`].
+/// The answer to [`crate::Request::CheckPointers`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckReply {
     /// How many claims with evidence in source were checked.
     pub checked: u64,
-    /// All of them; or, with `changed`, those whose evidence the uncommitted work touches.
+    /// All checked claims; with `since`, only those whose evidence the work since then touches.
     pub engrams: Vec<CheckedEngram>,
 }

@@ -18,7 +18,8 @@ pub enum PointerInput {
     Object(crate::PointerV01),
 }
 
-/// By hand, because an untagged enum would not say which key of the object is wrong.
+/// Implemented by hand, because the error of an untagged enum does not say which key of the object
+/// is wrong.
 impl<'de> Deserialize<'de> for PointerInput {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
@@ -48,7 +49,7 @@ impl<'de> Deserialize<'de> for PointerInput {
 }
 
 impl PointerInput {
-    /// Parses it and holds it to the limits of the wire form, now and once it is pinned.
+    /// Parses it and checks it against the limits of the wire form, both as sent and once pinned.
     pub fn check(self, limits: &Limits) -> Result<Pointer, Refusal> {
         let span = match &self {
             Self::Text(_) => 0,

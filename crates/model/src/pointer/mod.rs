@@ -1,5 +1,5 @@
-//! The pointer (docs/design.md#pointers): an address with a pin, never content. Beside it stand
-//! its grammar, how evidence stands (`health.rs`), and a pointed source as it is shown.
+//! The pointer (docs/design.md#pointers): an address with a pin, never content. The submodules hold
+//! its grammar, the health of evidence (`health.rs`), and how a pointed source is shown.
 //!
 //! ```
 //! use engram_model::Pointer;
@@ -26,7 +26,7 @@ pub use health::*;
 pub use input::PointerInput;
 pub use source::*;
 
-/// What the last `@` carries.
+/// The pin: the part after the last `@`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Pin {
     /// Any git revision on input; the full commit id once stored.
@@ -144,14 +144,14 @@ impl PointerType {
     }
 }
 
-/// What a pointer addresses. Paths are relative to the root of the repository, checked, decoded.
+/// What a pointer addresses. Paths are relative to the root of the repository, checked and decoded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// `repo:PATH[#Lx[-Ly]]@REV`
     Repo {
         /// Path within the repository.
         path: String,
-        /// The whole file when absent.
+        /// The lines; the whole file if absent.
         lines: Option<Lines>,
         /// Commit, digest of a snapshot, or the working tree.
         pin: Pin,
@@ -160,7 +160,7 @@ pub enum Target {
     Artifact {
         /// A path in the repository, or any name when pinned by digest.
         name: String,
-        /// The whole document when absent.
+        /// The heading of a section; the whole document if absent.
         section: Option<String>,
         /// Commit or digest.
         pin: Pin,
@@ -203,7 +203,7 @@ pub enum Target {
     },
 }
 
-/// An address with a pin and, once it was read, the digest of what it addresses.
+/// An address with a pin and, once it was read, the digest of the content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "PointerInput", into = "PointerInput")]
 pub struct Pointer {
@@ -226,7 +226,7 @@ impl Pointer {
         }
     }
 
-    /// The path or name that a person would recognise it by.
+    /// The path or name by which a person recognises it.
     pub fn name(&self) -> &str {
         match &self.target {
             Target::Repo { path, .. } | Target::Diff { path, .. } | Target::Test { path, .. } => {
@@ -238,7 +238,7 @@ impl Pointer {
         }
     }
 
-    /// The marked lines, where the address names some.
+    /// The marked lines, if the address names any.
     pub fn lines(&self) -> Option<Lines> {
         match self.target {
             Target::Repo { lines, .. } | Target::Diff { lines, .. } => lines,
@@ -260,7 +260,7 @@ impl Pointer {
         }
     }
 
-    /// What it names, without span and pin: a path, an address of the web, kind and slug of an event.
+    /// The address without span and pin: a path, a web address, or kind and slug of an event.
     pub fn address(&self) -> String {
         match &self.target {
             Target::Repo { path, .. } | Target::Test { path, .. } | Target::Diff { path, .. } => {
@@ -272,7 +272,7 @@ impl Pointer {
         }
     }
 
-    /// The digest (lower-case hex) of the kept file that it is pinned to.
+    /// The digest (lower-case hex) of the stored file to which it is pinned.
     pub fn kept(&self) -> Option<&str> {
         match &self.target {
             Target::Repo { pin, .. } | Target::Artifact { pin, .. } | Target::Test { pin, .. } => {
@@ -285,7 +285,7 @@ impl Pointer {
         }
     }
 
-    /// The address in few characters, for a row: path, span or name, without the pin.
+    /// A short address for a row: path, span or name, without the pin.
     pub fn label(&self) -> String {
         match &self.target {
             Target::Repo { path, lines, .. } | Target::Diff { path, lines, .. } => match lines {
@@ -302,7 +302,7 @@ impl Pointer {
         }
     }
 
-    /// The pin in few characters: the commit or digest shortened to 7, a date in full.
+    /// A short pin: the commit or digest cut to 7 characters, a date in full.
     pub fn short_pin(&self) -> String {
         let short = |text: &str| -> String { text.chars().take(7).collect() };
         match &self.target {
@@ -319,8 +319,8 @@ impl Pointer {
         }
     }
 
-    /// Characters of the canonical address once each revision in it is a full commit id, and the
-    /// working tree the digest of a snapshot.
+    /// The length in characters of the canonical address after pinning, when each revision is a
+    /// full commit id and the working tree is the digest of a snapshot.
     fn pinned_chars(&self) -> usize {
         const COMMIT: usize = 40;
         let rev = |rev: &str| COMMIT.saturating_sub(rev.chars().count());
@@ -338,7 +338,7 @@ impl Pointer {
         self.to_string().chars().count() + grows
     }
 
-    /// The same pointer with a checked `sha256:HEX` digest.
+    /// Returns the same pointer with this digest, after checking that it is a valid `sha256:HEX`.
     pub fn with_digest(self, digest: Option<String>) -> Result<Self, Refusal> {
         let digest = match digest {
             None => None,
@@ -352,7 +352,7 @@ impl Pointer {
 }
 
 impl fmt::Display for Pointer {
-    /// The canonical address; the digest is not part of it.
+    /// Writes the canonical address, which does not include the digest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.target {
             Target::Repo { path, lines, pin } => {

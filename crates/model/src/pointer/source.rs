@@ -1,90 +1,90 @@
-//! What the window shows of a pointed source: lines with their classes, never colors; how the
-//! working tree reads now; who wrote it; and a document as parts that hold no markup.
+//! What the window shows of a pointed source: lines with syntax classes but no colors, how the
+//! working tree compares now, who wrote the lines, and a document as parts without markup.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Lines, Pointer, PointerInput};
 
-/// The window's view of a pointed source.
+/// Asks for the window's view of a pointed source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SourceView {
-    /// What to show.
+    /// The pointer to show.
     pub pointer: PointerInput,
-    /// Lines of surroundings on each side.
+    /// How many lines of context to show on each side.
     pub context: u32,
-    /// Without the pieces of the lines where finding them would take long.
+    /// Whether to leave out the pieces of the lines if finding them takes long.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub soon: bool,
 }
 
-/// What a piece of a line is to who reads code. The window gives it a color.
+/// The syntax class of a piece of a line. The window gives it a color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Anything else.
     Plain,
-    /// A word of the language.
+    /// A keyword of the language.
     Keyword,
-    /// A literal text.
+    /// A string literal.
     Text,
     /// A number, `true`, `null`.
     Value,
     /// A comment.
     Comment,
-    /// What is called or defined to be called.
+    /// The name of a function, where it is called or defined.
     Function,
-    /// A type, a tag.
+    /// A type or a tag.
     Type,
-    /// An attribute, a key, a decorator.
+    /// An attribute, a key or a decorator.
     Name,
     /// A heading of a document.
     Heading,
 }
 
-/// Consecutive bytes of a line that are of one class.
+/// Consecutive bytes of a line that have one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece(
-    /// What they are.
+    /// The class.
     pub Class,
-    /// How many bytes of the text, in UTF-8.
+    /// The length in bytes of the UTF-8 text.
     pub u32,
 );
 
-/// What became of a line between two texts.
+/// In which of two texts a line is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
-    /// It is in both, or there is only one text.
+    /// In both, or there is only one text.
     #[default]
     Both,
-    /// Only in the later one.
+    /// Only in the later text.
     Added,
-    /// Only in the earlier one.
+    /// Only in the earlier text.
     Removed,
-    /// Of neither: where a part of the change begins.
+    /// In neither: the line marks where a hunk of the change begins.
     Hunk,
 }
 
 /// One line of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceLine {
-    /// 1-based number in the file; 0 where it is in no file now.
+    /// Its 1-based number in the file; 0 if it is not in the file now.
     pub number: u32,
-    /// In a comparison: its number in the earlier text; 0 where it is not in that.
+    /// In a comparison: its number in the earlier text; 0 if it is not there.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub before: u32,
-    /// Without its terminator; cut where it is longer than a person reads across.
+    /// The text without its terminator, cut if it is too long to read.
     pub text: String,
-    /// How many characters were cut off its end: [`crate::Request::Line`] has them.
+    /// How many characters were cut off its end. [`crate::Request::Line`] returns them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cut: u32,
     /// Whether the pointer marks it.
     pub marked: bool,
-    /// What became of it.
+    /// In which text it is.
     #[serde(default, skip_serializing_if = "is_both")]
     pub side: Side,
-    /// What its text is made of, from its beginning; none where the language is unknown.
+    /// The pieces of its text from the beginning; empty if the language is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pieces: Vec<Piece>,
 }
@@ -97,7 +97,7 @@ fn is_both(side: &Side) -> bool {
     *side == Side::Both
 }
 
-/// A pointed source with its surroundings.
+/// A pointed source with its context.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SourceReply {
     /// The exact pointer, pinned.
@@ -106,74 +106,74 @@ pub struct SourceReply {
     pub label: String,
     /// `sha256:HEX` of the bytes of the full span.
     pub content_digest: String,
-    /// Whether that is what was read when the engram was made; unknown when it was not read.
+    /// Whether that is the digest of what was read when the engram was made; `None` if it was not
+    /// read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest_matches: Option<bool>,
     /// The lines to show.
     pub lines: Vec<SourceLine>,
-    /// Lines of the whole file.
+    /// How many lines the whole file has.
     pub total_lines: u32,
-    /// Whether the lines have pieces that were not waited for.
+    /// Whether the lines have pieces that were left out to save time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unpainted: bool,
-    /// The language of the code, as a person calls it.
+    /// The language of the code, as people call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// What the file is, where it is not read line by line, or not only.
+    /// What kind of file it is, if it is not, or not only, read line by line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<Media>,
-    /// Where the lines were found, where they could not be read as they were pinned: the same bytes,
-    /// by their digest.
+    /// Where the lines were found by their digest, if they could not be read at their pin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_in: Option<FoundIn>,
-    /// Lines of the span, or of the comparison, that are not sent.
+    /// How many lines of the span, or of the comparison, are not sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden: u32,
     /// Who recorded the event that is shown, and when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
-    /// The section as a document, where it is one; so is the text of an event.
+    /// The section as a document, if it is one; also the text of an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub document: Vec<Block>,
     /// Whether the document continues after these parts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub document_cut: bool,
-    /// The file in the working tree, where it can be opened.
+    /// The path of the file in the working tree, if it can be opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_path: Option<String>,
-    /// The line to open it at.
+    /// The line at which to open it.
     pub open_line: u32,
 }
 
-/// A file that is not read line by line, or not only.
+/// A file that is not, or not only, read line by line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Media {
-    /// What it is to a person.
+    /// The kind of file.
     pub kind: MediaKind,
-    /// Its format as a person calls it, such as `PNG`; none where nothing tells.
+    /// The name of its format, such as `PNG`; `None` if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// In bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// Width and height in pixels, where the file says so.
+    /// Width and height in pixels, if the file states them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pixels: Option<(u32, u32)>,
-    /// `sha256:HEX` of the file that a stand-in stands for.
+    /// The `sha256:HEX` of the file that a stand-in represents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
 
-/// What a file is that is not read line by line, or not only.
+/// The kind of a file that is not, or not only, read line by line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MediaKind {
-    /// Pixels.
+    /// A picture made of pixels.
     Picture,
-    /// A picture that is written as text: its lines are shown.
+    /// A picture written as text, so its lines are shown.
     Drawing,
-    /// The lines that Git LFS commits in the place of a large file: they are shown.
+    /// The lines that Git LFS commits in place of a large file; they are shown.
     StandIn,
-    /// Any other binary bytes.
+    /// Any other binary file.
     Binary,
 }
 
@@ -187,43 +187,43 @@ impl MediaKind {
 /// Who recorded an event, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// As they are called.
+    /// Their name.
     pub by: String,
-    /// The moment.
+    /// The time.
     pub at: Timestamp,
 }
 
-/// Where lines were found that could not be read as they were pinned.
+/// Where lines were found that could not be read at their pin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundIn {
-    /// Why they could not be read as they were pinned.
+    /// Why they could not be read at their pin.
     pub because: String,
-    /// A full commit id; none for the files on disk.
+    /// A full commit id; `None` for the files on disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
 
-/// A part of one long line.
+/// Asks for a part of one long line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LineView {
-    /// Of what.
+    /// The source.
     pub pointer: PointerInput,
-    /// Its 1-based number among the lines of what is pinned.
+    /// The 1-based number of the line in the pinned text.
     pub number: u32,
-    /// How many of its characters stand before the part.
+    /// How many of its characters precede the part.
     pub from: u64,
 }
 
-/// To [`LineView`].
+/// The answer to [`LineView`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LineReply {
     /// The part.
     pub text: String,
-    /// Characters of the whole line.
+    /// How many characters the whole line has.
     pub total: u64,
 }
 
-/// How the working tree reads where a pointer was pinned, by bytes.
+/// How the working tree compares with the pinned bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
@@ -233,30 +233,30 @@ pub enum Reading {
     Moved,
     /// The same bytes in another file.
     Renamed,
-    /// Other bytes.
+    /// The file has the lines, but with other bytes.
     Edited,
     /// The lines, or the file, are not there.
     Gone,
 }
 
-/// The span of a pointer in the current working tree.
+/// Where the span of a pointer stands in the current working tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
-    /// In one word.
+    /// The comparison in one word.
     pub reading: Reading,
-    /// The file that it is in now, where that is another one.
+    /// The file that has the span now, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Where the span is now.
+    /// The lines of the span now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<Lines>,
-    /// What changed in it, the pinned text first; only where it was edited.
+    /// What changed in the span, the pinned text first; empty unless it was edited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<SourceLine>,
-    /// Lines of the change that are not sent.
+    /// How many lines of the change are not sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden: u32,
-    /// What the file is now, if it is binary.
+    /// What kind of file it is now, if it is binary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<Media>,
 }
@@ -264,9 +264,9 @@ pub struct Standing {
 /// Who wrote the lines of a span.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Blame {
-    /// In the order of the lines.
+    /// The parts, in the order of the lines.
     pub parts: Vec<BlamePart>,
-    /// Lines at the end of a long span whose history was not followed.
+    /// How many lines at the end of a long span have no history here, because it was not followed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden: u32,
 }
@@ -274,28 +274,28 @@ pub struct Blame {
 /// Consecutive lines that one commit wrote.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlamePart {
-    /// In the pinned file.
+    /// The lines in the pinned file.
     pub lines: Lines,
-    /// The full id.
+    /// The full commit id.
     pub commit: String,
     /// The author's name.
     pub author: String,
     /// When it was written.
     pub at: Timestamp,
-    /// The first line of the message.
+    /// The first line of the commit message.
     pub summary: String,
-    /// The history was not followed further than this commit: it wrote the lines, or an older one did.
+    /// Whether the history was followed only to this commit: it or an older one wrote the lines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub or_before: bool,
 }
 
-/// A part of a document. Holds text only: no markup, nothing that is fetched or run.
+/// A part of a document. It holds text only: no markup, nothing that is fetched or executed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Block {
     /// A title.
     Heading {
-        /// 1 to 6.
+        /// From 1 to 6.
         level: u8,
         /// Its words.
         text: Vec<Inline>,
@@ -305,20 +305,20 @@ pub enum Block {
         /// Its words.
         text: Vec<Inline>,
     },
-    /// Text as it stands: code, or markup that is not rendered.
+    /// Preformatted text: code, or markup that is not rendered.
     Code {
         /// Its lines.
         lines: Vec<SourceLine>,
     },
-    /// Items.
+    /// A list of items.
     List {
-        /// The number of the first one, where they are numbered.
+        /// The number of the first item, if the list is numbered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first: Option<u64>,
-        /// Each a document of its own.
+        /// Each item is a document of its own.
         items: Vec<Vec<Block>>,
     },
-    /// What someone else said.
+    /// A quotation.
     Quote {
         /// Its parts.
         blocks: Vec<Block>,
@@ -328,40 +328,40 @@ pub enum Block {
         /// Every row.
         rows: Vec<Vec<Vec<Inline>>>,
     },
-    /// A line across.
+    /// A horizontal rule.
     Rule,
 }
 
-/// Words of a document.
+/// A run of text in a document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Inline {
-    /// As they are.
+    /// Plain text.
     Text {
         /// The words.
         text: String,
     },
-    /// Of code, or markup that is not rendered.
+    /// Code, or markup that is not rendered.
     Code {
         /// The words.
         text: String,
     },
-    /// With weight.
+    /// Bold text.
     Strong {
         /// The words.
         text: Vec<Inline>,
     },
-    /// With stress.
+    /// Italic text.
     Emphasis {
         /// The words.
         text: Vec<Inline>,
     },
-    /// Taken back.
+    /// Struck-through text.
     Struck {
         /// The words.
         text: Vec<Inline>,
     },
-    /// With an address, which is shown but not followed.
+    /// A link, whose address is shown but not followed.
     Link {
         /// The words.
         text: Vec<Inline>,
@@ -370,11 +370,11 @@ pub enum Inline {
     },
     /// A picture, which is described but not shown.
     Picture {
-        /// What it shows.
+        /// The description.
         text: Vec<Inline>,
         /// The address, cut at 300 characters.
         to: String,
     },
-    /// A new line.
+    /// A line break.
     Break,
 }

@@ -1,4 +1,4 @@
-//! What is told of agents: who they are, and what they have spent of a turn.
+//! Replies about agents: who they are, and what they have spent of a turn.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// How much of it is used: 1 is all.
+    /// The fraction that is used: 1 is all.
     pub fn share(&self) -> f64 {
         f64::from(self.used) / f64::from(self.limit.max(1))
     }
@@ -39,7 +39,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// What is counted, by its name for people.
+    /// The meters, each with its name for people.
     pub fn meters(&self) -> [(&'static str, Meter); 4] {
         [
             ("tokens", self.tokens),
@@ -49,21 +49,21 @@ impl Budget {
         ]
     }
 
-    /// How much of the fullest meter is used: 1 is all.
+    /// The used fraction of the fullest meter: 1 is all.
     pub fn fullest(&self) -> f64 {
         let shares = self.meters().map(|(_, it)| it.share());
         shares.into_iter().fold(0.0, f64::max)
     }
 }
 
-/// An agent in its turn, and what it has spent there.
+/// An agent in a turn, and what it has spent in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spending {
     /// What it calls itself; display only.
     pub agent: String,
     /// What it has spent.
     pub budget: Budget,
-    /// When the turn ends, unless it calls again.
+    /// When the turn ends if the agent does not call again.
     pub until: Timestamp,
 }
 
@@ -76,18 +76,18 @@ pub struct AgentsReply {
     pub more: u64,
 }
 
-/// What the home recorded about an agent. One that only queried is in no table.
+/// What the home recorded about an agent. An agent that only queried is not recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentStatus {
     /// Its handle.
     #[serde(rename = "agent")]
     pub handle: AgentId,
-    /// What it calls itself, as records name it; display only.
+    /// Its own name for itself, as records show it; display only.
     #[serde(rename = "label")]
     pub name: String,
-    /// The role that whoever opened it gave it.
+    /// Its role, given by whoever opened it.
     pub role: Option<String>,
-    /// The agent that opened it, or for which it was opened; none is a root.
+    /// The agent that opened it, or for which it was opened; `None` for a root.
     pub parent: Option<AgentId>,
     /// That agent's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,20 +104,20 @@ pub struct AgentStatus {
     pub first_seen: Option<Timestamp>,
     /// The time of its last entry in the journal.
     pub last_call: Timestamp,
-    /// What that was.
+    /// The kind of that last entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub did: Option<OperationKind>,
     /// How many versions of claims it stored.
     pub stored: u64,
-    /// What it has spent in its latest turn, of what it may.
+    /// What it has spent in its latest turn, with the limits.
     pub budget: Budget,
-    /// Tokens of the messages that it sent there.
+    /// Tokens of the messages that it sent in that turn.
     pub inline_tokens: Meter,
-    /// What it was permitted beyond.
+    /// Its grants beyond the budget.
     pub grants: GrantCount,
-    /// How often a budget refused it there.
+    /// How often a budget refused it in that turn.
     pub refusals: u32,
-    /// When that turn ends, unless it calls again.
+    /// When that turn ends if the agent does not call again.
     pub until: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! What answers who stores, widens or closes a claim, or notes an event.
+//! Replies to storing, widening or closing a claim, and to noting an event.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,17 +9,17 @@ use crate::{
     words::words,
 };
 
-/// The tag of what a sample consists of.
+/// The tag of sample claims.
 pub const SAMPLE: &str = "sample";
 
-/// The tag of a to-do that asks whether a claim is still true: it shows the evidence in doubt, and rests
-/// on none.
+/// The tag of a to-do that asks whether a claim is still true. Its pointers show the evidence in
+/// doubt and are not evidence for the to-do.
 pub const REVERIFY: &str = "reverify";
 
-/// Which claims of the sample were stored, or forgotten.
+/// Which claims of the sample were stored or forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleReply {
-    /// Each of them.
+    /// Their ids.
     pub ids: Vec<EngramId>,
 }
 
@@ -27,7 +27,7 @@ pub struct SampleReply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PutReply {
-    /// The stored version; for a repeat, the one that was there; absent where nothing was stored.
+    /// The stored version; for a repeat, the existing one; absent if nothing was stored.
     #[serde(default = "no_engram", skip_serializing_if = "is_no_engram")]
     pub id: EngramId,
     /// Its place in the journal; 0 where nothing was stored.
@@ -42,9 +42,9 @@ pub struct PutReply {
     /// The version that this one replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<EngramId>,
-    /// When the version was recorded; where nothing was stored, when that was said.
+    /// When the version was recorded; if nothing was stored, when the claim was made.
     pub committed_at: Timestamp,
-    /// How many open conflicts it is part of; `findings` tells the worst.
+    /// How many open conflicts it is part of; `findings` lists the worst.
     #[serde(default)]
     pub conflicts: u64,
     /// How many comparisons are still due; absent if none. The gate is shut until they are done.
@@ -55,7 +55,7 @@ pub struct PutReply {
 }
 
 impl PutReply {
-    /// What is answered about a version; `seq` is 0 until it has a place in the journal.
+    /// The reply for a version; `seq` stays 0 until the version has a place in the journal.
     pub fn of(engram: &Engram, findings: Vec<Finding>) -> Self {
         Self {
             id: engram.id,
@@ -71,7 +71,7 @@ impl PutReply {
         }
     }
 
-    /// Nothing was new, so nothing was stored.
+    /// The reply when nothing was new, so nothing was stored.
     pub fn nothing(at: Timestamp) -> Self {
         Self {
             id: no_engram(),
@@ -87,7 +87,7 @@ impl PutReply {
         }
     }
 
-    /// Whether it names a version.
+    /// Whether the reply names a version.
     pub fn is_of_version(&self) -> bool {
         !is_no_engram(&self.id)
     }
@@ -148,7 +148,7 @@ pub struct Finding {
     /// Of a conflict: which tier found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
-    /// Of a conflict: what the other engram claims. It is data of somebody else, never an order.
+    /// Of a conflict: the claim of the other engram. It is somebody else's data, never an order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
     /// Of a conflict: who said that.
@@ -157,7 +157,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding that is no conflict.
+    /// A finding other than a conflict.
     pub fn new(what: Noticed, id: EngramId, note: impl Into<String>) -> Self {
         Self {
             what,
@@ -180,8 +180,8 @@ pub struct ForgetReply {
     pub id: EngramId,
     /// The journal entry of the change.
     pub seq: u64,
-    /// Where erased words still are, and why; empty once they are gone. What others said and quotes them is named
-    /// here by its id.
+    /// Where erased words still are, and why; empty once they are gone. Claims of others that quote
+    /// them are listed here by id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
     /// What quoted erased words and was erased with them, such as pins.
@@ -201,7 +201,7 @@ pub struct PromoteReply {
     pub scope: Scope,
     /// All versions of the claim.
     pub lineage_id: LineageId,
-    /// The journal entry of the promotion; that of the version where there was nothing to promote.
+    /// The journal entry of the promotion; if there was nothing to promote, that of the version.
     pub seq: u64,
     /// How many comparisons are still due; absent if none.
     #[serde(default, skip_serializing_if = "is_none")]
@@ -210,7 +210,7 @@ pub struct PromoteReply {
     pub findings: Vec<Finding>,
 }
 
-/// Answer to a note.
+/// The answer to a note.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoteReply {
     /// The event.

@@ -1,14 +1,14 @@
-//! What answers messages of the bus: what became of one, and what all of a project came to.
+//! Replies about messages of the bus: the outcome of one, and the totals of a project.
 
 use serde::{Deserialize, Serialize};
 
 use super::{PutReply, is_none};
 use crate::{AgentId, CheckedPointer};
 
-/// What a message that keeps its contract costs.
+/// The cost of a valid message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValidReply {
-    /// Always true; a refusal says otherwise.
+    /// Always true; an invalid message gets a refusal.
     pub ok: bool,
     /// Tokens (o200k_base) of the compact JSON.
     pub tokens: usize,
@@ -25,10 +25,10 @@ pub struct SentReply {
     /// What became of it.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// The refusal that it was sent again after.
+    /// The refused message that this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resend_of: Option<String>,
-    /// Pointers of its pack that no longer read as they did when they were pinned, and where they are now.
+    /// Pointers of its pack whose content changed since they were pinned, and where it is now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<CheckedPointer>,
 }
@@ -52,22 +52,23 @@ pub enum Outcome {
     },
 }
 
-/// What the messages of a project came to (docs/design.md#what-messages-save): how much less was sent than lies behind
-/// the pointers.
+/// What the messages of a project cost (docs/design.md#what-messages-save), compared with the
+/// content behind their pointers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delivered {
-    /// Tokens of accepted messages, as often as they had recipients.
+    /// Tokens of accepted messages, counted once for each recipient.
     pub tokens: u64,
-    /// Tokens of the files behind their pointers, at their pins, each once for each recipient. Of a file of more
-    /// than a million characters the rest counts as its beginning does.
+    /// Tokens of the files behind their pointers, at their pins, counted once for each recipient.
+    /// For a file of more than a million characters, the rest is estimated from its beginning.
     pub full_tokens: u64,
-    /// How many of these files count as the average of the others: they cannot be read, or were not counted yet.
+    /// How many of these files are estimated as the average of the others, because they cannot be
+    /// read or were not counted yet.
     #[serde(default, skip_serializing_if = "is_none")]
     pub uncounted: u64,
-    /// The first of the second; 0 without files.
+    /// `tokens` divided by `full_tokens`; 0 without files.
     pub share: f64,
-    /// How many of the accepted messages were sent again after a refusal, 0 to 1.
+    /// The fraction, 0 to 1, of the accepted messages that were resent after a refusal.
     pub resend_rate: f64,
 }
 

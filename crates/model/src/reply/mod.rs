@@ -1,4 +1,4 @@
-//! The one [`Reply`] that every surface gets; which of its variants follows from the request.
+//! The one [`Reply`] that every surface gets. The request determines its variant.
 
 mod agents;
 mod claims;
@@ -20,7 +20,7 @@ pub use messages::*;
 pub use reading::*;
 pub use status::*;
 
-/// What the engine answers; the variant follows from the request.
+/// What the engine answers. The request determines the variant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "is", content = "with", rename_all = "snake_case")]
 pub enum Reply {
@@ -99,7 +99,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// The records that it returns whole, with what is derived from their words.
+    /// The records that the reply contains in full, with the fields derived from their words.
     pub fn records(&mut self) -> &mut [Engram] {
         match self {
             Self::Engram(engram) => std::slice::from_mut(engram),

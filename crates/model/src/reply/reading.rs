@@ -1,4 +1,4 @@
-//! What answers who reads: a query, a pointer, the feed.
+//! Replies to reads: a query, a pointer, the feed.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,10 +26,10 @@ pub struct QueryReply {
     pub verdict: Verdict,
     /// Whether no engram had every term, so that some were given up.
     pub relaxed: bool,
-    /// Older versions that were not searched, since there is no index; absent otherwise.
+    /// Older versions that were not searched because there is no index; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<u64>,
-    /// How many more matched than were asked for, of those that were looked at; absent where none did.
+    /// How many of the examined engrams matched beyond the limit; absent if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted: Option<u64>,
     /// Best first.
@@ -68,17 +68,17 @@ pub struct Dereferenced {
 /// A page of the feed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FeedPage {
-    /// The entries, in the order that was asked for. Fewer than were asked for, or none, are no
-    /// sign of the end: a filter is looked for a stretch at a time.
+    /// The entries, in the requested order. A short or empty page is not the end: a filter is
+    /// applied to one stretch of the journal at a time.
     pub entries: Vec<Entry>,
-    /// The place at which the next page begins; absent at the end.
+    /// Where the next page begins; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
-    /// The newest place in the journal when this was read.
+    /// The newest place in the journal at the time of the read.
     pub head: u64,
     /// How many engrams hold now.
     pub engrams: u64,
-    /// Versions among the entries that a newer one replaced, and that one.
+    /// Versions among the entries that a newer one replaced, each with that newer version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<(EngramId, EngramId)>,
 }

@@ -1,4 +1,4 @@
-//! How a home and a project are doing: for whoever works there, and for monitoring.
+//! The state of a home and a project, for those who work there and for monitoring.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub struct StatusReply {
     /// The caller's budget; absent for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// Of the agents that are in a turn, the one that is nearest to a limit; for the user only.
+    /// For the user only: the agent in a turn that is nearest to a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub spending: Option<Spending>,
@@ -40,15 +40,16 @@ pub struct StatusReply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub conflicts: Option<u64>,
-    /// How many comparisons are still due; absent if none. An agent is told of those of its own claims.
+    /// How many comparisons are still due; absent if none. An agent sees only those of its own
+    /// claims.
     #[serde(default, skip_serializing_if = "is_none")]
     pub due: u64,
     /// Requests to read beyond a budget that wait for an answer; for the user only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub requests: Option<u64>,
-    /// Why not all of the working tree is watched, or why changes by other processes are looked for instead of
-    /// watched; absent if all is watched, or if nobody watches.
+    /// Why only part of the working tree is watched, or why changes by other processes are polled
+    /// instead of watched; absent if all is watched, or if nobody watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watching: Option<String>,
     /// Where data lives; for the user only.
@@ -76,12 +77,12 @@ pub struct ProjectStatus {
     /// Its root; for the user only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Why it cannot be looked at; what the home holds of it is read all the same, by the user only.
+    /// Why it cannot be read. The user can still read what the home holds about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,
 }
 
-/// What monitoring is told of a project (docs/design.md#what-messages-save).
+/// What monitoring reports of a project (docs/design.md#what-messages-save).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MetricsReply {
     /// Versions of claims that were stored.
@@ -90,18 +91,18 @@ pub struct MetricsReply {
     pub engram_query: u64,
     /// Requests to read beyond a budget.
     pub deref_request: u64,
-    /// Grants that were given.
+    /// Grants that were issued.
     pub deref_grant: u64,
-    /// How often a budget refused.
+    /// How often a budget refused something.
     pub budget_reject: u64,
-    /// Tokens of messages in a turn, by role, on average.
+    /// Average tokens of messages in a turn, by role.
     pub inline_tokens_per_turn: BTreeMap<String, f64>,
-    /// Dereferences that a turn paid for, by role, on average.
+    /// Average dereferences that a turn paid for, by role.
     pub derefs_per_turn: BTreeMap<String, f64>,
     /// Claims in the list, by kind.
     pub engrams: BTreeMap<String, u64>,
-    /// How many of the claims are risks that tell of a conflict, 0 to 1.
+    /// The fraction, 0 to 1, of the claims that are risks reporting a conflict.
     pub contradiction_rate: f64,
-    /// How many of the accepted messages were sent again after a refusal, 0 to 1.
+    /// The fraction, 0 to 1, of the accepted messages that were resent after a refusal.
     pub resend_rate: f64,
 }

@@ -1,4 +1,4 @@
-//! Every refusal of docs/design.md#what-a-draft-must-have that needs no look at a repository.
+//! Every refusal of docs/design.md#what-a-draft-must-have that needs no repository.
 
 use engram_model::{Code, Draft, FactType, Kind, Limits, MemoryOp, NewEngram, Refusal, Scope};
 use proptest::prelude::*;

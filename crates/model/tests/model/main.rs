@@ -1,4 +1,4 @@
-//! The published contracts, and what holds of every value.
+//! The published contracts, and properties of every value.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod draft;

@@ -1,4 +1,4 @@
-//! The grammar both ways, and what hostile senders write.
+//! The grammar in both directions, and hostile input.
 
 use engram_model::{Code, Limits, Pointer, PointerInput, PointerV01, Target};
 use proptest::prelude::*;
@@ -258,7 +258,7 @@ fn digests_are_checked_and_canonical() {
     }
 }
 
-/// The object form with the span taken out of the address, where the kind has one.
+/// The object form with the span outside the address, for kinds that have one.
 fn span_apart(pointer: &Pointer) -> Option<PointerV01> {
     let mut bare = pointer.clone();
     let span = match &mut bare.target {

@@ -1,5 +1,5 @@
-//! The v0.1 schemas keep their contracts (docs/design.md#the-published-forms), the committed files are the
-//! generated ones, and an independent validator agrees with our types.
+//! The v0.1 schemas keep their contracts (docs/design.md#the-published-forms), the committed files
+//! match the generated ones, and an independent validator agrees with our types.
 
 use std::{fs, path::Path};
 
@@ -35,7 +35,7 @@ fn schema(name: &str) -> Value {
     found.unwrap_or_else(|| panic!("no {name}")).1
 }
 
-/// Order means nothing in `required` and `enum`, and 1.0 is 1.
+/// The order of `required` and `enum` does not matter, and 1.0 equals 1.
 fn in_one_order(value: Value) -> Value {
     match value {
         Value::Object(fields) => fields
@@ -130,7 +130,7 @@ impl Validator {
     }
 }
 
-/// Fails where the schema itself is not a valid one.
+/// Compiles a schema; fails if it is invalid.
 fn validator(name: &str) -> Validator {
     let id = |schema: &Value| schema["$id"].as_str().unwrap().to_owned();
     let mut compiler = Compiler::new();
@@ -147,7 +147,7 @@ fn families() -> [Validator; 2] {
     ["engram.v0.1.json", "less/engram.v0.1.json"].map(validator)
 }
 
-/// Refused by our types: it does not parse, or does not survive validation.
+/// Whether our types refuse it: it does not parse, or does not pass validation.
 fn refused_by_types(value: &Value) -> bool {
     let strict = serde_json::from_value::<EngramV01>(value.clone());
     let draft = serde_json::from_value::<Draft>(value.clone());

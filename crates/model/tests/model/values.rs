@@ -14,7 +14,7 @@ pub(crate) fn valid_v01() -> Value {
     })
 }
 
-/// Parts of paths, with all that the grammar must escape.
+/// Segments of paths, including everything that the grammar must escape.
 pub(crate) fn any_path() -> impl Strategy<Value = String> {
     prop::collection::vec(
         "[a-zA-Z0-9äß日_@#%+. ]{0,6}[a-z日%@#]{1,4}(%40|%23|%25|%2540)?",
@@ -116,7 +116,7 @@ fn any_time() -> impl Strategy<Value = Timestamp> {
     (0i64..4_000_000_000, 0i32..1_000_000_000).prop_map(|(s, ns)| Timestamp::new(s, ns).unwrap())
 }
 
-/// A draft as a well-meaning agent sends it, up to every limit.
+/// A draft as a well-behaved agent sends it, up to every limit.
 pub(crate) fn any_draft() -> impl Strategy<Value = Draft> {
     let tags = prop::collection::btree_set("[a-zé日]{1,40}", 0..=12);
     let ttl = prop_oneof![
@@ -152,7 +152,7 @@ pub(crate) fn any_draft() -> impl Strategy<Value = Draft> {
         )
 }
 
-/// A stored record: what survived validation, with what the engine adds.
+/// A stored record: a valid draft with the fields that the engine adds.
 pub(crate) fn any_engram() -> impl Strategy<Value = Engram> {
     (
         any_draft(),

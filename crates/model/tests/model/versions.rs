@@ -1,11 +1,11 @@
-//! A version as answers tell of it, and as the journal keeps it: the same keys in the same order.
+//! A version in answers and in the journal: the same keys in the same order.
 
 use engram_model::{Engram, Operation, OperationKind};
 
 const ID: &str = "01J9Z3N8M6W0X4V5Y7K2QHPRTA";
 const AT: &str = "2026-01-08T10:00:00Z";
 
-/// With every field, in the order of the wire; `told` are those that only answers have.
+/// A version with every field, in the order of the wire; `told` has those that only answers have.
 fn written(told: [&str; 6], words: [&str; 2]) -> String {
     let [seq, keys, role, until, figures, rest] = told;
     let [claim, tags] = words;

@@ -1,4 +1,4 @@
-//! What entries of the journal say of a conflict: what was found, who ruled how, and why.
+//! What journal entries record about a conflict: what was found, who decided what, and why.
 
 use engram_model::{
     AgentId, ConflictId, Engram, Lost, Operation, OperationKind, ProjectId,
@@ -13,22 +13,22 @@ use crate::{
     journal::{ENTRY, Journalled, journalled},
 };
 
-/// Who did something, when, and the reason given.
+/// Who did something, when, and for what reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribution {
-    /// By handle; none for the user.
+    /// The handle; `None` for the user.
     pub agent: Option<AgentId>,
-    /// By name.
+    /// The name.
     pub by: String,
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// The reason; none if none was given, or once it was erased.
+    /// The reason; `None` if none was given, or after it was erased.
     pub why: Option<String>,
 }
 
 impl Reader<'_> {
-    /// The newest verdicts of a project that stand and by which a side holds, and who gave each: at
-    /// most `most`. Those on conflicts of a run are nothing to others.
+    /// The newest valid verdicts of a project that chose a side, each with the agent that gave it:
+    /// at most `most`. Skips verdicts on conflicts of a run, which concern nobody else.
     pub fn winners(
         &self,
         project: ProjectId,
@@ -56,7 +56,7 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// Whether an entry after this one gave or took back a verdict, or erased a claim.
+    /// Whether an entry after this one gave or undid a verdict, or erased a claim.
     pub fn settled_after(&self, seq: u64) -> Result<bool> {
         Ok(self
             .0
@@ -97,7 +97,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// What was found of a conflict at this place.
+    /// The contradiction that the entry at this place found.
     pub fn contradiction(&self, seq: u64) -> Result<Option<Contradiction>> {
         let Some((entry, why)) = told(self.0, seq)? else {
             return Ok(None);
@@ -111,7 +111,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The verdict at this place.
+    /// The verdict of the entry at this place.
     pub fn ruling(&self, seq: u64) -> Result<Option<Ruling>> {
         let Some((entry, why)) = told(self.0, seq)? else {
             return Ok(None);
@@ -143,7 +143,7 @@ impl Reader<'_> {
     }
 }
 
-/// What an entry says about a conflict, with its text.
+/// An entry about a conflict, with its text.
 fn told(connection: &Connection, seq: u64) -> Result<Option<(Journalled, Option<String>)>> {
     let entry = connection
         .prepare_cached(&format!(

@@ -1,5 +1,5 @@
-//! Which conflicts are listed and counted: those of which others of the same sides say nothing
-//! more.
+//! Which conflicts are listed and counted: those that no other conflict of the same sides makes
+//! redundant.
 
 use engram_model::{ConflictId, ConflictStatus, ProjectId, RunId, Severity};
 use jiff::Timestamp;
@@ -8,14 +8,14 @@ use rusqlite::params;
 use super::severity;
 use crate::{Reader, Result, StoreError, journal::parse_id, tables::NOT_OVER};
 
-/// What a list of conflicts is sorted and counted by.
+/// The values by which a list of conflicts is sorted and counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// Which conflict.
+    /// The conflict.
     pub id: ConflictId,
     /// How severe it is.
     pub severity: Severity,
-    /// The entry that found it first.
+    /// The entry that first found it.
     pub first: u64,
     /// The topics of its sides, the newer side's first.
     pub topics: [String; 2],
@@ -23,10 +23,10 @@ pub struct Listing {
     pub is_allowed: bool,
 }
 
-/// A side of the conflict `of` holds, by a version that is `seen`.
+/// SQL: a side of the conflict `of` holds, by a version that is `seen`.
 fn holds(of: &str, side: &str, seen: &str) -> String {
     format!(
-        // From the side: a plan that goes through all that holds takes a second.
+        // Starts from the side: a plan that walks all holding versions takes a second.
         "EXISTS (SELECT 1 FROM content INDEXED BY content_side
            CROSS JOIN engram ON engram.id = content.engram
          WHERE content.side = {of}.{side} AND engram.project = ?1 AND engram.valid_until IS NULL
@@ -34,8 +34,8 @@ fn holds(of: &str, side: &str, seen: &str) -> String {
     )
 }
 
-/// Both sides of a conflict hold by versions that it is about: one that is for a run by one of that
-/// run.
+/// SQL: both sides of a conflict hold by versions that it is about. A conflict of a run needs a
+/// version of that run on one side.
 fn both_hold(of: &str) -> String {
     let own = &format!(
         "engram.scope = 'run' AND coalesce(engram.run, '00000000000000000000000000') = {of}.run"
@@ -46,7 +46,7 @@ fn both_hold(of: &str) -> String {
     format!("{a} AND {b} AND ({of}.run IS NULL OR {own_a} OR {own_b})")
 }
 
-/// A person dismissed a conflict.
+/// SQL: a person dismissed the conflict.
 fn is_final(of: &str) -> String {
     format!(
         "({of}.status = 'dismissed' AND EXISTS
@@ -54,8 +54,9 @@ fn is_final(of: &str) -> String {
     )
 }
 
-/// A conflict that is settled or closed for everybody stands behind one of the same sides that is
-/// open for a run which whoever is of the run `?3` may know of: that one is told instead.
+/// SQL: a conflict for everybody that is settled or closed is hidden behind a conflict of the same
+/// sides that is open for a run, if an agent of run `?3` may see that one. The open one is listed
+/// instead.
 fn stands_behind() -> String {
     format!(
         "(conflict.run IS NULL AND NOT (conflict.status = 'open' AND {}) AND NOT {} AND EXISTS
@@ -69,8 +70,8 @@ fn stands_behind() -> String {
     )
 }
 
-/// A conflict of a run is covered while the same sides contradict each other for everybody, as
-/// severely at least: what is said of it is said of that one. A person's dismissal covers it too.
+/// SQL: a conflict of a run is covered while the same sides contradict each other for everybody, at
+/// least as severely; then only the wider conflict is listed. A person's dismissal covers it too.
 fn is_covered() -> String {
     let shared = "engram.scope <> 'run'";
     format!(
@@ -84,10 +85,10 @@ fn is_covered() -> String {
 }
 
 impl Reader<'_> {
-    /// The conflicts of a project in no order, without composing any, as an agent of this run may
-    /// see them (without a run, all), but for those that another of the same sides is told for:
-    /// those with this status by verdict, or all. `holds` tells whether both sides hold now:
-    /// `Some(true)` those alone, `Some(false)` the others.
+    /// The conflicts of a project as an agent of this run may see them (without a run: all),
+    /// unordered and not composed. Skips those that another conflict of the same sides covers.
+    /// `status` selects by verdict; `None` selects all. `holds` selects by whether both sides hold
+    /// now: `Some(true)` those that do, `Some(false)` the others.
     pub fn conflicts_listed(
         &self,
         project: ProjectId,

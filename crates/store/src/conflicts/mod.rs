@@ -19,8 +19,8 @@ pub use sides::{conflict_id, side};
 
 use crate::{Reader, Result, StoreError, journal::parse_id};
 
-/// The run that a version is for; none where it is for everybody. One that names no run is for the
-/// user alone: the run 0.
+/// The run for which a version is; `None` if it is for everybody. A version of scope `run` without
+/// a run is for the user alone: the run 0.
 pub fn audience(engram: &Engram) -> Option<RunId> {
     let run = engram.run.unwrap_or(RunId(ulid::Ulid::nil()));
     (engram.scope == Scope::Run).then_some(run)
@@ -31,32 +31,32 @@ pub fn audience(engram: &Engram) -> Option<RunId> {
 pub struct Pair {
     /// Its id.
     pub id: ConflictId,
-    /// Where it belongs.
+    /// Its project.
     pub project: ProjectId,
-    /// The digests of its sides, the lesser first.
+    /// The digests of its sides, in ascending order.
     pub sides: [String; 2],
     /// Its status by verdict alone: never [`ConflictStatus::Closed`], which follows from the sides.
     pub status: ConflictStatus,
-    /// The entry that found it first.
+    /// The entry that first found it.
     pub first: u64,
-    /// The entry that found it last.
+    /// The entry that last found it.
     pub last: u64,
-    /// The last verdict, or what undid it.
+    /// The entry of the last verdict, or of its undoing.
     pub verdict: Option<u64>,
-    /// The entry that let it pass the gate; none once that was taken back, and while the conflict
-    /// is more severe than when it was allowed.
+    /// The entry that let it pass the gate; `None` if that was withdrawn, or if the conflict is now
+    /// more severe than when it was allowed.
     pub allowed: Option<u64>,
-    /// The last verdict, if it was not undone: `status` is open again where the pair was found
-    /// after it.
+    /// The last verdict, if it was not undone. `status` is open again if the pair was found after
+    /// the verdict.
     pub ruled: Option<ConflictStatus>,
-    /// The run that it is for; none where it is for everybody in the project.
+    /// The run that it is for; `None` if it is for everybody in the project.
     pub run: Option<RunId>,
-    /// How severe it was found last.
+    /// The severity with which it was last found.
     pub severity: Severity,
 }
 
 impl Pair {
-    /// One of which nothing is recorded yet.
+    /// A pair that nothing is recorded about yet.
     pub fn new(id: ConflictId, project: ProjectId, run: Option<RunId>, sides: [String; 2]) -> Self {
         Self {
             id,
@@ -73,7 +73,8 @@ impl Pair {
         }
     }
 
-    /// Whether a version is one of those that the conflict is about: all whom it is for may see it.
+    /// Whether the conflict can be about this version: everybody for whom the conflict is may see
+    /// it.
     pub fn is_about(&self, engram: &Engram) -> bool {
         let audience = audience(engram);
         audience.is_none() || audience == self.run
@@ -131,8 +132,8 @@ fn pairs(reader: &Reader<'_>, tail: &str, values: impl rusqlite::Params) -> Resu
     Ok(found)
 }
 
-/// Whether a pair was found again since it was allowed, and is now more severe than it was then:
-/// whoever let it pass did not know.
+/// Whether a pair was found again since it was allowed and is now more severe than it was then.
+/// Whoever allowed it did not know that.
 fn has_outgrown(reader: &Reader<'_>, pair: &Pair) -> Result<bool> {
     let Some(allowed) = pair.allowed.filter(|it| *it < pair.last) else {
         return Ok(false);
@@ -151,7 +152,7 @@ fn has_outgrown(reader: &Reader<'_>, pair: &Pair) -> Result<bool> {
 }
 
 impl Reader<'_> {
-    /// One conflict.
+    /// Returns one conflict.
     pub fn conflict(&self, id: ConflictId) -> Result<Option<Pair>> {
         Ok(pairs(self, "WHERE id = ?1", [id.to_string()])?.pop())
     }
@@ -164,7 +165,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The conflicts of these two sides: for everybody, and for runs.
+    /// The conflicts of these two sides, both for everybody and for runs.
     pub fn conflicts_between(&self, project: ProjectId, sides: &[String; 2]) -> Result<Vec<Pair>> {
         pairs(
             self,
@@ -187,8 +188,8 @@ impl Reader<'_> {
         Ok(has_own)
     }
 
-    /// The conflict that covers one of a run: the same sides contradict each other for everybody,
-    /// or a person dismissed that.
+    /// The conflict that covers a conflict of a run: the same sides contradict each other for
+    /// everybody, or a person dismissed that conflict.
     pub fn covering(&self, pair: &Pair, now: Timestamp) -> Result<Option<Pair>> {
         if pair.run.is_none() {
             return Ok(None);

@@ -1,42 +1,42 @@
-//! Table `report`: the engrams of kind risk that tell of conflicts.
+//! Table `report`: the risk engrams that report conflicts.
 
 use engram_model::{ConflictId, EngramId, LineageId};
 use rusqlite::Connection;
 
 use crate::{Reader, Result, journal::parse_id};
 
-/// The versions of the engrams of kind risk that tell of conflicts, each with its conflict. They
-/// are not counted as claims: nobody said them.
+/// The versions of the risk engrams that report conflicts, each with its conflict. They do not
+/// count as claims, because nobody said them.
 pub(crate) const RISKS: &str = "report JOIN conflict ON conflict.id = report.conflict
      JOIN engram ON engram.seq IN (
      SELECT seq FROM engram WHERE id = report.risk UNION ALL
      SELECT seq FROM engram WHERE lineage = report.risk AND lineage <> id)";
 
-/// An engram of kind risk that reports a conflict, or did.
+/// A risk engram that reports a conflict now or did so before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// Which conflict.
+    /// The conflict.
     pub conflict: ConflictId,
     /// The lineage of the engram.
     pub risk: LineageId,
-    /// The versions by which the conflict was found then.
+    /// The two versions whose comparison found the conflict at that time.
     pub found: [EngramId; 2],
 }
 
 impl Reader<'_> {
-    /// What reports a conflict, or did; the newest last.
+    /// The current and former reports of a conflict; the newest last.
     pub fn reports(&self, conflict: ConflictId) -> Result<Vec<Report>> {
         let tail =
             "conflict = ?1 ORDER BY (SELECT min(seq) FROM engram WHERE lineage = report.risk)";
         reports_where(self.0, tail, conflict.to_string())
     }
 
-    /// What an engram of kind risk reports. Decided by its lineage.
+    /// The report of a risk engram, found by its lineage.
     pub fn reported_by(&self, risk: LineageId) -> Result<Option<Report>> {
         Ok(reports_where(self.0, "risk = ?1", risk.to_string())?.pop())
     }
 
-    /// What the version stored by this entry reports.
+    /// The report made by the version that this entry stored.
     pub fn reported_at(&self, seq: u64) -> Result<Option<Report>> {
         let risk = "risk = (SELECT lineage FROM engram WHERE seq = ?1)";
         Ok(reports_where(self.0, risk, seq as i64)?.pop())

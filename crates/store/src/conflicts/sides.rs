@@ -1,4 +1,4 @@
-//! Sides: a digest of topic and claim, under which all engrams that say the same are found.
+//! Sides: a digest of topic and claim that finds all engrams that say the same.
 
 use engram_model::{ConflictId, Engram, EngramId, ProjectId, RunId, fold};
 use jiff::Timestamp;
@@ -11,20 +11,20 @@ use crate::{
     tables::{NOT_OVER, engrams_where},
 };
 
-/// Most voices (engrams) of one side that are read, newest first.
+/// The most voices (engrams) of one side that are read, newest first.
 const VOICES: usize = 64;
 
-/// Bytes of a digest that are kept.
+/// How many bytes of a digest are kept.
 const BYTES: usize = 16;
 
-/// The side of a claim on a topic. Case and white space do not matter.
+/// The side of a claim on a topic, ignoring case and white space.
 pub fn side(topic: &str, claim: &str) -> String {
     let words = format!("{}\n{}", fold(topic), fold(claim));
     hex::encode(&Sha256::digest(words)[..BYTES])
 }
 
-/// The conflict of two sides, in either order: for everybody, or for a run that has a claim on one
-/// of them.
+/// The id of the conflict of two sides, in either order: for everybody, or for a run with a claim
+/// on one of them.
 pub fn conflict_id(project: ProjectId, run: Option<RunId>, one: &str, other: &str) -> ConflictId {
     let (a, b) = if one <= other {
         (one, other)
@@ -39,7 +39,7 @@ pub fn conflict_id(project: ProjectId, run: Option<RunId>, one: &str, other: &st
 }
 
 impl Reader<'_> {
-    /// The side of a version; none once its words were erased.
+    /// The side of a version; `None` if its words were erased.
     pub fn side_of(&self, id: EngramId) -> Result<Option<String>> {
         let side: Option<Option<String>> = self
             .0
@@ -49,8 +49,8 @@ impl Reader<'_> {
         Ok(side.flatten())
     }
 
-    /// The versions on a side that everybody may see, and those of a run, newest first, including
-    /// those that no longer hold.
+    /// The versions on a side that everybody may see, and those of a run, newest first. Includes
+    /// versions that no longer hold.
     pub fn voices(
         &self,
         project: ProjectId,
@@ -89,7 +89,7 @@ impl Reader<'_> {
     }
 }
 
-/// Fills in the sides of claims stored by builds that had none.
+/// Fills in the sides of claims that were stored by builds without sides.
 pub(crate) fn fill_sides(connection: &Connection) -> Result<()> {
     let mut unfilled = connection.prepare(
         "SELECT content.engram, engram.topic, content.claim
@@ -100,7 +100,7 @@ pub(crate) fn fill_sides(connection: &Connection) -> Result<()> {
         let claim: (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(claim)
     })?;
-    // All rows are read before any is written.
+    // Reads all rows before it writes any.
     let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
     for (engram, topic, claim) in rows {
         update.execute([&engram, &side(&topic, &claim)])?;

@@ -1,5 +1,5 @@
 //! How many engrams of the list each value of a filter would leave: from the table `tally`, or from
-//! the newest versions where the filter asks what is not counted there.
+//! the newest versions if the filter asks for something that `tally` does not count.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use rusqlite::{Connection, Row, params_from_iter};
 use super::filter::{Where, reach};
 use crate::{Reader, Result};
 
-/// Most authors, roles and topics that are counted.
+/// The most authors, roles and topics that are counted.
 const MOST_VALUES: usize = 40;
 
-/// What the versions of a row of `tally` have in common, and how many they are.
+/// What the versions of a row of `tally` have in common, and how many versions there are.
 struct TallyRow {
-    /// In the order of [`LISTS`].
+    /// The values, in the order of [`LISTS`].
     values: [String; LISTS],
     versions: u64,
 }
@@ -38,7 +38,7 @@ impl TallyRow {
         })
     }
 
-    /// Which lists of the filter leave it out.
+    /// The lists of the filter that exclude this row.
     fn against<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = usize> + 'a {
         let [kind, scope, fact_type, verified, by, topic, role] = &self.values;
         let any = |is_empty: bool, found: bool| is_empty || found;
@@ -64,7 +64,7 @@ impl TallyRow {
     }
 }
 
-/// The counts of each list by value.
+/// The counts of each list, by value.
 #[derive(Default)]
 struct FacetCounts {
     total: u64,
@@ -72,7 +72,7 @@ struct FacetCounts {
 }
 
 impl FacetCounts {
-    /// A version counts in a list if all other lists admit it.
+    /// Counts a version in a list if all other lists admit it.
     fn add(&mut self, row: &TallyRow, filter: &Filter) {
         let mut against = row.against(filter);
         match (against.next(), against.next()) {
@@ -95,7 +95,7 @@ impl FacetCounts {
         }
     }
 
-    /// Most first, in the order of the words among equals.
+    /// Sorts by count, the largest first, then by word.
     fn sorted(&mut self, list: usize) -> Vec<(String, u64)> {
         let mut all: Vec<_> = std::mem::take(&mut self.by_value[list])
             .into_iter()
@@ -105,7 +105,7 @@ impl FacetCounts {
     }
 }
 
-/// Words that this build knows, as their values.
+/// Parses the words into values; skips words that this build does not know.
 fn known<T: std::str::FromStr>(counts: Vec<(String, u64)>) -> Vec<(T, u64)> {
     let known = counts
         .into_iter()
@@ -154,7 +154,7 @@ impl Reader<'_> {
             authors,
             topics,
             health: match filter.held_at {
-                // How evidence stands is known of now alone.
+                // The state of evidence is known only for now.
                 Some(_) => Vec::new(),
                 None => standings(self.0, project, worktree, filter, now)?,
             },
@@ -179,7 +179,7 @@ fn tally(
     Ok(())
 }
 
-/// Counts version by version, newest first; returns whether there are more than were examined.
+/// Counts version by version, newest first. Returns whether some versions were not examined.
 fn count_each(
     reader: &Reader<'_>,
     project: ProjectId,
@@ -214,7 +214,7 @@ fn count_each(
     Ok(partial)
 }
 
-/// How many claims stand in each way that has rows of its own.
+/// How many claims there are in each state of evidence that has rows of its own.
 fn standings(
     connection: &Connection,
     project: ProjectId,

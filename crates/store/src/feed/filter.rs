@@ -6,8 +6,8 @@ use rusqlite::{OptionalExtension, ToSql, params};
 
 use crate::{Reader, Result};
 
-/// Most versions that one page or one count examines; fewer with words, which are searched for in
-/// each.
+/// The most versions that one page or one count examines; fewer if the filter has words, which are
+/// searched for in each version.
 const LOOK: usize = 50_000;
 const LOOK_FOR_WORDS: usize = 10_000;
 
@@ -26,15 +26,16 @@ const BY_STANDING: &str = "health CROSS JOIN engram ON engram.id = health.engram
 pub(super) struct Where {
     pub(super) sql: String,
     pub(super) tables: &'static str,
-    /// The column that the list is in the order of.
+    /// The column by which the list is ordered.
     pub(super) order: &'static str,
     pub(super) values: Vec<Box<dyn ToSql>>,
-    /// Whether a table of its own lists the versions, so that none is examined in vain.
+    /// Whether a separate table lists the matching versions, so that no version is examined
+    /// needlessly.
     pub(super) is_listed: bool,
 }
 
 impl Where {
-    /// Every condition of a filter.
+    /// All conditions of a filter.
     pub(super) fn rows(
         project: ProjectId,
         worktree: &str,
@@ -145,8 +146,8 @@ impl Where {
         conditions
     }
 
-    /// The claim's evidence has one of these states. In a tree that was checked, evidence that
-    /// resolved and has no row holds.
+    /// SQL: the claim's evidence has one of these states. In a tree that was checked, a claim whose
+    /// evidence resolved and that has no row counts as `holds`.
     fn standing(&mut self, worktree: &str, wanted: &[Evidence]) -> String {
         let tree = self.value(worktree.to_owned());
         let words: Vec<String> = wanted.iter().map(|it| self.value(it.as_str())).collect();
@@ -164,8 +165,8 @@ impl Where {
         )
     }
 
-    /// The word occurs in one of the searched columns. A list is JSON: if the word is not in its
-    /// text, it is not parsed (unless JSON would escape the word).
+    /// SQL: the word occurs in one of the searched columns. A JSON list is parsed only if its text
+    /// contains the word, or if JSON would escape the word.
     fn somewhere(&mut self, word: &str) -> String {
         let literal = word
             .replace('!', "!!")
@@ -209,8 +210,8 @@ impl Where {
     }
 }
 
-/// The column that a list is in the order of, and the versions of the project in that order, as
-/// SQL. What held then has no place of its own: another version may stand there now.
+/// The column by which a list is ordered, and the project's versions in that order, as SQL. A list
+/// of a past time is ordered by version, because another version may now have the place.
 fn order(filter: &Filter) -> (&'static str, &'static str) {
     match filter.held_at {
         Some(_) => (
@@ -226,11 +227,11 @@ fn order(filter: &Filter) -> (&'static str, &'static str) {
 
 /// A stretch of the list.
 pub(super) struct Reach {
-    /// It starts after this position,
+    /// The position after which it starts.
     pub(super) place: i64,
-    /// and ends with this one, or with the end of the list.
+    /// The last position; the end of the list if `None`.
     pub(super) last: Option<i64>,
-    /// Where to continue; none if nothing further can match.
+    /// Where the next page continues; `None` if nothing further can match.
     pub(super) next: Option<u64>,
 }
 
@@ -242,12 +243,12 @@ pub(super) fn reach(
     place: i64,
     is_newer: bool,
 ) -> Result<Reach> {
-    // Journal time never goes back: what was recorded from then on follows a position.
+    // Journal time never goes back, so everything recorded from then on comes after one position.
     let first = |at: i64| first_at(reader, project, at);
     let since = filter.since.map(|at| first(at.as_microsecond()));
     let since = since.transpose()?;
-    // A version that held then was recorded by then; those of a later one may be of an earlier
-    // place.
+    // A version that held then was recorded by then, but a version of a later time may have an
+    // earlier place.
     let until = match filter.held_at {
         Some(at) => Some(first(at.as_microsecond().saturating_add(1))),
         None => filter.until.map(|at| first(at.as_microsecond())),
@@ -300,8 +301,9 @@ pub(super) fn reach(
     })
 }
 
-/// The position of the first version recorded at this time, in microseconds, or later; one beyond
-/// the last if there is none. Skips versions later than the newest, from a clock that was ahead.
+/// The position of the first version recorded at this time (in microseconds) or later; one past the
+/// last version if there is none. Skips versions dated after the newest one, which a fast clock
+/// wrote.
 fn first_at(reader: &Reader<'_>, project: ProjectId, at: i64) -> Result<i64> {
     let newest: Option<i64> = reader
         .0

@@ -1,5 +1,5 @@
-//! The feed: journal entries as a reader sees them, in their order or in that of the list. The one
-//! place where an entry becomes a change.
+//! The feed: journal entries as a reader sees them, in their order or in that of the list. Only
+//! this module turns an entry into a change.
 
 mod facets;
 mod filter;
@@ -17,16 +17,16 @@ use crate::{
     journal::{ENTRY, Journalled, journalled, timestamp},
 };
 
-/// Entries of a page that names no limit, and the most that a page holds.
+/// The default number of entries of a page, and the maximum.
 const PAGE: usize = 100;
 const MOST: usize = 1_000;
 
 impl Reader<'_> {
-    /// One page, newest first; or, with `after`, oldest first. And the place after which (or before
-    /// which) the next page begins; none at the end.
+    /// Returns one page, newest first, or oldest first with `after`; and the place at which the
+    /// next page continues, `None` at the end.
     ///
-    /// A page of what a filter leaves looks at so many versions and no more: it may hold fewer than
-    /// were asked for, or none, and others may follow all the same.
+    /// A filtered page examines a limited number of versions. It may be short or empty although
+    /// more matches follow.
     pub fn feed(
         &self,
         project: ProjectId,
@@ -59,7 +59,7 @@ impl Reader<'_> {
         Ok((entries, next))
     }
 
-    /// What was done to the versions of a claim, and to the to-dos that ask about it, newest first.
+    /// What was done to the versions of a claim and to the to-dos that ask about it, newest first.
     pub fn log(&self, lineage: LineageId) -> Result<Vec<Entry>> {
         let rows: Vec<Journalled> = self
             .0
@@ -94,7 +94,7 @@ fn unfiltered(
         .collect::<rusqlite::Result<_>>()?)
 }
 
-/// A filtered page of the list, and how far it looked, unless to the end.
+/// A filtered page of the list, and where the search stopped; `None` if it reached the end.
 fn listed(
     reader: &Reader<'_>,
     project: ProjectId,
@@ -105,7 +105,7 @@ fn listed(
 ) -> Result<(Vec<Journalled>, Option<u64>)> {
     let (bound, order, place) = direction(feed);
     let mut wanted = Where::rows(project, worktree, &feed.filter, now);
-    // Without a filter, every row examined is listed.
+    // Without a filter, every examined row is listed.
     let reach = if wanted.is_listed || feed.filter.is_empty() {
         Reach {
             place,
@@ -135,7 +135,7 @@ fn listed(
     Ok((rows, reach.next))
 }
 
-/// The place, and its time, of the version that this entry stored.
+/// The place of the version that this entry stored, and the time of that place.
 fn place(connection: &Connection, seq: u64) -> Result<Option<Place>> {
     let found: Option<(i64, i64)> = connection
         .prepare_cached("SELECT place, placed_at FROM engram WHERE seq = ?1")?
@@ -150,14 +150,15 @@ fn place(connection: &Connection, seq: u64) -> Result<Option<Place>> {
     found.map(place).transpose()
 }
 
-/// The same version, with its place if that is not its own.
+/// Adds to a version its place in the list, if that is not its own `seq`.
 pub(crate) fn placed(connection: &Connection, mut engram: Engram) -> Result<Engram> {
     let place = place(connection, engram.seq)?;
     engram.place = place.filter(|it| it.seq != engram.seq);
     Ok(engram)
 }
 
-/// An entry as a reader sees it; none for one that is not told, is not known, or cannot be read.
+/// An entry as a reader sees it; `None` if readers do not see it, or this build does not know it or
+/// cannot read it.
 fn entry(reader: &Reader<'_>, row: Journalled) -> Result<Option<Entry>> {
     let change = match row.kind() {
         Some(OperationKind::Stored) => match reader.engram_at(row.seq) {
@@ -168,7 +169,7 @@ fn entry(reader: &Reader<'_>, row: Journalled) -> Result<Option<Entry>> {
             }
             Ok(None) => None,
             Err(error) if error.is_of_one_record() => {
-                tracing::warn!(%error, seq = row.seq, "a version is passed over");
+                tracing::warn!(%error, seq = row.seq, "skipped a version");
                 None
             }
             Err(error) => return Err(error),
@@ -184,7 +185,7 @@ fn entry(reader: &Reader<'_>, row: Journalled) -> Result<Option<Entry>> {
     }))
 }
 
-/// What a reader is told of an operation, but for what it stored.
+/// What a reader sees of an operation, except for the version that it stored.
 fn told(operation: Operation) -> Option<Change> {
     Some(match operation {
         Operation::Corroborated(id) => Change::Corroborated(id),
@@ -238,7 +239,7 @@ fn told(operation: Operation) -> Option<Change> {
     })
 }
 
-/// With whom something between agents was, and about what. What was erased is empty.
+/// The other party and the subject of something between agents. Erased values are empty.
 fn about(operation: Operation) -> Vec<String> {
     let mut about: Vec<String> = match operation {
         Operation::Opened(opened) => vec![opened.agent.handle.0],
@@ -260,7 +261,7 @@ fn about(operation: Operation) -> Vec<String> {
     about
 }
 
-/// The kinds of entries that a page holds, as SQL: words of ours, never of a caller.
+/// The kinds of entries that a page shows, as SQL. The words are our own, never a caller's.
 fn kinds(all: bool) -> String {
     let kinds = OperationKind::ALL.iter();
     let shown = kinds.filter(|it| if all { it.is_told() } else { it.is_news() });
@@ -268,7 +269,7 @@ fn kinds(all: bool) -> String {
     words.join(", ")
 }
 
-/// How a page is read: the bound, the order, and the place that it begins at.
+/// How a page is read: the comparison, the order, and the starting place.
 fn direction(feed: &Feed) -> (&'static str, &'static str, i64) {
     let (bound, order, place) = match (feed.after, feed.before) {
         (Some(after), _) => (">", "ASC", after),

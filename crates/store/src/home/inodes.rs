@@ -1,4 +1,4 @@
-//! Which files are open: a home may be deleted, moved or replaced under a running process, whose
+//! Which files are open. A home may be deleted, moved or replaced under a running process, whose
 //! files then no longer have names.
 
 use std::{
@@ -7,23 +7,23 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// The database, its log, and the memory that its processes share.
+/// The database, its log, and the memory shared by its processes.
 const NAMES: [&str; 3] = ["engram.db", "engram.db-wal", "engram.db-shm"];
 
 /// The files that a process opened.
 pub(super) struct HomeFiles {
     known: Vec<(&'static str, Option<Number>)>,
-    /// Bytes of the database when it was looked at last: it never shrinks, unless it was
+    /// The size of the database in bytes at the last check. It never shrinks unless it is
     /// overwritten.
     len: AtomicU64,
 }
 
-/// What tells one file from another of the same name.
+/// What distinguishes files of the same name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Number(u64, u64);
 
 impl HomeFiles {
-    /// What lies there now; the log and the memory only where the home is open for writing.
+    /// The files there now; the log and the shared memory only if the home is open for writing.
     pub(super) fn of(home: &Path, is_writable: bool) -> Self {
         let names = if is_writable { &NAMES[..] } else { &NAMES[..1] };
         let len = fs::metadata(home.join(NAMES[0])).map_or(0, |it| it.len());
@@ -36,8 +36,8 @@ impl HomeFiles {
         }
     }
 
-    /// Whether the database is the one that lay there `before`. Its log and memory come and go with
-    /// the processes that have it open.
+    /// Whether the database is the same file as `before`. Its log and shared memory come and go
+    /// with the processes that have it open.
     pub(super) fn go_on_from(&self, before: &Self) -> bool {
         match (self.known.first(), before.known.first()) {
             (Some((_, now)), Some((_, before))) => before.is_none() || now == before,
@@ -45,7 +45,7 @@ impl HomeFiles {
         }
     }
 
-    /// Whether they still lie there.
+    /// Whether the files are still there.
     pub(super) fn are_there(&self, home: &Path) -> bool {
         self.known.iter().all(|(name, known)| {
             let now = fs::metadata(home.join(name));

@@ -1,4 +1,4 @@
-//! One home: a folder with one database, that many processes read and write at once. Writers of all
+//! One home: a folder with one database that many processes read and write at once. Writers of all
 //! processes queue; each reads and writes on one snapshot.
 
 mod inodes;
@@ -36,16 +36,16 @@ pub use recover::{Recovered, recover};
 pub(crate) use schema::create_tables;
 pub use vacant::Vacant;
 
-/// The one file of a home that is the truth.
+/// The one file of a home that is the source of truth.
 const DATABASE: &str = "engram.db";
-/// What SQLite keeps beside it, as endings of its name.
+/// The suffixes of the files that SQLite keeps beside it.
 const LOGS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// How long a writer waits for its turn before it gives up: a turn takes milliseconds, so that a
-/// hundred writers pass in this time, and the callers of MCP tools still wait for the answer.
+/// How long a writer waits for its turn. A turn takes milliseconds, so a hundred writers pass in
+/// this time, and callers of MCP tools still wait for the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long an erasure waits for whoever reads in the log.
+/// How long an erasure waits for readers of the log.
 const READING: Duration = Duration::from_secs(1);
 
 /// One home: a folder with the database, the write lock, the doorbell and the index.
@@ -53,28 +53,29 @@ pub struct Store {
     home: PathBuf,
     patience: Duration,
     open: RwLock<Arc<OpenHome>>,
-    /// How often it was opened anew.
+    /// How often it was reopened.
     renewed: AtomicU64,
-    /// Whether the log holds what was erased.
+    /// Whether the log still contains erased text.
     log_is_due: AtomicBool,
 }
 
 impl Store {
-    /// Opens or makes a home. `origin` is the identity that a new home gets.
+    /// Opens or creates a home. `origin` becomes the identity of a new home. A home that exists and
+    /// cannot be written is opened for reading.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`], [`StoreError::Newer`] and [`StoreError::Half`] for what this build
-    /// must not touch, and has not; a home that exists and cannot be written is opened for reading.
+    /// [`StoreError::Foreign`], [`StoreError::Newer`] and [`StoreError::Half`] for a database that
+    /// this build must not touch; it is left untouched.
     pub fn open(home: &Path, origin: ulid::Ulid) -> Result<Self> {
         Self::open_patiently(home, origin, PATIENCE)
     }
 
-    /// [`Store::open`], with writers that wait this long for their turn.
+    /// Like [`Store::open`], but writers wait this long for their turn.
     pub fn open_patiently(home: &Path, origin: ulid::Ulid, patience: Duration) -> Result<Self> {
         Self::with(home, patience, OpenHome::new(home, origin, patience, true)?)
     }
 
-    /// [`Store::open`] of a home that is there: where it has just been moved away, none is made.
+    /// Like [`Store::open`], but only for an existing home: creates none if it was just moved away.
     pub fn open_only(home: &Path, origin: ulid::Ulid) -> Result<Self> {
         Self::with(
             home,
@@ -93,10 +94,10 @@ impl Store {
         })
     }
 
-    /// Looks at what opening a home would refuse, and touches nothing.
+    /// Checks whether opening a home would be refused, without touching anything.
     ///
     /// # Errors
-    /// As [`Store::open`]'s; none where there is no home yet.
+    /// Those of [`Store::open`]; none if there is no home yet.
     pub fn look(home: &Path) -> Result<()> {
         let database = home.join(DATABASE);
         match ours::look(&database)? {
@@ -133,21 +134,21 @@ impl Store {
         Arc::clone(&open)
     }
 
-    /// Whether the files that are open are those that lie in the home: it may have been deleted,
-    /// moved, or replaced by another.
+    /// Whether the open files are still those in the home, which may have been deleted, moved or
+    /// replaced.
     pub fn is_here(&self) -> bool {
         self.opened().is_of(&self.home)
     }
 
-    /// How often the home was opened anew: what was read of it before may be another's.
+    /// How often the home was reopened. What was read before may be from another home.
     pub fn renewed(&self) -> u64 {
         self.renewed.load(Ordering::Acquire)
     }
 
-    /// Opens what lies in the home now, unless that is what is open.
+    /// Opens the files that are in the home now, unless they are already open.
     ///
     /// # Errors
-    /// [`StoreError::Gone`] where there is no home any more: none is made.
+    /// [`StoreError::Gone`] if there is no home any more; none is created.
     pub fn renew(&self) -> Result<()> {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if open.is_of(&self.home) {
@@ -156,9 +157,9 @@ impl Store {
         if !self.database().exists() {
             return Err(StoreError::Gone(self.home.clone()));
         }
-        // First closed: SQLite shares what it knows of a file among the connections of a process.
-        // Where only the log was deleted, closing saves what it held; what another process has open
-        // is left alone.
+        // Closes first, because SQLite shares its state of a file among the connections of a
+        // process. If only the log was deleted, closing saves its content. Files open in other
+        // processes stay untouched.
         open.close()?;
         *open = Arc::new(OpenHome::new(
             &self.home,
@@ -170,7 +171,7 @@ impl Store {
         Ok(())
     }
 
-    /// Reopens a read-only home for writing; says whether that worked.
+    /// Reopens a read-only home for writing; returns whether that worked.
     pub fn retry_writing(&self) -> Result<bool> {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if open.write.is_some() {
@@ -179,7 +180,7 @@ impl Store {
         if open_queue(&self.home).is_err() {
             return Ok(false);
         }
-        // First closed, as in `renew`.
+        // Closes first, as in `renew`.
         open.close()?;
         *open = Arc::new(OpenHome::new(
             &self.home,
@@ -198,7 +199,7 @@ impl Store {
         StoreError::ReadOnly(self.home.clone())
     }
 
-    /// Reads on one snapshot: what `f` sees does not change while it looks.
+    /// Reads on one snapshot: the data does not change while `f` runs.
     pub fn read<T, E: From<StoreError>>(
         &self,
         f: impl FnOnce(&Reader<'_>) -> Result<T, E>,
@@ -209,12 +210,12 @@ impl Store {
         })
     }
 
-    /// One transaction, durable when this returns `Ok`; undone when `f` fails. The time of its
-    /// entries follows from the clock ([`Reader::time`]).
+    /// Runs one transaction, which is durable when this returns `Ok` and rolled back if `f` fails.
+    /// The time of its entries follows from the clock ([`Reader::time`]).
     ///
     /// # Errors
-    /// [`StoreError::Gone`] where the files that were written are not those of the home any more:
-    /// what was written is lost with them.
+    /// [`StoreError::Gone`] if the written files are no longer those of the home; the write is lost
+    /// with them.
     pub fn write<T, E: From<StoreError>>(
         &self,
         clock: Timestamp,
@@ -253,7 +254,7 @@ impl Store {
         Ok(answer)
     }
 
-    /// Whether a write would begin at once: nobody of this process or of another has the turn.
+    /// Whether a write would start at once: no writer of any process has the turn.
     pub fn is_free(&self) -> bool {
         let open = self.opened();
         let Some(writing) = open.write.as_ref().and_then(|it| it.try_lock().ok()) else {
@@ -263,8 +264,8 @@ impl Store {
     }
 
     /// Moves the write-ahead log into the database and empties it, so that erased text is gone from
-    /// the disk. Whether it is empty: who reads in it still keeps it, and then each later write
-    /// tries again.
+    /// the disk. Returns whether the log is empty. A reader may still need it; then each later
+    /// write tries again.
     pub fn empty_log(&self) -> Result<bool> {
         let open = self.opened();
         let write = open.write.as_ref().ok_or_else(|| self.read_only())?;
@@ -273,7 +274,7 @@ impl Store {
         Ok(is_empty)
     }
 
-    /// Asks SQLite to check every page; the findings, none when it is sound.
+    /// Has SQLite check every page; returns the faults, or nothing if the database is sound.
     pub fn integrity(&self) -> Result<Vec<String>> {
         self.opened().read.with(|connection| {
             let mut check = connection.prepare("PRAGMA integrity_check(20)")?;
@@ -285,10 +286,10 @@ impl Store {
     }
 }
 
-/// A snapshot of the database. Its questions are asked in the file of the table they are about.
+/// A snapshot of the database. The file of each table adds its queries.
 pub struct Reader<'a>(pub(crate) &'a Connection);
 
-/// The one transaction of a change.
+/// The transaction of a change.
 pub struct Writer<'a> {
     reader: Reader<'a>,
     pub(crate) origin: ulid::Ulid,
@@ -322,12 +323,12 @@ impl<'a> Deref for Writer<'a> {
     }
 }
 
-/// Whether there is a write-ahead log that the database has not taken in.
+/// Whether there is a write-ahead log that is not yet in the database.
 fn has_log(database: &Path) -> bool {
     std::fs::metadata(beside(database, "-wal")).is_ok_and(|it| it.len() > 0)
 }
 
-/// What SQLite keeps beside a database, under an ending of its name.
+/// The file that SQLite keeps beside a database under this suffix.
 fn beside(database: &Path, ending: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(ending);

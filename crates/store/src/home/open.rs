@@ -1,5 +1,5 @@
-//! The files of a home, opened: for reading and writing, or for reading alone where the folder
-//! cannot be written.
+//! The opened files of a home: for reading and writing, or for reading only if the folder cannot be
+//! written.
 
 use std::{
     fs::File,
@@ -23,23 +23,23 @@ use super::{
 };
 use crate::{Result, StoreError, files::make_private_folder};
 
-/// How often a home is opened that is exchanged while it is.
+/// How often opening is retried if the home is exchanged meanwhile.
 const TRIES: usize = 5;
 
-/// The files of a home, as they were opened.
+/// The opened files of a home.
 pub(super) struct OpenHome {
     pub(super) origin: ulid::Ulid,
     pub(super) read: ReaderPool,
-    /// Absent where the home is not writable.
+    /// Absent if the home is not writable.
     pub(super) write: Option<Mutex<WriteConnection>>,
     pub(super) files: HomeFiles,
-    /// The end of the journal, as it was last seen here: an older copy that took the database's
-    /// place ends before.
+    /// The end of the journal as last seen here. The journal of an older copy that replaced the
+    /// database ends earlier.
     head: AtomicU64,
     is_replaced: AtomicBool,
 }
 
-/// The connection that writes, and the queue that it waits in.
+/// The connection that writes, and the queue in which it waits.
 pub(super) struct WriteConnection {
     pub(super) connection: Connection,
     pub(super) queue: File,
@@ -58,7 +58,7 @@ impl WriteConnection {
 }
 
 impl OpenHome {
-    /// Whether the journal ends where it did or later; an older copy ends before.
+    /// Whether the journal ends at least where it did before; an older copy ends earlier.
     pub(super) fn goes_on(&self, head: u64) -> bool {
         let goes_on = self.head.fetch_max(head, Ordering::Relaxed) <= head;
         if !goes_on {
@@ -67,7 +67,7 @@ impl OpenHome {
         goes_on
     }
 
-    /// It is no home's from now on, even if its files come back.
+    /// Closes it for good, even if its files come back.
     pub(super) fn close(&self) -> Result<()> {
         self.is_replaced.store(true, Ordering::Relaxed);
         self.read.close();
@@ -87,8 +87,8 @@ impl OpenHome {
         patience: Duration,
         make: bool,
     ) -> Result<Self> {
-        // SQLite opens by name, one file after the other: a home that was exchanged meanwhile is
-        // not taken for the one that was opened.
+        // SQLite opens files by name, one after the other. If the home was exchanged meanwhile, its
+        // files are not taken for those of the first home.
         for _ in 0..TRIES {
             let before = HomeFiles::of(home, true);
             let opened = Self::once(home, origin, patience, make)?;
@@ -132,7 +132,7 @@ impl OpenHome {
         ours::accept(&connection)?;
         let queue = open_queue(home)?;
         let mut writing = WriteConnection { connection, queue };
-        // A home that is ready is opened without a turn: who only reads waits for nobody.
+        // A home that is ready is opened without a turn, so that readers wait for nobody.
         if !is_ready(&writing.connection)? {
             let _turn = WriteLock::take(&writing.queue, patience)?;
             let connection = &mut writing.connection;
@@ -158,7 +158,8 @@ impl OpenHome {
         })
     }
 
-    /// A folder that cannot be written cannot take part in WAL either: read it as it lies.
+    /// A folder that cannot be written does not allow WAL either, so this reads the files as they
+    /// are.
     fn readable(home: &Path, database: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let plain = ours::address(database, "mode=ro");
@@ -166,7 +167,7 @@ impl OpenHome {
             .and_then(|it| it.query_row("SELECT 1 FROM meta", [], |_| Ok(())));
         let address = match is_plain {
             Ok(()) => plain,
-            // What a writer that was killed left in the log would not be seen: better no answer.
+            // The log of a killed writer would be ignored: better no answer.
             Err(error) if has_log(database) => return Err(error.into()),
             Err(_) => ours::address(database, "immutable=1"),
         };
@@ -183,8 +184,8 @@ impl OpenHome {
     }
 }
 
-/// A home in which nothing is yet, with a database that is private before anything is in it: SQLite
-/// gives it, and its log after it, the rights of the lock.
+/// Creates an empty home. Its database is private before it has content: SQLite gives it, and later
+/// its log, the rights of the lock file.
 fn make_database(home: &Path, database: &Path) -> Result<Connection> {
     make_private_folder(home).map_err(|e| StoreError::io(home, e))?;
     open_queue(home)?;
@@ -200,8 +201,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn prepare(connection: &Connection, patience: Duration) -> Result<()> {
     connection.busy_timeout(patience)?;
     connection.set_prepared_statement_cache_capacity(64);
-    // Plans do not depend on the values of parameters: else SQLite compiles a kept statement anew
-    // for each, a tenth of a commit's time.
+    // Makes plans independent of the values of parameters. Otherwise SQLite recompiles a cached
+    // statement for each value, which takes a tenth of a commit's time.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;

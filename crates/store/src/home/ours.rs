@@ -1,5 +1,5 @@
-//! Whose a database is. This is checked before anything is created or written, so that what is not
-//! ours keeps every byte and nothing appears beside it.
+//! Whose a database is. This is checked before anything is created or written, so that a foreign
+//! file keeps every byte and no file appears beside it.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, io::ErrorKind, path::Path};
 
@@ -12,16 +12,16 @@ use super::{
 };
 use crate::{Result, StoreError, index::Index};
 
-/// SQLite takes what is shorter than its smallest page for nothing.
+/// SQLite treats a file shorter than its smallest page as empty.
 const SMALLEST: u64 = 512;
 const NO_DATABASE: &str = "it is not an SQLite database";
 const NO_FILE: &str = "it is not a file";
 const ANOTHER: &str = "it belongs to another program";
 
-/// What stands at the place of a database that is not refused.
+/// The state of a database that is not refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum DatabaseState {
-    /// Nothing yet, or what an Engram process has started to create.
+    /// Nothing yet, or a database that an Engram process has started to create.
     Nothing,
     Ours,
 }
@@ -34,13 +34,13 @@ pub fn is_home(folder: &Path) -> bool {
     }
 }
 
-/// Looks at a database without a lock, a log or a file of its own.
+/// Inspects a database without creating a lock, a log or a file.
 ///
-/// Only SQLite may open it: closing a file of one's own drops the locks that other connections of
-/// this process hold on it.
+/// Only SQLite may open the database: if this process opened and closed the file itself, the locks
+/// of its other connections would be dropped.
 pub(super) fn look(database: &Path) -> Result<DatabaseState> {
     let foreign = |why| StoreError::foreign(database, why);
-    // SQLite waits for a pipe in the place of a log.
+    // SQLite blocks on a pipe in place of a log.
     for log in LOGS.map(|end| beside(database, end)) {
         if fs::symlink_metadata(&log).is_ok_and(|it| !it.is_file()) {
             return Err(StoreError::foreign(&log, NO_FILE));
@@ -58,15 +58,15 @@ pub(super) fn look(database: &Path) -> Result<DatabaseState> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(address(database, "immutable=1"), flags)?;
     match header(&connection) {
-        // The lock of a home is made before its database; who made them may still be at it.
+        // The lock of a home is made before its database, so its creator may still be at work.
         Ok(header) if header.is_blank && database.with_file_name(QUEUE).exists() => {
             look_into_log(database)
         }
         Ok(header) => header.judge(database),
         Err(error) => match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::NotADatabase) => Err(foreign(NO_DATABASE)),
-            // A full disk can stop the log half way into its database; all of it is in the log
-            // still.
+            // A full disk can stop the copying of the log into the database; the log still has
+            // everything.
             Some(rusqlite::ErrorCode::DatabaseCorrupt) if has_log(database) => {
                 look_into_log(database)
             }
@@ -75,8 +75,8 @@ pub(super) fn look(database: &Path) -> Result<DatabaseState> {
     }
 }
 
-/// A database without a byte: new, or all of it is in its log. An index beside it is read from a
-/// database that was there.
+/// Judges an empty database: either it is new, or its content is still in the log. An index beside
+/// it shows that there was a database.
 fn empty(database: &Path) -> Result<DatabaseState> {
     let is_lost = |home: &Path| !has_log(database) && Index::is_there(home);
     if database.parent().is_some_and(is_lost) {
@@ -86,29 +86,28 @@ fn empty(database: &Path) -> Result<DatabaseState> {
     }
 }
 
-/// A young home may be entirely in its log, if the process that created it still runs or was
-/// killed.
+/// A young home may be entirely in its log, if its creator still runs or was killed.
 fn look_into_log(database: &Path) -> Result<DatabaseState> {
     if !has_log(database) {
         return Ok(DatabaseState::Nothing);
     }
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // Closing this leaves the log untouched.
+    // Closing this connection leaves the log untouched.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // One snapshot: another process may be making the home.
+    // One snapshot, because another process may be creating the home.
     match header(&*connection.unchecked_transaction()?)? {
         header if header.is_blank => Ok(DatabaseState::Nothing),
         header => header.judge(database),
     }
 }
 
-/// Looks again once it is open, when what is still in the log is seen too, before anything is
-/// written. If this connection is closed before [`accept`], the log stays untouched.
+/// Checks the opened database again, now including the log, before anything is written. If this
+/// connection is closed before [`accept`], the log stays untouched.
 pub(super) fn check(connection: &Connection, database: &Path) -> Result<()> {
     if has_log(database) {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     }
-    // One snapshot: another process may be making the home.
+    // One snapshot, because another process may be creating the home.
     let snapshot = connection.unchecked_transaction()?;
     let header = header(&snapshot)?;
     if !header.is_blank {
@@ -118,13 +117,14 @@ pub(super) fn check(connection: &Connection, database: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What was checked is used from now on.
+/// Accepts the checked database for use.
 pub(super) fn accept(connection: &Connection) -> Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(())
 }
 
-/// Another program's tables in an Engram database: earlier builds put theirs into any file.
+/// The tables of another program in an Engram database: earlier builds put their tables into any
+/// file.
 pub(super) fn strange_tables(connection: &Connection) -> Result<Vec<String>> {
     let ours = shape(&plan(MIGRATIONS.len())?)?;
     let there = shape(connection)?;
@@ -133,12 +133,12 @@ pub(super) fn strange_tables(connection: &Connection) -> Result<Vec<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// The address of a database for SQLite, whatever its path is made of.
+/// The address of a database for SQLite, for any path.
 pub(super) fn address(database: &Path, how: &str) -> String {
     format!("file:{}?{how}", encoded(database))
 }
 
-/// A path within an address.
+/// Encodes a path for an address.
 pub(super) fn encoded(path: &Path) -> String {
     let mut encoded = String::new();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -154,11 +154,11 @@ pub(super) fn encoded(path: &Path) -> String {
     encoded
 }
 
-/// What a database says of itself.
+/// What a database states about itself.
 struct DatabaseHeader {
     application: i64,
     version: i64,
-    /// Nobody has put anything into it.
+    /// Whether the database has no content.
     is_blank: bool,
 }
 
@@ -204,7 +204,8 @@ pub(super) fn refuse_newer(database: &Path, found: i64) -> Result<()> {
     }
 }
 
-/// Each step is one transaction with its number: what differs was made by other hands.
+/// Refuses a half-migrated database. Each step is one transaction together with its number, so a
+/// difference was made by another program.
 fn refuse_half(connection: &Connection, database: &Path, version: i64) -> Result<()> {
     let taken = plan(version.max(0) as usize)?;
     let due = shape(&taken)?;
@@ -229,7 +230,7 @@ fn refuse_half(connection: &Connection, database: &Path, version: i64) -> Result
     })
 }
 
-/// An empty home after so many steps, in memory.
+/// An empty home after this many steps, in memory.
 fn plan(steps: usize) -> Result<Connection> {
     let connection = Connection::open_in_memory()?;
     for step in MIGRATIONS.iter().take(steps) {
@@ -238,7 +239,7 @@ fn plan(steps: usize) -> Result<Connection> {
     Ok(connection)
 }
 
-/// The names of all that the steps make.
+/// The names of everything that the steps create.
 fn shape(connection: &Connection) -> Result<BTreeSet<String>> {
     let mut names = connection.prepare(
         "SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^'

@@ -10,16 +10,17 @@ use rand::Rng;
 
 use crate::{Result, StoreError, files::open_private};
 
-/// What writers queue at.
+/// The name of the file at which writers queue.
 pub(super) const QUEUE: &str = "write.lock";
 
-/// The queue of writers of all processes.
+/// Opens the queue of the writers of all processes.
 pub(super) fn open_queue(home: &Path) -> Result<File> {
     let lock = home.join(QUEUE);
     open_private(&lock).map_err(|e| StoreError::io(&lock, e))
 }
 
-/// A place in the queue of writers of all processes; left when dropped, or when its process dies.
+/// A turn in the queue of the writers of all processes; released when dropped, or when its process
+/// dies.
 pub(super) struct WriteLock<'a>(&'a File);
 
 impl<'a> WriteLock<'a> {
@@ -42,8 +43,8 @@ impl Drop for WriteLock<'_> {
     }
 }
 
-/// A short uneven wait for another process, so that no waiter is always the late one. The one place
-/// where chance is not a parameter: it decides nothing but the order of waiters.
+/// Waits a short, random time for another process, so that no waiter is always the last. Only here
+/// is randomness not a parameter: it decides only the order of waiters.
 #[expect(
     clippy::disallowed_methods,
     reason = "see above; a file lock has no event to wait for"

@@ -1,4 +1,4 @@
-//! Connections that read, several at once: a long look holds up nobody else.
+//! A pool of connections for reading, so that a long read blocks nobody else.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -6,9 +6,9 @@ use rusqlite::Connection;
 
 use crate::{Result, until::heed};
 
-/// Most connections at once; whoever comes then waits for the last of them.
+/// The most connections at once. Further readers wait for one of them.
 const MOST: usize = 8;
-/// Connections that stay open while nobody reads: each has a cache of its own.
+/// How many connections stay open while nobody reads; each has its own cache.
 const KEPT: usize = 2;
 
 pub(super) struct ReaderPool {
@@ -24,8 +24,8 @@ impl ReaderPool {
         }
     }
 
-    /// Reads with a connection that nobody else uses meanwhile; never within another reading, which
-    /// could wait for itself.
+    /// Reads with a connection that nobody else uses meanwhile. Never call this within another
+    /// read, because it could wait for itself.
     pub(super) fn with<T, E: From<crate::StoreError>>(
         &self,
         read: impl FnOnce(&mut Connection) -> Result<T, E>,
@@ -46,7 +46,7 @@ impl ReaderPool {
         answer
     }
 
-    /// Closes all of them; the next reading opens one.
+    /// Closes all connections; the next read opens one.
     pub(super) fn close(&self) {
         for place in &self.places {
             *place.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -1,5 +1,6 @@
-//! A damaged database: what can still be read of its journal, and of the words beside it, goes into
-//! a new one that takes its place. The damaged one is set aside, not deleted.
+//! Recovers a damaged database: copies what can still be read of its journal and of the words
+//! beside it into a new database, which takes its place. The damaged database is set aside, not
+//! deleted.
 
 use std::{
     fs,
@@ -26,11 +27,11 @@ use crate::{
     tables::all_are_due,
 };
 
-/// From this step of the schema on, a replay of the journal makes all tables.
+/// From this step of the schema on, a replay of the journal builds all tables.
 const REPLAYED: i64 = 6;
-/// Entries that are asked for at once, as long as none of them is damaged.
+/// How many entries are read at once, as long as none of them is damaged.
 const AT_ONCE: i64 = 256;
-/// No page of the journal holds more entries.
+/// The most entries that a page of the journal can hold.
 const OF_A_PAGE: i64 = 100;
 const COLUMNS: [&str; 14] = [
     "seq",
@@ -49,24 +50,24 @@ const COLUMNS: [&str; 14] = [
     "clock",
 ];
 
-/// What became of a damaged database.
+/// The result of a recovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered {
-    /// Where it lies now.
+    /// Where the damaged database is now.
     pub aside: PathBuf,
     /// Entries of the journal that were saved.
     pub saved: u64,
     /// Entries that could not be read.
     pub lost: u64,
-    /// Claims, events and kept files of saved entries whose words or bytes could not be read.
+    /// Claims, events and stored files of saved entries whose words or bytes could not be read.
     pub words: u64,
 }
 
-/// Saves what can be read, and sets the rest aside. `origin` is the identity of the home where its
-/// own cannot be read.
+/// Saves what can be read and sets the damaged database aside. `origin` is the identity of the home
+/// if its own cannot be read.
 ///
 /// # Errors
-/// What is not a database of ours, or one of which nothing can be read: it is left as it is.
+/// The database is not ours, or nothing of it can be read; it is left as it is.
 pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recovered> {
     let database = home.join(DATABASE);
     let not = |why| StoreError::Unrecoverable {
@@ -77,7 +78,8 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
         Ok(DatabaseState::Nothing) => return Err(not("there is no database, or it is empty")),
         Err(error @ (StoreError::Newer { .. } | StoreError::Emptied(_))) => return Err(error),
         Err(error @ StoreError::Foreign { .. }) if !has_log(&database) => return Err(error),
-        // Else it is damaged, which is what this is for; or all of it is in the log still.
+        // Otherwise it is damaged, which is the purpose of this function, or still entirely in its
+        // log.
         _ => {}
     }
     let queue = open_queue(home)?;
@@ -85,7 +87,7 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
     let old = open_damaged(&database)?;
     let fresh = home.join("engram.db.recovered");
     remove_all(&fresh)?;
-    // For its owner alone before anything is in it; SQLite makes its log alike.
+    // Makes it private before it has content; SQLite gives its log the same rights.
     open_private(&fresh).map_err(|error| StoreError::io(&fresh, error))?;
     let made = Connection::open(&fresh)
         .map_err(StoreError::from)
@@ -106,7 +108,7 @@ pub fn recover(home: &Path, origin: ulid::Ulid, now: Timestamp) -> Result<Recove
 fn open_damaged(database: &Path) -> Result<Connection> {
     let old = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     old.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // So SQLite reads what is left of a file that is shorter than it says; nothing is written.
+    // Makes SQLite read a file that is shorter than its header says; nothing is written.
     old.pragma_update(None, "writable_schema", true)?;
     old.pragma_update(None, "query_only", true)?;
     let not = |why| StoreError::Unrecoverable {
@@ -130,15 +132,15 @@ fn open_damaged(database: &Path) -> Result<Connection> {
             "an earlier build made it, and its journal is incomplete",
         ))
     } else if !is_table(&old, "journal") {
-        // What computes rows has no end that could be known.
+        // A view computes its rows and might never end.
         Err(not("its journal is not a table"))
     } else {
         Ok(old)
     }
 }
 
-/// Why the first page could not be read: a full disk, a lock or a missing permission says nothing
-/// of the database.
+/// The error if the first page could not be read. A full disk, a lock or a missing permission says
+/// nothing about the database.
 fn unreadable(database: &Path, error: rusqlite::Error) -> StoreError {
     match StoreError::from(error) {
         error if error.is_of_the_disk() => error,
@@ -191,7 +193,7 @@ fn save(
     all_are_due(&transaction)?;
     let saved: i64 = transaction.query_row("SELECT count(*) FROM journal", [], |row| row.get(0))?;
     let places = holes(&transaction, last)?;
-    // What comes next does not take the place of what was lost.
+    // Keeps new entries from taking the places of lost ones.
     transaction.execute(
         "UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = 'journal'",
         [last],
@@ -215,7 +217,7 @@ fn save(
     })
 }
 
-/// Copies every entry that can be read. The last place, and how many could not.
+/// Copies every readable entry. Returns the last place and the number of lost entries.
 fn save_journal(old: &Connection, new: &Connection) -> Result<(i64, u64)> {
     let there: Vec<&str> = COLUMNS
         .into_iter()
@@ -241,7 +243,7 @@ fn save_journal(old: &Connection, new: &Connection) -> Result<(i64, u64)> {
         };
         let to = place.saturating_add(AT_ONCE).min(last);
         let found = rows(place, to).unwrap_or_else(|_| {
-            // One by one: what is beside the damage can be read.
+            // Reads one by one, so that entries next to the damage are saved.
             let each = (place..to).filter_map(|at| rows(at, at + 1).ok());
             each.flatten().collect()
         });
@@ -270,9 +272,8 @@ fn save_journal(old: &Connection, new: &Connection) -> Result<(i64, u64)> {
     Ok((last, lost))
 }
 
-/// The last place that anything in the database speaks of, and whether anything does: else it is
-/// the last that its pages have room for. A number that was made up leads no further than that
-/// either.
+/// The last place that the database mentions, and whether it mentions any. Without one, the last
+/// place for which its pages have room; this also limits a mentioned place, which may be wrong.
 fn last_place(old: &Connection) -> (i64, bool) {
     let asked = [
         "SELECT max(seq) FROM journal",
@@ -292,7 +293,7 @@ fn last_place(old: &Connection) -> (i64, bool) {
     (known.map_or(room, |it| it.min(room)), known.is_some())
 }
 
-/// The places up to the last at which there is no entry, as stretches.
+/// The places up to `last` without an entry, as ranges.
 fn holes(connection: &Connection, last: i64) -> Result<Vec<(u64, u64)>> {
     let mut holes = Vec::new();
     let mut after = 0;
@@ -310,8 +311,8 @@ fn holes(connection: &Connection, last: i64) -> Result<Vec<(u64, u64)>> {
     Ok(holes)
 }
 
-/// Copies the words and bytes that lie beside the entries that were saved, where they are what
-/// their digest says. How many were lost; what was erased before is not among them.
+/// Copies the words and bytes beside the saved entries if they match their digests. Returns how
+/// many were lost, not counting those that were erased before.
 fn save_words(old: &Connection, new: &Connection) -> Result<u64> {
     let mut erased = std::collections::HashSet::new();
     let mut wanted = Vec::new();
@@ -419,7 +420,7 @@ fn save_file(old: &Connection, new: &Connection, digest: &str) -> Result<bool> {
     }
 }
 
-/// Puts the new database in the place of the damaged one, which keeps its log beside it.
+/// Puts the new database in place of the damaged one, which takes its log along.
 fn exchange(home: &Path, database: &Path, fresh: &Path) -> Result<PathBuf> {
     let aside = (1..)
         .map(|at: u32| home.join(format!("engram.db.damaged-{at}")))
@@ -439,7 +440,7 @@ fn exchange(home: &Path, database: &Path, fresh: &Path) -> Result<PathBuf> {
     Ok(aside)
 }
 
-/// A database that is not used, with what SQLite puts beside it.
+/// Removes an unused database and the files that SQLite keeps beside it.
 fn remove_all(database: &Path) -> Result<()> {
     for end in ["", "-wal", "-shm"] {
         let path = beside(database, end);

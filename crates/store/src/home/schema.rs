@@ -1,12 +1,12 @@
-//! The schema: its steps, and how a home of an earlier one is brought up to date.
+//! The schema: its steps, and the migration of a home from an earlier schema.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::{Reader, Result, StoreError, Writer, conflicts::fill_sides, journal::carry};
 
-/// Each step of the schema, in order; `user_version` counts the steps taken. Never edit a step
-/// that was released: add one.
+/// The steps of the schema, in order; `user_version` counts the steps taken. Never edit a released
+/// step: add a new one.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../schema/001.sql"),
     include_str!("../schema/002.sql"),
@@ -31,13 +31,13 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../schema/021.sql"),
 ];
 
-/// From this step on the journal says all that the tables hold.
+/// From this step on, the journal has everything that the tables hold.
 const CARRIED: i64 = 6;
 
-/// From this step on each claim lies beside its side.
+/// From this step on, each claim is stored with its side.
 const SIDED: i64 = 11;
 
-/// `EnGr`, so that `file` and a person with a hex editor know whose it is.
+/// `EnGr`, so that `file` and a person with a hex editor can recognise the file.
 pub(super) const APPLICATION_ID: i64 = 0x456e_4772;
 
 /// Whether every step of the schema was taken.
@@ -64,7 +64,7 @@ pub(super) fn migrate(connection: &mut Connection, origin: ulid::Ulid) -> Result
     }
     if (1..CARRIED).contains(&found) {
         let reader = Reader(&transaction);
-        // No clock: what is carried was there when the newest entry was.
+        // No clock: the carried data existed when the newest entry was made.
         let now = reader.time(Timestamp::UNIX_EPOCH)?;
         let origin = origin_of(&transaction)?;
         carry(&Writer::at(reader, origin, now, now.0))?;
@@ -80,7 +80,7 @@ fn take_steps(connection: &Connection, found: i64) -> Result<()> {
     Ok(())
 }
 
-/// The tables of a new home, in a database that is nobody's.
+/// Creates the tables of a new home in an empty database.
 pub(crate) fn create_tables(connection: &Connection) -> Result<()> {
     take_steps(connection, 0)
 }

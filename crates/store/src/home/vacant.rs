@@ -1,4 +1,4 @@
-//! A home that is to be moved: nobody else has it open, and all of it lies in its files.
+//! A home that is to be moved: no other process has it open, and all data is in its files.
 
 use std::{fs::File, path::Path};
 
@@ -18,11 +18,11 @@ pub struct Vacant {
 }
 
 impl Vacant {
-    /// Takes in the log and holds the home.
+    /// Merges the log into the database and locks the home.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] while any other process has it open, and what opening it refuses;
-    /// nothing was changed then.
+    /// [`StoreError::InUse`] while another process has it open, and the errors of opening it. Then
+    /// nothing was changed.
     pub fn take(home: &Path) -> Result<Self> {
         let database = home.join(DATABASE);
         if ours::look(&database)? != DatabaseState::Ours {
@@ -42,8 +42,9 @@ impl Vacant {
         if turn.try_lock().is_err() {
             return Err(in_use());
         }
-        // Whoever has a home open holds a lock on its database as long as there is a log; SQLite
-        // gives the log up only where it is alone. Who comes now finds no log, and queues.
+        // A process with an open home holds a lock on its database as long as there is a log.
+        // SQLite removes the log only for a lone process. A process that opens the home now finds
+        // no log, and queues.
         let alone = connection
             .pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()))
             .and_then(|()| connection.execute_batch("BEGIN EXCLUSIVE"));

@@ -1,5 +1,5 @@
-//! Which versions are kept under the same keys: candidates for a comparison. A key is a number that
-//! whoever opens the index makes of a version, and means nothing here.
+//! Finds the versions that are indexed under the same keys: candidates for a comparison. A key is a
+//! number that the opener of the index computes from a version; this module does not interpret it.
 
 use engram_model::Engram;
 use tantivy::{
@@ -10,13 +10,13 @@ use tantivy::{
 use super::{SEQ, guarded};
 use crate::Result;
 
-/// Most versions of a piece that are read under one key.
+/// The most versions of a segment that are read under one key.
 const LONG: u64 = 20_000;
 
-/// The keys of a version.
+/// Computes the keys of a version.
 pub type Related = fn(&Engram) -> Vec<u64>;
 
-/// The index as it was at one moment.
+/// The index at one moment.
 pub struct Kin {
     searcher: Searcher,
     field: Field,
@@ -32,7 +32,7 @@ impl Kin {
         }
     }
 
-    /// How far the index had read; anything after must be looked at by scan.
+    /// How far the index had read. Later versions must be scanned.
     pub fn indexed(&self) -> u64 {
         self.indexed
     }
@@ -43,7 +43,7 @@ impl Kin {
         guarded(|| {
             let mut found = Vec::new();
             let mut has_more = false;
-            // Who goes on from a place reads a long list to its end, behind the answers.
+            // A caller that continues from a place reads a long list to its end, in the background.
             let is_first = below > self.indexed;
             for segment in self.searcher.segment_readers() {
                 has_more |= self.in_segment(segment, key, is_first, &mut found)?;
@@ -59,7 +59,7 @@ impl Kin {
         })
     }
 
-    /// Whether some were passed over.
+    /// Adds the matches of a segment; returns whether some were skipped.
     fn in_segment(
         &self,
         segment: &SegmentReader,
@@ -76,8 +76,8 @@ impl Kin {
             return Ok(false);
         };
         let seqs = segment.fast_fields().u64(SEQ)?;
-        // Pieces are merged in any order, so the newest may be anywhere: all of a list is read, but
-        // for one that is so long that its key says nothing.
+        // Segments are merged in any order, so the newest version may be anywhere. The whole list
+        // is read, unless it is so long that its key says nothing.
         let (documents, length) = (u64::from(segment.max_doc()), u64::from(list.size_hint()));
         let skips = may_skip && length > LONG;
         if skips {

@@ -1,7 +1,7 @@
-//! One look at the index: how often the terms of a question occur, and which versions share them.
+//! One query of the index: how often the terms of a question occur, and which versions share them.
 //!
-//! Terms are kept by project, so that how often one occurs is read and not counted, and only the
-//! versions that a question can return are walked over.
+//! Terms are stored with their project. So the frequency of a term is read, not counted, and only
+//! the versions that a question can return are visited.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -15,28 +15,28 @@ use tantivy::{
 use super::{Fields, SEQ, guarded, within};
 use crate::Result;
 
-/// What a query looks for.
+/// The terms of a query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchTerms {
-    /// Identifiers, numbers, files.
+    /// Identifiers, numbers and files.
     pub exact: Vec<String>,
-    /// Stems.
+    /// Stems of words.
     pub words: Vec<String>,
-    /// Neighbouring words.
+    /// Runs of neighbouring words.
     pub grams: Vec<String>,
 }
 
-/// What finding a term is worth, for each term of [`SearchTerms`] in its order. Whole numbers, so
-/// that a sum does not depend on the order of adding.
+/// The weight of each term of [`SearchTerms`], in its order. Weights are whole numbers, so that a
+/// sum does not depend on the order of addition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Worth {
-    /// Of `exact`.
+    /// The weights of `exact`.
     pub exact: Vec<u64>,
-    /// Of `words`.
+    /// The weights of `words`.
     pub words: Vec<u64>,
-    /// Of each of `grams`.
+    /// The weight of each of `grams`.
     pub gram: u64,
-    /// A version with nothing exact, and words worth less than this, may be left out.
+    /// A version without an exact term, and with words worth less than this, may be left out.
     pub floor: u64,
 }
 
@@ -45,47 +45,48 @@ pub struct Worth {
 pub struct Frequencies {
     /// How many versions there are.
     pub total: u64,
-    /// For each of `exact`.
+    /// How many versions have each of `exact`.
     pub exact: Vec<u64>,
-    /// For each of `words`.
+    /// How many versions have each of `words`.
     pub words: Vec<u64>,
-    /// For each of `grams`.
+    /// How many versions have each of `grams`.
     pub grams: Vec<u64>,
 }
 
-/// A version, and what it has of the terms.
+/// A version, and which terms it has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Match {
     /// Its place in the journal.
     pub seq: u64,
-    /// How many of `exact`.
+    /// How many of `exact` it has.
     pub exact: usize,
-    /// What these are worth.
+    /// The weight of those.
     pub exact_worth: u64,
-    /// How many of `words`.
+    /// How many of `words` it has.
     pub words: usize,
-    /// What these are worth.
+    /// The weight of those.
     pub words_worth: u64,
-    /// How many of `grams`.
+    /// How many of `grams` it has.
     pub grams: usize,
-    /// How many of `exact` and `words` its claim says, rather than its topic, tags or pointers.
+    /// How many of `exact` and `words` are in its claim, rather than in its topic, tags or
+    /// pointers.
     pub said: usize,
 }
 
-/// Where in a segment a term occurs.
+/// Where a term occurs in a segment.
 type TermPlace = (Field, Option<TermInfo>);
 
-/// Where in a segment the terms of a question occur, in their order.
+/// Where the terms of a question occur in a segment, in their order.
 struct SegmentTerms {
     total: u64,
     exact: Vec<TermPlace>,
     words: Vec<TermPlace>,
     grams: Vec<TermPlace>,
-    /// Of `exact`, then of `words`.
+    /// The places within claims of `exact`, then of `words`.
     said: Vec<TermPlace>,
 }
 
-/// The index as it was at one moment, asked for some terms of one project.
+/// A query of the index at one moment, for some terms of one project.
 pub struct Look {
     searcher: Searcher,
     indexed: u64,
@@ -112,12 +113,12 @@ impl Look {
         })
     }
 
-    /// How far the index had read; anything after must be looked at by scan.
+    /// How far the index had read. Later versions must be scanned.
     pub fn indexed(&self) -> u64 {
         self.indexed
     }
 
-    /// In how many versions of the project each term occurs.
+    /// Returns in how many versions of the project each term occurs.
     pub fn frequencies(&self) -> Frequencies {
         let mut found = Frequencies::default();
         for segment in &self.segments {
@@ -129,8 +130,9 @@ impl Look {
         found
     }
 
-    /// Up to `limit` versions, worth most first, the newest first among equals; those below
-    /// [`Worth::floor`] may be missing. The same however the index is cut into segments.
+    /// Returns up to `limit` versions, by weight and then newest first. Versions below
+    /// [`Worth::floor`] may be missing. The result does not depend on how the index is cut into
+    /// segments.
     pub fn search(&self, worth: &Worth, limit: usize) -> Result<Vec<Match>> {
         guarded(|| self.best(worth, limit))
     }
@@ -139,7 +141,7 @@ impl Look {
         let mut best = Best::new(limit.max(1));
         let (needed, others) = worth.split();
         let most: u64 = self.segments.iter().map(|it| it.most(&needed)).sum();
-        // Where all have room, nothing is to be chosen.
+        // If all fit, nothing needs to be ranked.
         let others = (most > limit as u64).then_some(others);
         let segments = || self.searcher.segment_readers().iter().zip(&self.segments);
         for (at, (segment, places)) in segments().enumerate() {
@@ -204,7 +206,7 @@ impl SegmentTerms {
         })
     }
 
-    /// An upper bound on the versions that have something exact or one of these words.
+    /// An upper bound on the number of versions that have an exact term or one of these words.
     fn most(&self, words: &[usize]) -> u64 {
         let words = words.iter().map(|it| &self.words[*it]);
         let infos = self
@@ -235,7 +237,7 @@ impl SegmentTerms {
         lists(segment, words.chain(grams))
     }
 
-    /// Says of these versions, in the order of their documents, what they have.
+    /// Describes which terms these versions have, in the order of their documents.
     fn describe(
         &self,
         segment: &SegmentReader,
@@ -272,8 +274,8 @@ impl SegmentTerms {
     }
 }
 
-/// Walks the versions of a segment that have a needed term, and adds what the other terms are
-/// worth. Versions that have only the others are skipped.
+/// Visits the versions of a segment that have a needed term, and adds the weights of the other
+/// terms. Skips versions that have only other terms.
 fn walk(
     segment: &SegmentReader,
     at: usize,
@@ -311,8 +313,8 @@ impl Worth {
         found.exact_worth + found.words_worth + self.gram * found.grams as u64
     }
 
-    /// Which words a version must have one of, if it has nothing exact; the others are together
-    /// worth less than the floor.
+    /// The words of which a version needs at least one if it has no exact term, and the rest, whose
+    /// weights add up to less than the floor.
     fn split(&self) -> (Vec<usize>, Vec<usize>) {
         let mut least: Vec<usize> = (0..self.words.len()).collect();
         least.sort_by_key(|it| self.words[*it]);
@@ -340,7 +342,8 @@ impl List {
         self.postings.doc()
     }
 
-    /// What this document has of it; asked for documents in their order.
+    /// The weight of the term in this document, 0 if it lacks the term. Documents must be asked for
+    /// in order.
     fn worth_of(&mut self, doc: DocId) -> u64 {
         let at = if self.doc() < doc {
             self.postings.seek(doc)
@@ -371,7 +374,7 @@ fn lists<'p>(
         .collect()
 }
 
-/// Ordered by worth; among equals the newer is greater.
+/// Ordered by weight, then by age: the newer is greater.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Chosen {
     score: u64,
@@ -380,7 +383,7 @@ struct Chosen {
     doc: DocId,
 }
 
-/// The best so far, the least of them on top.
+/// The best matches so far, the least of them on top.
 struct Best {
     heap: BinaryHeap<Reverse<Chosen>>,
     limit: usize,
@@ -398,7 +401,7 @@ impl Best {
         self.heap.len() >= self.limit
     }
 
-    /// Whether a version of at most this worth can be among the best.
+    /// Whether a version of at most this weight can be among the best.
     fn may_take(&self, most: u64) -> bool {
         !self.is_full() || self.heap.peek().is_none_or(|it| most >= it.0.score)
     }

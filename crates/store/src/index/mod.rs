@@ -1,7 +1,8 @@
-//! The index: which engrams share terms with a query. A follower of the journal that says how far
-//! it has read; delete its folder and it is rebuilt.
+//! The index: which engrams share terms with a query. A follower of the journal that records how
+//! far it has read. If its folder is deleted, it is rebuilt.
 //!
-//! Every version stays in it, closed or not, for questions about the past; only redaction removes.
+//! Every version stays in it, closed or not, for questions about the past; only redaction removes
+//! one.
 
 mod kin;
 mod look;
@@ -36,21 +37,21 @@ use crate::{
 
 /// Changes when the fields or the keys change, so that an older build's index is not misread.
 const VERSION: &str = "index-6";
-/// What it was called before.
+/// Its earlier names.
 const EARLIER: [&str; 5] = ["index-1", "index-2", "index-3", "index-4", "index-5"];
-/// The name under which it keeps its cursor in the home. The index has it too, in the same commit
-/// as what it read: that one decides.
+/// The name of its cursor in the home. The index stores a cursor too, in the same commit as the
+/// data; that one is decisive.
 pub const INDEX_FOLLOWER: &str = "index";
 /// The field that holds a version's place in the journal.
 const SEQ: &str = "seq";
-/// tantivy's description of an index: the segments that it has now, and how far it has read.
+/// tantivy's description of an index: its current segments, and how far it has read.
 const META: &str = "meta.json";
-/// tantivy's own least.
+/// tantivy's own minimum.
 const WRITER_BYTES: usize = 15_000_000;
-/// Journal entries that are read at once.
+/// How many journal entries are read at once.
 const BATCH: usize = 2_000;
-/// Versions of a segment that is read through before it answers: it takes a millisecond. Larger
-/// ones are read through by `engram doctor`.
+/// Segments of up to this many versions are checked before they answer, which takes a millisecond.
+/// `engram doctor` checks larger ones.
 const CHECKED: u32 = 50_000;
 /// How long to wait for another process that writes the index.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -61,16 +62,16 @@ pub struct Index {
     tantivy: Tantivy,
     directory: MmapDirectory,
     reader: IndexReader,
-    /// The description of the index that was loaded last, and how far it had read.
+    /// The description of the index that was loaded last, and how far that index had read.
     loaded: Mutex<Option<(MetaStamp, u64)>>,
-    /// Segments whose files were read through here.
+    /// Segments whose files were checked here.
     checked: Mutex<HashSet<SegmentId>>,
     fields: Fields,
     origin: String,
     related: Related,
 }
 
-/// What changes whenever the description of the index is written: each is a new file.
+/// A stamp of the description of the index. It changes with each write, since each is a new file.
 type MetaStamp = (u64, std::time::SystemTime, u64);
 
 #[derive(Clone, Copy)]
@@ -84,46 +85,46 @@ struct Fields {
     kin: Field,
 }
 
-/// A term as stored, prefixed by its project. Ids all have the same length.
+/// A term as stored, prefixed by its project. All ids have the same length.
 fn within(project: ProjectId, key: &str) -> String {
     format!("{project}{key}")
 }
 
 impl Index {
-    /// Opens the index of a home, or begins an empty one. One that cannot be read is put aside
-    /// and begun anew: nothing in it is not in the journal. `related` gives the keys under which a
-    /// version is kept as kin of others ([`Kin`]).
+    /// Opens the index of a home, or creates an empty one. An unreadable index is deleted and
+    /// rebuilt: it holds nothing that the journal lacks. `related` computes the keys under which a
+    /// version is related to others ([`Kin`]).
     pub fn open(store: &Store, related: Related) -> Result<Self> {
         let folder = Self::folder(store.home());
         match guarded(|| Self::open_at(&folder, store, related)) {
             Ok(index) => Ok(index),
             Err(error) if !store.is_writable() => Err(error),
             Err(error) => {
-                tracing::info!(%error, "the index cannot be read; it is built anew");
+                tracing::info!(%error, "cannot read the index; rebuilding it");
                 Self::delete(store.home())?;
                 Self::open_at(&folder, store, related)
             }
         }
     }
 
-    /// Where it lies.
+    /// The folder of the index.
     pub fn folder(home: &Path) -> PathBuf {
         home.join(VERSION)
     }
 
-    /// Whether there is anything for it to read, as far as that is known without opening it.
+    /// Whether it has something to read, as far as this is known without opening it.
     pub fn is_behind(store: &Store) -> Result<bool> {
         let (head, read) = places(store)?;
         Ok(read < head || !Self::is_there(store.home()))
     }
 
-    /// Whether there is one, sound or not.
+    /// Whether there is an index, sound or not.
     pub fn is_there(home: &Path) -> bool {
         Self::folder(home).join(META).exists()
     }
 
-    /// Deletes the index; whoever opens it next rebuilds it. Waits for a process that is writing
-    /// it: what that one commits must not name files that are gone.
+    /// Deletes the index; the next process that opens it rebuilds it. Waits for a process that is
+    /// writing it, whose commit must not name missing files.
     pub fn delete(home: &Path) -> Result<()> {
         let folder = Self::folder(home);
         let _writing = match MmapDirectory::open(&folder) {
@@ -138,7 +139,7 @@ impl Index {
         }
     }
 
-    /// Deletes the indexes of earlier builds: redaction no longer reaches them.
+    /// Deletes the indexes of earlier builds, which redaction no longer reaches.
     fn delete_earlier(home: &Path) {
         for earlier in EARLIER {
             let _ = std::fs::remove_dir_all(home.join(earlier));
@@ -171,13 +172,13 @@ impl Index {
         };
         let (cursor, (head, kept)) = (index.cursor()?, places(store)?);
         if cursor > head {
-            // The database was replaced by an older copy.
+            // An older copy replaced the database.
             return Err(StoreError::Record(
                 "the index is ahead of the journal".into(),
             ));
         }
         if cursor < kept && store.is_writable() {
-            // It was started over: reset the stored cursor, so that `is_behind` says so.
+            // The index was rebuilt. Resets the stored cursor, so that `is_behind` returns true.
             store.keep_cursor(INDEX_FOLLOWER, cursor)?;
         }
         Ok(index)
@@ -195,7 +196,7 @@ impl Index {
         }
     }
 
-    /// Reads the journal up to its end, unless another process is doing so. The cursor after.
+    /// Reads the journal to its end, unless another process is doing so. Returns the new cursor.
     pub fn catch_up(&self, store: &Store) -> Result<u64> {
         guarded(|| self.read_to_the_end(store))
     }
@@ -214,7 +215,7 @@ impl Index {
             Err(TantivyError::LockFailure(LockError::LockBusy, _)) => return Ok(cursor),
             Err(error) => return Err(error.into()),
         };
-        // Merges are asked for below: one that runs behind would be lost with its writer.
+        // Merges are requested below: a background merge would be lost with its writer.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         let cursor = self.read_on(store, &mut writer)?;
         self.tidy(&mut writer)?;
@@ -224,13 +225,13 @@ impl Index {
         Ok(cursor)
     }
 
-    /// tantivy remembers each file that it ever mapped, until it is asked which are mapped still.
+    /// tantivy remembers each file that it ever mapped, until it is asked which are still mapped.
     fn forget_closed(&self) {
         let _ = self.directory.get_cache_info();
     }
 
-    /// Reads the journal at least up to `seq`, waiting for another process that is doing so. The
-    /// cursor after, which is less when that one took too long.
+    /// Reads the journal at least up to `seq`, waiting for another process that is doing so.
+    /// Returns the new cursor, which is lower if the other process took too long.
     pub fn catch_up_to(&self, store: &Store, seq: u64) -> Result<u64> {
         let start = Instant::now();
         loop {
@@ -243,9 +244,10 @@ impl Index {
     }
 
     fn read_on(&self, store: &Store, writer: &mut IndexWriter) -> Result<u64> {
-        // The one before may have written since.
+        // The previous writer may have written since.
         let mut cursor = self.cursor()?;
-        // Who writes faster than this reads would keep it for ever.
+        // A fixed end, since a process that writes faster than this reads would keep it busy for
+        // ever.
         let end = store.read::<_, StoreError>(|it| it.head())?;
         loop {
             let (entries, engrams, unread) = store.read::<_, StoreError>(|tx| {
@@ -256,7 +258,7 @@ impl Index {
                     match tx.engram_at(entry.seq) {
                         Ok(engram) => engrams.extend(engram),
                         Err(error) if error.is_of_one_record() => {
-                            tracing::warn!(%error, seq = entry.seq, "the index leaves out a version");
+                            tracing::warn!(%error, seq = entry.seq, "the index skipped a version");
                             unread.push((entry.project, entry.seq));
                         }
                         Err(error) => return Err(error),
@@ -298,8 +300,8 @@ impl Index {
         }
     }
 
-    /// Merges what grew into many pieces, and what redaction deleted from: deleted documents keep
-    /// their terms on disk until their segment is merged.
+    /// Merges an index that grew into many segments, and the segments from which redaction deleted:
+    /// deleted documents keep their terms on disk until their segment is merged.
     fn tidy(&self, writer: &mut IndexWriter) -> Result<()> {
         let erased = self.erased()?;
         if !erased.is_empty() {
@@ -319,7 +321,7 @@ impl Index {
         Ok(())
     }
 
-    /// Segments that redaction has deleted from and that still hold the words.
+    /// Segments from which redaction has deleted, and which still hold the words.
     fn erased(&self) -> Result<Vec<SegmentId>> {
         let segments = self.tantivy.searchable_segment_metas()?;
         let erased = segments.iter().filter(|it| it.has_deletes());
@@ -346,7 +348,7 @@ impl Index {
         document
     }
 
-    /// Files whose bytes are not those that were written. Reads all of them.
+    /// Files whose bytes are not those that were written. Reads all files.
     pub fn damaged(&self) -> Result<Vec<PathBuf>> {
         guarded(|| {
             let mut damaged: Vec<PathBuf> = self.tantivy.validate_checksum()?.into_iter().collect();
@@ -355,8 +357,8 @@ impl Index {
         })
     }
 
-    /// Reads new segments through: tantivy believes its files, and a flipped bit would answer
-    /// wrongly, or ask for memory without end.
+    /// Checks new segments: tantivy trusts its files, and a flipped bit could give wrong answers or
+    /// allocate memory without end.
     fn check_new(&self) -> Result<()> {
         let segments = self.tantivy.searchable_segment_metas()?;
         let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -383,7 +385,7 @@ impl Index {
         Ok(())
     }
 
-    /// The current index, for versions that are kept under a key.
+    /// The current index, for versions under a key.
     pub fn kin(&self) -> Result<Kin> {
         guarded(|| {
             let (searcher, indexed) = self.load()?;
@@ -401,7 +403,7 @@ impl Index {
 }
 
 impl Index {
-    /// Lets the reader see what was committed last, unless it does already. And how far that has
+    /// Makes the reader see the last commit, if it does not yet. Returns how far that commit has
     /// read.
     fn load(&self) -> Result<(Searcher, u64)> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -412,7 +414,7 @@ impl Index {
             return Ok((self.reader.searcher(), *indexed));
         }
         self.check_new()?;
-        // A commit between the two readings would count what it added twice.
+        // A commit between the two reads would count its additions twice.
         let mut indexed = self.cursor()?;
         loop {
             self.reader.reload()?;
@@ -422,10 +424,9 @@ impl Index {
             }
             indexed = after;
         }
-        // What another process wrote was mapped here too.
+        // Files of another process were mapped here too.
         self.forget_closed();
-        // If it was written again meanwhile, the stamp is of before, and it is loaded again next
-        // time.
+        // If it was written again meanwhile, the stamp is older and the next call loads it again.
         *loaded = Some((stamp, indexed));
         Ok((self.reader.searcher(), indexed))
     }
@@ -439,8 +440,9 @@ impl Index {
     }
 }
 
-/// tantivy trusts its files, and panics on some that are damaged. What the index reads of the
-/// journal it keeps, and an index that fails is deleted: no limit of a request ends it.
+/// Runs `work` and turns a panic into an error: tantivy trusts its files, and panics on some
+/// damaged ones. No time limit of a request applies: the index keeps what it reads of the journal,
+/// and a failing index is deleted.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let work = || without_limit(work);
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
@@ -454,7 +456,7 @@ fn places(store: &Store) -> Result<(u64, u64)> {
     store.read(|it| Ok((it.head()?, it.cursor(INDEX_FOLLOWER)?)))
 }
 
-/// The number of a file that is rewritten each time.
+/// The inode of a file, which changes with each rewrite.
 #[cfg(unix)]
 fn file_number(file: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(file)
@@ -465,7 +467,7 @@ fn file_number(_: &std::fs::Metadata) -> u64 {
     0
 }
 
-/// tantivy waits for a pipe in the place of a file of its own.
+/// Refuses a folder with strange files: tantivy blocks on a pipe in place of one of its files.
 fn refuse_strange(folder: &Path) -> Result<()> {
     let failed = |error| StoreError::io(folder, error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -478,7 +480,7 @@ fn refuse_strange(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The right to write the index; none when it cannot be had in time.
+/// The right to write the index; `None` if it is not available in time.
 fn writer_lock(directory: &MmapDirectory) -> Result<Option<DirectoryLock>> {
     let start = Instant::now();
     loop {

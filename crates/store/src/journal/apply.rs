@@ -1,8 +1,8 @@
-//! What each operation does to the tables. Nothing else writes them: an operation is applied when
-//! it is recorded, and again, the same way, when the journal is replayed.
+//! What each operation does to the tables. Only this code writes them: it applies an operation when
+//! it is recorded, and again, in the same way, when the journal is replayed.
 //!
-//! Written elsewhere are only what lies beside the journal (`beside.rs`) and the tables of
-//! followers (`followers.rs`), which are built anew from the journal and from git.
+//! The exceptions are the tables beside the journal (`beside.rs`) and the tables of followers
+//! (`followers.rs`), which are rebuilt from the journal and from git.
 
 use engram_model::{
     AgentId, EngramId, Granted, JournalTime, LineageId, Operation, Pointer, ProjectId, Record,
@@ -18,12 +18,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::beside;
 use crate::{Result, StoreError};
 
-/// Where and when an operation happened: what it is applied with, now or in a replay.
+/// Where and when an operation happened, both for the first time and in a replay.
 pub(crate) struct Applied<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) seq: i64,
     pub(crate) at: JournalTime,
-    /// What the clock said then: `at` is never before the entries before it.
+    /// What the clock showed then. Unlike this, `at` is never before earlier entries.
     pub(crate) clock: Timestamp,
     pub(crate) project: ProjectId,
     pub(crate) agent: Option<&'a AgentId>,
@@ -88,8 +88,8 @@ impl Applied<'_> {
             Operation::Anchored(_) | Operation::Recovered(_) => {}
         }
         match self.agent {
-            // By the clock, as turns are: else one that was set back would be behind it at each
-            // call.
+            // By the clock, as for turns. With journal time, an agent whose clock was set back
+            // would seem to have called in the future.
             Some(agent) => self.run(
                 "UPDATE agent SET last_call = ?2 WHERE handle = ?1",
                 params![agent.0, self.clock.as_microsecond()],
@@ -146,8 +146,8 @@ impl Applied<'_> {
         }
     }
 
-    /// A version's place in lists, and its time: taken over from the version that it confirms or
-    /// restores if the words are the same, else its own.
+    /// A version's place in lists, and the time of that place. A version that repeats the words of
+    /// the version that it confirms or restores takes over that place; any other has its own.
     fn place(&self, record: &Record) -> Result<(i64, i64)> {
         let own = (self.seq, record.valid_from.as_microsecond());
         let Some(before) = record.restores.or(record.supersedes) else {
@@ -174,7 +174,7 @@ impl Applied<'_> {
         Ok(taken.unwrap_or(own))
     }
 
-    /// A window that was closed already stays as it was, and none ends before it began.
+    /// A window that is closed already stays as it is. No window ends before it began.
     fn close(&self, id: EngramId) -> Result<()> {
         self.run(
             "UPDATE engram SET valid_until = max(?2, valid_from) WHERE id = ?1 AND valid_until IS NULL",
@@ -182,7 +182,7 @@ impl Applied<'_> {
         )
     }
 
-    /// Their versions leave the list and its counts.
+    /// Takes all versions of these lineages off the list and out of its counts.
     fn unlist(&self, all: &[LineageId]) -> Result<()> {
         for lineage in all {
             self.run(
@@ -195,8 +195,8 @@ impl Applied<'_> {
         Ok(())
     }
 
-    /// A version that was closed meanwhile stays as it was. One whose term ends is counted among
-    /// those without an end, as the triggers count when a version is stored.
+    /// A version that was closed meanwhile stays as it is. A version that no longer expires moves
+    /// to the counts of those without an end, as the triggers do when a version is stored.
     fn promote(&self, promotion: &Promotion) -> Result<()> {
         const TERM: &str =
             "FROM engram WHERE id = ?1 AND valid_until IS NULL AND expires_at IS NOT NULL";
@@ -342,7 +342,7 @@ impl Applied<'_> {
 
     fn spend(&self, table: &str, agent: &AgentId, turn: &str, spent: &Spend) -> Result<()> {
         self.run(
-            // In place: another row would be written to the table and to its index.
+            // Updates in place: replacing the row would write to the table and to its index.
             &format!(
                 "INSERT INTO {table} (agent, turn, repo_spans, artifact_sections, sam_items, tokens)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -392,11 +392,11 @@ impl Applied<'_> {
         )
     }
 
-    /// An agent has one token: the last.
+    /// An agent has one token: the latest.
     fn open(&self, opened: &Opened) -> Result<()> {
         self.join(&opened.agent)?;
         let agent = &opened.agent;
-        // A name that a person gave stays theirs, also where another opens the agent again.
+        // A name that a person gave stays theirs, even if an agent opens this agent again.
         self.run(
             "UPDATE agent SET label = ?2, role = ?3, topics = ?4, given = given OR ?5 WHERE handle = ?1",
             params![
@@ -433,7 +433,7 @@ impl Applied<'_> {
         )
     }
 
-    /// One without a path was erased.
+    /// A snapshot without a path was erased.
     fn keep(&self, project: &str, snapshot: &Snapshot) -> Result<()> {
         if snapshot.path.is_empty() {
             return Ok(());
@@ -452,7 +452,7 @@ impl Applied<'_> {
         )
     }
 
-    /// A pair that is found again is open again, under its old id: nobody let that pass yet.
+    /// A pair that is found again becomes open again under its old id: nobody has allowed it yet.
     fn conflict(&self, contradiction: &Contradiction) -> Result<()> {
         let [a, b] = &contradiction.sides;
         self.run(
@@ -504,7 +504,7 @@ impl Applied<'_> {
         self.count(&served.engrams)
     }
 
-    /// Who sends, as tables of messages have it.
+    /// The sender, as the tables of messages name it.
     fn sender(&self) -> &str {
         self.agent.map_or("", |it| &it.0)
     }
@@ -584,14 +584,14 @@ impl Applied<'_> {
             self.spend("spend", agent, turn, spent)?;
         }
         for snapshot in &carried.snapshots {
-            // An earlier schema did not say in which project.
+            // An earlier schema did not record the project.
             self.keep("", snapshot)?;
         }
         self.count(&carried.hits)
     }
 }
 
-/// As JSON; absent where nothing is closed.
+/// The topics as JSON; absent if every topic is allowed.
 fn topics(agent: &Agent) -> Option<String> {
     let topics = &agent.topics;
     (!topics.are_all()).then(|| serde_json::json!(topics).to_string())

@@ -1,6 +1,6 @@
-//! Tables `content`, `said`, `blob` and `served`, beside the journal: the words of claims, of
-//! events and about conflicts, the bytes of kept files, and fingerprints of what agents were shown.
-//! They can be erased for good.
+//! Tables `content`, `said`, `blob` and `served`, beside the journal: the words of claims and
+//! events, the words about conflicts, the bytes of stored files, and fingerprints of what agents
+//! were shown. All can be erased for good.
 
 use engram_model::{
     AgentId, Operation, ProjectId,
@@ -12,12 +12,12 @@ use serde_json::json;
 use super::{ENTRY, NewEntry, journalled};
 use crate::{Result, StoreError, Writer, conflicts::side};
 
-/// In place of the tokens of a file that could not be read.
+/// The token count of a file that could not be read.
 const UNREADABLE: i64 = -1;
-/// Showings that count for each agent.
+/// How many showings count for each agent.
 pub(crate) const SHOWN: i64 = 64;
 
-/// Keeps the words of an operation that was just appended at `seq`.
+/// Stores the words of an operation that was just appended at `seq`.
 pub(crate) fn keep(connection: &Connection, seq: i64, entry: &NewEntry<'_>) -> Result<()> {
     match entry.operation {
         Operation::Served(served) => show(connection, seq, Some(&served.to), &served.prints)?,
@@ -62,7 +62,7 @@ fn say(connection: &Connection, seq: i64, text: Option<&str>) -> Result<usize> {
         .execute(params![seq, text])?)
 }
 
-/// Keeps a message, and which files its recipients were pointed at.
+/// Stores a message, and the files to which it points its recipients.
 fn deliver(connection: &Connection, seq: i64, project: ProjectId, sent: &Sent) -> Result<usize> {
     let user = [AgentId(String::new())];
     let to = if sent.to.is_empty() {
@@ -84,8 +84,8 @@ fn deliver(connection: &Connection, seq: i64, project: ProjectId, sent: &Sent) -
 }
 
 impl Writer<'_> {
-    /// Keeps how many tokens a file behind the pointers of messages has; none where it could not be
-    /// read.
+    /// Stores the token count of a file behind the pointers of messages; `None` if the file could
+    /// not be read.
     pub fn count_file(&self, project: ProjectId, file: &str, tokens: Option<u64>) -> Result<()> {
         let tokens = tokens.map_or(UNREADABLE, |it| i64::try_from(it).unwrap_or(i64::MAX));
         self.0
@@ -95,8 +95,7 @@ impl Writer<'_> {
     }
 }
 
-/// Keeps fingerprints of what an agent was shown by an entry, sorted, and forgets what it was shown
-/// long before.
+/// Stores sorted fingerprints of what an entry showed to an agent, and deletes its old ones.
 fn show(
     connection: &Connection,
     seq: i64,
@@ -124,14 +123,14 @@ fn show(
     Ok(1)
 }
 
-/// Whether older showings are removed at this place: at one in sixteen, in no rhythm that the
-/// showings of an agent could miss.
+/// Whether to delete old showings at this place: about one in sixteen places, chosen by a hash so
+/// that the showings of no agent can keep missing them.
 fn forgets(seq: i64) -> bool {
     (seq as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60 == 0
 }
 
-/// Erases the words of claims and of the events that repeat them, kept files that nothing else
-/// rests on, and what entries of the journal say of them.
+/// Erases the words of claims and of events that repeat them, stored files that nothing else refers
+/// to, and what journal entries say about them.
 pub(crate) fn erase(connection: &Connection, redaction: &Redaction) -> Result<()> {
     let mut claims = connection.prepare_cached("DELETE FROM content WHERE engram = ?1")?;
     for id in &redaction.ids {
@@ -141,7 +140,7 @@ pub(crate) fn erase(connection: &Connection, redaction: &Redaction) -> Result<()
     for seq in redaction.events.iter().chain(&redaction.reasons) {
         said.execute([*seq as i64])?;
     }
-    // A request says why it wants to read what was erased.
+    // The reason of a request describes what was erased.
     let mut requests = connection.prepare_cached(
         "DELETE FROM said WHERE seq = ?1 AND seq IN (SELECT seq FROM request WHERE seq = ?1)",
     )?;
@@ -152,7 +151,7 @@ pub(crate) fn erase(connection: &Connection, redaction: &Redaction) -> Result<()
     for digest in &redaction.digests {
         blobs.execute([digest])?;
     }
-    // A message may point at what was erased.
+    // A message may point to what was erased.
     for seq in &redaction.entries {
         connection
             .prepare_cached(
@@ -163,7 +162,7 @@ pub(crate) fn erase(connection: &Connection, redaction: &Redaction) -> Result<()
             .prepare_cached("DELETE FROM delivery WHERE seq = ?1")?
             .execute([*seq as i64])?;
     }
-    // What was shown may repeat the words, and part of them can be guessed.
+    // Showings may repeat the words, and fingerprints can partly be guessed.
     connection.execute("DELETE FROM served", [])?;
     let told = redaction
         .seqs
@@ -174,7 +173,7 @@ pub(crate) fn erase(connection: &Connection, redaction: &Redaction) -> Result<()
         .try_for_each(|seq| blank(connection, seq, redaction))
 }
 
-/// The one way that an entry is written again: without what was erased.
+/// The only way in which an entry is rewritten: without what was erased.
 fn blank(connection: &Connection, seq: u64, redaction: &Redaction) -> Result<()> {
     let entry = connection
         .prepare_cached(&format!("SELECT {ENTRY} FROM journal WHERE seq = ?1"))?

@@ -1,5 +1,5 @@
-//! What homes of earlier schemas held in tables alone, as an entry of the journal: from then on a
-//! replay rebuilds it too. Asked once, when such a home is migrated.
+//! Records as a journal entry what homes of earlier schemas held only in tables, so that a replay
+//! rebuilds it too. This runs once, when such a home is migrated.
 
 use engram_model::{
     AgentId, EngramId, Operation, ProjectId, Spend,
@@ -10,10 +10,10 @@ use rusqlite::{Connection, Row};
 use super::{NewEntry, parse_id};
 use crate::{Result, StoreError, Writer, tables::all_agents};
 
-/// Rows of one entry.
+/// How many rows an entry holds.
 const ROWS: usize = 500;
 
-/// Records what the tables hold and no entry says.
+/// Records what the tables hold and no entry has.
 pub(crate) fn carry(writer: &Writer<'_>) -> Result<()> {
     let all = Carried {
         projects: projects(writer.0)?,
@@ -22,7 +22,8 @@ pub(crate) fn carry(writer: &Writer<'_>) -> Result<()> {
         snapshots: snapshots(writer.0)?,
         hits: hits(writer.0)?,
     };
-    // The tables hold it already: where that counts, they are filled anew from the entries.
+    // The tables already hold this. Where values add up, clear them first and let the entries fill
+    // them.
     writer.0.execute("UPDATE figure SET query_hits = 0", [])?;
     writer.0.execute("DELETE FROM snapshot WHERE seq = 0", [])?;
     for part in parts(all) {
@@ -37,7 +38,7 @@ pub(crate) fn carry(writer: &Writer<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Entries of a bounded size.
+/// Splits the data into entries of bounded size.
 fn parts(mut all: Carried) -> Vec<Carried> {
     let mut parts = Vec::new();
     loop {

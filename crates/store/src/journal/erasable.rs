@@ -1,4 +1,4 @@
-//! What an erasure has to reach beside the words themselves.
+//! What an erasure must reach besides the words themselves.
 
 use engram_model::{EngramId, Granted, Operation, OperationKind, ProjectId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -10,23 +10,23 @@ use crate::{Reader, Result};
 const CLAIMS: &str = "SELECT engram.seq, 'stored', content.claim || ' ' || content.tags
      FROM engram JOIN content ON content.engram = engram.id
      WHERE engram.project = ?1 AND engram.seq > ?2";
-/// All other words that lie beside the journal.
+/// All other words beside the journal.
 const OTHERS: &str = "SELECT said.seq, journal.kind, said.text
      FROM said JOIN journal USING (seq) WHERE journal.project = ?1 AND said.seq > ?2";
 
 /// A text that can be erased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Erasable<'a> {
-    /// The place of the entry that said it.
+    /// The place of its entry.
     pub seq: u64,
-    /// What kind of entry that is.
+    /// The kind of that entry.
     pub kind: OperationKind,
-    /// Its words, as they are kept.
+    /// Its words as stored.
     pub text: &'a str,
 }
 
 impl<'a> Erasable<'a> {
-    /// None of an entry of a newer build, nor of one that cannot be read.
+    /// `None` for an entry of a newer build, and for one that cannot be read.
     fn of(row: &'a Row<'_>) -> Option<Self> {
         let text = |at: usize| row.get_ref(at).ok()?.as_str().ok();
         Some(Self {
@@ -38,8 +38,8 @@ impl<'a> Erasable<'a> {
 }
 
 impl Reader<'_> {
-    /// Shows every text of a project that can be erased and was said after this place; one at a
-    /// time, however many there are.
+    /// Passes every erasable text of a project after this place to `look`, one at a time, however
+    /// many there are.
     pub fn erasable_after(
         &self,
         project: ProjectId,
@@ -58,7 +58,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The id of what was said at this place; none once its words were erased.
+    /// The id of the entry's subject; `None` after its words were erased.
     pub fn still_said(&self, seq: u64) -> Result<Option<String>> {
         Ok(self
             .0
@@ -71,9 +71,9 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// The places of entries, besides those of the versions and events themselves, that name what
-    /// is erased with these versions: files of these digests, what became of their evidence, and
-    /// readings of addresses that no other claim points at.
+    /// The places of entries, other than the versions and events themselves, that name what is
+    /// erased with these versions: files of these digests, the state of their evidence, and reads
+    /// of addresses to which no other claim points.
     pub fn naming(
         &self,
         project: ProjectId,
@@ -134,7 +134,7 @@ impl Reader<'_> {
     }
 }
 
-/// The pointer of a reading, of one that was asked for, and of one that was granted.
+/// The pointer of a read, of a request to read, or of a grant to read.
 fn read_by(operation: &Operation) -> Option<&str> {
     match operation {
         Operation::Dereferenced(read) => Some(&read.pointer),
@@ -147,7 +147,7 @@ fn read_by(operation: &Operation) -> Option<&str> {
     }
 }
 
-/// The places of messages that point at an address.
+/// The places of messages that contain an address.
 fn messages_with(connection: &Connection, project: ProjectId, address: &str) -> Result<Vec<u64>> {
     let mut found = connection.prepare_cached(
         "SELECT seq FROM message JOIN said USING (seq) WHERE project = ?1 AND instr(text, ?2) > 0",

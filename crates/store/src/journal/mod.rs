@@ -1,5 +1,5 @@
-//! Table `journal`: the truth. [`Writer::record`] is the one way that anything happens to a home:
-//! it appends an operation and applies it to the tables, in one transaction.
+//! Table `journal`: the source of truth. Every change of a home goes through [`Writer::record`],
+//! which appends an operation and applies it to the tables, in one transaction.
 
 mod apply;
 mod beside;
@@ -24,17 +24,17 @@ pub(crate) use replay::apply_all;
 
 use crate::{Reader, Result, StoreError, Writer};
 
-/// A stored time that is further ahead than this was written by a clock that was wrong: it moves
-/// nobody's now (docs/design.md#time).
+/// A stored time further ahead than this was written by a wrong clock. It does not move anybody's
+/// present time (docs/design.md#time).
 pub(crate) const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
-/// An operation to record; its time, origin and place are the transaction's.
+/// An operation to record. Its time, origin and place are those of the transaction.
 pub struct NewEntry<'a> {
-    /// Where it happened.
+    /// The project.
     pub project: ProjectId,
     /// Whether it may ever leave this machine.
     pub shareable: bool,
-    /// Who did it, by handle; none for the user.
+    /// The handle of the agent that did it; `None` for the user.
     pub agent: Option<&'a AgentId>,
     /// Who did it, as a person would name them; empty for the user.
     pub by: &'a str,
@@ -45,17 +45,17 @@ pub struct NewEntry<'a> {
 /// An entry as stored.
 #[derive(Debug, Clone)]
 pub struct Journalled {
-    /// Cursor in this home.
+    /// Its place in this home.
     pub seq: u64,
     /// When it was recorded.
     pub at: Timestamp,
-    /// What the clock said then.
+    /// What the clock showed then.
     pub(crate) clock: Timestamp,
-    /// Where it happened.
+    /// The project.
     pub project: ProjectId,
-    /// Who did it, by handle; none for the user.
+    /// The handle of the agent that did it; `None` for the user.
     pub agent: Option<AgentId>,
-    /// Who did it, by name.
+    /// The name of whoever did it.
     pub by: String,
     kind: Option<OperationKind>,
     subject: Option<String>,
@@ -63,19 +63,18 @@ pub struct Journalled {
 }
 
 impl Journalled {
-    /// What kind of operation it is; none for one that only a newer build knows: such an entry is
-    /// kept, and passed over.
+    /// Its kind of operation; `None` for a kind that only a newer build knows. Such an entry is
+    /// kept and skipped.
     pub fn kind(&self) -> Option<OperationKind> {
         self.kind
     }
 
-    /// Whether its body may hold a word; one that JSON spells otherwise is not found.
+    /// Whether its body may contain a word. A word that JSON escapes is not found.
     pub(crate) fn holds(&self, word: &str) -> bool {
         self.body.contains(word)
     }
 
-    /// What happened, without the words that lie beside the journal; none for an entry of a newer
-    /// build.
+    /// Its operation, without the words beside the journal; `None` for an entry of a newer build.
     pub fn operation(&self) -> Result<Option<Operation>> {
         let read = self
             .kind
@@ -84,17 +83,18 @@ impl Journalled {
             .map_err(|refusal| StoreError::Record(format!("entry {}: {refusal}", self.seq)))
     }
 
-    /// The same for who reads on in any case: what cannot be read is logged and passed over.
+    /// Like [`Self::operation`], for callers that read on in any case: an unreadable entry is
+    /// logged and skipped.
     pub fn known(&self) -> Option<Operation> {
         self.operation()
-            .inspect_err(|error| tracing::warn!(%error, "an entry is passed over"))
+            .inspect_err(|error| tracing::warn!(%error, "skipped an entry"))
             .ok()
             .flatten()
     }
 }
 
 impl Writer<'_> {
-    /// Appends an operation and applies it; returns its position.
+    /// Appends an operation and applies it. Returns its place.
     pub fn record(&self, entry: &NewEntry<'_>) -> Result<u64> {
         let body = entry
             .operation
@@ -137,7 +137,7 @@ impl Writer<'_> {
 }
 
 impl Reader<'_> {
-    /// The newest place in the journal; 0 when it is empty.
+    /// The newest place in the journal; 0 if the journal is empty.
     pub fn head(&self) -> Result<u64> {
         let head: Option<i64> = self
             .0
@@ -146,9 +146,9 @@ impl Reader<'_> {
         Ok(head.unwrap_or(0) as u64)
     }
 
-    /// The time of what is recorded by this clock: that of the newest entry where it jumped back
-    /// since, so that time only goes on here. An entry of more than a day ahead does not count.
-    /// What ends by itself (a ttl, a rate, a turn) is measured by the clock alone.
+    /// The journal time for this clock. If the clock was set back, it is the time of the newest
+    /// entry, so that time never goes back. An entry more than a day ahead does not count. What
+    /// ends by itself (a ttl, a rate, a turn) is measured by the clock alone.
     pub fn time(&self, clock: Timestamp) -> Result<JournalTime> {
         let last: Option<i64> = self
             .0
@@ -160,7 +160,7 @@ impl Reader<'_> {
         Ok(JournalTime(last.map_or(clock, |last| last.max(clock))))
     }
 
-    /// Entries after `after` of every project, oldest first: what a follower reads.
+    /// Entries of every project after `after`, oldest first; this is what a follower reads.
     pub fn journal_after(&self, after: u64, limit: usize) -> Result<Vec<Journalled>> {
         self.0
             .prepare_cached(&format!(
@@ -173,10 +173,10 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How often this agent did what its rates count ([`OperationKind::is_rated`]), after `since`
-    /// and up to `now`, by the clock: of turns, those that it began for others. The event of saying
-    /// a claim counts with its claim, and so do the conflicts that are found with it or end with
-    /// it.
+    /// How many rated operations ([`OperationKind::is_rated`]) this agent caused after `since` and
+    /// up to `now`, by the clock. Its own turns do not count, only those that it began for others.
+    /// A claim counts as one with its own event and with the conflicts that are found with it or
+    /// end with it.
     pub fn count_by_agent(&self, agent: &AgentId, since: Timestamp, now: Timestamp) -> Result<u32> {
         Ok(self.0.prepare_cached(&COUNT_RATED)?.query_row(
             params![
@@ -189,8 +189,8 @@ impl Reader<'_> {
         )?)
     }
 
-    /// How often all agents of a project that nobody opened did that together, counted in the same
-    /// way.
+    /// How many rated operations all agents of a project that nobody opened caused together,
+    /// counted in the same way.
     pub fn count_by_strangers(
         &self,
         project: ProjectId,
@@ -208,7 +208,8 @@ impl Reader<'_> {
         )?)
     }
 
-    /// How often an agent and all below it did that together, counted in the same way.
+    /// How many rated operations an agent and all its descendants caused together, counted in the
+    /// same way.
     pub fn count_by_tree(
         &self,
         project: ProjectId,
@@ -228,8 +229,7 @@ impl Reader<'_> {
         )?)
     }
 
-    /// What is wrong with the journal: places that are missing, and entries that cannot be read; of
-    /// each the first `most`.
+    /// The faults of the journal: missing places, then unreadable entries; at most `most` in all.
     pub fn journal_faults(&self, most: usize) -> Result<Vec<String>> {
         let (mut faults, mut holes, mut lost) = (Vec::new(), Vec::new(), Vec::new());
         let mut after = 0;
@@ -250,7 +250,7 @@ impl Reader<'_> {
                 break;
             }
         }
-        // What a recovery could not save is known to be gone.
+        // Holes that a recovery left are known.
         holes.retain(|hole| !lost.contains(hole));
         let missing = holes.into_iter().map(|(from, to)| {
             if from == to {
@@ -263,16 +263,16 @@ impl Reader<'_> {
     }
 }
 
-/// Counts what agent ?1 did that its rates count.
+/// Counts the rated operations of agent ?1.
 static COUNT_RATED: LazyLock<String> = LazyLock::new(|| count_rated("journal_agent", "agent = ?1"));
 
-/// The same of all agents of project ?1 that nobody opened.
+/// Counts those of all agents of project ?1 that nobody opened.
 static COUNT_STRANGERS: LazyLock<String> = LazyLock::new(|| {
     let strangers = "project = ?1 AND agent IS NOT NULL AND agent NOT IN (SELECT agent FROM token)";
     count_rated("journal_lately", strangers)
 });
 
-/// The same of agent ?5 of project ?1 and all below it.
+/// Counts those of agent ?5 of project ?1 and of all its descendants.
 static COUNT_TREE: LazyLock<String> = LazyLock::new(|| {
     let tree = "project = ?1 AND agent IN (WITH RECURSIVE tree (handle) AS
         (SELECT ?5 UNION SELECT agent.handle FROM tree JOIN agent ON agent.parent = tree.handle)
@@ -302,8 +302,8 @@ fn count_rated(index: &str, whose: &str) -> String {
 pub(crate) const ENTRY: &str = "journal.seq, journal.recorded_at, journal.project, journal.agent,
      journal.by, journal.kind, journal.subject, journal.body, journal.schema, journal.clock";
 
-/// An entry of a row. What is no text or no number in it makes it one that cannot be read, and that
-/// is passed over: the others are read all the same.
+/// Reads an entry from a row. If a value has the wrong type, the entry counts as unreadable and is
+/// skipped, so that the others can be read.
 pub(crate) fn journalled(row: &Row<'_>) -> Journalled {
     let text = |at: usize| row.get::<_, String>(at).unwrap_or_default();
     let at: Option<Timestamp> = row.get(1).ok().and_then(|it| timestamp(it).ok());
@@ -323,18 +323,18 @@ pub(crate) fn journalled(row: &Row<'_>) -> Journalled {
         subject: row.get(6).ok().flatten(),
         body: match (at, project, body) {
             (Some(_), Some(_), Ok(body)) => body,
-            // No JSON, so that reading it says so.
+            // Not JSON, so that reading it fails.
             _ => String::new(),
         },
     }
 }
 
-/// Microseconds from a row.
+/// Reads microseconds from a row.
 pub(crate) fn timestamp(micros: i64) -> Result<Timestamp> {
     Timestamp::from_microsecond(micros).map_err(|_| StoreError::Record(format!("time {micros}")))
 }
 
-/// An id from a row.
+/// Reads an id from a row.
 pub(crate) fn parse_id<T: std::str::FromStr<Err = Refusal>>(text: &str) -> Result<T> {
     text.parse()
         .map_err(|_| StoreError::Record(format!("id {text:?}")))

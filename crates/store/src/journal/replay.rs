@@ -1,6 +1,6 @@
-//! The journal once more: every entry applied, in order, by the function that applied it first.
-//! Into a database that SQLite deletes afterwards, to compare; or into the home's own tables, to
-//! mend them.
+//! Replays the journal: every entry is applied again, in order, by the function that applied it
+//! first. The target is either a temporary database, for a comparison, or the home's own tables, to
+//! repair them.
 
 use engram_model::{JournalTime, Operation};
 use rusqlite::{Connection, params};
@@ -8,7 +8,8 @@ use rusqlite::{Connection, params};
 use super::{ENTRY, Journalled, apply::Applied, journalled};
 use crate::{Reader, Result, Store, StoreError, home::create_tables};
 
-/// What operations write; each is the same after a replay. What followers keep is not among it.
+/// The tables that operations write; a replay rebuilds each one exactly. The tables of followers
+/// are not among them.
 const TABLES: [&str; 25] = [
     "engram",
     "figure",
@@ -36,33 +37,33 @@ const TABLES: [&str; 25] = [
     "conflict",
     "report",
 ];
-/// Entries that are read at once.
+/// How many entries are read at once.
 const PAGE: i64 = 5_000;
-/// Most faults that are told.
+/// The most faults that are reported.
 const FAULTS: usize = 20;
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// Entries that were applied.
     pub applied: u64,
-    /// Entries of a newer build, which are kept and passed over.
+    /// Entries of a newer build, which are kept and skipped.
     pub passed_over: u64,
-    /// Places that are missing and entries that cannot be read; the first of them.
+    /// The first missing places and unreadable entries.
     pub faults: Vec<String>,
-    /// Tables that are not what the journal makes of them, and how.
+    /// Tables that differ from what the journal produces, and how.
     pub differences: Vec<String>,
 }
 
 impl Store {
-    /// Replays the journal into a database of its own and compares each table. Changes nothing in
-    /// the home; the other database is SQLite's temporary file, and is gone afterwards.
+    /// Replays the journal into a separate database and compares each table. Changes nothing in the
+    /// home. The other database is a temporary file of SQLite and is deleted afterwards.
     pub fn replay(&self) -> Result<Replayed> {
         let mut scratch = Connection::open("")?;
         create_tables(&scratch)?;
         scratch.pragma_update(None, "foreign_keys", false)?;
         scratch.execute("ATTACH ?1 AS home", [self.database().to_string_lossy()])?;
-        // One snapshot of the home from here on.
+        // From here on, one snapshot of the home.
         let transaction = scratch.transaction()?;
         let mut found = apply_all(&transaction, "home")?;
         for table in TABLES {
@@ -71,12 +72,11 @@ impl Store {
         Ok(found)
     }
 
-    /// Empties the tables and fills them again from the journal, in one transaction.
+    /// Empties the tables and refills them from the journal, in one transaction.
     ///
     /// # Errors
-    /// [`StoreError::Record`] for a journal with a hole, with an entry that cannot be read, or with
-    /// one of a newer build: nothing is changed then, since the tables may hold what it does not
-    /// say.
+    /// [`StoreError::Record`] if the journal has a hole, an unreadable entry or an entry of a newer
+    /// build. Then nothing is changed, because the tables may hold data that the journal lacks.
     pub fn rebuild(&self, now: jiff::Timestamp) -> Result<Replayed> {
         self.write(now, |writer| {
             let faults = writer.journal_faults(1)?;

@@ -5,8 +5,8 @@ CREATE TABLE meta (
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Every change of state, in the order in which this home learned of it. (origin, origin_seq) is
--- an entry's identity everywhere; seq is only a cursor. Bodies carry digests, never text.
+-- Every change of state, in the order in which this home learned of it. (origin, origin_seq)
+-- identifies an entry everywhere; seq is only a cursor. Bodies carry digests, never text.
 CREATE TABLE journal (
     seq         INTEGER PRIMARY KEY AUTOINCREMENT,
     origin      TEXT    NOT NULL,
@@ -27,8 +27,8 @@ CREATE INDEX journal_project ON journal (project, seq);
 CREATE INDEX journal_subject ON journal (subject) WHERE subject IS NOT NULL;
 CREATE INDEX journal_agent ON journal (agent, kind, recorded_at) WHERE agent IS NOT NULL;
 
--- One row for each version of a claim; a projection of the journal, whose body holds the record
--- without what can be erased (text) and without what is derived (keys, entities, figures).
+-- One row for each version of a claim: a projection of the journal, whose body holds the record
+-- without erasable values (text) and derived values (keys, entities, figures).
 CREATE TABLE engram (
     seq          INTEGER PRIMARY KEY REFERENCES journal (seq),
     id           TEXT    NOT NULL UNIQUE,
@@ -51,14 +51,14 @@ CREATE INDEX engram_content ON engram (project, content_hash);
 CREATE INDEX engram_project ON engram (project, seq);
 CREATE INDEX engram_open ON engram (project, expires_at) WHERE valid_until IS NULL;
 
--- What can be erased for good: the words of a claim.
+-- The erasable part: the words of a claim.
 CREATE TABLE content (
     engram TEXT PRIMARY KEY,
     claim  TEXT NOT NULL,
     tags   TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What reading has taught; counters, not history.
+-- What reads have shown: counters, not history.
 CREATE TABLE figure (
     engram         TEXT PRIMARY KEY,
     query_hits     INTEGER NOT NULL DEFAULT 0,
@@ -79,7 +79,7 @@ CREATE TABLE event (
 ) STRICT;
 CREATE INDEX event_address ON event (project, kind, slug, day);
 
--- Immutable bytes by sha256.
+-- Immutable bytes, by sha256.
 CREATE TABLE blob (
     digest TEXT PRIMARY KEY,
     bytes  BLOB NOT NULL

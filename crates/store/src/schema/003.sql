@@ -1,6 +1,6 @@
--- How the evidence of claims stands in each working tree ('' is the main one): a follower of the
--- journal and of git. It can be dropped and is then built anew. A claim without a row was
--- unchanged when its tree was looked at last.
+-- The state of claims' evidence in each working tree ('' is the main one): a follower of the
+-- journal and of git. It can be deleted and is then rebuilt. A claim without a row was unchanged
+-- when its tree was last checked.
 CREATE TABLE health (
     engram   TEXT NOT NULL,
     worktree TEXT NOT NULL,
@@ -10,8 +10,8 @@ CREATE TABLE health (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX health_standing ON health (worktree, standing);
 
--- What was looked at last: the commit that was checked out, and the journal up to `cursor`; and
--- why not all of the tree is watched.
+-- The last check of a tree: the commit that was checked out, the journal up to `cursor`, and why
+-- only part of the tree is watched.
 CREATE TABLE look (
     project  TEXT    NOT NULL,
     worktree TEXT    NOT NULL,
@@ -21,7 +21,7 @@ CREATE TABLE look (
     PRIMARY KEY (project, worktree)
 ) STRICT, WITHOUT ROWID;
 
--- Where a file of a working tree was when it was kept: what its lines are followed from.
+-- Where a file of a working tree was when it was stored: its lines are followed from there.
 CREATE TABLE snapshot (
     digest TEXT NOT NULL,
     path   TEXT NOT NULL,

@@ -1,8 +1,8 @@
--- What the window shows at once is counted as it is written: counting a million versions takes longer
--- than a frame. Both tables can be built anew from `engram`.
+-- The counts that the window shows at once are kept up to date with each write, because counting a
+-- million versions takes longer than a frame. Both tables can be rebuilt from `engram`.
 
--- Versions ever stored, and those whose window is open, by the hour in which they expire (the last
--- hour there is for those that do not).
+-- Versions ever stored, and those whose window is open, by the hour in which they expire. Versions
+-- without expiry are counted in the last possible hour.
 CREATE TABLE held (
     project TEXT    NOT NULL,
     hour    INTEGER NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE held (
     PRIMARY KEY (project, hour)
 ) STRICT, WITHOUT ROWID;
 
--- Versions of each combination of what the feed is filtered by.
+-- Versions for each combination of the values by which the feed is filtered.
 CREATE TABLE tally (
     project   TEXT    NOT NULL,
     kind      TEXT    NOT NULL,
@@ -44,5 +44,5 @@ WHEN old.valid_until IS NULL AND new.valid_until IS NOT NULL BEGIN
         WHERE project = new.project AND hour = coalesce(new.expires_at / 3600000000, 9223372036854775807);
 END;
 
--- Nothing is counted along it any longer.
+-- Nothing is counted by this index any more.
 DROP INDEX engram_facets;

@@ -1,7 +1,7 @@
--- The journal says all that the tables hold: what older builds kept in tables alone is carried into it
--- by an entry of its own when this step is taken (`carry.rs`).
+-- The journal has everything that the tables hold: this step adds an entry with what older builds
+-- kept only in tables (`carry.rs`).
 
--- The words of events lie beside the journal, as those of claims do.
+-- The words of events lie beside the journal, like those of claims.
 CREATE TABLE said (
     seq  INTEGER PRIMARY KEY REFERENCES journal (seq),
     text TEXT NOT NULL
@@ -9,12 +9,13 @@ CREATE TABLE said (
 INSERT INTO said SELECT seq, text FROM event WHERE text IS NOT NULL;
 ALTER TABLE event DROP COLUMN text;
 
--- What a handle says of its agent, beside its parent and run. `topics` is a JSON list; all where absent.
+-- What a handle determines about its agent, besides parent and run. `topics` is a JSON list; null
+-- allows all topics.
 ALTER TABLE agent ADD COLUMN role TEXT;
 ALTER TABLE agent ADD COLUMN topics TEXT;
 
--- How far each follower has read the journal. Its other tables (`health`, `look`) can be dropped with
--- its row, and are then built anew.
+-- How far each follower has read the journal. Its other tables (`health`, `look`) can be deleted
+-- together with its row and are then rebuilt.
 CREATE TABLE follower (
     name   TEXT PRIMARY KEY,
     cursor INTEGER NOT NULL

@@ -1,12 +1,12 @@
--- Each index that a commit touches adds a page to the write-ahead log, and those pages are what a commit
--- costs. So indexes hold only the rows that need them.
+-- Each index that a commit touches adds a page to the write-ahead log, and these pages are the cost
+-- of a commit. So indexes hold only the rows that need them.
 
--- Only open claims that expire; most never do.
+-- Only open claims that expire; most never expire.
 DROP INDEX engram_open;
 CREATE INDEX engram_open ON engram (project, expires_at)
     WHERE valid_until IS NULL AND expires_at IS NOT NULL;
 
--- Only later versions: the first has the lineage's id, and `id` is indexed already.
+-- Only later versions: the first has the lineage's id, and `id` is already indexed.
 DROP INDEX engram_lineage;
 CREATE INDEX engram_lineage ON engram (lineage, seq) WHERE lineage <> id;
 

@@ -1,7 +1,8 @@
--- What the clock said, where the journal's time was ahead of it: rates are measured by the clock.
+-- What the clock showed if the journal's time was ahead of it. Rates are measured by the clock.
 ALTER TABLE journal ADD COLUMN clock INTEGER;
 
--- Which versions are pinned to kept bytes: what an erasure must leave, and what a project may read.
+-- Which versions are pinned to stored bytes: an erasure must leave these bytes, and a project may
+-- read them.
 CREATE TABLE pinned (
     digest TEXT NOT NULL,
     engram TEXT NOT NULL,
@@ -14,8 +15,8 @@ INSERT OR IGNORE INTO pinned
          json_each(journal.body, '$.pointers') AS pointer
     WHERE substr(pointer.value ->> 'ref', -72, 8) = '@sha256:';
 
--- A kept file belongs to the project that it was read in; '' where an earlier schema did not say. `seq`
--- is the entry that says so.
+-- A stored file belongs to the project in which it was read; '' if an earlier schema did not record
+-- it. `seq` is the entry that records it.
 ALTER TABLE snapshot RENAME TO snapshot_of_any;
 CREATE TABLE snapshot (
     project TEXT    NOT NULL,
@@ -37,7 +38,7 @@ INSERT OR IGNORE INTO snapshot
     WHERE NOT EXISTS (SELECT 1 FROM snapshot WHERE snapshot.digest = it.digest AND snapshot.path = it.path);
 DROP TABLE snapshot_of_any;
 
--- An erasure takes topic and author out of a version, and out of the counts.
+-- An erasure removes topic and author from a version, and the version from the counts.
 CREATE TRIGGER engram_erased AFTER UPDATE OF topic, by ON engram
 WHEN old.topic <> new.topic OR old.by <> new.by BEGIN
     UPDATE tally SET versions = versions - 1
@@ -48,7 +49,8 @@ WHEN old.topic <> new.topic OR old.by <> new.by BEGIN
         ON CONFLICT DO UPDATE SET versions = versions + 1;
 END;
 
--- From where else the user lets a project be used: copies, and working trees whose git folder is not theirs.
+-- Other places from which the user allows the use of a project: copies, and working trees that do
+-- not own their git folder.
 CREATE TABLE admitted (
     place   TEXT PRIMARY KEY,
     project TEXT NOT NULL

@@ -1,5 +1,5 @@
--- A version's place in the list, and its time: its own, or that of the version that it confirms or
--- restores if the words are the same. Only the last version at a place stands there.
+-- A version's place in the list, and the time of that place: its own, or those of the version that
+-- it confirms or restores in the same words. Only the last version at a place is in the list.
 ALTER TABLE engram ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE engram ADD COLUMN placed_at INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE engram ADD COLUMN stands INTEGER NOT NULL DEFAULT 1;
@@ -25,7 +25,7 @@ DROP TABLE temp.run;
 DROP TABLE temp.again;
 CREATE UNIQUE INDEX engram_place ON engram (project, place) WHERE stands = 1;
 
--- Only versions that stand in the list are counted.
+-- Only versions in the list are counted.
 DELETE FROM tally;
 INSERT INTO tally
     SELECT project, kind, scope, fact_type, verified, by, topic, count(*)

@@ -1,12 +1,13 @@
--- A side: the digest of a topic and of a claim, both folded. It is derived from words, so it lies beside
--- the journal with them and is erased with them. Homes of before are filled when this step is taken
+-- A side: the digest of a folded topic and claim. It is derived from words, so it lies with them
+-- beside the journal and is erased with them. This step fills it in for existing homes
 -- (`sides.rs`).
 ALTER TABLE content ADD COLUMN side TEXT;
 CREATE INDEX content_side ON content (side) WHERE side IS NOT NULL;
 
--- Pairs of sides that cannot both hold; the lesser digest is `a`. Where a conflict stands by a verdict, and
--- the entries that say the rest: the first that found it, the last that did, the last verdict, and the
--- last that let it pass the gate. That a side has ended is not stored: it follows from `engram`.
+-- Pairs of sides that cannot both hold; `a` is the lesser digest. A row has the status by verdict,
+-- and the entries with the details: the first and the last that found the conflict, the last
+-- verdict, and the last permission to pass the gate. Whether a side has ended is not stored: it
+-- follows from `engram`.
 CREATE TABLE conflict (
     id      TEXT PRIMARY KEY,
     project TEXT    NOT NULL,

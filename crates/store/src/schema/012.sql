@@ -1,11 +1,12 @@
--- What proves an agent that somebody opened: hex of the sha256 of its token, which is kept nowhere.
+-- The proof of an agent that somebody opened: the hex sha256 of its token, which is stored nowhere.
 CREATE TABLE token (
     agent  TEXT PRIMARY KEY,
     digest TEXT NOT NULL UNIQUE
 ) STRICT, WITHOUT ROWID;
 
--- Permissions beyond a budget: to read a pointer, up to `most` tokens; or, without a pointer, `most`
--- characters of inline code. `digest` is that of the token; `spent` and `revoked` are the entries that say so.
+-- Permissions beyond a budget: to read a pointer, up to `most` tokens; or, without a pointer, to
+-- send `most` characters of inline code. `digest` is that of the token; `spent` and `revoked` are
+-- the entries that recorded this.
 CREATE TABLE grant (
     seq        INTEGER PRIMARY KEY REFERENCES journal (seq),
     id         TEXT    NOT NULL UNIQUE,
@@ -22,8 +23,8 @@ CREATE TABLE grant (
 ) STRICT;
 CREATE INDEX grant_agent ON grant (agent, pointer);
 
--- What agents asked to read beyond their budget; reason and intended use lie in `said`. `state` is
--- waiting, granted or denied.
+-- Requests of agents to read beyond their budget; the words are in `said`. `state` is waiting,
+-- granted or denied.
 CREATE TABLE request (
     seq     INTEGER PRIMARY KEY REFERENCES journal (seq),
     id      TEXT    NOT NULL UNIQUE,

@@ -1,4 +1,4 @@
--- Fingerprints of what each agent was shown last, beside the journal: an echo is known by them.
+-- Fingerprints of what each agent was last shown, beside the journal; they reveal an echo.
 CREATE TABLE served (
     seq    INTEGER PRIMARY KEY REFERENCES journal (seq),
     agent  TEXT NOT NULL,
@@ -6,7 +6,7 @@ CREATE TABLE served (
 ) STRICT;
 CREATE INDEX served_agent ON served (agent, seq);
 
--- How often queries of agents returned a claim: in all, and in the run that did so last.
+-- How often queries of agents returned a claim: in all, and in the last run that did so.
 CREATE TABLE reading (
     project TEXT    NOT NULL,
     engram  TEXT    NOT NULL,
@@ -17,7 +17,7 @@ CREATE TABLE reading (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX reading_most ON reading (project, reads);
 
--- What a parent or the user pinned to the brief: a claim, or a line whose words lie in `said`.
+-- What a parent or the user pinned to the brief: a claim, or a line whose words are in `said`.
 CREATE TABLE pin (
     seq     INTEGER PRIMARY KEY REFERENCES journal (seq),
     project TEXT NOT NULL,
@@ -26,11 +26,11 @@ CREATE TABLE pin (
 ) STRICT;
 CREATE INDEX pin_project ON pin (project, seq);
 
--- What lasts: a brief names it, however many claims came since.
+-- Kinds that last: a brief shows them, however many claims came later.
 CREATE INDEX engram_lasting ON engram (project, kind, seq)
     WHERE valid_until IS NULL AND kind IN ('constraint', 'policy', 'risk');
 
--- Messages between parent and child agents; their words lie in `said`.
+-- Messages between parent and child agents; their words are in `said`.
 CREATE TABLE message (
     seq       INTEGER PRIMARY KEY REFERENCES journal (seq),
     id        TEXT    NOT NULL UNIQUE,
@@ -40,8 +40,8 @@ CREATE TABLE message (
     resend_of TEXT
 ) STRICT;
 
--- The files behind the pointers of messages, each once for each recipient ('' is the user), beside the
--- journal: addresses can be erased. `seq` is the first message that had it.
+-- The files behind the pointers of messages, once for each recipient ('' is the user). They lie
+-- beside the journal because addresses can be erased. `seq` is the first message that had the file.
 CREATE TABLE delivery (
     project   TEXT    NOT NULL,
     file      TEXT    NOT NULL,
@@ -51,7 +51,7 @@ CREATE TABLE delivery (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delivery_seq ON delivery (seq);
 
--- What messages came to: how many there were, how many of them were sent again after a refusal, and the
+-- Totals of messages: how many were sent, how many of them were resent after a refusal, and the
 -- tokens that their recipients got.
 CREATE TABLE delivered (
     project  TEXT    PRIMARY KEY,
@@ -60,7 +60,7 @@ CREATE TABLE delivered (
     tokens   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The refused message that the next one of its sender ('' is the user) is sent for again.
+-- The refused message that the next message of its sender ('' is the user) replaces.
 CREATE TABLE unsent (
     project TEXT NOT NULL,
     agent   TEXT NOT NULL,
@@ -68,7 +68,7 @@ CREATE TABLE unsent (
     PRIMARY KEY (project, agent)
 ) STRICT, WITHOUT ROWID;
 
--- The budgets that a parent's messages gave an agent, as JSON.
+-- The budgets that a parent's messages set for an agent, as JSON.
 CREATE TABLE narrowed (
     agent   TEXT PRIMARY KEY,
     budgets TEXT NOT NULL

@@ -1,4 +1,4 @@
--- The role that the agent behind a version had when it was stored, as its handle says; '' for none.
+-- The role that a version's agent had when the version was stored; '' if it had none.
 ALTER TABLE engram ADD COLUMN role TEXT NOT NULL DEFAULT '';
 
 DROP TRIGGER engram_stored;
@@ -26,7 +26,7 @@ CREATE TRIGGER engram_stored AFTER INSERT ON engram BEGIN
     INSERT INTO tally VALUES (new.project, new.kind, new.scope, new.fact_type, new.verified, new.by, new.topic, new.role, 1)
         ON CONFLICT DO UPDATE SET versions = versions + 1;
 END;
--- A version that another replaces leaves the list.
+-- A replaced version leaves the list.
 CREATE TRIGGER engram_replaced AFTER UPDATE OF stands ON engram WHEN old.stands = 1 AND new.stands = 0 BEGIN
     UPDATE tally SET versions = versions - 1
         WHERE project = old.project AND kind = old.kind AND scope = old.scope AND fact_type = old.fact_type
@@ -35,7 +35,7 @@ CREATE TRIGGER engram_replaced AFTER UPDATE OF stands ON engram WHEN old.stands 
         WHERE project = old.project AND kind = old.kind AND scope = old.scope AND fact_type = old.fact_type
           AND verified = old.verified AND by = old.by AND topic = old.topic AND role = old.role AND versions = 0;
 END;
--- An erasure takes topic, author and role out of a version, and out of the counts.
+-- An erasure removes topic, author and role from a version, and the version from the counts.
 CREATE TRIGGER engram_erased AFTER UPDATE OF topic, by, role ON engram
 WHEN new.stands = 1 AND (old.topic <> new.topic OR old.by <> new.by OR old.role <> new.role) BEGIN
     UPDATE tally SET versions = versions - 1
@@ -48,8 +48,8 @@ WHEN new.stands = 1 AND (old.topic <> new.topic OR old.by <> new.by OR old.role 
         ON CONFLICT DO UPDATE SET versions = versions + 1;
 END;
 
--- What agents with a role stored before. Only opening an agent gives it one, and no entry takes it away;
--- what was erased has no author.
+-- Fills in the role for existing versions. Only opening an agent gives it a role, and no entry
+-- removes it. Erased versions have no author.
 CREATE TEMP TABLE spoken AS
     SELECT seq, agent FROM (
         SELECT engram.seq, CASE WHEN json_valid(journal.body) THEN journal.body ->> 'agent' END AS agent

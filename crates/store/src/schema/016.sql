@@ -1,8 +1,9 @@
--- A read looks for the grants that an agent may still use: not through all that it ever spent.
+-- A read looks up the unused grants of an agent, without going through all that it has spent.
 DROP INDEX grant_agent;
 CREATE INDEX grant_agent ON grant (agent, spent, revoked);
 
--- An agent's fingerprints lie together: one page is written for each showing, and few are read for all.
+-- An agent's fingerprints are stored together: each showing writes one page, and reading all of
+-- them reads few pages.
 ALTER TABLE served RENAME TO served_before;
 CREATE TABLE served (
     agent  TEXT    NOT NULL,
@@ -13,7 +14,7 @@ CREATE TABLE served (
 INSERT INTO served SELECT agent, seq, prints FROM served_before;
 DROP TABLE served_before;
 
--- When an agent last called is what the clock said then.
+-- The time at which an agent last called is that of the clock.
 UPDATE agent SET last_call =
     (SELECT coalesce(clock, recorded_at) FROM journal WHERE journal.agent = handle ORDER BY seq DESC LIMIT 1)
 WHERE last_call =

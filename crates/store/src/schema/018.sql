@@ -1,4 +1,4 @@
--- What all agents below one have read in its turn. Reads of before were not added up.
+-- What all descendants of an agent have read in its turn. Earlier reads are not included.
 CREATE TABLE spend_below (
     agent             TEXT    NOT NULL,
     turn              TEXT    NOT NULL,

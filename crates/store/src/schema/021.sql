@@ -1,9 +1,11 @@
--- Versions that were held against only some values of a series: they are compared again once one of those ends.
+-- Versions that were compared with only some values of a series. They are compared again when one
+-- of those ends.
 CREATE TABLE series (
     seq INTEGER PRIMARY KEY
 ) STRICT;
 
--- What contradicts something is compared again: it may have been held against the last value of a series alone.
+-- Contradicting versions are compared again: they may have been compared with only the last value
+-- of a series.
 INSERT OR REPLACE INTO due SELECT engram.seq, engram.project, 9223372036854775807, 1, 0, 0
     FROM engram JOIN content ON content.engram = engram.id
     WHERE valid_until IS NULL AND durability = 'durable'

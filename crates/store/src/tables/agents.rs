@@ -1,5 +1,5 @@
-//! Tables `agent`, `token`, `spend` and `spend_below`: the handles that were issued, what proves
-//! them, their turns, and what those cost.
+//! Tables `agent`, `token`, `spend` and `spend_below`: the issued handles, the tokens that prove
+//! them, their turns, and what those turns cost.
 
 use engram_model::{AgentId, OperationKind, ProjectId, Spend, operation::Agent};
 use jiff::Timestamp;
@@ -49,7 +49,7 @@ fn agent(
     })
 }
 
-/// What one agent has spent in the turn that it is in.
+/// What one agent has spent in its current turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spender {
     /// Its handle.
@@ -60,22 +60,22 @@ pub struct Spender {
     pub turn: String,
     /// When it last called.
     pub last_call: Timestamp,
-    /// What it spent.
+    /// What it has spent.
     pub spend: Spend,
 }
 
-/// An agent whose name others must not pass for.
+/// An agent whose name others must not use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameHolder {
     /// Its handle.
     pub handle: AgentId,
     /// What it is called.
     pub label: String,
-    /// Whether a person gave it that name, and no agent.
+    /// Whether a person, not an agent, gave it that name.
     pub is_given: bool,
 }
 
-/// An agent, with what the journal says about it.
+/// An agent, with what the journal records about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentActivity {
     /// The agent at its last call.
@@ -84,15 +84,15 @@ pub struct AgentActivity {
     pub parent: Option<String>,
     /// Its first entry; unknown for some agents of an earlier schema.
     pub first: Option<Timestamp>,
-    /// What it did last, of what readers see.
+    /// Its last operation that readers can see.
     pub did: Option<OperationKind>,
     /// How many versions it stored.
     pub stored: u64,
-    /// What it spent in its turn.
+    /// What it has spent in its turn.
     pub spend: Spend,
 }
 
-/// The two ends of what an agent did of one kind.
+/// One end of an agent's operations of one kind.
 #[derive(Clone, Copy)]
 enum End {
     First,
@@ -119,8 +119,7 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// Whether a token proves this agent: somebody opened it, and it did not join of its own
-    /// accord.
+    /// Whether a token proves this agent: somebody opened it, rather than it joining by itself.
     pub fn is_opened(&self, handle: &AgentId) -> Result<bool> {
         Ok(self
             .0
@@ -145,9 +144,9 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The names under which no agent said anything in a project: those that a person gave, and
-    /// what the engine calls itself and them. One step in the index for each, however often it was
-    /// given.
+    /// The names that appear in a project without an agent: those that a person gave, and those
+    /// that the engine uses for itself and for persons. Takes one step in the index for each name,
+    /// however often it appears.
     pub fn names_of_no_agent(&self, project: ProjectId) -> Result<Vec<String>> {
         self.0
             .prepare_cached(
@@ -163,8 +162,8 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// At most `most` agents of a project, or children of one of them, without what the journal
-    /// says about them: most recent call first.
+    /// At most `most` agents of a project, or of the children of `parent`, without their activity;
+    /// most recent call first.
     pub fn family(
         &self,
         project: ProjectId,
@@ -182,7 +181,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How many agents this project has seen.
+    /// How many agents have called in this project.
     pub fn count_agents(&self, project: ProjectId) -> Result<u64> {
         let count: i64 = self
             .0
@@ -202,8 +201,8 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The agents of a project that called at this time or later and spent anything in their turn,
-    /// the latest first and no more than `most`.
+    /// The agents of a project that called at `since` or later and have spent something in their
+    /// turn; at most `most`, latest first.
     pub fn spenders(
         &self,
         project: ProjectId,
@@ -252,13 +251,13 @@ impl Reader<'_> {
         sum(self.0, "spend", agent, turn)
     }
 
-    /// What all agents below one read in its turn.
+    /// What all descendants of an agent have read in its turn.
     pub fn spend_below(&self, agent: &AgentId, turn: &str) -> Result<Spend> {
         sum(self.0, "spend_below", agent, turn)
     }
 }
 
-/// Every agent, in the order of their handles.
+/// All agents, ordered by handle.
 pub(crate) fn all_agents(connection: &Connection) -> Result<Vec<Agent>> {
     connection
         .prepare_cached(&format!("SELECT {AGENT} FROM agent ORDER BY handle"))?
@@ -292,8 +291,8 @@ fn activity(reader: &Reader<'_>, agent: Agent) -> Result<AgentActivity> {
     })
 }
 
-/// The first or the last entry of one kind that an agent caused: its place and its time. One step
-/// in the index, however much the agent did.
+/// The place and time of the first or last entry of one kind that an agent caused. Takes one step
+/// in the index, however active the agent was.
 fn entry_by(
     connection: &Connection,
     agent: &AgentId,
@@ -323,7 +322,7 @@ fn opened_at(connection: &Connection, agent: &AgentId) -> Result<Option<i64>> {
         .query_row([&agent.0], |row| row.get(0))?)
 }
 
-/// The claims that an agent stored; what tells of a conflict is nobody's.
+/// How many claims an agent stored. The report of a conflict is nobody's claim.
 fn count_stored(connection: &Connection, agent: &Agent) -> Result<u64> {
     let count: i64 = connection
         .prepare_cached(&format!(

@@ -1,31 +1,31 @@
-//! Table `due`: versions that are still to be compared with others. It lies beside the journal:
-//! what it leads to is recorded as conflicts, and a home whose journal is replayed compares all
-//! again.
+//! Table `due`: versions that must still be compared with others. It lies beside the journal: only
+//! the conflicts that it leads to are recorded, and after a replay of its journal a home compares
+//! everything again.
 
 use engram_model::{AgentId, ProjectId};
 use rusqlite::{Connection, params};
 
 use crate::{Reader, Result, Writer};
 
-/// What is left to compare of a version.
+/// Which comparisons of a version are still due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// It was compared with everything that was stored at this place or after it.
+    /// The version was compared with everything stored at this place or later.
     pub below: u64,
-    /// Contradictions that are known to be left, at least 1; 0 where all was compared.
+    /// How many contradictions are known to be left, at least 1; 0 if everything was compared.
     pub pairs: u64,
-    /// How many of them its author may know of.
+    /// How many of them its author may see.
     pub told: u64,
-    /// Whether only conflicts of runs are left: what everybody sees was compared, and is not looked
-    /// at again.
+    /// Whether only conflicts of runs are left. The versions that everybody sees were compared and
+    /// are not looked at again.
     pub of_runs: bool,
-    /// Whether it was held against only some values of a series: it is compared again once one of
-    /// those ends.
+    /// Whether the version was compared with only some values of a series. It is compared again
+    /// when one of those ends.
     pub is_cut: bool,
 }
 
 impl Due {
-    /// A version that was compared with nothing.
+    /// The state of a version that was compared with nothing.
     pub const ALL: Self = Self {
         below: i64::MAX as u64,
         pairs: 1,
@@ -34,7 +34,7 @@ impl Due {
         is_cut: false,
     };
 
-    /// Nothing.
+    /// The state of a version with nothing left to compare.
     pub const NONE: Self = Self {
         below: 0,
         pairs: 0,
@@ -45,8 +45,8 @@ impl Due {
 }
 
 impl Reader<'_> {
-    /// How many comparisons of versions that hold are left in a project; of the versions that
-    /// `agent` stored, those that it was told of.
+    /// How many comparisons of holding versions are due in a project. With `agent`, only those of
+    /// its own versions whose results it may see.
     pub fn count_due(&self, project: ProjectId, agent: Option<&AgentId>) -> Result<u64> {
         let count: i64 = match agent {
             None => self
@@ -67,7 +67,8 @@ impl Reader<'_> {
         Ok(count as u64)
     }
 
-    /// Whether a version was held against only some values of a series, or is being compared.
+    /// Whether a version was compared with only some values of a series, or is still being
+    /// compared.
     pub fn is_cut(&self, seq: u64) -> Result<bool> {
         Ok(self
             .0
@@ -77,8 +78,7 @@ impl Reader<'_> {
             .exists([seq as i64])?)
     }
 
-    /// The next versions after this place of which something is left, with their projects, in the
-    /// order of the journal.
+    /// The next versions after this place with comparisons due, in the order of the journal.
     pub fn next_due(&self, after: u64, most: usize) -> Result<Vec<(u64, Due)>> {
         self.0
             .prepare_cached(
@@ -101,7 +101,7 @@ impl Reader<'_> {
 }
 
 impl Writer<'_> {
-    /// Notes what is left to compare of a version.
+    /// Stores which comparisons of a version are due.
     pub fn keep_due(&self, project: ProjectId, seq: u64, due: Due) -> Result<()> {
         if due.is_cut {
             self.0
@@ -127,8 +127,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The same for whoever knows what was left before: nothing is changed where something else was
-    /// noted since. Whether it was.
+    /// Like [`Self::keep_due`], if the stored state is still `before`. Returns whether it was.
     pub fn replace_due(
         &self,
         project: ProjectId,
@@ -155,8 +154,8 @@ impl Writer<'_> {
         Ok(is_as_before)
     }
 
-    /// Lets a version be compared with all again, behind the answer: nobody is told of it. Whoever
-    /// compares it now finds that something else is left than before.
+    /// Marks a version for a new comparison with everything, in the background and with no notice
+    /// to anybody. A comparison that is under way then finds that the state has changed.
     pub fn compare_again(&self, project: ProjectId, seq: u64) -> Result<()> {
         self.0
             .prepare_cached("DELETE FROM series WHERE seq = ?1")?
@@ -174,7 +173,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes that a version was compared with all.
+    /// Records that a version was compared with everything.
     pub fn drop_due(&self, seq: u64) -> Result<()> {
         self.0
             .prepare_cached("DELETE FROM due WHERE seq = ?1")?
@@ -183,7 +182,7 @@ impl Writer<'_> {
     }
 }
 
-/// Notes that everything that holds is to be compared again.
+/// Marks everything that holds for a new comparison.
 pub(crate) fn all_are_due(connection: &Connection) -> Result<()> {
     connection.execute(
         "INSERT OR REPLACE INTO due SELECT seq, project, ?1, 1, 0, 0 FROM engram

@@ -1,5 +1,5 @@
-//! Tables `engram` and `figure`: one row for each version of a claim, and what reading has taught
-//! about it. Its words are read from beside the journal.
+//! Tables `engram` and `figure`: one row for each version of a claim, and what reads have shown
+//! about it. The words are read from beside the journal.
 
 use std::collections::BTreeSet;
 
@@ -23,13 +23,13 @@ const COLUMNS: &str = "engram.seq, journal.body, engram.valid_until, content.cla
      LEFT JOIN content ON content.engram = engram.id
      LEFT JOIN figure ON figure.engram = engram.id";
 
-/// Microseconds, as the table `held` counts by them.
+/// An hour in microseconds, the unit of the table `held`.
 const HOUR: i64 = 3_600_000_000;
 
-/// What a project holds.
+/// How many engrams a project has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CommitCount {
-    /// Engrams that hold now and that somebody said.
+    /// Engrams that hold now, without the reports of conflicts.
     pub holding: u64,
     /// Versions ever stored.
     pub ever: u64,
@@ -40,7 +40,7 @@ pub struct CommitCount {
 const OF_LINEAGE: &str =
     "(engram.id = ?1 OR (engram.lineage = ?1 AND engram.lineage <> engram.id))";
 
-/// That a ttl is not over at `?2`, as [`engram_model::is_over`] has it.
+/// SQL: the ttl is not over at `?2`, as in [`engram_model::is_over`].
 pub(crate) const NOT_OVER: &str = "(engram.expires_at IS NULL OR (engram.expires_at > ?2
      AND engram.recorded_at - ?2 <= min(engram.expires_at - engram.recorded_at, 86400000000)))";
 
@@ -50,8 +50,8 @@ pub(crate) const TRAITS: &str = "engram.seq, engram.project, engram.run, engram.
      engram.id
      FROM engram LEFT JOIN content ON content.engram = engram.id";
 
-/// The columns that decide whether a version answers a question; read for many versions, where few
-/// records are.
+/// The columns that decide whether a version answers a question. They are read for many versions,
+/// the full records for few.
 #[derive(Debug, Clone)]
 pub struct Traits {
     /// Its place in the journal; the rest as in [`Engram`].
@@ -60,21 +60,21 @@ pub struct Traits {
     pub id: EngramId,
     /// Its project.
     pub project: ProjectId,
-    /// The run that it was said in.
+    /// The run in which it was said.
     pub run: Option<RunId>,
     /// Who may see it.
     pub scope: Scope,
-    /// What kind of claim it is.
+    /// Its kind.
     pub kind: Kind,
-    /// How it is known.
+    /// How it came to be known.
     pub fact_type: FactType,
-    /// Whether it is to last.
+    /// Whether it stays.
     pub durability: Durability,
-    /// What it is about.
+    /// Its topic.
     pub topic: String,
     /// When it was stored.
     pub recorded_at: Timestamp,
-    /// From when on it holds.
+    /// When it starts to hold.
     pub valid_from: Timestamp,
     /// When it was superseded, forgotten or resolved away.
     pub valid_until: Option<Timestamp>,
@@ -85,12 +85,12 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// Whether it held at a time that is past, as [`Engram::holds_at`] has it.
+    /// Whether it held at a time in the past, as in [`Engram::holds_at`].
     pub fn holds_at(&self, at: Timestamp) -> bool {
         engram_model::holds(self.valid_from, self.valid_until, self.expires_at, at)
     }
 
-    /// Whether it holds now, as [`Engram::holds_now`] has it.
+    /// Whether it holds now, as in [`Engram::holds_now`].
     pub fn holds_now(&self, now: Timestamp) -> bool {
         self.valid_until.is_none() && !engram_model::is_over(self.recorded_at, self.expires_at, now)
     }
@@ -172,14 +172,14 @@ fn engram_row(row: &Row<'_>) -> rusqlite::Result<EngramRow> {
     ))
 }
 
-/// Puts the words back. Keys and entities are left to who needs them:
-/// ranking reads many versions and returns few.
+/// Adds the words to a record. Callers that need keys and entities derive them, because ranking
+/// reads many versions and returns few.
 fn record(
     (seq, body, until, claim, tags, query_hits, corroborations, durability, is_endless, role): EngramRow,
 ) -> Result<Engram> {
     let bad = |e: serde_json::Error| StoreError::Record(format!("engram at {seq}: {e}"));
     let mut record: Record = serde_json::from_str(&body).map_err(bad)?;
-    // A promotion changes these, and no body.
+    // A promotion changes these columns, but no body.
     record.durability = parse_id(&durability)?;
     if is_endless {
         (record.ttl, record.expires_at) = (None, None);
@@ -203,12 +203,12 @@ fn record(
     })
 }
 
-/// Of many, those that can be read: one damaged row does not hide the others. Other failures are
-/// failures of all.
+/// Skips a record that cannot be read, so that one damaged row does not hide the others. Any other
+/// failure is returned.
 pub(crate) fn readable<T>(record: Result<T>) -> Option<Result<T>> {
     match record {
         Err(error) if error.is_of_one_record() => {
-            tracing::warn!(%error, "a version is passed over");
+            tracing::warn!(%error, "skipped a version");
             None
         }
         other => Some(other),
@@ -241,7 +241,7 @@ fn engram_where(
 }
 
 impl Reader<'_> {
-    /// One version.
+    /// Returns one version.
     pub fn engram(&self, id: EngramId) -> Result<Option<Engram>> {
         engram_where(self.0, "WHERE engram.id = ?1", [id.to_string()])
     }
@@ -251,8 +251,7 @@ impl Reader<'_> {
         engram_where(self.0, "WHERE engram.seq = ?1", [seq as i64])
     }
 
-    /// The versions stored by these entries, in this order; those that cannot be read are passed
-    /// over.
+    /// The versions stored by these entries, in this order; skips those that cannot be read.
     pub fn engrams_at(&self, seqs: impl IntoIterator<Item = u64>) -> Result<Vec<Engram>> {
         seqs.into_iter()
             .filter_map(|seq| self.engram_at(seq).transpose())
@@ -269,7 +268,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The to-dos that ask about a claim, newest first; those that ended among them.
+    /// The to-dos that ask about a claim, newest first, including those that ended.
     pub fn asking(&self, lineage: LineageId) -> Result<Vec<Engram>> {
         engrams_where(
             self.0,
@@ -278,7 +277,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The to-do that asks about a claim now.
+    /// The open to-do that asks about a claim.
     pub fn asked(&self, lineage: LineageId) -> Result<Option<EngramId>> {
         let id = self
             .0
@@ -291,7 +290,7 @@ impl Reader<'_> {
         id.map(|id| parse_id(&id)).transpose()
     }
 
-    /// The version that replaced the one at this place of a lineage.
+    /// The version of the lineage that replaced the one at this place.
     pub fn successor(&self, lineage: LineageId, seq: u64) -> Result<Option<EngramId>> {
         let sql = format!(
             "SELECT id FROM engram WHERE {OF_LINEAGE} AND engram.seq > ?2 ORDER BY engram.seq LIMIT 1"
@@ -305,7 +304,7 @@ impl Reader<'_> {
         id.map(|id| parse_id(&id)).transpose()
     }
 
-    /// What decides whether a version answers a question; none of one that cannot be read.
+    /// The traits of a version; `None` if it cannot be read.
     pub fn traits_at(&self, seq: u64) -> Result<Option<Traits>> {
         self.0
             .prepare_cached(&format!("SELECT {TRAITS} WHERE engram.seq = ?1"))?
@@ -314,10 +313,10 @@ impl Reader<'_> {
             .transpose()
     }
 
-    /// [`Reader::traits_at`] for whoever must know of a version that cannot be read.
+    /// Like [`Reader::traits_at`], for callers that must know about an unreadable version.
     ///
     /// # Errors
-    /// [`StoreError::is_of_one_record`] for a damaged one.
+    /// [`StoreError::is_of_one_record`] for a damaged version.
     pub fn traits_of(&self, seq: u64) -> Result<Option<Traits>> {
         self.0
             .prepare_cached(&format!("SELECT {TRAITS} WHERE engram.seq = ?1"))?
@@ -326,8 +325,8 @@ impl Reader<'_> {
             .transpose()
     }
 
-    /// The newest versions stored after `after` in this project, oldest first: what the index has
-    /// not read. And how many older ones there are beyond `most`.
+    /// The newest versions of this project stored after `after`, oldest first, which the index has
+    /// not read; and how many older ones exceed `most`.
     pub fn traits_after(
         &self,
         project: ProjectId,
@@ -363,8 +362,8 @@ impl Reader<'_> {
         Ok((found, older as u64))
     }
 
-    /// The newest versions that hold now, by the clock, of those that were stored before an entry
-    /// of the journal; newest first.
+    /// The newest versions that hold now, by the clock, and were stored before this entry of the
+    /// journal; newest first.
     pub fn newest_holding(
         &self,
         project: ProjectId,
@@ -387,7 +386,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The newest versions that held at a time that is past; newest first.
+    /// The newest versions that held at a time in the past; newest first.
     pub fn newest_held_at(
         &self,
         project: ProjectId,
@@ -404,7 +403,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The versions of this content that hold at `now`, oldest first.
+    /// The versions with this content that hold at `now`, oldest first.
     pub fn same_content(
         &self,
         project: ProjectId,
@@ -420,7 +419,7 @@ impl Reader<'_> {
         )
     }
 
-    /// Whether anything was ever claimed in a project.
+    /// Whether a project ever had a claim.
     pub fn has_claims(&self, project: ProjectId) -> Result<bool> {
         Ok(self
             .0
@@ -428,8 +427,8 @@ impl Reader<'_> {
             .query_row([project.to_string()], |row| row.get(0))?)
     }
 
-    /// How many engrams a project holds: from the counts of the hours in which they expire, and the
-    /// versions of this hour. What tells of a conflict is not counted: nobody said it.
+    /// How many engrams a project has, from the counts by the hour of expiry and from the versions
+    /// that expire in this hour. Reports of conflicts do not count, because nobody said them.
     pub fn count_engrams(&self, project: ProjectId, now: Timestamp) -> Result<CommitCount> {
         let hour = now.as_microsecond().div_euclid(HOUR);
         let (ever, later): (i64, i64) = self
@@ -471,8 +470,8 @@ impl Reader<'_> {
         })
     }
 
-    /// How many engrams that hold somebody sees, by their scope, run and topic, and the agents that
-    /// said them; at most `most` of them. What reports a conflict is not counted.
+    /// How many holding engrams pass `sees`, by scope, run and topic, and the agents that said
+    /// them; at most `most`. Reports of conflicts do not count.
     pub fn count_seen(
         &self,
         project: ProjectId,
@@ -496,7 +495,8 @@ impl Reader<'_> {
     }
 
     /// Whether this agent (or, without a handle, the user under this name) has said this before, by
-    /// the entries about the version. Two agents may bear one name.
+    /// the entries about the version. The handle decides, because two agents may have the same
+    /// name.
     pub fn has_said(&self, agent: Option<&AgentId>, by: &str, id: EngramId) -> Result<bool> {
         Ok(self
             .0
@@ -511,7 +511,7 @@ impl Reader<'_> {
             .is_some())
     }
 
-    /// Every version of a project that carries these words, closed or not; none that was erased.
+    /// Every version of a project with these words, closed or not, unless its words were erased.
     pub fn versions_saying(&self, project: ProjectId, content_hash: &str) -> Result<Vec<Engram>> {
         engrams_where(
             self.0,
@@ -522,7 +522,7 @@ impl Reader<'_> {
     }
 }
 
-/// Counts rows of scope, run and topic that somebody sees.
+/// Counts rows of scope, run and topic that pass `sees`.
 pub(crate) fn count_rows(
     mut rows: rusqlite::Rows<'_>,
     most: usize,

@@ -1,4 +1,5 @@
-//! Table `event`: the episodic plane. Its text lies beside the journal and alone can be erased.
+//! Table `event`: the episodic plane. The text lies beside the journal; only the text can be
+//! erased.
 
 use engram_model::{AgentId, EventId, ProjectId};
 use jiff::civil::Date;
@@ -9,18 +10,18 @@ use crate::{
     journal::{parse_id, timestamp},
 };
 
-/// What was noted as events.
+/// Queries about events.
 pub struct Events<'a>(&'a Connection);
 
 impl Reader<'_> {
-    /// Asks about events.
+    /// Returns the queries about events.
     pub fn events(&self) -> Events<'_> {
         Events(self.0)
     }
 }
 
 impl Events<'_> {
-    /// The text of the event at this place, and who said it when; none once it was erased.
+    /// The text of the event at this place, who said it, and when; `None` after it was erased.
     pub fn text_at(&self, seq: u64) -> Result<Option<(String, Attribution)>> {
         let found = self
             .0
@@ -49,7 +50,7 @@ impl Events<'_> {
         Ok(Some((text, attribution)))
     }
 
-    /// The newest days of events of this kind and slug, newest first.
+    /// The newest days that have events of this kind and slug, newest first.
     pub fn days(
         &self,
         project: ProjectId,

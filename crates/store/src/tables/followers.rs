@@ -1,6 +1,6 @@
-//! What followers keep: table `follower`, how far each has read the journal; and tables `health`
-//! and `look`, how the evidence of claims stands in each working tree. They can be dropped at any
-//! time, and are then built anew.
+//! The tables of followers: `follower`, how far each has read the journal; `health` and `look`, the
+//! state of claims' evidence in each working tree. They can be deleted at any time and are then
+//! rebuilt.
 
 use engram_model::{EngramId, Evidence, Health, ProjectId, RunId, Scope};
 use jiff::Timestamp;
@@ -10,17 +10,17 @@ use serde_json::json;
 use super::engrams::count_rows;
 use crate::{Reader, Result, Store, StoreError, Writer};
 
-/// What was looked at last in a working tree.
+/// The state of a working tree when it was last checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorktreeState {
-    /// The commit that was checked out; none before the first.
+    /// The commit that was checked out; `None` before the first.
     pub head: Option<String>,
-    /// Why not all of the tree is watched.
+    /// Why only part of the tree is watched.
     pub note: Option<String>,
 }
 
 impl Reader<'_> {
-    /// How far a follower has read the journal; 0 for one that has not begun.
+    /// How far a follower has read the journal; 0 if it has not begun.
     pub fn cursor(&self, follower: &str) -> Result<u64> {
         let cursor: Option<i64> = self
             .0
@@ -30,7 +30,7 @@ impl Reader<'_> {
         Ok(cursor.unwrap_or(0) as u64)
     }
 
-    /// What was looked at last; none in a tree that nobody has looked at.
+    /// The state at the last check; `None` if the tree was never checked.
     pub fn looked(&self, project: ProjectId, worktree: &str) -> Result<Option<WorktreeState>> {
         Ok(self
             .0
@@ -44,7 +44,7 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// How a claim stands, where that is to be said; what has no row was unchanged.
+    /// The health of a claim, if there is something to report; a claim without a row is unchanged.
     pub fn health(&self, id: EngramId, worktree: &str) -> Result<Option<Health>> {
         let row: Option<(String, String)> = self
             .0
@@ -67,7 +67,7 @@ impl Reader<'_> {
         .transpose()
     }
 
-    /// How many claims of a project that hold stand in one of these ways.
+    /// How many holding claims of a project have evidence in one of these states.
     pub fn count_standing(
         &self,
         project: ProjectId,
@@ -90,7 +90,7 @@ impl Reader<'_> {
         Ok(count)
     }
 
-    /// How many of them somebody sees, by their scope, run and topic; at most `most`.
+    /// How many of them pass `sees`, by scope, run and topic; at most `most`.
     pub fn count_standing_seen(
         &self,
         project: ProjectId,
@@ -113,15 +113,15 @@ impl Reader<'_> {
 }
 
 impl Store {
-    /// Notes how far a follower has read, where that is not part of a transaction of its own. No
-    /// entry is made, so that no time is needed.
+    /// Stores how far a follower has read, in a transaction of its own. It makes no entry, so it
+    /// needs no time.
     pub(crate) fn keep_cursor(&self, follower: &str, cursor: u64) -> Result<()> {
         self.write(Timestamp::UNIX_EPOCH, |it| it.keep_cursor(follower, cursor))
     }
 }
 
 impl Writer<'_> {
-    /// Notes how far a follower has read.
+    /// Stores how far a follower has read.
     pub fn keep_cursor(&self, follower: &str, cursor: u64) -> Result<()> {
         self.0
             .prepare_cached("INSERT OR REPLACE INTO follower VALUES (?1, ?2)")?
@@ -129,7 +129,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes what was looked at.
+    /// Stores the state of a working tree.
     pub fn keep_looked(
         &self,
         project: ProjectId,
@@ -147,7 +147,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes how a claim stands; nothing is kept of what is unchanged.
+    /// Stores the health of a claim; no row for an unchanged one.
     pub fn keep_health(&self, id: EngramId, worktree: &str, health: &Health) -> Result<()> {
         if *health == Health::unchanged() {
             return self.drop_health(id, worktree);
@@ -163,7 +163,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Forgets how a claim stood: it is unchanged, or holds no longer.
+    /// Deletes the health of a claim that is unchanged or no longer holds.
     pub fn drop_health(&self, id: EngramId, worktree: &str) -> Result<()> {
         self.0
             .prepare_cached("DELETE FROM health WHERE engram = ?1 AND worktree = ?2")?

@@ -1,5 +1,5 @@
 //! Tables `grant`, `request` and `refused`: what agents may read beyond their budgets, what they
-//! asked for, and how often a budget refused them.
+//! requested, and how often a budget refused them.
 
 use engram_model::{AgentId, Granted, IssuedGrant, ProjectId, RequestState};
 use jiff::{SignedDuration, Timestamp};
@@ -51,22 +51,22 @@ fn grant(
     })
 }
 
-/// A request as it was recorded.
+/// A request as recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadRequest {
-    /// Its name.
+    /// Its id.
     pub id: String,
     /// Who asks.
     pub agent: AgentId,
-    /// What it wants to read, with its full pin; empty if that was erased.
+    /// What it wants to read, with its full pin; empty if the pointer was erased.
     pub pointer: String,
     /// Tokens of the full span.
     pub tokens: u32,
-    /// Why; empty if that was erased.
+    /// The reason; empty if it was erased.
     pub reason: String,
-    /// What for.
+    /// The intended use.
     pub intended_use: String,
-    /// How it stands.
+    /// Its state.
     pub state: RequestState,
     /// Why it was denied.
     pub why: Option<String>,
@@ -76,7 +76,7 @@ pub struct ReadRequest {
     pub answer: Option<Attribution>,
 }
 
-/// The words of a request, as they lie beside the journal.
+/// The words of a request, as stored beside the journal.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Words {
@@ -120,7 +120,7 @@ fn request(row: &Row<'_>) -> Result<ReadRequest> {
     })
 }
 
-/// Which requests of project ?1 are meant: of agent ?2 and its children, where there is one.
+/// SQL: the requests of project ?1; of agent ?2 and its children if ?2 is not null.
 fn asked(all: bool) -> String {
     let waiting = if all { "" } else { "AND state = 'waiting'" };
     format!(
@@ -129,16 +129,16 @@ fn asked(all: bool) -> String {
     )
 }
 
-/// What agents were granted, and what they asked for.
+/// Queries about grants and requests.
 pub struct Grants<'a>(&'a Connection);
 
 impl Reader<'_> {
-    /// Asks about grants and requests.
+    /// Returns the queries about grants and requests.
     pub fn grants(&self) -> Grants<'_> {
         Grants(self.0)
     }
 
-    /// What cost an agent last, and what was refused, the newest first and no more than `most`.
+    /// The last costs and refusals of an agent, newest first, at most `most`.
     pub fn costs(&self, agent: &AgentId, most: usize) -> Result<Vec<Journalled>> {
         let mut found = self.0.prepare_cached(&format!(
             "SELECT {ENTRY} FROM journal INDEXED BY journal_agent
@@ -168,7 +168,7 @@ impl Reader<'_> {
 }
 
 impl Grants<'_> {
-    /// A grant of a project, by its name.
+    /// Returns a grant of a project by its id.
     pub fn find(&self, project: ProjectId, id: &str) -> Result<Option<IssuedGrant>> {
         self.0
             .prepare_cached(&format!(
@@ -190,7 +190,7 @@ impl Grants<'_> {
             .transpose()
     }
 
-    /// What an agent may still use, unless its time is over.
+    /// The unused grants of an agent, including those that may have expired.
     pub fn unspent(&self, agent: &AgentId) -> Result<Vec<IssuedGrant>> {
         self.0
             .prepare_cached(&format!(
@@ -209,8 +209,8 @@ impl Grants<'_> {
             .query_row([&agent.0], |row| row.get(0))?)
     }
 
-    /// The grants of a project, or those that an agent gave or that it and its children have; the
-    /// newest first and no more than `most`.
+    /// The grants of a project; with `of`, those that this agent gave, or that it or its children
+    /// have. Newest first, at most `most`.
     pub fn list(
         &self,
         project: ProjectId,
@@ -230,9 +230,9 @@ impl Grants<'_> {
             .collect()
     }
 
-    /// How long ago a grant was issued, at least: the clock may have been set back since. What each
-    /// entry since read on the clock counts as far as it went on; a step of more than a day says
-    /// nothing.
+    /// The least possible age of a grant, since the clock may have been set back. Each entry since
+    /// then adds the time by which the clock went forward; a step of more than a day does not
+    /// count.
     pub fn age(&self, id: &str, clock: Timestamp) -> Result<SignedDuration> {
         let mut readings = self.0.prepare_cached(
             "SELECT coalesce(clock, recorded_at) FROM journal
@@ -253,7 +253,7 @@ impl Grants<'_> {
         Ok(age)
     }
 
-    /// A request of a project, by its name.
+    /// Returns a request of a project by its id.
     pub fn request(&self, project: ProjectId, id: &str) -> Result<Option<ReadRequest>> {
         let mut found = self.0.prepare_cached(&format!(
             "{REQUEST} WHERE request.project = ?1 AND request.id = ?2"
@@ -262,8 +262,8 @@ impl Grants<'_> {
         rows.next()?.map(request).transpose()
     }
 
-    /// The requests of a project, or those of an agent and its children; no more than `most`, only
-    /// those that wait or all. Those that wait come first, then the newest.
+    /// The requests of a project, or of an agent and its children; at most `most`, all or only
+    /// those that wait. Those that wait come first, then the newest.
     pub fn requests(
         &self,
         project: ProjectId,
@@ -284,7 +284,7 @@ impl Grants<'_> {
         Ok(all)
     }
 
-    /// How many these are.
+    /// How many requests these are.
     pub fn count_requests(
         &self,
         project: ProjectId,
@@ -303,7 +303,7 @@ impl Grants<'_> {
         Ok(count as u64)
     }
 
-    /// The request of an agent for this pointer that waits for an answer.
+    /// The waiting request of an agent for this pointer.
     pub fn waiting(&self, agent: &AgentId, pointer: &str) -> Result<Option<String>> {
         Ok(self
             .0

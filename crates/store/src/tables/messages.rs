@@ -1,5 +1,5 @@
 //! Tables `message`, `delivery`, `delivered`, `unsent` and `narrowed`: what agents sent each other,
-//! and what follows from it.
+//! and the results.
 
 use std::collections::BTreeMap;
 
@@ -13,35 +13,36 @@ use crate::{Reader, Result, StoreError, journal::parse_id};
 pub struct MessageTotals {
     /// How many were sent.
     pub messages: u64,
-    /// How many of them were sent after a refusal, in its place.
+    /// How many of them replaced a refused message.
     pub resends: u64,
     /// Tokens, counted once for each recipient.
     pub tokens: u64,
 }
 
-/// The files behind the pointers of a project's messages, each once for each of its recipients.
+/// The files behind the pointers of a project's messages, counted once for each recipient.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeliveredFiles {
-    /// How many.
+    /// How many files there are.
     pub all: u64,
-    /// Those whose tokens were counted.
+    /// How many of them have a token count.
     pub counted: u64,
-    /// The tokens of these.
+    /// The tokens of the counted files.
     pub tokens: u64,
 }
 
-/// What agents and the user sent each other, and what follows from it.
+/// Queries about messages between agents and the user.
 pub struct Messages<'a>(&'a Connection);
 
 impl Reader<'_> {
-    /// Asks about messages.
+    /// Returns the queries about messages.
     pub fn messages(&self) -> Messages<'_> {
         Messages(self.0)
     }
 }
 
 impl Messages<'_> {
-    /// A message by its id: its project, its place and its text, which is empty once it was erased.
+    /// Returns a message by its id: its project, its place and its text, which is empty after it
+    /// was erased.
     pub fn find(&self, id: &str) -> Result<Option<(ProjectId, u64, String)>> {
         let found: Option<(String, i64, Option<String>)> = self
             .0
@@ -90,7 +91,7 @@ impl Messages<'_> {
             })?)
     }
 
-    /// At most `most` of them whose tokens nobody counted yet.
+    /// At most `most` of those files that have no token count yet.
     pub fn uncounted_files(&self, project: ProjectId, most: usize) -> Result<Vec<String>> {
         self.0
             .prepare_cached(
@@ -102,7 +103,7 @@ impl Messages<'_> {
             .collect()
     }
 
-    /// Tokens in the messages that an agent sent in a turn.
+    /// Tokens of the messages that an agent sent in a turn.
     pub fn inline_tokens(&self, agent: &AgentId, turn: &str) -> Result<u64> {
         let tokens: Option<i64> = self
             .0
@@ -112,7 +113,7 @@ impl Messages<'_> {
         Ok(tokens.unwrap_or(0) as u64)
     }
 
-    /// The refusal that the next message of an agent (or of the user) will be linked to.
+    /// The refusal to which the next message of an agent (or of the user) will be linked.
     pub fn unsent(&self, project: ProjectId, agent: Option<&AgentId>) -> Result<Option<String>> {
         let agent = agent.map_or("", |it| &it.0);
         Ok(self

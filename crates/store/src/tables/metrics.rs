@@ -1,4 +1,4 @@
-//! What is counted for monitoring, from tables that are small beside the journal.
+//! Counts for monitoring, from tables that are small compared with the journal.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,29 @@ use rusqlite::{Connection, types::FromSql};
 
 use crate::{Reader, Result};
 
-/// What agents of a project did.
+/// The activity of a project's agents.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProjectActivity {
     /// Versions that were stored.
     pub stored: u64,
     /// Requests to read beyond the budget.
     pub requests: u64,
-    /// Grants that were given.
+    /// Grants that were issued.
     pub grants: u64,
-    /// How often a budget refused.
+    /// How often a budget refused something.
     pub refusals: u64,
-    /// Versions that stand in the list, by kind.
+    /// Versions in the list, by kind.
     pub kinds: BTreeMap<String, u64>,
-    /// Conflicts that a risk tells of.
+    /// Conflicts that a risk reports.
     pub risks: u64,
-    /// Tokens of messages in a turn, by role, on average.
+    /// Average tokens of messages in a turn, by role.
     pub inline_tokens: BTreeMap<String, f64>,
-    /// Dereferences that a turn paid for, by role, on average.
+    /// Average dereferences that a turn paid for, by role.
     pub derefs: BTreeMap<String, f64>,
 }
 
 impl Reader<'_> {
-    /// What agents of a project did.
+    /// Counts the activity of a project's agents.
     pub fn counts(&self, project: ProjectId) -> Result<ProjectActivity> {
         let count = |sql| -> Result<u64> {
             let counted: i64 = self

@@ -1,5 +1,5 @@
-//! The other tables that operations and followers write: a file for what is asked of each, or of a
-//! few that belong together.
+//! The other tables that operations and followers write. Each file has the queries about one table,
+//! or about a few that belong together.
 
 mod agents;
 mod due;

@@ -1,4 +1,4 @@
-//! Table `pin`, and the claims that a brief may name: a bounded number of each sort.
+//! Table `pin`, and the claims that a brief may show: a bounded number of each kind.
 
 use engram_model::{AgentId, Durability, Engram, Kind, LineageId, ProjectId};
 use jiff::Timestamp;
@@ -7,21 +7,21 @@ use rusqlite::params;
 use super::engrams::{TRAITS, Traits, readable, traits};
 use crate::{Reader, Result, journal::parse_id};
 
-/// Most pins of a project that are read.
+/// The most pins of a project that are read.
 const PINS: i64 = 500;
-/// Versions looked at for each one returned, since some have ended.
+/// How many versions are examined for each one returned, since some have ended.
 const LOOKED: usize = 8;
 
-/// What is pinned to a brief.
+/// A pin on a brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pinned {
-    /// Its place in the journal, which orders the pins.
+    /// Its place in the journal, by which pins are ordered.
     pub seq: u64,
-    /// Who pinned it; none for the user.
+    /// Who pinned it; `None` for the user.
     pub agent: Option<AgentId>,
-    /// The claim; none for a line of text.
+    /// The claim; `None` for a line of text.
     pub lineage: Option<LineageId>,
-    /// The line of text; none for a claim, or once it was erased.
+    /// The line of text; `None` for a claim, or after it was erased.
     pub text: Option<String>,
 }
 
@@ -52,8 +52,8 @@ impl Reader<'_> {
         .collect()
     }
 
-    /// The newest durable versions that hold and are `seen`, searched among the newest of those
-    /// that are: what is hidden takes no place.
+    /// The newest durable versions that hold and pass `seen`. Versions that do not pass take no
+    /// place in the count.
     pub fn newest_lasting(
         &self,
         project: ProjectId,
@@ -71,7 +71,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The same of a kind: a constraint, a policy or a risk.
+    /// The newest versions of one kind: constraint, policy or risk.
     pub fn newest_of_kind(
         &self,
         project: ProjectId,

@@ -1,23 +1,23 @@
-//! Tables `project` and `admitted`: the repositories that this home knows, where it saw them last,
-//! and from where else the user lets them be used.
+//! Tables `project` and `admitted`: the repositories that this home knows, where they were last
+//! seen, and the other places from which the user allows their use.
 
 use engram_model::ProjectId;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{Reader, Result, journal::parse_id};
 
-/// The projects that this home knows.
+/// Queries about the projects that this home knows.
 pub struct Projects<'a>(&'a Connection);
 
 impl Reader<'_> {
-    /// Asks about projects.
+    /// Returns the queries about projects.
     pub fn projects(&self) -> Projects<'_> {
         Projects(self.0)
     }
 }
 
 impl Projects<'_> {
-    /// The project last seen at this common git folder.
+    /// The project that was last seen at this common git folder.
     pub fn at(&self, common_dir: &str) -> Result<Option<ProjectId>> {
         let id: Option<String> = self
             .0
@@ -27,7 +27,7 @@ impl Projects<'_> {
         id.map(|id| parse_id(&id)).transpose()
     }
 
-    /// The common git folder at which a project was seen last.
+    /// The common git folder where a project was last seen.
     pub fn place_of(&self, project: ProjectId) -> Result<Option<String>> {
         Ok(self
             .0
@@ -45,7 +45,7 @@ impl Projects<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Whether the user let a project be used from a place besides its own.
+    /// Whether the user allowed the use of a project from a place other than its own.
     pub fn is_admitted(&self, place: &str, project: ProjectId) -> Result<bool> {
         Ok(self
             .0

@@ -1,29 +1,29 @@
-//! Tables `snapshot` and `pinned`: where a file of a working tree was when it was kept, and which
-//! versions rest on it. Its bytes lie beside the journal.
+//! Tables `snapshot` and `pinned`: where a file of a working tree was when it was stored, and which
+//! versions refer to it. Its bytes lie beside the journal.
 
 use engram_model::{EngramId, ProjectId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{Reader, Result};
 
-/// That a project may read a kept file: it was kept there; or, of an earlier schema that did not
-/// say where, a version of the project rests on it.
+/// SQL: a project may read a stored file. Either the file was stored in it, or an earlier schema
+/// did not record the project and a version of this project refers to the file.
 const OF_PROJECT: &str = "digest = ?1 AND path = ?2 AND (project = ?3 OR (project = '' AND EXISTS
      (SELECT 1 FROM pinned JOIN engram ON engram.id = pinned.engram
       WHERE pinned.digest = ?1 AND engram.project = ?3)))";
 
-/// Files of working trees that were kept.
+/// Queries about stored files of working trees.
 pub struct Snapshots<'a>(&'a Connection);
 
 impl Reader<'_> {
-    /// Asks about kept files.
+    /// Returns the queries about stored files.
     pub fn snapshots(&self) -> Snapshots<'_> {
         Snapshots(self.0)
     }
 }
 
 impl Snapshots<'_> {
-    /// The bytes with this digest (lower-case hex), where a file with this path had them in this
+    /// The bytes with this digest (lower-case hex), if a file with this path had them in this
     /// project.
     pub fn bytes(
         &self,
@@ -42,7 +42,7 @@ impl Snapshots<'_> {
             .optional()?)
     }
 
-    /// The commit that was checked out when a file of the working tree was kept.
+    /// The commit that was checked out when a file of the working tree was stored.
     pub fn base(&self, project: ProjectId, digest_hex: &str, path: &str) -> Result<Option<String>> {
         Ok(self
             .0
@@ -56,7 +56,7 @@ impl Snapshots<'_> {
             .flatten())
     }
 
-    /// Whether this file of this project is kept already.
+    /// Whether this file of this project is already stored.
     pub fn has(&self, project: ProjectId, digest_hex: &str, path: &str) -> Result<bool> {
         Ok(self
             .0
@@ -68,7 +68,7 @@ impl Snapshots<'_> {
             .is_some())
     }
 
-    /// The digests of kept files on which these versions rest, and no other that was not erased.
+    /// The digests of stored files to which only these versions refer, not counting erased ones.
     pub fn only_for(&self, ids: &[EngramId]) -> Result<Vec<String>> {
         let ids = serde_json::json!(ids).to_string();
         self.0

@@ -1,5 +1,4 @@
-//! Agents, what proves them, and what they were permitted: all of it is made again from the
-//! journal.
+//! Agents, their tokens and their permissions: a replay of the journal rebuilds all of them.
 
 use engram_model::{
     AgentId, Code, EventId, GrantState, Granted, IssuedGrant, Operation, RequestState, RunId,
@@ -79,7 +78,7 @@ fn an_agent_has_its_last_token_and_the_topics_given_with_it() {
     assert_eq!(whose("03"), Some(("a".to_owned(), vec!["auth".to_owned()])));
 }
 
-/// A home that knew agents and no tokens.
+/// A home that had agents but no tokens.
 #[test]
 fn a_home_of_the_step_before_has_its_agents() {
     let home = TempDir::new().unwrap();
@@ -121,8 +120,8 @@ fn by(store: &Store, agent: &str, operation: Operation) -> u64 {
         .unwrap()
 }
 
-/// A name is a person's who opened its agent or called it so in a command, or wrote it under a
-/// claim; an earlier home says so too, and a replay.
+/// A name counts as a person's if a person opened its agent, or used it in a command or under a
+/// claim. An earlier home and a replay show this too.
 #[test]
 fn who_gave_a_name_is_known_of_every_home() {
     let home = TempDir::new().unwrap();
@@ -211,8 +210,8 @@ fn who_gave_a_name_is_known_of_every_home() {
     sound(&store);
 }
 
-/// What agents that nobody opened did is counted together, whoever of them called last; what an
-/// opened one did, and what was done elsewhere or before, is not.
+/// The operations of agents that nobody opened are counted together, whichever called last. Those
+/// of an opened agent, of other projects and of earlier times are not.
 #[test]
 fn strangers_are_counted_together() {
     let home = TempDir::new().unwrap();
@@ -278,7 +277,7 @@ fn requested(id: &str) -> Operation {
     }))
 }
 
-/// What was asked, granted, spent and refused, and how all of it stands after a replay.
+/// Requests, grants, spending and refusals, and their state after a replay.
 #[test]
 fn permissions_are_made_again_from_the_journal() {
     let home = TempDir::new().unwrap();

@@ -1,5 +1,4 @@
-//! What is left to compare: whoever worked on what was left before says nothing of what was noted
-//! since.
+//! Due comparisons: a process that worked on an older state does not overwrite a newer one.
 
 use engram_store::{Due, StoreError};
 use tempfile::TempDir;
@@ -25,7 +24,7 @@ fn what_is_to_be_compared_again_is_not_taken_for_compared() {
         noted.unwrap();
     };
     let is_cut = || store.read::<_, StoreError>(|tx| tx.is_cut(SEQ)).unwrap();
-    // Whatever is left before, and wherever its comparison is.
+    // Whatever was due before, and wherever its comparison stands.
     let narrow = Due {
         below: 5,
         of_runs: true,
@@ -35,7 +34,7 @@ fn what_is_to_be_compared_again_is_not_taken_for_compared() {
         store
             .write::<_, StoreError>(now(), |tx| tx.keep_due(PROJECT, SEQ, begun))
             .unwrap();
-        assert!(is_cut(), "a side that ends now has to say so");
+        assert!(is_cut(), "ending a side now must mark it");
         again();
         let noted = left().unwrap();
         assert!(!replace(begun, None));

@@ -1,4 +1,4 @@
-//! Homes of earlier steps of the schema: they are brought up to date, and nothing in them is lost.
+//! Homes of earlier schemas are migrated without loss.
 
 use std::path::Path;
 
@@ -16,7 +16,8 @@ use crate::{
     replay::{CONFLICT, damage, everything, sound},
 };
 
-/// Whoever says the same of the same topic is found, also in a home of before there were sides.
+/// Claims that say the same on the same topic are found, even in a home from before there were
+/// sides.
 #[test]
 fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
     let home = TempDir::new().unwrap();
@@ -48,8 +49,8 @@ fn sides_are_filled_in_when_a_home_is_brought_up_to_date() {
     assert_eq!(voices(&open(home.path())), (2, vec![2, 1]));
 }
 
-/// Later steps change indexes, and tables that the journal makes; what is asked by them is found as
-/// before.
+/// Later steps change indexes, and tables that the journal rebuilds; their queries still find the
+/// same.
 #[test]
 fn a_home_of_the_sixth_step_is_brought_up_to_date() {
     let home = TempDir::new().unwrap();
@@ -100,8 +101,8 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
     assert_eq!(lineages(&store), before);
 }
 
-/// A home of each earlier step of the schema: what its tables hold and its journal does not say is
-/// carried into the journal.
+/// A home of each earlier step of the schema: what its tables hold and its journal lacks is carried
+/// into the journal.
 #[test]
 fn a_home_of_an_earlier_schema_is_carried_into_its_journal() {
     for version in 1..=5 {
@@ -129,7 +130,7 @@ fn a_home_of_an_earlier_schema_is_carried_into_its_journal() {
     }
 }
 
-/// As a build with these steps left it.
+/// A home as a build with these steps left it.
 fn old_home(home: &Path, version: i64) {
     const STEPS: [&str; 5] = [
         include_str!("../../src/schema/001.sql"),
@@ -143,7 +144,7 @@ fn old_home(home: &Path, version: i64) {
     for step in &STEPS[..version as usize] {
         database.execute_batch(step).unwrap();
     }
-    // What the entries were is written by this build into a home beside, and copied.
+    // This build writes the entries into a separate home, and they are copied.
     let beside = TempDir::new().unwrap();
     let store = open(beside.path());
     store
@@ -206,8 +207,8 @@ fn old_home(home: &Path, version: i64) {
     }
 }
 
-/// A conflict that was found by what one run says is that run's, and what runs say is compared
-/// again.
+/// A conflict that was found by a claim of one run belongs to that run, and claims of runs are
+/// compared again.
 #[test]
 fn a_home_of_the_nineteenth_step_knows_whom_its_conflicts_are_for() {
     let home = TempDir::new().unwrap();

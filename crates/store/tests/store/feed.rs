@@ -1,4 +1,4 @@
-//! What the feed leaves and counts, held against looking at every version by hand.
+//! What the feed returns and counts, compared with checking every version by hand.
 
 use engram_model::{
     AgentId, Change, Engram, EngramId, FactType, Feed, Filter, Kind, LineageId, Operation, Record,
@@ -15,7 +15,7 @@ use crate::{
     replay::{damage, sound},
 };
 
-/// Authors: a name, a handle, and the role that it has. A name is for display.
+/// Authors: a name, a handle, and the handle's role. A name is for display only.
 const AUTHORS: [(&str, Option<&str>, Option<&str>); 6] = [
     ("user", None, None),
     ("manager-2", None, None),
@@ -25,14 +25,14 @@ const AUTHORS: [(&str, Option<&str>, Option<&str>); 6] = [
     ("programmer-3", Some("h4"), None),
 ];
 
-/// More than one page looks at, where words are looked for.
+/// More versions than one page examines if the filter has words.
 const MANY: u64 = 10_500;
 
 fn at(minutes: i64) -> Timestamp {
     now() + SignedDuration::from_mins(minutes)
 }
 
-/// One a minute; half of them end, one after the other.
+/// One version per minute; half of them end, one after the other.
 fn version(number: u64) -> Engram {
     let claim = match number {
         3 => "A zebra, 100% \"striped\" and_so on.".to_owned(),
@@ -240,7 +240,7 @@ fn filters() -> Vec<(&'static str, Filter)> {
     ]
 }
 
-/// All that pages lead to, and how many there were.
+/// The results of all pages, and how many pages there were.
 fn pages(
     reader: &Reader<'_>,
     filter: &Filter,
@@ -341,7 +341,7 @@ fn a_filter_leaves_and_counts_what_it_admits() {
     }
 }
 
-/// What is counted as it is written, before and after it is all done again.
+/// Counts that are kept with each write, before and after a replay.
 #[test]
 fn engrams_that_hold_are_counted_as_by_hand() {
     let home = TempDir::new().unwrap();
@@ -383,8 +383,8 @@ fn engrams_that_hold_are_counted_as_by_hand() {
     assert_eq!(all.total, MANY);
 }
 
-/// The numbers of what the feed lists for one role, oldest first, and the role that each is told
-/// with.
+/// The numbers of the engrams that the feed lists for one role, oldest first, and the role shown
+/// with each.
 fn of_role(store: &Store, role: &str) -> Vec<(u128, Option<String>)> {
     let feed = Feed {
         after: Some(0),
@@ -411,7 +411,8 @@ fn said_by(number: u128, handle: Option<&str>) -> Record {
     version
 }
 
-/// What agents said in their roles; one was opened again in another, and one claim is erased.
+/// Claims of agents in their roles; one agent was opened again in another role, and one claim is
+/// erased.
 fn speak(store: &Store) {
     open_agents(store);
     let all = [
@@ -460,8 +461,7 @@ fn check_roles(store: &Store) {
     sound(store);
 }
 
-/// An agent named after one role is what its handle says, and was what it was when it said
-/// something.
+/// An agent whose name is a role has the role of its handle, at the time when it said something.
 #[test]
 fn a_role_is_of_the_handle_and_never_of_the_name() {
     let home = TempDir::new().unwrap();

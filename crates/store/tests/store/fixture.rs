@@ -1,4 +1,4 @@
-//! One way to open a store and to put something into it.
+//! One way to open a store and to write to it.
 
 use std::{path::Path, time::Duration};
 
@@ -41,13 +41,13 @@ macro_rules! since_seventeenth {
     };
 }
 
-/// What the nineteenth step made, likewise.
+/// SQL that removes what the nineteenth and later steps added.
 pub(crate) const NINETEENTH: &str = nineteenth!();
 
-/// What the fourteenth step made, to be unmade before an older home is.
+/// SQL that removes what the fourteenth step added, before an older home is made.
 pub(crate) const FOURTEENTH: &str = fourteenth!();
 
-/// What the steps after the fourteenth made.
+/// SQL that removes what the steps after the fourteenth added.
 pub(crate) const LAST: &str = concat!(
     nineteenth!(),
     since_seventeenth!(),
@@ -57,7 +57,7 @@ pub(crate) const LAST: &str = concat!(
      CREATE INDEX served_agent ON served (agent, seq);"
 );
 
-/// What the steps after the tenth made.
+/// SQL that removes what the steps after the tenth added.
 pub(crate) const LATER: &str = concat!(
     nineteenth!(),
     since_seventeenth!(),
@@ -83,12 +83,12 @@ pub(crate) fn now() -> Timestamp {
     engram_kit::BEGIN.parse().unwrap()
 }
 
-/// Stores a claim; its place.
+/// Stores a claim; returns its place.
 pub(crate) fn put(store: &Store, number: u128, claim: &str) -> Result<u64> {
     store.write::<_, StoreError>(now(), |it| add(it, engram(number, claim)))
 }
 
-/// Stores a version; its place.
+/// Stores a version; returns its place.
 pub(crate) fn add(writer: &Writer<'_>, version: Record) -> Result<u64> {
     record(writer, Operation::Stored(Box::new(version)))
 }
@@ -104,7 +104,7 @@ pub(crate) fn record(writer: &Writer<'_>, operation: Operation) -> Result<u64> {
     })
 }
 
-/// Erases a claim, as the engine does.
+/// Erases a claim in the way of the engine.
 pub(crate) fn redact(store: &Store, number: u128, claim: &str) -> u64 {
     let engram = engram(number, claim);
     store

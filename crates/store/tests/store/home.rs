@@ -1,4 +1,4 @@
-//! Opening a home: new, old, newer, strange.
+//! Opening a home: new, old, newer, foreign.
 
 use std::{collections::BTreeMap, ffi::OsStr, fs, os::unix::fs::PermissionsExt};
 
@@ -25,7 +25,7 @@ fn a_new_home_is_private_and_keeps_its_identity() {
     assert!(first.is_writable());
 }
 
-/// Also in a folder that was there and that others may look into.
+/// Even in an existing folder that others may read.
 #[test]
 fn all_that_is_made_in_a_home_is_private() {
     for name in ["plain", "a b&mode=ro?#%41"] {
@@ -58,7 +58,7 @@ fn all_that_is_made_in_a_home_is_private() {
     }
 }
 
-/// Eight at once on a home that is not there yet: one makes it, all use it.
+/// Eight processes open a missing home at the same time: one creates it, and all use it.
 #[test]
 fn a_home_is_made_once() {
     for _ in 0..5 {
@@ -111,7 +111,7 @@ fn a_newer_home_is_refused_and_left_alone() {
     assert_eq!(head(&open(dir.path())), 1);
 }
 
-/// A home from before the first step, or one whose making was cut short.
+/// A home from before the first step, or one whose creation was interrupted.
 #[test]
 fn an_older_home_is_brought_up_to_date() {
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema");
@@ -125,7 +125,7 @@ fn an_older_home_is_brought_up_to_date() {
         let database = Connection::open(dir.path().join("engram.db")).unwrap();
         database.execute_batch(make).unwrap();
         drop(database);
-        // It is made first, and says whose the empty database is.
+        // The lock is created first, and shows whose the empty database is.
         fs::write(dir.path().join("write.lock"), "").unwrap();
         let store = open(dir.path());
         put(&store, 1, "one").unwrap();
@@ -169,7 +169,7 @@ fn strange_homes_are_errors_with_a_code() {
         assert_eq!(code(error), "STORE_READ_ONLY", "{home:?}");
     }
 
-    // Rows that are not what they should be.
+    // Rows with invalid values.
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     put(&store, 1, "one").unwrap();
@@ -195,7 +195,7 @@ fn strange_homes_are_errors_with_a_code() {
     }
 }
 
-/// Time only goes on, and no entry is without a place.
+/// Journal time only moves forward, and no entry lacks a place.
 #[test]
 fn a_clock_that_jumps_back_does_not_turn_the_journal() {
     let dir = TempDir::new().unwrap();
@@ -223,7 +223,7 @@ fn a_clock_that_jumps_back_does_not_turn_the_journal() {
     );
 }
 
-/// As SQLite's own backup does it: the file is the same, what it holds is older.
+/// As SQLite's own backup does: the file is the same, but its content is older.
 #[test]
 fn a_journal_that_ends_earlier_than_it_did_is_another() {
     let dir = TempDir::new().unwrap();
@@ -238,7 +238,7 @@ fn a_journal_that_ends_earlier_than_it_did_is_another() {
              DELETE FROM engram WHERE seq > 2; DELETE FROM journal WHERE seq > 2;",
         )
         .unwrap();
-    assert!(store.is_here(), "nobody can tell as yet");
+    assert!(store.is_here(), "the change cannot be detected yet");
     let error = put(&store, 6, "between").unwrap_err();
     assert!(matches!(error, StoreError::Gone(_)), "{error}");
     assert!(!store.is_here());
@@ -248,7 +248,7 @@ fn a_journal_that_ends_earlier_than_it_did_is_another() {
     assert_eq!(head(&open(dir.path())), 6);
 }
 
-/// What lay there meanwhile was refused: the home that comes back is opened all the same.
+/// The file there meanwhile was refused, but the home that comes back is opened.
 #[test]
 fn a_home_that_comes_back_after_a_strangers_is_written_again() {
     let dir = TempDir::new().unwrap();
@@ -267,8 +267,8 @@ fn a_home_that_comes_back_after_a_strangers_is_written_again() {
     assert_eq!(head(&open(&home)), 2);
 }
 
-/// SQLite opens by name, one file after the other: what is written after the exchange lies in the
-/// home that stands there, whichever moment of the opening it fell into.
+/// SQLite opens files by name, one after the other. What is written after the exchange is in the
+/// home that is there now, whenever the exchange happened during the opening.
 #[test]
 fn a_home_that_is_exchanged_while_it_is_opened_loses_nothing() {
     let folder = TempDir::new().unwrap();
@@ -281,7 +281,7 @@ fn a_home_that_is_exchanged_while_it_is_opened_loses_nothing() {
             for _ in 0..round * 200 {
                 std::hint::spin_loop();
             }
-            // In one step: the opening makes a home where it finds none.
+            // In one step, because opening creates a home if it finds none.
             renameat_with(CWD, &home, CWD, &other, RenameFlags::EXCHANGE).unwrap();
             opening.join().unwrap()
         });

@@ -1,4 +1,4 @@
-//! The index as a follower: small steps, erasure, and being lost.
+//! The index as a follower: small steps, erasure, and loss.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ fn segments(store: &Store) -> usize {
         .count()
 }
 
-/// One commit for each entry, as a process does that follows: the pieces are merged as they come.
+/// One commit for each entry, as a follower makes them: segments are merged as they come.
 #[test]
 fn small_steps_do_not_pile_up() {
     let home = TempDir::new().unwrap();
@@ -64,9 +64,9 @@ fn small_steps_do_not_pile_up() {
     assert_eq!(
         find(&index, "walnut", 50),
         newest,
-        "among equals the newest, in any pieces"
+        "the newest first among equals, in any segmentation"
     );
-    // Built at once, the same.
+    // An index that is built at once gives the same.
     drop(index);
     Index::delete(store.home()).unwrap();
     let index = Index::open(&store, |_| Vec::new()).unwrap();
@@ -74,7 +74,7 @@ fn small_steps_do_not_pile_up() {
     assert_eq!(find(&index, "walnut", 50), newest);
 }
 
-/// The last one of a piece, one of many, and one that was never indexed.
+/// The last version of a segment, one of many, and one that was never indexed.
 #[test]
 fn what_is_erased_leaves_the_index() {
     let home = TempDir::new().unwrap();
@@ -127,7 +127,7 @@ fn two_who_have_it_open_take_turns() {
     }
 }
 
-/// Over a few words in all mixtures, in one piece and in many: what is found is what a plain count
+/// A few words in all combinations, in one segment and in many: a search finds what a plain count
 /// over all versions finds, in the same order.
 #[test]
 fn a_search_finds_what_a_plain_count_finds() {
@@ -217,7 +217,8 @@ fn plainly(keys: &[HashKeys], terms: &SearchTerms, worth: &Worth) -> Vec<Match> 
     all.into_iter().map(|(_, it)| it).collect()
 }
 
-/// Deleted while another has it open: an error at most, never a wrong answer, and it heals.
+/// Deleted while another process has it open: at most an error, never a wrong answer, and it
+/// recovers.
 #[test]
 fn deleted_under_another() {
     let home = TempDir::new().unwrap();
@@ -231,18 +232,14 @@ fn deleted_under_another() {
     let ours = Index::open(&store, |_| Vec::new()).unwrap();
     assert_eq!(look(&ours, "walnut").unwrap().indexed(), 0);
     put(&store, 2, "walnut two").unwrap();
-    assert_eq!(
-        theirs.catch_up(&store).unwrap(),
-        2,
-        "the new one is taken up"
-    );
+    assert_eq!(theirs.catch_up(&store).unwrap(), 2, "the new index is used");
     for index in [&ours, &theirs] {
         assert_eq!(find(index, "walnut", 10), [2, 1]);
     }
 }
 
-/// Whoever begins it anew, an earlier build's home or one whose index was deleted, leaves it
-/// behind: the others learn that there is something to read.
+/// A process that rebuilds the index (for a home of an earlier build, or after it was deleted)
+/// leaves it behind the journal, so that the others learn that there is something to read.
 #[test]
 fn one_that_is_begun_anew_is_behind() {
     let home = TempDir::new().unwrap();
@@ -256,12 +253,15 @@ fn one_that_is_begun_anew_is_behind() {
     Index::delete(store.home()).unwrap();
     assert!(Index::is_behind(&store).unwrap());
     let index = Index::open(&store, |_| Vec::new()).unwrap();
-    assert!(Index::is_behind(&store).unwrap(), "it is there, and empty");
+    assert!(
+        Index::is_behind(&store).unwrap(),
+        "the index exists and is empty"
+    );
     index.catch_up(&store).unwrap();
     assert!(!Index::is_behind(&store).unwrap());
 }
 
-/// Where there is no index to be had, the newest are looked at, and what is left out is counted.
+/// Without an index, the newest versions are examined, and those left out are counted.
 #[test]
 fn what_no_index_has_read_is_read_from_the_newest() {
     let home = TempDir::new().unwrap();
@@ -288,7 +288,7 @@ fn what_no_index_has_read_is_read_from_the_newest() {
     }
 }
 
-/// Who writes faster than it reads does not keep it: it reads what was there when it began.
+/// Fast writers do not keep it busy: it reads only what was there when it began.
 #[test]
 fn reading_on_ends_while_others_write() {
     const MOST: u128 = 20_000;
@@ -314,10 +314,13 @@ fn reading_on_ends_while_others_write() {
         is_done.store(true, order);
         writer.join().unwrap()
     });
-    assert!(written < MOST as usize - 2, "it ended after the last write");
+    assert!(
+        written < MOST as usize - 2,
+        "it read until after the last write"
+    );
 }
 
-/// Kept under a number that whoever opens the index makes of a version; of many, the newest.
+/// Versions are indexed under the keys given by the opener; of many, the newest are returned.
 #[test]
 fn versions_are_found_by_the_keys_that_were_given() {
     let home = TempDir::new().unwrap();

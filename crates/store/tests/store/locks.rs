@@ -1,4 +1,4 @@
-//! Waiting for others, and giving up with a word.
+//! Waiting for others, and giving up with a clear error.
 
 use std::{
     fs::File,
@@ -15,7 +15,7 @@ use crate::fixture::{code, head, impatient, open, put};
 /// Far beyond what anything takes here.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// The queue of writers held, or SQLite's own lock, by another process.
+/// Another process holds the queue of writers, or SQLite's own lock.
 enum Holder {
     Queue(File),
     Database(Connection),
@@ -53,13 +53,13 @@ fn a_lock_that_stays_is_reported_and_one_that_goes_is_waited_for() {
     let mut number = 1;
     for holder in &holders {
         holder.take();
-        // A ready home is opened and read all the same.
+        // A home that is ready can still be opened and read.
         let store = impatient(home.path()).unwrap();
         let before = head(&store);
         let start = Instant::now();
         assert_eq!(code(put(&store, 90, "never").unwrap_err()), "STORE_LOCKED");
         assert!(start.elapsed() >= Duration::from_millis(150), "it waited");
-        assert_eq!(head(&store), before, "nothing half done");
+        assert_eq!(head(&store), before, "no partial write");
 
         let patient = open(home.path());
         let (say, said) = channel();
@@ -78,7 +78,7 @@ fn a_lock_that_stays_is_reported_and_one_that_goes_is_waited_for() {
     }
 }
 
-/// Threads of one process and stores of one home queue like processes do.
+/// Threads of one process and stores of one home queue like processes.
 #[test]
 fn many_writers_lose_nothing() {
     let home = TempDir::new().unwrap();
@@ -99,7 +99,7 @@ fn many_writers_lose_nothing() {
     assert_eq!(stores[0].integrity().unwrap(), Vec::<String>::new());
 }
 
-/// What fails inside a transaction leaves nothing, and the next writer passes.
+/// A failing transaction leaves nothing, and the next writer succeeds.
 #[test]
 fn a_failed_write_is_undone() {
     let home = TempDir::new().unwrap();
@@ -131,7 +131,7 @@ fn a_ring_is_heard_by_another() {
         while said.recv_timeout(Duration::from_millis(20)).is_ok() {}
     }
     drop(listener);
-    // One ring may be heard as several.
+    // One ring may be heard several times.
     let end = std::iter::repeat_with(|| said.recv_timeout(HANGS)).find(Result::is_err);
     assert_eq!(end, Some(Err(RecvTimeoutError::Disconnected)));
 }

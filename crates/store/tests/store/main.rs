@@ -1,4 +1,4 @@
-//! The store over a real folder: its locks, its versions, its index.
+//! The store over a real folder: its locks, its schema versions, its index.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod agents;

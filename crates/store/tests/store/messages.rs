@@ -1,4 +1,4 @@
-//! What messages leave behind, beside their words.
+//! What messages leave behind, besides their words.
 
 use engram_model::{
     AgentId, Code, Operation,
@@ -96,7 +96,7 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
         }
     );
     assert_eq!(files, ["repo:a.rs@c", "repo:b.rs@c"]);
-    // Each is counted once for all of its recipients: ada, bob and the user, and who gets it later.
+    // Each is counted once for all of its recipients: ada, bob, the user, and later recipients.
     let count = |file: &str, tokens| {
         store
             .write::<_, StoreError>(now(), |it| it.count_file(PROJECT, file, tokens))
@@ -117,13 +117,13 @@ fn files_count_once_for_each_recipient_and_tokens_each_time() {
     assert_eq!(
         known(),
         ((6, 3, 120), 0),
-        "one that cannot be read is no zero"
+        "an unreadable file does not count as zero"
     );
     record(&store, Some(ada), sent("4", &[lead], &[]));
     assert_eq!(known(), ((8, 4, 160), 0));
 }
 
-/// What a home of the schema before was told is counted when it is asked.
+/// Deliveries in a home of the previous schema are counted on request.
 #[test]
 fn deliveries_of_the_schema_before_are_not_counted_yet() {
     let home = TempDir::new().unwrap();

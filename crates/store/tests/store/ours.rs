@@ -1,4 +1,4 @@
-//! What is not ours, or not whole, is refused and keeps every byte.
+//! A database that is foreign or incomplete is refused and keeps every byte.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use ulid::Ulid;
 
 use crate::fixture::{head, open, put};
 
-/// Each file of a folder with its bytes and when it was changed.
+/// Each file of a folder, with its bytes and its modification time.
 fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap());
     let read = |entry: fs::DirEntry| {
@@ -31,7 +31,8 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     entries.map(read).collect()
 }
 
-/// Opens twice, and looks: a refusal with this code, and nothing changed or new.
+/// Opens twice, and inspects: each gives a refusal with this code, and nothing is changed or
+/// created.
 #[track_caller]
 fn refused(home: &Path, code: &str, says: &str) {
     let before = files(home);
@@ -54,7 +55,7 @@ fn execute(database: &Path, statements: &str) {
     database.execute_batch(statements).unwrap();
 }
 
-/// What another program of this name keeps.
+/// The data of another program of this name.
 const THEIRS: &str =
     "CREATE TABLE sessions (id TEXT); CREATE TABLE observations (id INTEGER, content TEXT);
     INSERT INTO observations VALUES (1, 'theirs');";
@@ -72,7 +73,7 @@ fn what_is_not_ours_is_not_touched() {
         ("another program", &|database| {
             execute(database, &format!("PRAGMA user_version = 3; {THEIRS}"));
         }),
-        // Nothing is in it yet, but it was not begun by us.
+        // It is empty, but another program created it.
         ("another program", &|it| {
             execute(it, "CREATE TABLE a (b); DROP TABLE a;")
         }),
@@ -100,7 +101,8 @@ fn what_is_not_ours_is_not_touched() {
     }
 }
 
-/// All that another program has written is still in its log, and it runs; our lock is there too.
+/// Everything that another program has written is still in its log, and the program runs; our lock
+/// is there too.
 #[test]
 fn a_log_of_another_program_is_read_and_kept() {
     for with_lock in [false, true] {
@@ -157,7 +159,7 @@ fn a_home_that_is_not_whole_is_not_touched() {
     }
 }
 
-/// The log that a killed process of a newer build left stays as it is.
+/// The log left by a killed process of a newer build stays as it is.
 #[test]
 fn a_log_of_what_is_refused_stays() {
     let dir = TempDir::new().unwrap();
@@ -184,7 +186,7 @@ fn a_log_of_what_is_refused_stays() {
     }
 }
 
-/// Nothing of a young home is in its database yet: it is known by its log, also after a kill.
+/// The database of a young home is still empty: it is recognised by its log, even after a kill.
 #[test]
 fn a_young_home_is_known_by_its_log() {
     let dir = TempDir::new().unwrap();
@@ -205,7 +207,7 @@ fn a_young_home_is_known_by_its_log() {
     assert_eq!(put(&store, 2, "two").unwrap(), 2);
 }
 
-/// Looking takes no lock away from who has the home open in the same process.
+/// Inspecting does not drop the locks of a store in the same process.
 #[test]
 fn looking_drops_no_lock() {
     let dir = TempDir::new().unwrap();
@@ -231,7 +233,7 @@ fn looking_drops_no_lock() {
     assert_eq!(head(&open(dir.path())), 2);
 }
 
-/// Run again by the test above, as another process.
+/// The test above runs this as another process.
 #[test]
 fn another_process() {
     let Some(home) = std::env::var_os("ENGRAM_TEST_HOME") else {
@@ -243,7 +245,7 @@ fn another_process() {
     println!("{error}");
 }
 
-/// A path that means something to SQLite means a file all the same.
+/// A path with a special meaning for SQLite still means a file.
 #[test]
 fn any_path_will_do() {
     use std::os::unix::ffi::OsStrExt;

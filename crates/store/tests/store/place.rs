@@ -26,9 +26,8 @@ fn version(number: u128, first: u128, claim: &str) -> Record {
     }
 }
 
-/// The first claim is confirmed twice; the second is corrected, and that undone; a third is
-/// forgotten, and is back. Each has its number as its place in the journal, but for 4 and what
-/// follows it.
+/// The first claim is confirmed twice; the second is corrected and restored; the third is forgotten
+/// and restored. Each version's number is its place in the journal, except for 4 and later.
 fn fill(store: &Store) {
     let after = |number, first, old, claim| Record {
         supersedes: Some(id(old)),
@@ -50,13 +49,13 @@ fn fill(store: &Store) {
             add(writer, again(7, 2, 2, Some(6), "two"))?;
             add(writer, after(8, 1, 5, "one"))?;
             add(writer, again(9, 3, 3, None, "three"))?;
-            // The same words in a lineage of their own are another claim.
+            // The same words in another lineage are another claim.
             add(writer, version(10, 10, "one")).map(drop)
         })
         .unwrap();
 }
 
-/// Version and place of each that is listed, page by page.
+/// The version and place of each listed engram, page by page.
 fn list(store: &Store, filter: &Filter, limit: usize, oldest_first: bool) -> Vec<(EngramId, u64)> {
     let mut feed = Feed {
         after: oldest_first.then_some(0),
@@ -107,7 +106,7 @@ fn check(store: &Store) {
         let facets = store.read::<_, StoreError>(|it| it.facets(PROJECT, "", &filter, now()));
         assert_eq!(facets.unwrap().total, want.len() as u64, "{what}");
     }
-    // The journal is as it was.
+    // The journal is unchanged.
     let journal = store.read::<_, StoreError>(|it| it.feed(PROJECT, "", &Feed::default(), now()));
     let seqs: Vec<u64> = journal.unwrap().0.iter().map(|it| it.seq).collect();
     assert_eq!(seqs, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
@@ -122,12 +121,12 @@ fn a_version_with_the_same_words_takes_the_place_of_the_one_before() {
     check(&store);
     store.rebuild(now()).unwrap();
     check(&store);
-    // Redacted versions leave the counts once.
+    // Redacted versions leave the counts only once.
     crate::fixture::redact(&store, 1, "one");
     sound(&store);
 }
 
-/// What held then is asked of every version under its own number, whichever stands in its place
+/// A list of a past time covers every version at its own number, whichever version has its place
 /// now.
 #[test]
 fn what_held_then_is_told_of_every_version() {
@@ -178,7 +177,7 @@ fn what_held_then_is_told_of_every_version() {
     }
 }
 
-/// One entry of the journal cannot be read: the others have their places.
+/// One entry of the journal cannot be read; the others have their places.
 #[test]
 fn a_home_of_the_ninth_step_has_its_claims_where_they_stood() {
     let home = TempDir::new().unwrap();

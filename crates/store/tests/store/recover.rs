@@ -25,7 +25,7 @@ fn claim(number: u128) -> Record {
     }
 }
 
-/// A home of many claims and an event, closed, all of it in its one file.
+/// A closed home with many claims and an event, all in its one file.
 fn filled(home: &Path) {
     let store = open(home);
     let text = "We publish.".to_owned();
@@ -60,7 +60,7 @@ fn pages(home: &Path) -> usize {
     fs::read(home.join("engram.db")).unwrap().len() / PAGE
 }
 
-/// Claims that can be read, each with its own words.
+/// How many claims can be read, each with its own words.
 fn readable(store: &Store) -> usize {
     let read = |reader: &engram_store::Reader<'_>| -> Result<usize, StoreError> {
         let mut count = 0;
@@ -95,7 +95,7 @@ fn what_can_be_read_of_a_damaged_database_is_saved_and_the_rest_is_counted() {
         assert_eq!(
             fs::read(&done.aside).unwrap(),
             damaged,
-            "set aside as it was"
+            "set aside unchanged"
         );
         assert_eq!(
             done.saved + done.lost,
@@ -110,18 +110,18 @@ fn what_can_be_read_of_a_damaged_database_is_saved_and_the_rest_is_counted() {
             there + words >= CLAIMS as usize && there <= CLAIMS as usize,
             "page {page}: {there} of {done:?}"
         );
-        // One page holds some dozens of entries, or a hundred that lead to others.
+        // A page holds some dozens of entries, or the addresses of a hundred.
         assert!(there > CLAIMS as usize / 2, "page {page}: {done:?}");
         let faults = store
             .read::<_, StoreError>(|it| it.journal_faults(5))
             .unwrap();
-        assert_eq!(faults, [""; 0], "what is lost is known");
+        assert_eq!(faults, [""; 0], "the lost entries are known");
         let replayed = store.replay().unwrap();
         assert_eq!((replayed.faults, replayed.differences), (vec![], vec![]));
         assert_eq!(store.integrity().unwrap(), [""; 0]);
         let rights = fs::metadata(home.path().join("engram.db")).unwrap();
         let rights = std::os::unix::fs::PermissionsExt::mode(&rights.permissions());
-        assert_eq!(rights & 0o777, 0o600, "it is the owner's alone");
+        assert_eq!(rights & 0o777, 0o600, "it is private to its owner");
         put(&store, 88_888, "after").unwrap();
         assert!(!home.path().join("engram.db.recovered").exists());
     }
@@ -134,13 +134,13 @@ fn a_sound_database_is_recovered_whole() {
     let done = recover(home.path(), Ulid(5), now()).unwrap();
     assert_eq!((done.lost, done.words), (0, 0));
     assert_eq!(readable(&open(home.path())), CLAIMS as usize);
-    // A second time, the first is kept as well.
+    // In a second recovery, the first damaged file is kept as well.
     let again = recover(home.path(), Ulid(5), now()).unwrap();
     assert_ne!(again.aside, done.aside);
     assert!(done.aside.exists());
 }
 
-/// Numbers that were made up neither keep it for ever, nor hide what was lost.
+/// Made-up numbers neither keep it running for ever, nor hide what was lost.
 #[test]
 fn what_is_missing_at_the_end_is_counted_and_no_number_has_it_run_for_ever() {
     for (change, lost) in [
@@ -168,7 +168,7 @@ fn what_is_missing_at_the_end_is_counted_and_no_number_has_it_run_for_ever() {
     }
 }
 
-/// A log that was left is read too, and stays beside what is set aside.
+/// A leftover log is read too, and stays beside the file that is set aside.
 #[test]
 fn what_lies_in_the_log_alone_is_saved() {
     let home = TempDir::new().unwrap();
@@ -198,18 +198,22 @@ fn what_is_not_ours_or_cannot_be_read_at_all_is_left() {
         assert!(!says.hint.contains("--recover"), "{says}");
         assert_eq!(fs::read(&path).ok(), bytes);
         let there = fs::read_dir(home.path()).unwrap().count();
-        assert_eq!(there, usize::from(bytes.is_some()), "nothing is made there");
+        assert_eq!(
+            there,
+            usize::from(bytes.is_some()),
+            "nothing is created there"
+        );
     }
 }
 
-/// As a full disk or a copy that broke off leaves it.
+/// As a full disk or an interrupted copy leaves it.
 #[test]
 fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
     let whole = TempDir::new().unwrap();
     filled(whole.path());
     let bytes = fs::read(whole.path().join("engram.db")).unwrap();
-    // At half of it, the pages that lead to the entries are gone, and so are the entries: all are
-    // counted.
+    // At half the size, the pages that lead to the entries are gone together with the entries; all
+    // are counted.
     for (kept, is_some) in [
         (bytes.len() - 1, true),
         (bytes.len() * 9 / 10, true),
@@ -229,8 +233,7 @@ fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
     }
 }
 
-/// Something cut the database to nothing: it is not taken for a new home while its index tells
-/// otherwise.
+/// Something emptied the database: it does not count as a new home while its index shows otherwise.
 #[test]
 fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
     let empty = |home: &Path| {
@@ -244,7 +247,7 @@ fn a_database_that_was_emptied_is_not_taken_for_a_new_one() {
     let home = TempDir::new().unwrap();
     filled(home.path());
     empty(home.path());
-    Store::open(home.path(), Ulid(1)).expect("nothing else is left: it is new");
+    Store::open(home.path(), Ulid(1)).expect("without other files, the home is new");
 
     let home = TempDir::new().unwrap();
     filled(home.path());

@@ -1,4 +1,4 @@
-//! The journal says all that the tables hold: replayed, it makes the same tables again.
+//! The journal has everything that the tables hold: a replay makes the same tables again.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ fn unsent(id: &str) -> Unsent {
 
 pub(crate) const CONFLICT: ConflictId = ConflictId(Ulid(7));
 
-/// One of each that a home can be told, and what follows from it.
+/// Records one of each operation, with its consequences.
 pub(crate) fn everything(store: &Store) {
     let agent = Agent {
         handle: AgentId("a1".to_owned()),
@@ -223,7 +223,7 @@ fn every_operation_is_the_same_when_it_is_replayed() {
     );
 }
 
-/// An operation that the table lets others read of is told, and no other.
+/// An operation is shown exactly if the table allows others to see it.
 #[test]
 fn what_may_be_read_of_is_told() {
     let home = TempDir::new().unwrap();
@@ -314,7 +314,7 @@ fn what_can_be_erased_is_shown_from_a_place_on() {
     ];
     assert_eq!(texts, want);
     assert_eq!(shown(all[2].0), all[3..]);
-    // Words that go with an erasure are gone for good, and its replay makes the same.
+    // Words that go with an erasure are gone for good, and a replay makes the same tables.
     let allowed = all[3].0;
     let erased = Operation::Redacted(Redaction {
         id: EngramId(Ulid(2)),
@@ -380,7 +380,7 @@ fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
     }
 }
 
-/// A journal that lacks something is told of, and its tables are left as they are.
+/// An incomplete journal is reported, and its tables are left as they are.
 #[test]
 fn a_hole_and_an_entry_that_cannot_be_read_are_named_and_the_rest_is_read() {
     for (fault, sql) in [
@@ -435,7 +435,7 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
             &format!("{sql}; UPDATE figure SET corroborations = 0"),
         );
         assert_eq!(sound(&store).passed_over, 1);
-        // The tables may hold what only that build can make again.
+        // The tables may hold what only the newer build can rebuild.
         let refused = store.rebuild(now()).unwrap_err().to_string();
         assert!(refused.contains("from a newer Engram"), "{refused}");
         assert_eq!(head(&store), 25);

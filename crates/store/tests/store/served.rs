@@ -31,7 +31,7 @@ fn read(store: &Store, by: &AgentId, prints: Vec<u64>) {
         .unwrap();
 }
 
-/// How many showings are kept of an agent, and which of these prints they hold.
+/// How many showings are kept for an agent, and which of these prints they contain.
 fn kept(store: &Store, of: &AgentId, prints: &[u64]) -> (usize, Vec<u64>) {
     let shown = store.read::<_, StoreError>(|it| it.shown(of)).unwrap();
     let holds = |print: &&u64| shown.iter().any(|it| it.holds(**print));
@@ -53,7 +53,7 @@ fn each_agent_has_its_own_and_the_oldest_are_forgotten() {
         (64, vec![36, 99, u64::MAX - 99])
     );
     assert_eq!(kept(&store, &two, &[5, 99]), (1, vec![5]));
-    // An erasure leaves nothing of which words could be guessed.
+    // An erasure leaves nothing from which words could be guessed.
     let redaction = Operation::Redacted(Redaction {
         id: EngramId(Ulid(3)),
         ..Redaction::default()
