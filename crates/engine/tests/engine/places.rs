@@ -3,7 +3,7 @@
 use std::fs;
 
 use engram_engine::{Engine, Options};
-use engram_model::{Caller, Change, Code, Deref, PointerInput, Verdict, ask};
+use engram_model::{Caller, Change, Code, Deref, PointerInput, PointerState, Verdict, ask};
 
 use crate::fixture::{Asked, Ground, POINTER, draft, git, make_repository, query, refused};
 
@@ -103,8 +103,8 @@ fn history_may_move_on() {
     let now = again.now.take().and_then(|it| it.state);
     assert_eq!(again, first);
     assert_eq!(
-        now.as_deref(),
-        Some("deleted"),
+        now,
+        Some(PointerState::Deleted),
         "and says what became of it"
     );
     assert_eq!(

@@ -1,6 +1,6 @@
 //! The answer: which of two ways to believe, and the state that the bytes allow.
 
-use engram_model::Refusal;
+use engram_model::{PointerEdit, PointerState, Refusal};
 
 use super::{
     cache::{Cache, ReadText},
@@ -41,39 +41,20 @@ pub enum State {
     /// The same bytes at another path.
     Renamed,
     /// Lives on with changed bytes.
-    Edited(Edit),
+    Edited(PointerEdit),
     /// Gone.
     Deleted,
 }
 
-/// How far the bytes of an edited span differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edit {
-    /// In whitespace only, line breaks and their kind included.
-    Whitespace,
-    /// In what can be read.
-    Text,
-}
-
 impl State {
-    /// As it is written on every surface.
-    pub fn as_str(self) -> &'static str {
+    /// As every surface writes it: the state, and of an edited span how far its bytes differ.
+    pub fn written(self) -> (PointerState, Option<PointerEdit>) {
         match self {
-            Self::Unchanged => "unchanged",
-            Self::Moved => "moved",
-            Self::Renamed => "renamed",
-            Self::Edited(_) => "edited",
-            Self::Deleted => "deleted",
-        }
-    }
-}
-
-impl Edit {
-    /// As it is written on every surface.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Whitespace => "whitespace",
-            Self::Text => "text",
+            Self::Unchanged => (PointerState::Unchanged, None),
+            Self::Moved => (PointerState::Moved, None),
+            Self::Renamed => (PointerState::Renamed, None),
+            Self::Edited(edit) => (PointerState::Edited, Some(edit)),
+            Self::Deleted => (PointerState::Deleted, None),
         }
     }
 }
@@ -143,8 +124,8 @@ pub(super) fn of(
     let now = read.text.span(found.lines.clone());
     let state = state(spot, bytes, &found, now);
     let enough = match (state, agree) {
-        (State::Edited(Edit::Text), Some(false)) => ENOUGH_ALONE,
-        (State::Edited(Edit::Text), _) => ENOUGH_AWAY,
+        (State::Edited(PointerEdit::Text), Some(false)) => ENOUGH_ALONE,
+        (State::Edited(PointerEdit::Text), _) => ENOUGH_AWAY,
         _ if words < FEW_WORDS => ENOUGH_TOGETHER,
         _ => 0.0,
     };
@@ -152,11 +133,11 @@ pub(super) fn of(
         return Ok(gone(Some(false)));
     }
     let alike = match state {
-        State::Edited(Edit::Text) => kept.max(likeness(bytes, now)).min(0.99),
-        State::Edited(Edit::Whitespace) => 0.99,
+        State::Edited(PointerEdit::Text) => kept.max(likeness(bytes, now)).min(0.99),
+        State::Edited(PointerEdit::Whitespace) => 0.99,
         _ => 1.0,
     };
-    if gone_at_once && state == State::Edited(Edit::Text) && alike < ENOUGH_LEFT {
+    if gone_at_once && state == State::Edited(PointerEdit::Text) && alike < ENOUGH_LEFT {
         return Ok(gone(agree));
     }
     let telling = match (state, words) {
@@ -209,9 +190,9 @@ pub(super) fn state(old: &Spot, bytes: &[u8], new: &Spot, now: &[u8]) -> State {
     if bytes != now {
         let blanks_alone = same_but_for_blanks(bytes, now);
         State::Edited(if blanks_alone {
-            Edit::Whitespace
+            PointerEdit::Whitespace
         } else {
-            Edit::Text
+            PointerEdit::Text
         })
     } else if old.file.path != new.file.path {
         State::Renamed
