@@ -32,6 +32,8 @@ mod within;
 pub use likeness::code_features;
 use lines::{LineKind, is_hard, judge};
 
+/// The name of the figure of a text's characters of code.
+pub const INLINE_CODE_CHARS: &str = "inline_code_chars";
 /// Longest part of a line that is examined, in bytes.
 const LINE_BYTES: usize = 1000;
 

@@ -8,7 +8,7 @@ use engram_model::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Elder, admit, admit_below, kin::Kin, kin::may_decide_for};
+use crate::{Elder, INLINE_CODE_CHARS, admit, admit_below, kin::Kin, kin::may_decide_for};
 
 /// What someone wants to grant.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +72,7 @@ pub fn may_grant(
             } else {
                 limits.max_code_chars
             };
-            within("inline_code_chars", (*chars).into(), most.into())?;
+            within(INLINE_CODE_CHARS, (*chars).into(), most.into())?;
             Granted::Code { chars: *chars }
         }
     };
@@ -162,8 +162,8 @@ pub struct Allowance {
 pub struct PointerRead<'a> {
     /// Who reads.
     pub agent: &'a AgentId,
-    /// The canonical address, with a full pin.
-    pub pointer: &'a str,
+    /// The canonical address, with a full pin; none before it is looked up, when no grant serves.
+    pub pointer: Option<&'a str>,
     /// Its kind, which decides the budget it spends.
     pub kind: PointerType,
     /// Those above it, its parent first.
@@ -175,18 +175,15 @@ pub struct PointerRead<'a> {
 /// Whether a read is permitted. A named grant must be valid; without one the budget pays, and
 /// if that refuses, the agent's grant for this pointer (`open`) that expires first. Those above the reader
 /// bound what budgets and agents' grants pay for; what the user grants is the user's will.
-///
-/// The outer option of `named` is none if no token was given, the inner if no grant has that token.
 pub fn admit_read(
     reading: PointerRead<'_>,
     limits: &DerefLimits,
     spent: &Spend,
-    named: Option<Option<&IssuedGrant>>,
+    named: Option<&IssuedGrant>,
     open: &[IssuedGrant],
 ) -> Result<Allowance, Refusal> {
     if let Some(named) = named {
-        let grant = named.ok_or_else(no_grant)?;
-        return holds(grant, reading);
+        return holds(named, reading);
     }
     let own = admit(limits, spent, reading.kind);
     own.and_then(|own| bound(own, PaidBy::Budget, reading))
@@ -219,7 +216,7 @@ fn holds(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowance, Ref
         GrantState::Revoked => return Err(denied("the grant has been revoked")),
         GrantState::Expired => return Err(late(grant)),
     }
-    if pointer != reading.pointer {
+    if Some(pointer.as_str()) != reading.pointer {
         return Err(denied("the grant is for another pointer"));
     }
     let paid = PaidBy::Grant(grant.id.clone());
@@ -268,7 +265,8 @@ pub fn may_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), 
     }
 }
 
-fn no_grant() -> Refusal {
+/// Refuses a grant that is not there, or is another agent's.
+pub fn no_grant() -> Refusal {
     denied("this agent has no such grant")
 }
 

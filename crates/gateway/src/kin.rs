@@ -24,7 +24,7 @@ pub struct Kin {
 }
 
 /// Most generations examined; more are a cycle, or an attempt to be slow.
-const GENERATIONS: usize = 32;
+pub const GENERATIONS: usize = 32;
 
 /// Whether an agent may be opened below a parent; `known` returns agents of this project only. An
 /// agent's parent never changes, and is never one of its descendants.
