@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::ExitCode};
 
-use engram_engine::{Anchor, RepoState, Span, State};
+use engram_engine::{Anchor, RepoState, Span};
 use engram_model::Refusal;
 use serde_json::{Value, json};
 
@@ -50,13 +50,10 @@ pub(crate) fn track(
 }
 
 fn answer(id: &Value, anchor: &Anchor) -> Value {
-    let change = match anchor.state {
-        State::Edited(edit) => Some(edit.as_str()),
-        _ => None,
-    };
+    let (state, change) = anchor.state.written();
     json!({
         "id": id,
-        "state": anchor.state.as_str(),
+        "state": state,
         "path": anchor.place.as_ref().map(|it| &it.path),
         "start": anchor.place.as_ref().map(|it| it.start),
         "end": anchor.place.as_ref().map(|it| it.end),

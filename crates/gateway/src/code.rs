@@ -34,6 +34,8 @@ mod within;
 pub use likeness::code_features;
 use lines::{LineKind, is_hard, judge};
 
+/// The name of the figure for the characters of code in a text.
+pub const INLINE_CODE_CHARS: &str = "inline_code_chars";
 /// The longest part of a line that is examined, in bytes.
 const LINE_BYTES: usize = 1000;
 

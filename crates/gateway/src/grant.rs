@@ -8,7 +8,7 @@ use engram_model::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Elder, admit, admit_below, kin::Kin, kin::may_decide_for};
+use crate::{Elder, INLINE_CODE_CHARS, admit, admit_below, kin::Kin, kin::may_decide_for};
 
 /// What someone wants to grant.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ pub fn may_grant(
             } else {
                 limits.max_code_chars
             };
-            within("inline_code_chars", (*chars).into(), most.into())?;
+            within(INLINE_CODE_CHARS, (*chars).into(), most.into())?;
             Granted::Code { chars: *chars }
         }
     };
@@ -164,8 +164,8 @@ pub struct Allowance {
 pub struct PointerRead<'a> {
     /// Who reads.
     pub agent: &'a AgentId,
-    /// The canonical address, with a full pin.
-    pub pointer: &'a str,
+    /// The canonical address, with a full pin; `None` before it is looked up, when no grant fits.
+    pub pointer: Option<&'a str>,
     /// Its kind, which decides the budget it spends.
     pub kind: PointerType,
     /// The agents above it, its parent first.
@@ -178,19 +178,15 @@ pub struct PointerRead<'a> {
 /// if it refuses, the agent's grant for this pointer (in `open`) that expires first does. The
 /// agents above the reader limit what budgets and agents' grants pay for, but not what the user
 /// granted.
-///
-/// The outer option of `named` is `None` if no token was given, the inner one if no grant has that
-/// token.
 pub fn admit_read(
     reading: PointerRead<'_>,
     limits: &DerefLimits,
     spent: &Spend,
-    named: Option<Option<&IssuedGrant>>,
+    named: Option<&IssuedGrant>,
     open: &[IssuedGrant],
 ) -> Result<Allowance, Refusal> {
     if let Some(named) = named {
-        let grant = named.ok_or_else(no_grant)?;
-        return holds(grant, reading);
+        return holds(named, reading);
     }
     let own = admit(limits, spent, reading.kind);
     own.and_then(|own| bound(own, PaidBy::Budget, reading))
@@ -224,7 +220,7 @@ fn holds(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowance, Ref
         GrantState::Revoked => return Err(denied("the grant has been revoked")),
         GrantState::Expired => return Err(late(grant)),
     }
-    if pointer != reading.pointer {
+    if Some(pointer.as_str()) != reading.pointer {
         return Err(denied("the grant is for another pointer"));
     }
     let paid = PaidBy::Grant(grant.id.clone());
@@ -273,7 +269,8 @@ pub fn may_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), 
     }
 }
 
-fn no_grant() -> Refusal {
+/// Refuses a grant that is not there, or is another agent's.
+pub fn no_grant() -> Refusal {
     denied("this agent has no such grant")
 }
 

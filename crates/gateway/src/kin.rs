@@ -24,7 +24,7 @@ pub struct Kin {
 }
 
 /// The most generations examined; a longer chain is a cycle or an attempt to slow the check down.
-const GENERATIONS: usize = 32;
+pub const GENERATIONS: usize = 32;
 
 /// Whether an agent may be opened below a parent. `known` returns only agents of this project. The
 /// parent of an agent never changes, and is never one of its descendants.

@@ -28,13 +28,13 @@ pub use brief::{
 pub use budget::{
     admit, admit_strangers, admit_tree, admit_write, budget, charge, may_close, may_retire,
 };
-pub use code::{code_chars, code_features};
+pub use code::{INLINE_CODE_CHARS, code_chars, code_features};
 pub use echo::{admit_claim, echoes, fingerprints, is_own, probes, read_print, told_print};
 pub use grant::{
     Allowance, GrantTerms, PaidBy, PointerRead, Wish, admit_read, code_allowance, may_grant,
-    may_revoke,
+    may_revoke, no_grant,
 };
-pub use kin::{Kin, may_decide_for, may_open, may_report, recipients, unknown};
+pub use kin::{GENERATIONS, Kin, may_decide_for, may_open, may_report, recipients, unknown};
 pub use message::{
     Checked, Form, MESSAGE_BYTES, UncheckedMessage, check_delivery, check_message, narrowed,
     read_message, validate_message, with_skeleton,

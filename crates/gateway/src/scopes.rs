@@ -9,25 +9,12 @@ use crate::kin::{Kin, descends};
 /// all. A scope that no administrator turned on is closed to agents, whatever else the
 /// configuration says.
 pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
-    let is_open = match scope {
-        Scope::Run | Scope::Project => true,
-        Scope::Org => scopes.org,
-        Scope::Global => scopes.global,
-    };
-    if *caller == Caller::User || (is_open && scopes.agents_write.contains(&scope)) {
+    let open = scopes.agents_write.iter();
+    let open = open.filter(|it| scopes.is_open(**it));
+    let allowed: Vec<&str> = open.map(|it| it.as_str()).collect();
+    if *caller == Caller::User || allowed.contains(&scope.as_str()) {
         return Ok(());
     }
-    let written = |it: &&Scope| match it {
-        Scope::Org => scopes.org,
-        Scope::Global => scopes.global,
-        _ => true,
-    };
-    let allowed: Vec<&str> = scopes
-        .agents_write
-        .iter()
-        .filter(written)
-        .map(|it| it.as_str())
-        .collect();
     Err(Refusal::new(
         Code::ScopeDenied,
         format!("an agent may not write to scope {scope}"),
@@ -115,12 +102,7 @@ pub fn may_promote(
             "Ask your parent or the user to promote it.",
         ));
     }
-    let is_open = match to {
-        Scope::Run | Scope::Project => true,
-        Scope::Org => scopes.org,
-        Scope::Global => scopes.global,
-    };
-    if !is_open {
+    if !scopes.is_open(to) {
         return Err(Refusal::new(
             Code::ScopeDenied,
             format!("scope {to} is off for agents in this home"),

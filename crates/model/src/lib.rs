@@ -62,8 +62,8 @@ pub use operation::{Operation, OperationKind, Spend};
 pub use pointer::{
     Anchored, Blame, BlamePart, Block, CheckReply, CheckedEngram, CheckedPointer, Class, Evidence,
     FoundIn, Health, Inline, LineReply, LineView, Lines, Media, MediaKind, Piece, Pin, Pointer,
-    PointerInput, PointerType, Reading, Recorded, Side, SourceLine, SourceReply, SourceView,
-    Standing, Target,
+    PointerEdit, PointerInput, PointerState, PointerType, Reading, Recorded, Side, SourceLine,
+    SourceReply, SourceView, Standing, Target,
 };
 pub use refusal::{Cause, Code, Cut, Figure, Refusal, Remedy};
 pub use reply::{

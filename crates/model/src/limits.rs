@@ -183,6 +183,17 @@ pub struct Scopes {
     pub promote_confidence: f64,
 }
 
+impl Scopes {
+    /// Whether agents' claims may reach this scope.
+    pub fn is_open(&self, scope: Scope) -> bool {
+        match scope {
+            Scope::Run | Scope::Project => true,
+            Scope::Org => self.org,
+            Scope::Global => self.global,
+        }
+    }
+}
+
 impl Default for Scopes {
     fn default() -> Self {
         Self {

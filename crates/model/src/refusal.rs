@@ -214,6 +214,12 @@ impl Refusal {
         self
     }
 
+    /// Whether this figure is over its limit.
+    pub fn exceeds(&self, figure: &str) -> bool {
+        let remedy = self.remedy.as_ref();
+        remedy.is_some_and(|it| it.figures.contains_key(figure))
+    }
+
     /// Adds parts to cut.
     #[must_use]
     pub fn cut(mut self, cut: impl IntoIterator<Item = Cut>) -> Self {

@@ -1,6 +1,8 @@
 //! How the evidence of a claim stands, in words, and where it is now.
 
-use engram_model::{Engram, Evidence, Kind, Lines, Pointer, REVERIFY, Reading, Standing, visible};
+use engram_model::{
+    Engram, Evidence, Kind, Lines, Pointer, PointerState, REVERIFY, Reading, Standing, visible,
+};
 
 use super::say;
 
@@ -63,10 +65,10 @@ pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str)
         Evidence::NeedsReverification => "word warn",
         Evidence::EvidenceGone => "word bad",
         Evidence::Unknown => "word quiet",
-        Evidence::Holds => match health.worst().and_then(|it| it.state.as_deref()) {
-            Some("renamed") => return (say::state::RENAMED, "word moved"),
-            Some("moved") => return (say::state::MOVED, "word moved"),
-            Some("edited") => return (say::state::REFORMATTED, "word moved"),
+        Evidence::Holds => match health.worst().and_then(|it| it.state) {
+            Some(PointerState::Renamed) => return (say::state::RENAMED, "word moved"),
+            Some(PointerState::Moved) => return (say::state::MOVED, "word moved"),
+            Some(PointerState::Edited) => return (say::state::REFORMATTED, "word moved"),
             _ => "word well",
         },
     };

@@ -17,7 +17,9 @@ use crate::{
     },
 };
 use engram_consistency::mask;
-use engram_gateway::{Allowance, PaidBy, PointerRead, admit_read, budget, charge, charge_below};
+use engram_gateway::{
+    Allowance, PaidBy, PointerRead, admit_read, budget, charge, charge_below, no_grant,
+};
 use engram_model::{
     Budget, Code, Deref, Dereferenced, GrantState, Granted, IssuedGrant, Operation, Pointer,
     PointerType, Refusal, operation::Read,
@@ -51,7 +53,7 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
     }
     let address = resolved.pointer.to_string();
     let left = match paying {
-        Some((payer, papers)) => Some(weigh(payer, papers, &address)?.tokens),
+        Some((payer, papers)) => Some(weigh(payer, papers, Some(&address))?.tokens),
         None => None,
     };
     let now = repo.and_then(|repo| health::became(repo, &shelf, &pointer, &resolved));
@@ -113,7 +115,7 @@ fn payer<'c>(
 /// could, returns the refusal for the case that the grant does not match. If nothing could, refuses
 /// at once.
 fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal> {
-    let Err(refusal) = weigh(payer, papers, "") else {
+    let Err(refusal) = weigh(payer, papers, None) else {
         return Ok(None);
     };
     let serves = |it: &IssuedGrant| {
@@ -123,7 +125,7 @@ fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal
     };
     let may_serve = match &papers.named {
         None => papers.open.iter().any(serves),
-        Some(named) => named.as_ref().is_some_and(serves),
+        Some(named) => serves(named),
     };
     if may_serve {
         Ok(Some(refusal))
@@ -138,7 +140,10 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
     let as_of_now = |grant| aged(tx, grant, now);
     let named = match &payer.token {
         None => None,
-        Some(digest) => Some(tx.grants().of_token(digest)?.map(as_of_now).transpose()?),
+        Some(digest) => {
+            let named = tx.grants().of_token(digest)?;
+            Some(as_of_now(named.ok_or_else(no_grant)?)?)
+        }
     };
     let mut papers = Papers {
         head: tx.head()?,
@@ -148,15 +153,15 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
         now,
     };
     // Other grants are looked up only without a token and beyond the budget.
-    if payer.token.is_none() && weigh(payer, &papers, "").is_err() {
+    if payer.token.is_none() && weigh(payer, &papers, None).is_err() {
         let open = tx.grants().unspent(agent)?.into_iter().map(as_of_now);
         papers.open = open.collect::<Result<_, _>>()?;
     }
     Ok(papers)
 }
 
-/// What pays for a read of this address, and for how many tokens.
-fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: &str) -> Result<Allowance, Refusal> {
+/// What pays for a read of this address, and for how many tokens; without an address, for any read.
+fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: Option<&str>) -> Result<Allowance, Refusal> {
     let reading = PointerRead {
         agent: &payer.called.agent.handle,
         pointer,
@@ -164,9 +169,8 @@ fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: &str) -> Result<Allowance,
         elders: &papers.purse.elders,
         now: papers.now,
     };
-    let named = papers.named.as_ref().map(Option::as_ref);
     let Purse { limits, spent, .. } = &papers.purse;
-    admit_read(reading, limits, spent, named, &papers.open)
+    admit_read(reading, limits, spent, papers.named.as_ref(), &papers.open)
 }
 
 /// Decides by the state in the store, since other processes of the same agent may have spent
@@ -192,7 +196,7 @@ fn spend(
     } else {
         &papers(cx, tx, payer)?
     };
-    let allowed = weigh(payer, papers, &reply.pointer)?;
+    let allowed = weigh(payer, papers, Some(&reply.pointer))?;
     let Purse {
         turn,
         limits,
@@ -240,8 +244,8 @@ struct Papers {
     /// The newest entry of the journal at that time.
     head: u64,
     purse: Purse,
-    /// The named grant, if a token was named; the inner value is `None` for an unknown token.
-    named: Option<Option<IssuedGrant>>,
+    /// The grant of the named token.
+    named: Option<IssuedGrant>,
     /// Its unspent grants, if one of them has to pay.
     open: Vec<IssuedGrant>,
     now: Timestamp,

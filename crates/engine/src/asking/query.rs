@@ -285,23 +285,19 @@ fn newest(
     filter: &QueryFilter<'_>,
     limit: usize,
 ) -> Result<QueryReply, Refusal> {
-    let mut engrams = cx
-        .engine
-        .store
-        .read::<_, Refusal>(|tx| match filter.query.as_of {
-            Some(at) => Ok(tx.newest_held_at(project, at, TAIL)?),
-            None => Ok(tx.newest_holding(project, filter.now, None, TAIL)?),
-        })?;
     let store = &cx.engine.store;
-    store.read::<_, Refusal>(|tx| {
+    let mut engrams = store.read::<_, Refusal>(|tx| {
+        let mut engrams = match filter.query.as_of {
+            Some(at) => tx.newest_held_at(project, at, TAIL)?,
+            None => tx.newest_holding(project, filter.now, None, TAIL)?,
+        };
         engrams.retain(|engram| filter.admits(tx, &Traits::from(engram)));
-        Ok(())
+        Ok(engrams)
     })?;
     let omitted = beyond(limit, engrams.len());
     engrams.truncate(limit);
     if filter.query.as_of.is_none() {
         health::tell_health_now(cx, &mut engrams);
-        let store = &cx.engine.store;
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
     }
     served::note_shown(cx, &engrams, false)?;
@@ -374,8 +370,8 @@ struct QueryFilter<'a> {
 
 impl QueryFilter<'_> {
     /// Whether a version passes. Reports of conflicts pass only if the query asks for risks,
-    /// because each claim already lists its conflicts. A report whose conflict cannot be read
-    /// passes.
+    /// because each claim already lists its conflicts. A risk that may be an unreadable report
+    /// passes only for callers who may see everything.
     fn admits(&self, tx: &Reader<'_>, traits: &Traits) -> bool {
         if !self.passes(traits) {
             return false;
@@ -384,14 +380,18 @@ impl QueryFilter<'_> {
             return true;
         }
         // A report needs both sides visible to the caller, and a query for risks.
-        match tx.reported_at(traits.seq) {
-            Ok(None) => true,
-            Ok(Some(report)) => {
-                self.query.kind.is_some()
-                    && sees_all(tx, &self.visibility, &report.found).unwrap_or(false)
+        let report = tx.reported_at(traits.seq).map_err(Refusal::from);
+        let admitted = report.and_then(|report| match report {
+            Some(report) if self.query.kind.is_some() => {
+                sees_all(tx, &self.visibility, &report.found)
             }
-            Err(_) => false,
-        }
+            report => Ok(report.is_none()),
+        });
+        admitted.unwrap_or_else(|refusal| {
+            let seq = traits.seq;
+            tracing::warn!(seq, %refusal, "it cannot be read whether a risk reports a conflict");
+            matches!(self.visibility, Visibility::All)
+        })
     }
 
     fn passes(&self, traits: &Traits) -> bool {

@@ -98,7 +98,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             answer: (answer, after),
         })
     })?;
-    reply.seq = seq.map_or(reply.seq, |seq| seq - after);
+    reply.seq = seq.map_or(reply.seq, |seq| seq.saturating_sub(after));
     Ok(reply)
 }
 
@@ -150,7 +150,7 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
             answer: (answer, after),
         })
     })?;
-    reply.seq = seq.map_or(reply.seq, |seq| seq - after);
+    reply.seq = seq.map_or(reply.seq, |seq| seq.saturating_sub(after));
     Ok(reply)
 }
 

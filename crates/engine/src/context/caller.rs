@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Mutex};
 
-use engram_gateway::Kin;
+use engram_gateway::{GENERATIONS, Kin};
 use engram_model::{
     AgentId, Code, ProjectId, Refusal, RunId, is_hidden,
     operation::{Agent, Topics},
@@ -15,9 +15,6 @@ use crate::{
     Engine, World,
     context::{names::refuse_ours, project, screen::screen_text},
 };
-
-/// The most generations of agents that are followed upwards.
-const GENERATIONS: usize = 32;
 
 /// An agent that calls.
 #[derive(Clone)]

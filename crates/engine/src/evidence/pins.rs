@@ -202,11 +202,7 @@ fn answers<'h>(
 }
 
 fn not_answered() -> Refusal {
-    Refusal::new(
-        engram_model::Code::Internal,
-        "a pointer got no answer",
-        "Please report this.",
-    )
+    crate::bug("a pointer got no answer")
 }
 
 /// The health of a claim, from the results for its pointers.
@@ -238,10 +234,9 @@ pub(crate) fn checked(held: &FollowedPointer, found: Found) -> CheckedPointer {
     match found {
         Err(error) => checked.error = Some(error),
         Ok(anchor) => {
-            checked.state = Some(anchor.state.as_str().to_owned());
-            if let State::Edited(edit) = anchor.state {
-                checked.change = Some(edit.as_str().to_owned());
-            }
+            let (state, change) = anchor.state.written();
+            checked.state = Some(state);
+            checked.change = change;
             checked.confidence = Some(anchor.confidence);
             if let Some(place) = anchor.place {
                 checked.path = Some(place.path);

@@ -1,7 +1,7 @@
 //! Reads and checks messages between parent and child agents.
 
 use crate::{agents::grants::aged, context::Context};
-use engram_gateway::{Checked, check_message, code_allowance, read_message};
+use engram_gateway::{Checked, INLINE_CODE_CHARS, check_message, code_allowance, read_message};
 use engram_model::{Granted, IssuedGrant, Limits, Refusal};
 use engram_store::Reader;
 use serde_json::Value;
@@ -29,8 +29,7 @@ pub(crate) fn parsed(cx: &Context<'_>, message: &Value) -> Result<CheckedMessage
         }
         Err(refusal) => refusal,
     };
-    let figures = refusal.remedy.as_ref().map(|it| &it.figures);
-    if figures.is_none_or(|it| !it.contains_key("inline_code_chars")) {
+    if !refusal.exceeds(INLINE_CODE_CHARS) {
         return Err(refusal);
     }
     let store = &cx.engine.store;

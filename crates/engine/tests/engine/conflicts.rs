@@ -508,3 +508,33 @@ fn a_contradiction_is_an_engram_with_both_sources() {
     };
     assert_eq!(at.ask(&USER, found).unwrap().engrams[0].id, risk.id);
 }
+
+/// The user still finds a risk whose report cannot be read; an agent does not, since nobody knows whether
+/// the agent may see both sides.
+#[test]
+fn a_report_that_cannot_be_read_hides_no_risk_from_the_user() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let (id, ..) = contradicted(&at);
+    let risk = conflict(&at, id).risk.unwrap();
+    let ada = at.agent("ada");
+    let finds = |at: &Asked, who: &Caller, text: &str| {
+        let risks = Query {
+            kind: Some(Kind::Risk),
+            ..query(text)
+        };
+        let found = at.ask(who, risks).unwrap().engrams;
+        found.iter().any(|it| it.id == risk)
+    };
+    assert!(finds(&at, &ada, "wallet lock"));
+    drop(at);
+    let (risk_word, conflict_word) = (risk.to_string(), id.to_string());
+    let unread = "?".repeat(conflict_word.len());
+    let report = format!("{risk_word}{conflict_word}");
+    ground.damage(&report, &format!("{risk_word}{unread}"));
+    let at = ground.open_at("repo", 5);
+    for text in ["wallet lock", ""] {
+        assert!(finds(&at, &USER, text), "{text:?}");
+        assert!(!finds(&at, &ada, text), "{text:?}");
+    }
+}

@@ -162,26 +162,14 @@ fn an_error_is_not_taken_for_nothing_found() {
     at.put(&at.agent("ada"), on("wallet", SHORT)).unwrap();
     at.0.help_index().unwrap();
     drop(at);
-    let database = ground.home().join("engram.db");
-    let damage = |from: &[u8], to: &[u8]| {
-        let mut bytes = std::fs::read(&database).unwrap();
-        let places: Vec<usize> = (0..bytes.len() - from.len())
-            .filter(|at| bytes[*at..].starts_with(from))
-            .collect();
-        assert!(!places.is_empty());
-        for at in places {
-            bytes[at..at + to.len()].copy_from_slice(to);
-        }
-        std::fs::write(&database, bytes).unwrap();
-    };
-    damage(b"\"confidence\"", b"\"confidenze\"");
+    ground.damage("\"confidence\"", "\"confidenze\"");
     let at = ground.open_at("repo", 5);
     let said = at.put(&at.agent("bob"), on("wallet", LONG)).unwrap();
     assert_eq!((said.conflicts, due(&at, &USER)), (0, 1));
     at.0.help_index().unwrap();
     assert_eq!((due(&at, &USER), gate(&at)), (1, (Gate::Shut, 1)));
     drop(at);
-    damage(b"\"confidenze\"", b"\"confidence\"");
+    ground.damage("\"confidenze\"", "\"confidence\"");
     let at = ground.open_at("repo", 6);
     at.0.help_index().unwrap();
     assert_eq!((due(&at, &USER), open(&at).len()), (0, 1));

@@ -289,7 +289,7 @@ fn a_grant_is_taken_back_while_it_is_open() {
     assert_eq!(revoke(&called("lead"), &given.id).unwrap().state, "revoked");
     refused(revoke(&USER, &given.id), Code::NotFound);
     refused(revoke(&USER, "nothing"), Code::NotFound);
-    for token in [Some(given.budget_token.0.as_str()), None] {
+    for token in [Some(given.budget_token.0.as_str()), Some("nothing"), None] {
         refused(read(&engine, "ada", POINTER, token), Code::DerefDenied);
     }
     let spent = grant(&engine, &USER, wanted("ada", POINTER)).unwrap();

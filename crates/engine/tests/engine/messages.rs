@@ -3,7 +3,7 @@
 
 use engram_model::{
     Caller, Code, ConflictFilter, Deref, Draft, Hook, HookEvent, Opening, Outcome, PointerInput,
-    Refusal, Sending, SentReply, ask,
+    PointerState, Refusal, Sending, SentReply, ask,
 };
 use serde_json::{Value, json};
 
@@ -521,7 +521,7 @@ fn a_stale_pack_is_told_to_its_sender() {
     ]);
     let stale = engine.send(&lead, message).unwrap().stale;
     assert_eq!(stale.len(), 1, "{stale:?}");
-    assert_eq!(stale[0].state.as_deref(), Some("edited"));
+    assert_eq!(stale[0].state, Some(PointerState::Edited));
     let reply = engine.send(&ada, report(vec![], "Nothing new.")).unwrap();
     assert_eq!(reply.stale.len(), 1);
 }

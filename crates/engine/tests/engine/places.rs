@@ -3,7 +3,7 @@
 use std::fs;
 
 use engram_engine::{Engine, Options};
-use engram_model::{Caller, Change, Code, Deref, PointerInput, Verdict, ask};
+use engram_model::{Caller, Change, Code, Deref, PointerInput, PointerState, Verdict, ask};
 
 use crate::fixture::{Asked, Ground, POINTER, draft, git, make_repository, query, refused};
 
@@ -102,7 +102,7 @@ fn history_may_move_on() {
     let mut again = engine.deref(&USER, &pinned).unwrap();
     let now = again.now.take().and_then(|it| it.state);
     assert_eq!(again, first);
-    assert_eq!(now.as_deref(), Some("deleted"), "and shows its state");
+    assert_eq!(now, Some(PointerState::Deleted), "and shows its state");
     assert_eq!(
         engine
             .deref(&USER, "repo:src/lib.rs#L1@HEAD")

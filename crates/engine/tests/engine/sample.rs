@@ -2,7 +2,8 @@
 
 use engram_kit::Repository;
 use engram_model::{
-    Caller, Check, Code, Draft, Engram, EngramId, Evidence, Feed, Filter, Refusal, SAMPLE, ask,
+    Caller, Check, Code, Draft, Engram, EngramId, Evidence, Feed, Filter, PointerState, Refusal,
+    SAMPLE, ask,
 };
 
 use crate::fixture::{Asked, Ground, draft, git, refused};
@@ -41,7 +42,9 @@ fn function(name: &str) -> String {
 /// The state of a claim's evidence in one word, as each surface shows it.
 fn state(engram: &Engram) -> &str {
     let found = engram.health.as_ref().and_then(|it| it.worst());
-    found.and_then(|it| it.state.as_deref()).unwrap_or("")
+    found
+        .and_then(|it| it.state)
+        .map_or("", PointerState::as_str)
 }
 
 #[test]

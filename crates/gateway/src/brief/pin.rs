@@ -3,7 +3,7 @@
 use engram_model::{Code, Limits, Refusal};
 
 use super::quote;
-use crate::{code_chars, count_tokens};
+use crate::{INLINE_CODE_CHARS, code_chars, count_tokens};
 
 /// Checks a line that a parent or the user wants to pin: one line, without code, no longer than a
 /// claim. The existing pins (`pinned`, the texts of their lines) and this one take at most half of
@@ -36,7 +36,7 @@ pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String,
                 format!("the pin has {chars} characters of inline code; none are allowed"),
                 "Pin a sentence and point at the code.",
             )
-            .figure("inline_code_chars", wide(chars), 0));
+            .figure(INLINE_CODE_CHARS, wide(chars), 0));
         }
     }
     let line = quote::line(text, limits.claim_chars);

@@ -178,40 +178,33 @@ fn a_grant_is_for_one_agent_and_one_pointer_and_once() {
         ..grant()
     };
     for (grant, agent, pointer, when, want) in [
-        (Some(grant()), "child", address(), 0, Ok(300)),
-        (Some(grant()), "child", address(), 599, Ok(300)),
-        (Some(grant()), "child", address(), 600, Err(Code::Expired)),
+        (grant(), "child", address(), 0, Ok(300)),
+        (grant(), "child", address(), 599, Ok(300)),
+        (grant(), "child", address(), 600, Err(Code::Expired)),
         // A clock that went back by more than the term does not extend the grant.
-        (Some(grant()), "child", address(), -601, Err(Code::Expired)),
-        (Some(grant()), "other", address(), 0, Err(Code::DerefDenied)),
+        (grant(), "child", address(), -601, Err(Code::Expired)),
+        (grant(), "other", address(), 0, Err(Code::DerefDenied)),
         (
-            Some(grant()),
+            grant(),
             "child",
             address().replace("L20", "L21"),
             0,
             Err(Code::DerefDenied),
         ),
-        (Some(spent), "child", address(), 0, Err(Code::DerefDenied)),
-        (Some(revoked), "child", address(), 0, Err(Code::DerefDenied)),
-        (Some(code), "child", address(), 0, Err(Code::DerefDenied)),
-        (None, "child", address(), 0, Err(Code::DerefDenied)),
+        (spent, "child", address(), 0, Err(Code::DerefDenied)),
+        (revoked, "child", address(), 0, Err(Code::DerefDenied)),
+        (code, "child", address(), 0, Err(Code::DerefDenied)),
     ] {
         let agent = id(agent);
         let reading = PointerRead {
             agent: &agent,
-            pointer: &pointer,
+            pointer: Some(&pointer),
             kind: PointerType::Repo,
             elders: &[],
             now: at(when),
         };
-        let named = Some(grant.as_ref());
-        let allowed = admit_read(
-            reading,
-            &DerefLimits::default(),
-            &Spend::default(),
-            named,
-            &[],
-        );
+        let (limits, spent) = (DerefLimits::default(), Spend::default());
+        let allowed = admit_read(reading, &limits, &spent, Some(&grant), &[]);
         if let Ok(allowance) = &allowed {
             assert_eq!(allowance.paid, PaidBy::Grant("g1".to_owned()));
         }
@@ -235,7 +228,7 @@ fn a_grant_that_is_not_named_serves_where_the_budget_refuses() {
     let agent = id("child");
     let reading = PointerRead {
         agent: &agent,
-        pointer: &pointer,
+        pointer: Some(&pointer),
         kind: PointerType::Repo,
         elders: &[],
         now: at(0),

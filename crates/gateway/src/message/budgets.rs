@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use engram_model::{BUDGETS, Limits, Refusal, shorten};
 
 use super::schema;
+use crate::INLINE_CODE_CHARS;
 
 /// Refuses an unknown budget, since its sender would wrongly believe that it is set.
 pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
@@ -73,7 +74,7 @@ fn limit<'a>(limits: &'a mut Limits, figure: &str) -> Option<LimitMut<'a>> {
         "inline_tokens" => LimitMut::Size(&mut message.inline_tokens),
         "engrams" => LimitMut::Size(&mut message.engrams),
         "engram_chars" => LimitMut::Size(&mut limits.claim_chars),
-        "inline_code_chars" => LimitMut::Size(&mut message.inline_code_chars),
+        INLINE_CODE_CHARS => LimitMut::Size(&mut message.inline_code_chars),
         "brief_lines" => LimitMut::Size(&mut message.brief_lines),
         "repo_spans" => LimitMut::Count(&mut deref.repo_spans),
         "artifact_sections" => LimitMut::Count(&mut deref.artifact_sections),

@@ -4,7 +4,7 @@ use engram_model::{Cut, Draft, Limits, Message, Refusal};
 use serde_json::Value;
 
 use super::{budgets, code, over, resend, wide};
-use crate::{count_tokens, prose::line_count, roles};
+use crate::{INLINE_CODE_CHARS, count_tokens, prose::line_count, roles};
 
 /// The name of the figure for a message's tokens.
 pub(super) const TOKENS: &str = "inline_tokens";
@@ -40,8 +40,7 @@ pub(super) fn refuse(found: Vec<Overrun>) -> Result<(), Refusal> {
     let mut refusal = over(first.message.clone(), first.hint.clone());
     let mut cuts: Vec<(usize, Cut)> = Vec::new();
     for overrun in found {
-        let known = refusal.remedy.as_ref();
-        if !known.is_some_and(|known| known.figures.contains_key(overrun.name)) {
+        if !refusal.exceeds(overrun.name) {
             refusal = refusal.figure(overrun.name, overrun.used, overrun.limit);
         }
         for (place, cut) in overrun.cut.into_iter().enumerate() {
@@ -195,7 +194,7 @@ fn inline_code(sent: &Value, message: &Message, limits: &Limits) -> Option<Overr
         .collect();
     cut.sort_by(|one, other| (other.tokens, &one.at).cmp(&(one.tokens, &other.at)));
     Some(Overrun {
-        name: "inline_code_chars",
+        name: INLINE_CODE_CHARS,
         used: wide(chars),
         limit: wide(allowed),
         message: format!("the message has {chars} characters of inline code; the limit is {allowed}"),

@@ -33,6 +33,32 @@ impl Evidence {
     }
 }
 
+words!(
+    /// What became of the lines of a pointer.
+    PointerState {
+        /// The same path, lines and bytes.
+        Unchanged = "unchanged",
+        /// The same bytes on other lines.
+        Moved = "moved",
+        /// The same bytes at another path.
+        Renamed = "renamed",
+        /// Lives on with changed bytes.
+        Edited = "edited",
+        /// Gone.
+        Deleted = "deleted",
+    }
+);
+
+words!(
+    /// How far the bytes of edited lines differ.
+    PointerEdit {
+        /// In whitespace only, line breaks and their kind included.
+        Whitespace = "whitespace",
+        /// In what can be read.
+        Text = "text",
+    }
+);
+
 /// Where the evidence of one pointer is now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -41,7 +67,8 @@ pub struct CheckedPointer {
     pub pointer: String,
     /// `unchanged`, `moved`, `renamed`, `edited` or `deleted`; absent if it could not be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub state: Option<PointerState>,
     /// Where it is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
@@ -53,7 +80,8 @@ pub struct CheckedPointer {
     pub end: Option<u32>,
     /// `whitespace` or `text`, for an edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub change: Option<PointerEdit>,
     /// 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
@@ -68,16 +96,21 @@ pub struct CheckedPointer {
 impl CheckedPointer {
     /// Whether it matches its pin: the same path, lines and bytes.
     pub fn is_unchanged(&self) -> bool {
-        self.state.as_deref() == Some("unchanged") && !self.phantom
+        self.state == Some(PointerState::Unchanged) && !self.phantom
+    }
+
+    /// Whether more than whitespace was edited.
+    fn is_reworded(&self) -> bool {
+        (self.state, self.change) == (Some(PointerState::Edited), Some(PointerEdit::Text))
     }
 
     /// The state in words: `moved, now src/a.rs#L3-L9`.
     pub fn words(&self) -> String {
-        let mut words = match (self.state.as_deref(), &self.error) {
-            (Some("edited"), _) if self.change.as_deref() == Some("whitespace") => {
+        let mut words = match (self.state, &self.error) {
+            (Some(PointerState::Edited), _) if self.change == Some(PointerEdit::Whitespace) => {
                 "whitespace edited".to_owned()
             }
-            (Some(state), _) => state.to_owned(),
+            (Some(state), _) => state.to_string(),
             (None, Some(error)) => format!("could not check: {}", error.message),
             (None, None) => "could not check".to_owned(),
         };
@@ -85,7 +118,7 @@ impl CheckedPointer {
             &self.path,
             self.start,
             self.end,
-            self.state.as_deref() == Some("unchanged"),
+            self.state == Some(PointerState::Unchanged),
         ) {
             words.push_str(&format!(", now {path}#{}", Lines { start, end }));
         }
@@ -97,7 +130,7 @@ impl CheckedPointer {
 
     /// Whether it differs from an earlier check by more than line numbers.
     pub fn is_news_after(&self, before: &Self) -> bool {
-        (&self.state, &self.path, &self.change) != (&before.state, &before.path, &before.change)
+        (self.state, &self.path, self.change) != (before.state, &before.path, before.change)
             || (self.phantom, self.error.is_some()) != (before.phantom, before.error.is_some())
     }
 }
@@ -116,17 +149,12 @@ pub struct Health {
 impl Health {
     /// The health of a claim with these pointers: the worst state of those that could be checked.
     pub fn of(pointers: Vec<CheckedPointer>) -> Self {
-        let any = |state: &str, change: Option<&str>| {
-            pointers.iter().any(|it| {
-                it.state.as_deref() == Some(state)
-                    && change.is_none_or(|change| it.change.as_deref() == Some(change))
-            })
-        };
-        let standing = if any("deleted", None) {
+        let any = |is: fn(&CheckedPointer) -> bool| pointers.iter().any(is);
+        let standing = if any(|it| it.state == Some(PointerState::Deleted)) {
             Evidence::EvidenceGone
-        } else if any("edited", Some("text")) || pointers.iter().any(|it| it.phantom) {
+        } else if any(|it| it.is_reworded() || it.phantom) {
             Evidence::NeedsReverification
-        } else if pointers.iter().any(|it| it.state.is_some()) {
+        } else if any(|it| it.state.is_some()) {
             Evidence::Holds
         } else {
             Evidence::Unknown
@@ -156,15 +184,14 @@ impl Health {
 
     /// The pointer whose evidence changed most; `None` if there is nothing to report.
     pub fn worst(&self) -> Option<&CheckedPointer> {
-        let rank = |it: &&CheckedPointer| match (it.state.as_deref(), it.change.as_deref()) {
-            (Some("deleted"), _) => 0,
-            _ if it.phantom => 1,
-            (Some("edited"), Some("text")) => 1,
-            (None, _) => 2,
-            (Some("edited"), _) => 3,
-            (Some("renamed"), _) => 4,
-            (Some("moved"), _) => 5,
-            _ => 6,
+        let rank = |it: &&CheckedPointer| match it.state {
+            Some(PointerState::Deleted) => 0,
+            _ if it.phantom || it.is_reworded() => 1,
+            None => 2,
+            Some(PointerState::Edited) => 3,
+            Some(PointerState::Renamed) => 4,
+            Some(PointerState::Moved) => 5,
+            Some(PointerState::Unchanged) => 6,
         };
         self.pointers.iter().min_by_key(rank)
     }

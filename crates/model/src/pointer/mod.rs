@@ -18,7 +18,7 @@ use std::{fmt, str::FromStr};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Refusal, text::shorten};
+use crate::{Code, Refusal, text::shorten, words::words};
 
 use grammar::{encode, parse_digest, parse_rev};
 
@@ -101,48 +101,23 @@ impl fmt::Display for Lines {
     }
 }
 
-/// The six kinds of address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum PointerType {
-    /// Lines of a file at a commit.
-    Repo,
-    /// A section of a document.
-    Artifact,
-    /// An event of the episodic plane.
-    Sam,
-    /// A page on the web.
-    Url,
-    /// The source that defines a test.
-    Test,
-    /// What changed between two commits.
-    Diff,
-}
-
-impl PointerType {
-    /// Every kind, in the order of docs/design.md#pointers.
-    pub const ALL: &'static [Self] = &[
-        Self::Repo,
-        Self::Artifact,
-        Self::Sam,
-        Self::Url,
-        Self::Test,
-        Self::Diff,
-    ];
-
-    /// The word before the first colon.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Repo => "repo",
-            Self::Artifact => "artifact",
-            Self::Sam => "sam",
-            Self::Url => "url",
-            Self::Test => "test",
-            Self::Diff => "diff",
-        }
+words!(
+    /// The six kinds of address.
+    PointerType {
+        /// Lines of a file at a commit.
+        Repo = "repo",
+        /// A section of a document.
+        Artifact = "artifact",
+        /// An event of the episodic plane.
+        Sam = "sam",
+        /// A page on the web.
+        Url = "url",
+        /// The source that defines a test.
+        Test = "test",
+        /// What changed between two commits.
+        Diff = "diff",
     }
-}
+);
 
 /// What a pointer addresses. Paths are relative to the root of the repository, checked and decoded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -43,7 +43,18 @@ impl<'r> Cache<'r> {
         }
     }
 
+    /// Refuses a binary, which has no lines.
     pub(super) fn read(&mut self, side: FoundState, file: &StateFile) -> Result<ReadText, Refusal> {
+        let text = self.read_text(side, file)?;
+        text.ok_or_else(|| refuse::binary(&file.path))
+    }
+
+    /// None for a binary.
+    pub(super) fn read_text(
+        &mut self,
+        side: FoundState,
+        file: &StateFile,
+    ) -> Result<Option<ReadText>, Refusal> {
         let known = match side {
             FoundState::Worktree => self.disk.get(&file.path).copied(),
             _ => Some(file.blob),
@@ -51,8 +62,7 @@ impl<'r> Cache<'r> {
         if let Some(blob) = known
             && let Some(text) = self.texts.get(&blob)
         {
-            let text = text.clone().ok_or_else(|| refuse::binary(&file.path))?;
-            return Ok(ReadText { blob, text });
+            return Ok(text.clone().map(|text| ReadText { blob, text }));
         }
         self.repo.stop().check()?;
         let (blob, bytes) = repo_state::read(self.repo, side, file)?;
@@ -62,8 +72,7 @@ impl<'r> Cache<'r> {
         let text = Text::of(bytes).map(Rc::new);
         self.hold(text.as_ref().map_or(0, |it| it.size()));
         self.texts.insert(blob, text.clone());
-        let text = text.ok_or_else(|| refuse::binary(&file.path))?;
-        Ok(ReadText { blob, text })
+        Ok(text.map(|text| ReadText { blob, text }))
     }
 
     pub(super) fn map(&mut self, old: &ReadText, new: &ReadText) -> Rc<LineMap> {

@@ -105,13 +105,9 @@ impl<'s> Step<'s> {
         new: &StateFile,
     ) -> Result<(StateFile, Option<SpanPlace>), Refusal> {
         let before = cache.read(self.old, &spot.file)?;
-        let after = match cache.read(self.new, new) {
-            Ok(read) => read,
-            // The file became a binary, so its lines are gone.
-            Err(refusal) if refusal.message.ends_with("is binary") => {
-                return Ok((new.clone(), None));
-            }
-            Err(refusal) => return Err(refusal),
+        // The file became a binary, so its lines are gone.
+        let Some(after) = cache.read_text(self.new, new)? else {
+            return Ok((new.clone(), None));
         };
         let file = StateFile {
             path: new.path.clone(),

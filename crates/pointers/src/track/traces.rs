@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use engram_model::Lines;
+use engram_model::{Lines, PointerEdit};
 use git2::{Commit, Oid};
 use imara_diff::InternedInput;
 
@@ -17,7 +17,7 @@ use super::{
     RepoState, Span, compared, renames,
     repo_state::{ChangedFile, FoundState},
     track,
-    verdict::{Edit, State},
+    verdict::State,
 };
 
 /// The limits on how far back to go: commits, and entries of root folders, since a wide root is
@@ -341,7 +341,7 @@ impl<'r> TraceSearch<'r> {
         Some(match trace.became {
             Became::Moved(_) => found.state == State::Moved,
             Became::Renamed(_) => found.state == State::Renamed,
-            Became::Edited => found.state == State::Edited(Edit::Text),
+            Became::Edited => found.state == State::Edited(PointerEdit::Text),
             Became::Ends(_) => true,
         })
     }

@@ -1,6 +1,6 @@
 //! Decides which of two results to believe, and which state the bytes allow.
 
-use engram_model::Refusal;
+use engram_model::{PointerEdit, PointerState, Refusal};
 
 use super::{
     cache::{Cache, ReadText},
@@ -42,39 +42,20 @@ pub enum State {
     /// The same bytes at another path.
     Renamed,
     /// The span still exists with changed bytes.
-    Edited(Edit),
+    Edited(PointerEdit),
     /// The span is gone.
     Deleted,
 }
 
-/// How the bytes of an edited span differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edit {
-    /// In whitespace only, including line breaks and their kind.
-    Whitespace,
-    /// In visible text.
-    Text,
-}
-
 impl State {
-    /// Returns the name used everywhere in output.
-    pub fn as_str(self) -> &'static str {
+    /// The state as every surface writes it, and how the bytes of an edited span differ.
+    pub fn written(self) -> (PointerState, Option<PointerEdit>) {
         match self {
-            Self::Unchanged => "unchanged",
-            Self::Moved => "moved",
-            Self::Renamed => "renamed",
-            Self::Edited(_) => "edited",
-            Self::Deleted => "deleted",
-        }
-    }
-}
-
-impl Edit {
-    /// Returns the name used everywhere in output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Whitespace => "whitespace",
-            Self::Text => "text",
+            Self::Unchanged => (PointerState::Unchanged, None),
+            Self::Moved => (PointerState::Moved, None),
+            Self::Renamed => (PointerState::Renamed, None),
+            Self::Edited(edit) => (PointerState::Edited, Some(edit)),
+            Self::Deleted => (PointerState::Deleted, None),
         }
     }
 }
@@ -144,8 +125,8 @@ pub(super) fn of(
     let now = read.text.span(found.lines.clone());
     let state = state(spot, bytes, &found, now);
     let enough = match (state, agree) {
-        (State::Edited(Edit::Text), Some(false)) => ENOUGH_ALONE,
-        (State::Edited(Edit::Text), _) => ENOUGH_AWAY,
+        (State::Edited(PointerEdit::Text), Some(false)) => ENOUGH_ALONE,
+        (State::Edited(PointerEdit::Text), _) => ENOUGH_AWAY,
         _ if words < FEW_WORDS => ENOUGH_TOGETHER,
         _ => 0.0,
     };
@@ -153,11 +134,11 @@ pub(super) fn of(
         return Ok(gone(Some(false)));
     }
     let alike = match state {
-        State::Edited(Edit::Text) => kept.max(likeness(bytes, now)).min(0.99),
-        State::Edited(Edit::Whitespace) => 0.99,
+        State::Edited(PointerEdit::Text) => kept.max(likeness(bytes, now)).min(0.99),
+        State::Edited(PointerEdit::Whitespace) => 0.99,
         _ => 1.0,
     };
-    if gone_at_once && state == State::Edited(Edit::Text) && alike < ENOUGH_LEFT {
+    if gone_at_once && state == State::Edited(PointerEdit::Text) && alike < ENOUGH_LEFT {
         return Ok(gone(agree));
     }
     let telling = match (state, words) {
@@ -210,9 +191,9 @@ pub(super) fn state(old: &Spot, bytes: &[u8], new: &Spot, now: &[u8]) -> State {
     if bytes != now {
         let blanks_alone = same_but_for_blanks(bytes, now);
         State::Edited(if blanks_alone {
-            Edit::Whitespace
+            PointerEdit::Whitespace
         } else {
-            Edit::Text
+            PointerEdit::Text
         })
     } else if old.file.path != new.file.path {
         State::Renamed

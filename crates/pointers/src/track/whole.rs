@@ -1,11 +1,11 @@
 //! Follows files without lines, by their bytes alone.
 
-use engram_model::Refusal;
+use engram_model::{PointerEdit, Refusal};
 
 use crate::Repo;
 
 use super::{
-    Anchor, Edit, RepoState, Span, State, not_a_file,
+    Anchor, RepoState, Span, State, not_a_file,
     repo_state::{self, ChangedFile},
 };
 
@@ -42,7 +42,7 @@ pub fn whole(
         return Ok(if now == then {
             at(State::Unchanged, &span.path)
         } else {
-            at(State::Edited(Edit::Text), &span.path)
+            at(State::Edited(PointerEdit::Text), &span.path)
         });
     }
     let changes = repo_state::changes(repo, old, new, &|path| path == span.path)?;

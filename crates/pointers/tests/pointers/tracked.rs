@@ -1,6 +1,7 @@
 //! Follows spans over one change or several: every state, and the classes used by comparable tools.
 
-use engram_pointers::track::{Anchor, Edit, RepoState, Span, State, track};
+use engram_model::PointerEdit;
+use engram_pointers::track::{Anchor, RepoState, Span, State, track};
 
 use crate::fixture::Fixture;
 
@@ -46,8 +47,8 @@ fn expect(found: &Anchor, state: State, place: Option<(&str, u32, u32)>, what: &
 
 #[test]
 fn one_change_has_one_state() {
-    const TEXT: State = State::Edited(Edit::Text);
-    const SPACE: State = State::Edited(Edit::Whitespace);
+    const TEXT: State = State::Edited(PointerEdit::Text);
+    const SPACE: State = State::Edited(PointerEdit::Whitespace);
     let old = "alpha one\nbeta two\ngamma three\ndelta four\nepsilon five\nzeta six\n";
     // Lines 3 and 4 are followed.
     type Case = (&'static str, &'static str, State, Option<(u32, u32)>);
@@ -145,7 +146,7 @@ fn a_last_line_without_its_end_has_other_bytes() {
     let found = follow(&fixture, "HEAD~1", "HEAD", &span("f", 2, 2));
     expect(
         &found,
-        State::Edited(Edit::Whitespace),
+        State::Edited(PointerEdit::Whitespace),
         Some(("f", 2, 2)),
         "newline",
     );
@@ -202,7 +203,7 @@ fn every_class_of_the_peers() {
                 let text = text.replace(&format!("retries = {}\n", n * 7), "retries = 1000\n");
                 fixture.write("src/app.py", text.as_bytes());
             },
-            State::Edited(Edit::Text),
+            State::Edited(PointerEdit::Text),
         ),
         (
             "span deleted",
@@ -240,7 +241,7 @@ fn every_class_of_the_peers() {
     for n in 1..=CLAIMS {
         for (class, make) in kept {
             let state = after(*make, n);
-            let holds = !matches!(state, State::Deleted | State::Edited(Edit::Text));
+            let holds = !matches!(state, State::Deleted | State::Edited(PointerEdit::Text));
             assert!(holds, "{class}, claim {n}: {state:?}");
             held += 1;
         }
@@ -312,14 +313,14 @@ fn many_small_steps_are_one_way() {
     let found = follow(&fixture, &from, "HEAD", &span("a.py", 11, 14));
     expect(
         &found,
-        State::Edited(Edit::Text),
+        State::Edited(PointerEdit::Text),
         Some(("b.py", 11, 14)),
         "step by step",
     );
     let back = follow(&fixture, "HEAD", &from, &span("b.py", 11, 14));
     expect(
         &back,
-        State::Edited(Edit::Text),
+        State::Edited(PointerEdit::Text),
         Some(("a.py", 11, 14)),
         "and back",
     );

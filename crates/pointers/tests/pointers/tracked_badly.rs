@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use engram_model::Code;
-use engram_pointers::track::{Edit, RepoState, Span, State, track};
+use engram_model::{Code, PointerEdit};
+use engram_pointers::track::{RepoState, Span, State, track};
 
 use crate::{
     fixture::{Fixture, refused},
@@ -184,9 +184,14 @@ fn line_ends_of_the_checkout_are_no_edit() {
             "not text",
             "* -text\n",
             "true",
-            State::Edited(Edit::Whitespace),
+            State::Edited(PointerEdit::Whitespace),
         ),
-        ("nothing said", "", "false", State::Edited(Edit::Whitespace)),
+        (
+            "nothing said",
+            "",
+            "false",
+            State::Edited(PointerEdit::Whitespace),
+        ),
     ] {
         let fixture = Fixture::with(&[
             (".gitattributes", attributes.as_bytes()),
@@ -240,7 +245,7 @@ fn a_file_of_lfs_is_compared_as_it_is_stored() {
     let whole = [span("a.bin", 1, 3)];
     fixture.write("a.bin", b"\0\x02 another picture");
     let found = track(&fixture.repo(), &head, &RepoState::Worktree, &whole).remove(0);
-    assert_eq!(found.unwrap().state, State::Edited(Edit::Text));
+    assert_eq!(found.unwrap().state, State::Edited(PointerEdit::Text));
     fixture.write("b.age", b"opened\n");
     let found = look();
     let refusal = found[1].as_ref().unwrap_err();
@@ -250,7 +255,7 @@ fn a_file_of_lfs_is_compared_as_it_is_stored() {
     fixture.write("a.bin", stands_for(b"another").as_bytes());
     fixture.commit("second");
     let found = follow(&fixture, "HEAD~1", "HEAD", &span("a.bin", 1, 3));
-    assert_eq!(found.state, State::Edited(Edit::Text));
+    assert_eq!(found.state, State::Edited(PointerEdit::Text));
 }
 
 /// Packs are rewritten and old ones deleted while spans are followed; no object is missed.

@@ -1,6 +1,7 @@
 //! Properties of tracking over generated histories.
 
-use engram_pointers::track::{Anchor, Edit, RepoState, Span, State, track};
+use engram_model::PointerEdit;
+use engram_pointers::track::{Anchor, RepoState, Span, State, track};
 use proptest::prelude::*;
 
 use crate::fixture::Fixture;
@@ -289,13 +290,13 @@ impl History {
             State::Unchanged => assert!(at == (true, true) && was == is, "{asked:?} {found:?}"),
             State::Moved => assert!(at == (true, false) && was == is, "{asked:?} {found:?}"),
             State::Renamed => assert!(!at.0 && was == is, "{asked:?} {found:?}"),
-            State::Edited(Edit::Whitespace) => {
+            State::Edited(PointerEdit::Whitespace) => {
                 assert!(
                     was != is && without_blanks(&was) == without_blanks(&is),
                     "{asked:?} {found:?}"
                 );
             }
-            State::Edited(Edit::Text) => {
+            State::Edited(PointerEdit::Text) => {
                 assert!(
                     without_blanks(&was) != without_blanks(&is),
                     "{asked:?} {found:?}"
@@ -386,7 +387,7 @@ proptest! {
             let Some(place) = found.place.clone() else { continue };
             let second = history.follow(middle, last, &[place]).remove(0);
             let sure = |it: &&Anchor| {
-                it.confidence >= 0.9 && (all_within || it.state != State::Edited(Edit::Text))
+                it.confidence >= 0.9 && (all_within || it.state != State::Edited(PointerEdit::Text))
             };
             let says_enough = all_within || asked[at].end > asked[at].start + 1;
             if says_enough && [found, &second, &direct[at]].iter().all(sure) {

@@ -4,7 +4,7 @@
 
 use engram_model::{
     Code, ConflictFilter, ConflictId, Deref, Draft, Durability, EngramId, FactType, Kind, Listed,
-    MemoryOp, Pointer, PointerInput, Query, Refusal, Resolve, Ttl, parse_time,
+    MemoryOp, Pointer, PointerInput, PointerType, Query, Refusal, Resolve, Ttl, parse_time,
 };
 use jiff::Timestamp;
 use rmcp::model::{JsonObject, Tool};
@@ -114,17 +114,11 @@ pub(super) fn parse<T: DeserializeOwned>(
     arguments.retain(|_, value| !value.is_null());
     serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
         let path = error.path().to_string();
-        let what = match error.into_inner().to_string() {
-            // Serde's message would name our type.
-            what if what.contains("untagged") => {
-                "expected a pointer: a string, or an object {type, ref, span?, digest?}".to_owned()
-            }
-            what => plain(&what),
-        };
-        let what = match path.as_str() {
-            _ if what.starts_with(UNKNOWN) => what,
-            "." => what,
-            name => format!("argument {}: {what}", shorten(name, 80)),
+        let says = error.into_inner().to_string();
+        let what = match unknown(&says) {
+            Some(unknown) => unknown,
+            None if path == "." => plain(&says),
+            None => format!("argument {}: {}", shorten(&path, 80), plain(&says)),
         };
         Refusal::new(
             Code::SchemaInvalid,
@@ -134,21 +128,21 @@ pub(super) fn parse<T: DeserializeOwned>(
     })
 }
 
-/// The start of the error for an unknown argument, before its name.
-const UNKNOWN: &str = "there is no argument ";
+/// The message for an argument that the tool does not take; `None` for other errors.
+fn unknown(says: &str) -> Option<String> {
+    let name = says.strip_prefix("unknown field `")?.split('`').next()?;
+    let known = says.split_once(", expected ").map(|it| it.1);
+    Some(match known.map(|it| it.trim_start_matches("one of ")) {
+        Some(known) => format!("there is no argument `{name}`; there are {known}"),
+        None => format!("there is no argument `{name}`"),
+    })
+}
 
 /// Rewords the parser's message for readers who do not know its types.
 fn plain(says: &str) -> String {
     let named = |after: &str| says.strip_prefix(after)?.split('`').next();
     if let Some(name) = named("missing field `") {
         return format!("{name} is missing");
-    }
-    if let Some(name) = named("unknown field `") {
-        let known = says.split_once(", expected ").map(|it| it.1);
-        return match known.map(|it| it.trim_start_matches("one of ")) {
-            Some(known) => format!("{UNKNOWN}`{name}`; there are {known}"),
-            None => format!("{UNKNOWN}`{name}`"),
-        };
     }
     if let Some(word) = named("unknown variant `") {
         let (_, words) = says.split_once(", expected ").unwrap_or_default();
@@ -292,8 +286,8 @@ impl TryFrom<CommitArguments> for engram_model::Commit {
 /// Whether a provenance is a pointer. A broken pointer is refused, so that it is not stored as
 /// prose.
 fn addresses(text: &str) -> Result<bool, Refusal> {
-    const KINDS: [&str; 6] = ["repo:", "artifact:", "sam:", "diff:", "test:", "url:"];
-    let looks = KINDS.iter().any(|kind| text.starts_with(kind));
+    let word = text.split_once(':').map(|it| it.0.parse::<PointerType>());
+    let looks = word.is_some_and(|it| it.is_ok());
     match text.parse::<Pointer>() {
         Ok(_) => Ok(true),
         Err(refusal) if looks && !text.contains(char::is_whitespace) => Err(refusal),

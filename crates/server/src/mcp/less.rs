@@ -157,7 +157,7 @@ struct LessQueryArguments {
 
 /// A list, or words separated by commas.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a list of strings, or a string")]
 enum KeysArgument {
     List(Vec<String>),
     Text(String),

@@ -193,4 +193,9 @@ async fn each_refusal_has_the_prefix() {
         assert_eq!(error["code"], code, "{tool}: {error}");
         assert!(error["hint"].is_string(), "{error}");
     }
+    let keys = ada
+        .refused("less_query_engrams", json!({ "keys": 5 }))
+        .await;
+    let want = "argument keys: expected a list of strings, or a string";
+    assert_eq!(keys["message"], want);
 }

@@ -35,6 +35,11 @@ async fn each_mistake_has_a_code_and_a_hint() {
             "confidence",
         ),
         (commit(json!({ "kind": "bug" })), "SCHEMA_INVALID", "kind"),
+        (
+            commit(json!({ "kind": "untagged" })),
+            "SCHEMA_INVALID",
+            "\"untagged\" is not one of",
+        ),
         (commit(json!({ "ttl_days": 0 })), "SCHEMA_INVALID", "ttl"),
         (
             commit(json!({ "ttl_days": -1 })),
