@@ -3,7 +3,7 @@
 //! Everything that a fresh machine lacks is found and installed here, and every failure says what
 //! to do next. Never part of the product: nothing that ships depends on this package.
 
-mod left;
+mod leftover_processes;
 mod pictures;
 mod run;
 mod schemas;

@@ -102,7 +102,7 @@ impl ConfigurationChange {
     /// is unchanged since, else edits the file, putting back an entry that ours replaced.
     ///
     /// # Errors
-    /// As [`Change::connect`].
+    /// As [`ConfigurationChange::connect`].
     pub fn undo(client: Client, place: &ConnectTarget) -> Result<Self, Refusal> {
         let (named, file) = configuration(client, place)?;
         Ok(Self {
@@ -187,7 +187,7 @@ impl ConfigurationChange {
     /// Writes it if `digest` is that of the change as it is now; else shows it.
     ///
     /// # Errors
-    /// As [`Change::write`].
+    /// As [`ConfigurationChange::write`].
     pub fn write_as_shown(&self, digest: Option<&str>) -> Result<ConnectReply, Refusal> {
         let shown = self.shown();
         if self.is_any() && digest == Some(&shown.digest) {

@@ -61,7 +61,8 @@ pub enum Effect {
     Reads,
     /// The journal says what was changed.
     Changes,
-    /// The journal says what was read, and an agent's turn paid for it.
+    /// The journal says what was read, and an agent's turn paid for it. That may take long: a large
+    /// file, or an address on the network.
     Spends,
 }
 
@@ -82,6 +83,9 @@ pub struct Terms {
 pub trait Ask: Into<Request> {
     /// What comes back.
     type Answer;
+
+    /// What the table says of it.
+    const TERMS: Terms;
 
     /// That answer, where the reply is of its kind.
     fn answer(reply: Reply) -> Option<Self::Answer>;
@@ -120,6 +124,13 @@ macro_rules! requests {
                 impl Ask for $name {
                     type Answer = $answer;
 
+                    const TERMS: Terms = Terms {
+                        name: stringify!($method),
+                        who: Who::$who,
+                        effect: Effect::$effect,
+                        tool: requests!(@tool $($tool)?),
+                    };
+
                     fn answer(reply: Reply) -> Option<$answer> {
                         match reply {
                             Reply::$reply(answer) => Some(answer),
@@ -147,22 +158,12 @@ macro_rules! requests {
 
         impl Request {
             /// The table, in its order.
-            pub const TABLE: &[Terms] = &[$(Terms {
-                name: stringify!($method),
-                who: Who::$who,
-                effect: Effect::$effect,
-                tool: requests!(@tool $($tool)?),
-            }),+];
+            pub const TABLE: &[Terms] = &[$(ask::$name::TERMS),+];
 
             /// What the table says of it.
             pub fn terms(&self) -> Terms {
                 match self {
-                    $(Self::$name { .. } => Terms {
-                        name: stringify!($method),
-                        who: Who::$who,
-                        effect: Effect::$effect,
-                        tool: requests!(@tool $($tool)?),
-                    },)+
+                    $(Self::$name { .. } => ask::$name::TERMS,)+
                 }
             }
         }

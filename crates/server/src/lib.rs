@@ -4,11 +4,11 @@
 //! **Never:** decides nothing (budgets, scopes, validation are the engine's), writes nothing but
 //! protocol messages to standard output, and listens unencrypted on nothing but the loopback interface.
 
-mod asker;
 mod http;
+mod http_caller;
 mod mcp;
-mod turns;
-mod way;
+mod permits;
+mod resolution_type;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

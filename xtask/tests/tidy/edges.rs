@@ -47,7 +47,7 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// The modules of the server, lowest first: each uses only those before it. HTTP offers MCP at an address of its own.
-const SERVER: &[&str] = &["turns", "asker", "way", "mcp", "http"];
+const SERVER: &[&str] = &["permits", "http_caller", "resolution_type", "mcp", "http"];
 
 /// The same of the engine. What a crate itself is (`lib.rs`) knows all of its modules.
 const ENGINE: &[&str] = &[

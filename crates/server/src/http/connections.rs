@@ -1,5 +1,5 @@
 //! How long a connection lasts, and what is said on it: one that says nothing, or reads nothing, ends. Where all
-//! places are taken, `places.rs` says which one ends before that.
+//! places are taken, `connection_places.rs` says which one ends before that.
 
 use std::{
     convert::Infallible,
@@ -30,8 +30,8 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::places::{ConnectionPlace, ConnectionPlaces, ConnectionSignals, UnderWay};
-use crate::turns::WAIT;
+use super::connection_places::{ConnectionPlace, ConnectionPlaces, ConnectionSignals, UnderWay};
+use crate::permits::WAIT;
 
 /// Longest head of a request, in bytes: a browser sends the cookies of all servers of this machine.
 const MAX_HEAD: usize = 64 * 1024;
@@ -54,8 +54,8 @@ pub(super) struct Bounds {
     pub(super) requests: usize,
     /// How many of them are agents'.
     pub(super) of_agents: usize,
-    /// How long a request of an agent waits for its turn.
-    pub(super) turn: Duration,
+    /// How long a request of an agent waits for its permit.
+    pub(super) permit_wait: Duration,
     /// Streams of events: each holds two threads and a watch of the doorbell.
     pub(super) streams: usize,
     /// Within which the hello of an encrypted connection and the head of a request arrive; a
@@ -76,7 +76,7 @@ impl Default for Bounds {
             kept: 8,
             requests: 8,
             of_agents: 6,
-            turn: WAIT,
+            permit_wait: WAIT,
             streams: 16,
             head: Duration::from_secs(20),
             body: Duration::from_secs(30),

@@ -18,9 +18,9 @@ use subtle::ConstantTimeEq;
 
 use super::{
     Api, RefusalResponse,
-    places::{ConnectionPlace, Digest, TokenHolder},
+    connection_places::{ConnectionPlace, Digest, TokenHolder},
 };
-use crate::asker::Asker;
+use crate::http_caller::HttpCaller;
 
 /// What a page may run and load: only what came with it.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -200,7 +200,7 @@ pub(super) async fn token(
 }
 
 /// Wants a token on the bus: the server's, which is the user's, or that of an agent that somebody opened.
-/// Who that is, with the turn of an agent, goes along with the request.
+/// Who that is, with the permit of an agent, goes along with the request.
 pub(super) async fn caller(
     State((guard, api)): State<(Arc<Guard>, Api)>,
     mut request: Request,
@@ -208,7 +208,9 @@ pub(super) async fn caller(
 ) -> Response {
     let place = request.extensions().get::<Arc<ConnectionPlace>>();
     let who = match bearer(request.headers()) {
-        Some(token) if guard.knows(token) => keep(place, TokenHolder::User).map(|()| Asker::User),
+        Some(token) if guard.knows(token) => {
+            keep(place, TokenHolder::User).map(|()| HttpCaller::User)
+        }
         // Nothing else is looked for in the home.
         Some(token) if is_token(token) => agent(token, place, &api).await,
         _ => Err(unproven()),
@@ -232,13 +234,13 @@ fn last(mut answer: Response) -> Response {
     answer
 }
 
-/// The agent of a token, in its turn. One that proved it on this connection before is looked up with the request,
+/// The agent of a token, with its permit. One that proved it on this connection before is looked up with the request,
 /// which saves handing over to another thread.
 async fn agent(
     token: &str,
     place: Option<&Arc<ConnectionPlace>>,
     api: &Api,
-) -> Result<Asker, RefusalResponse> {
+) -> Result<HttpCaller, RefusalResponse> {
     let digest = Sha256::digest(token).into();
     let handle = match place.and_then(|it| it.proven(&digest)) {
         Some(handle) => handle,
@@ -249,9 +251,9 @@ async fn agent(
         }
     };
     keep(place, TokenHolder::Agent(digest))?;
-    let turn = api.turns.of(&handle).await?;
+    let permit = api.permits.of(&handle).await?;
     let token = token.to_owned();
-    Ok(Asker::Agent { token, turn })
+    Ok(HttpCaller::Agent { token, permit })
 }
 
 async fn look_up(token: String, engine: Arc<Engine>) -> Result<AgentId, RefusalResponse> {

@@ -3,11 +3,10 @@
 //! (docs/design.md#the-bus-and-its-tools), for agents with tokens of their own. Off the loopback only encrypted.
 
 mod bus;
-mod conflicts;
+mod connection_places;
 mod connections;
 mod files;
 mod guard;
-mod places;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -47,13 +46,13 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
+use connection_places::ConnectionPlaces;
 use connections::Bounds;
 pub use files::Pages;
 use guard::{Guard, not_proven};
-use places::ConnectionPlaces;
 pub use tls::Certificate;
 
-use crate::{asker::Asker, turns::Turns};
+use crate::{http_caller::HttpCaller, permits::RequestPermits};
 
 /// Longest request, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
@@ -175,7 +174,7 @@ struct Api {
     bounds: Bounds,
     requests: Arc<Semaphore>,
     streams: Arc<Semaphore>,
-    turns: Arc<Turns>,
+    permits: Arc<RequestPermits>,
 }
 
 impl Api {
@@ -185,7 +184,7 @@ impl Api {
             bounds,
             requests: Arc::new(Semaphore::new(bounds.requests)),
             streams: Arc::new(Semaphore::new(bounds.streams)),
-            turns: Arc::new(Turns::new(bounds.of_agents, bounds.turn)),
+            permits: Arc::new(RequestPermits::new(bounds.of_agents, bounds.permit_wait)),
         }
     }
 }
@@ -304,7 +303,7 @@ impl Api {
     async fn take(self, call: Call, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
         let request = self.parse(asked).await?;
         request.sent_by(call)?;
-        self.answer(Asker::User, request).await
+        self.answer(HttpCaller::User, request).await
     }
 
     async fn parse(&self, asked: Asked) -> Result<Request, RefusalResponse> {
@@ -349,9 +348,13 @@ impl Api {
         }
     }
 
-    /// Waits for a turn before it begins. A client that goes takes its request along: one that waits is
+    /// Waits for a permit before it begins. A client that goes takes its request along: one that waits is
     /// not begun, and what is looked up for one that was begun ends.
-    async fn answer(self, who: Asker, request: Request) -> Result<Json<Reply>, RefusalResponse> {
+    async fn answer(
+        self,
+        who: HttpCaller,
+        request: Request,
+    ) -> Result<Json<Reply>, RefusalResponse> {
         let failed = |error: &dyn std::error::Error| {
             RefusalResponse::from(Refusal::new(
                 Code::Internal,
@@ -359,12 +362,12 @@ impl Api {
                 "Try again; if it fails again, please report it.",
             ))
         };
-        let turn = self.requests.acquire_owned().await;
-        let turn = turn.map_err(|error| failed(&error))?;
+        let permit = self.requests.acquire_owned().await;
+        let permit = permit.map_err(|error| failed(&error))?;
         let gone = Arc::new(AtomicBool::new(false));
         let _going = GoneSignal(Arc::clone(&gone));
         let answered = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _permit = permit;
             let is_gone = move || gone.load(Ordering::Relaxed);
             let caller = who.prove(&self.engine).map_err(not_proven)?;
             let answered = self.engine.handle_until(&caller, request, is_gone);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Ask, Code, Refusal};
+use engram_model::{Ask, Code, Effect, Refusal};
 use futures_util::{FutureExt, future::BoxFuture};
 use rmcp::{
     RoleServer,
@@ -13,36 +13,24 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{CallerInTurn, Server, arguments, schema};
+use super::{PermittedCaller, Server, arguments, schema};
 
 /// A tool apart from its types.
 pub(super) struct ToolDescription {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) description: String,
-    pub(super) effect: RequestEffect,
     /// The same call again changes nothing more.
     pub(super) idempotent: bool,
     /// In a model's context from the start, where the client would else let it search for tools.
     pub(super) loaded: bool,
 }
 
-/// What a request does, which decides where it is answered.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum RequestEffect {
-    /// Reads the home.
-    Read,
-    /// Reads what may take long: a large file, or an address on the network.
-    Fetch,
-    /// Writes, and may have to wait for its turn.
-    Change,
-}
-
 /// One call of a tool: by whom, and with what.
 pub(super) struct ToolCall<'a> {
     pub(super) server: &'a Server,
     pub(super) context: &'a RequestContext<RoleServer>,
-    pub(super) asking: &'a CallerInTurn,
+    pub(super) asking: &'a PermittedCaller,
     pub(super) tool: &'a Tool,
     pub(super) arguments: JsonObject,
 }
@@ -69,9 +57,8 @@ where
     Returns: Serialize + JsonSchema,
     Says: FnOnce(A::Answer) -> Returns + Send + 'static,
 {
-    let effect = about.effect;
     let annotations = ToolAnnotations::new()
-        .read_only(effect != RequestEffect::Change)
+        .read_only(A::TERMS.effect != Effect::Changes)
         .destructive(false)
         .idempotent(about.idempotent)
         .open_world(false);
@@ -92,7 +79,7 @@ where
             let (server, context, asking) = (call.server, call.context, call.asking);
             async move {
                 let (ask, says) = asked?;
-                let answer = server.ask(context, asking, effect, ask).await?;
+                let answer = server.ask(context, asking, ask).await?;
                 serde_json::to_value(says(answer)).map_err(|error| {
                     Refusal::new(Code::Internal, error.to_string(), "Please report this bug.")
                 })

@@ -1,4 +1,4 @@
-//! Whose turn it is. An agent has few requests under way at once, whatever it sends them through, and all agents
+//! Permits for requests. An agent has few requests under way at once, whatever it sends them through, and all agents
 //! together leave some for the user; more wait, and not for ever.
 
 use std::{
@@ -21,8 +21,8 @@ pub(crate) const EACH: usize = 2;
 /// How long one more waits: longer than two that compose lists take.
 pub(crate) const WAIT: Duration = Duration::from_secs(10);
 
-/// The turns of the agents that this process answers.
-pub(crate) struct Turns {
+/// The permits of the agents that this process answers.
+pub(crate) struct RequestPermits {
     all: Arc<Semaphore>,
     /// Of those that have one, or wait for one.
     each: Mutex<HashMap<AgentId, Weak<Semaphore>>>,
@@ -31,11 +31,11 @@ pub(crate) struct Turns {
 
 /// The right of an agent's request to be under way; its clones are the same one.
 #[derive(Clone)]
-pub(crate) struct TurnPermit(
+pub(crate) struct RequestPermit(
     #[expect(dead_code, reason = "held, not read")] Arc<[OwnedSemaphorePermit; 2]>,
 );
 
-impl Turns {
+impl RequestPermits {
     /// So many for all agents, for each of which a request waits so long.
     pub(crate) fn new(all: usize, patience: Duration) -> Self {
         Self {
@@ -45,18 +45,21 @@ impl Turns {
         }
     }
 
-    /// A turn of this agent, once there is one.
+    /// A permit for this agent, once there is one.
     ///
     /// # Errors
     /// `RATE_LIMITED` where that takes too long.
-    pub(crate) async fn of(&self, agent: &AgentId) -> Result<TurnPermit, Refusal> {
+    pub(crate) async fn of(&self, agent: &AgentId) -> Result<RequestPermit, Refusal> {
         let (own, all) = (self.own(agent), Arc::clone(&self.all));
-        let turn = async {
-            let turn = [own.acquire_owned().await?, all.acquire_owned().await?];
-            Ok::<_, AcquireError>(TurnPermit(Arc::new(turn)))
+        let permit = async {
+            let permit = [own.acquire_owned().await?, all.acquire_owned().await?];
+            Ok::<_, AcquireError>(RequestPermit(Arc::new(permit)))
         };
-        let turn = timeout(self.patience, turn).await.ok().and_then(Result::ok);
-        turn.ok_or_else(|| {
+        let permit = timeout(self.patience, permit)
+            .await
+            .ok()
+            .and_then(Result::ok);
+        permit.ok_or_else(|| {
             Refusal::new(
                 Code::RateLimited,
                 format!("this request waited too long; an agent may have {EACH} under way at once"),
@@ -76,7 +79,7 @@ impl Turns {
         own
     }
 
-    /// How many turns agents have now.
+    /// How many permits agents have now.
     #[cfg(test)]
     pub(crate) fn taken(&self) -> usize {
         let each = lock(&self.each);

@@ -3,20 +3,20 @@
 use engram_engine::Engine;
 use engram_model::{Caller, Refusal};
 
-use crate::turns::TurnPermit;
+use crate::permits::RequestPermit;
 
 /// Who asks on the bus.
 #[derive(Clone)]
-pub(crate) enum Asker {
+pub(crate) enum HttpCaller {
     User,
     /// Whom this token proves: looked up with each request, since a newer token of the same agent ends this one.
     Agent {
         token: String,
-        turn: TurnPermit,
+        permit: RequestPermit,
     },
 }
 
-impl Asker {
+impl HttpCaller {
     /// Who it is now; blocks while it looks.
     ///
     /// # Errors
@@ -29,10 +29,10 @@ impl Asker {
     }
 
     /// What lasts as long as the request of an agent does.
-    pub(crate) fn turn(&self) -> Option<TurnPermit> {
+    pub(crate) fn permit(&self) -> Option<RequestPermit> {
         match self {
             Self::User => None,
-            Self::Agent { turn, .. } => Some(turn.clone()),
+            Self::Agent { permit, .. } => Some(permit.clone()),
         }
     }
 }
