@@ -69,7 +69,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         let store = &cx.engine.store;
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
     }
-    served::note_shown(cx, &reply.engrams, true)?;
+    served::note_found(cx, &reply.engrams)?;
     Ok(reply)
 }
 
@@ -301,7 +301,7 @@ fn newest(
         let store = &cx.engine.store;
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
     }
-    served::note_shown(cx, &engrams, false)?;
+    served::note_shown(cx, &engrams)?;
     Ok(QueryReply {
         verdict: if engrams.is_empty() {
             Verdict::None

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use engram_model::Engram;
 
-use crate::words::{self, say};
+use crate::words::topic_name;
 
 /// The name of a topic, above its first row.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,13 +43,5 @@ impl TopicHeadings {
     /// Those that begin within these rows.
     pub(super) fn within(&self, rows: &Range<usize>) -> impl Iterator<Item = &TopicHeading> {
         self.0.iter().filter(|it| rows.contains(&it.first_row))
-    }
-}
-
-/// A topic for people; what has none is under a name of ours.
-pub(super) fn topic_name(topic: &str) -> String {
-    match topic {
-        "" => say::knowledge::NO_TOPIC.to_owned(),
-        topic => words::visible(topic),
     }
 }
