@@ -9,7 +9,7 @@ use crate::{
     commands, connect, graphics, settings,
     shell::Shell,
     single_instance::{Door, StartRequest},
-    window_place,
+    window_commands, window_place,
 };
 
 /// The longest that a window stays hidden, whatever its page does.
