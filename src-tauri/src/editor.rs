@@ -1,7 +1,7 @@
 //! Opens a file of the working tree in the person's editor: an argument vector, never a shell.
 
 mod choice;
-mod known;
+mod known_editors;
 mod programs;
 
 use std::{
@@ -17,8 +17,8 @@ use engram_model::{Code, Refusal};
 
 pub(crate) use choice::Choice;
 use choice::{CHOOSE, none_found};
-pub(crate) use known::installed;
-use known::terminal_of;
+pub(crate) use known_editors::installed;
+use known_editors::terminal_of;
 use programs::{found_in, program_of, search};
 
 /// A file in the working tree, and a line in it.

@@ -5,7 +5,6 @@
 //! commands of `permissions/window.toml`.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
-mod around;
 mod commands;
 mod connect;
 mod editor;
@@ -21,8 +20,9 @@ mod recent;
 mod repositories;
 mod settings;
 mod shell;
-mod single;
+mod single_instance;
 mod window;
+mod window_commands;
 mod window_place;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -32,7 +32,7 @@ use engram_engine::Options;
 use engram_model::Handed;
 
 use shell::Shell;
-use single::{StartOutcome, StartRequest};
+use single_instance::{StartOutcome, StartRequest};
 
 /// Opens the window for a repository's shared memory.
 #[derive(Parser)]
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
         link: cli.link.clone(),
         safely: cli.safe_graphics,
     };
-    let door = match single::start(&home, &asked) {
+    let door = match single_instance::start(&home, &asked) {
         StartOutcome::Handed => return ExitCode::SUCCESS,
         StartOutcome::First(door) => door,
     };

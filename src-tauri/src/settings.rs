@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn nothing_is_made_in_a_home_that_is_refused() {
-        use crate::single::{StartOutcome, StartRequest, start};
+        use crate::single_instance::{StartOutcome, StartRequest, start};
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("engram.db"), "another program's").unwrap();
         assert!(keep(home.path(), &Settings::default()).is_err());

@@ -6,10 +6,10 @@ use engram_model::{Handed, Zoom};
 use tauri::{Theme, WebviewWindow, WebviewWindowBuilder, utils::config::Color};
 
 use crate::{
-    around, commands, connect, graphics, settings,
+    commands, connect, graphics, settings,
     shell::Shell,
-    single::{Door, StartRequest},
-    window_place,
+    single_instance::{Door, StartRequest},
+    window_commands, window_place,
 };
 
 /// The longest time that a window stays hidden, whatever its page does.
@@ -36,17 +36,17 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             connect::connect_hint,
             connect::connections,
             connect::connect,
-            around::settings,
-            around::keep_settings,
-            around::surroundings,
-            around::open_log,
-            around::bring_links,
-            around::repositories,
-            around::opened,
-            around::open_repository,
-            around::choose_folder,
-            around::close_repository,
-            around::follow_handed,
+            window_commands::settings,
+            window_commands::keep_settings,
+            window_commands::surroundings,
+            window_commands::open_log,
+            window_commands::bring_links,
+            window_commands::repositories,
+            window_commands::opened,
+            window_commands::open_repository,
+            window_commands::choose_folder,
+            window_commands::close_repository,
+            window_commands::follow_handed,
         ])
         .setup(move |app| {
             let config = app

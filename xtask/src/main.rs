@@ -3,7 +3,7 @@
 //! They find and install everything that a fresh machine lacks, and every failure says what to do
 //! next. Never part of the product: nothing that ships depends on this package.
 
-mod left;
+mod leftover_processes;
 mod pictures;
 mod run;
 mod schemas;

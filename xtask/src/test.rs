@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use which::which;
 
-use crate::{left, schemas, steps::Steps, tally::Tally};
+use crate::{leftover_processes, schemas, steps::Steps, tally::Tally};
 use xtask::{
     clear, setup,
     shell::{DASHBOARD, build, cargo, line, run},
@@ -92,7 +92,7 @@ fn checks(steps: &mut Steps, root: &Path) {
 /// and edges without it.
 fn deny(root: &Path) -> Result<()> {
     if which("cargo-deny").is_err() {
-        println!("cargo-deny is not installed: left to xtask/tests/tidy.rs");
+        println!("cargo-deny is not installed: left to xtask/tests/tidy");
         return Ok(());
     }
     run(cargo()
@@ -133,11 +133,11 @@ fn run_tests(steps: &mut Steps, root: &Path, name: &str, mut command: Command, t
         let mark = std::process::id().to_string();
         command
             .current_dir(root)
-            .env(left::RUN, &mark)
+            .env(leftover_processes::RUN, &mark)
             .env("ENGRAM_TOOLS", tools::folder())
             .env("ENGRAM_HOME", &home.path);
         let watched = watch(command, &mut tally, std::io::stdout());
-        let all_ended = left::end_all(&mark);
+        let all_ended = leftover_processes::end_all(&mark);
         watched?;
         all_ended?;
         home.untouched()

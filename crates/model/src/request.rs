@@ -63,7 +63,8 @@ pub enum Effect {
     Reads,
     /// It changes the home, and the journal records the change.
     Changes,
-    /// It reads. The journal records the read, and an agent's turn pays for it.
+    /// The journal says what was read, and an agent's turn paid for it. That may take long: a large
+    /// file, or an address on the network.
     Spends,
 }
 
@@ -84,6 +85,9 @@ pub struct Terms {
 pub trait Ask: Into<Request> {
     /// The answer.
     type Answer;
+
+    /// What the table says of it.
+    const TERMS: Terms;
 
     /// Extracts the answer if the reply is of the right kind.
     fn answer(reply: Reply) -> Option<Self::Answer>;
@@ -122,6 +126,13 @@ macro_rules! requests {
                 impl Ask for $name {
                     type Answer = $answer;
 
+                    const TERMS: Terms = Terms {
+                        name: stringify!($method),
+                        who: Who::$who,
+                        effect: Effect::$effect,
+                        tool: requests!(@tool $($tool)?),
+                    };
+
                     fn answer(reply: Reply) -> Option<$answer> {
                         match reply {
                             Reply::$reply(answer) => Some(answer),
@@ -149,22 +160,12 @@ macro_rules! requests {
 
         impl Request {
             /// The table, in its order.
-            pub const TABLE: &[Terms] = &[$(Terms {
-                name: stringify!($method),
-                who: Who::$who,
-                effect: Effect::$effect,
-                tool: requests!(@tool $($tool)?),
-            }),+];
+            pub const TABLE: &[Terms] = &[$(ask::$name::TERMS),+];
 
             /// Its row of the table.
             pub fn terms(&self) -> Terms {
                 match self {
-                    $(Self::$name { .. } => Terms {
-                        name: stringify!($method),
-                        who: Who::$who,
-                        effect: Effect::$effect,
-                        tool: requests!(@tool $($tool)?),
-                    },)+
+                    $(Self::$name { .. } => ask::$name::TERMS,)+
                 }
             }
         }

@@ -4,11 +4,11 @@
 //! **Never:** decides anything (budgets, scopes, validation are the engine's), writes anything but
 //! protocol messages to standard output, or listens unencrypted beyond the loopback interface.
 
-mod asker;
 mod http;
+mod http_caller;
 mod mcp;
-mod turns;
-mod way;
+mod permits;
+mod resolution_type;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -7,7 +7,7 @@ use engram_model::{Code, Refusal};
 
 use super::{
     EditorLocation,
-    known::{EDITORS, Editor},
+    known_editors::{EDITORS, Editor},
     programs::is_installed,
 };
 

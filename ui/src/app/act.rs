@@ -126,7 +126,7 @@ pub(crate) fn perform(app: App, act: Act) {
             if app.reading.has_changes.get_untracked() {
                 reading::toggle_panel(app, Panel::Changes)
             } else {
-                app.frame.say(say::notice::NO_CHANGES, "", false)
+                app.frame.say(say::notice::NO_CHANGES, "")
             }
         }
         Act::History => app.reading.history.update(|it| *it = !*it),

@@ -72,13 +72,13 @@ impl Batch {
 
     /// Runs the action on each of `all`, until all are done, the person stops it, or a refusal
     /// would affect the rest too.
-    pub(crate) async fn each<T: Copy, D>(
+    pub(crate) async fn each<T: Clone, D>(
         self,
         all: Vec<T>,
         action: impl AsyncFn(T) -> Result<D, Refusal>,
     ) -> BatchOutcome<T, D> {
         let mut outcome = BatchOutcome::of(all);
-        while let Some(&next) = outcome.next() {
+        while let Some(next) = outcome.next().cloned() {
             let goes_on = outcome.answer(action(next).await);
             let done = outcome.len() - outcome.left.len();
             self.progress.update(|progress| {

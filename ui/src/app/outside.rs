@@ -18,11 +18,11 @@ pub(crate) fn open_editor(app: App) {
     if !words::is_file(&pointer) {
         return app
             .frame
-            .say(say::notice::NO_FILE, say::notice::NO_FILE_HINT, true);
+            .warn(say::notice::NO_FILE, say::notice::NO_FILE_HINT);
     }
     spawn_local(async move {
         match app.backend().open_editor(&pointer.to_string()).await {
-            Ok(editor) => app.frame.say(&say::notice::opened_in(&editor), "", false),
+            Ok(editor) => app.frame.say(&say::notice::opened_in(&editor), ""),
             Err(refusal) => {
                 // A source that exists only in the past is shown in its card.
                 if refusal.code == Code::PointerNotFound {
@@ -39,7 +39,7 @@ pub(crate) fn open_editor(app: App) {
 pub(crate) fn open_log(app: App) {
     spawn_local(async move {
         match app.backend().open_log().await {
-            Ok(editor) => app.frame.say(&say::notice::opened_in(&editor), "", false),
+            Ok(editor) => app.frame.say(&say::notice::opened_in(&editor), ""),
             Err(refusal) => app.frame.complain(refusal),
         }
     });
@@ -73,13 +73,10 @@ pub(crate) fn copy_claim(app: App) {
 pub(crate) fn copy(app: App, text: String, done: &'static str) {
     spawn_local(async move {
         if dom::copy(&text).await {
-            app.frame.say(done, "", false)
+            app.frame.say(done, "")
         } else {
-            app.frame.say(
-                say::notice::NO_CLIPBOARD,
-                say::notice::NO_CLIPBOARD_HINT,
-                true,
-            )
+            app.frame
+                .warn(say::notice::NO_CLIPBOARD, say::notice::NO_CLIPBOARD_HINT)
         }
     });
 }

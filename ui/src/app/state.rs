@@ -190,7 +190,7 @@ impl App {
             Some(Missing::View(name)) => say::repositories::no_view(name),
             Some(Missing::Name(text)) => text.clone(),
         };
-        self.frame.say(&text, say::repositories::NEWER_HINT, true);
+        self.frame.warn(&text, say::repositories::NEWER_HINT);
     }
 
     pub(super) fn write_address(self, is_step: bool) {

@@ -94,6 +94,14 @@ pub fn author(engram: &Engram) -> String {
     }
 }
 
+/// A topic for people; what has none is under a name of ours.
+pub fn topic_name(topic: &str) -> String {
+    match topic {
+        "" => say::knowledge::NO_TOPIC.to_owned(),
+        topic => visible(topic),
+    }
+}
+
 /// The claim, or a note that it was redacted.
 pub fn claim(engram: &Engram) -> String {
     if engram.redacted {

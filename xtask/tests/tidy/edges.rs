@@ -47,7 +47,7 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// The modules of the server, lowest first: each uses only those before it. HTTP serves MCP too.
-const SERVER: &[&str] = &["turns", "asker", "way", "mcp", "http"];
+const SERVER: &[&str] = &["permits", "http_caller", "resolution_type", "mcp", "http"];
 
 /// The modules of the engine, likewise. `lib.rs` may use all of them.
 const ENGINE: &[&str] = &[

@@ -130,13 +130,17 @@ impl Engine {
     }
 }
 
-/// Records that the calling agent was shown these claims, except for its own. Nothing is recorded
-/// for the user. With `are_found`, a query found them, which counts towards making them durable.
-pub(crate) fn note_shown(
-    cx: &Context<'_>,
-    engrams: &[Engram],
-    are_found: bool,
-) -> Result<(), Refusal> {
+/// Notes that the calling agent was shown these claims, except its own; what the user reads is not noted.
+pub(crate) fn note_shown(cx: &Context<'_>, engrams: &[Engram]) -> Result<(), Refusal> {
+    note(cx, engrams, &[])
+}
+
+/// Notes likewise what a query found, which counts towards its becoming durable.
+pub(crate) fn note_found(cx: &Context<'_>, engrams: &[Engram]) -> Result<(), Refusal> {
+    note(cx, engrams, engrams)
+}
+
+fn note(cx: &Context<'_>, engrams: &[Engram], found: &[Engram]) -> Result<(), Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(());
     };
@@ -144,7 +148,6 @@ pub(crate) fn note_shown(
         .iter()
         .filter(|it| it.agent.as_ref() != Some(&agent.handle));
     let prints = others.flat_map(|it| told(&it.claim, it.pointers.iter().map(Pointer::to_string)));
-    let found: &[Engram] = if are_found { engrams } else { &[] };
     let counted = found.iter().filter(|it| counts(it, &agent.handle));
     cx.engine.served.add(Served {
         to: agent.handle.clone(),
@@ -178,7 +181,7 @@ pub(crate) fn note_sides(cx: &Context<'_>, conflicts: &[Conflict]) -> Result<(),
         let found = shown.filter_map(|id| tx.engram(id).transpose());
         Ok(found.collect::<Result<Vec<_>, _>>()?)
     })?;
-    note_shown(cx, &engrams, false)
+    note_shown(cx, &engrams)
 }
 
 /// Refuses a claim of the calling agent that only repeats what it was shown.

@@ -71,7 +71,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         let store = &cx.engine.store;
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
     }
-    served::note_shown(cx, &reply.engrams, true)?;
+    served::note_found(cx, &reply.engrams)?;
     Ok(reply)
 }
 
@@ -300,7 +300,7 @@ fn newest(
         health::tell_health_now(cx, &mut engrams);
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, engrams.iter_mut()))?;
     }
-    served::note_shown(cx, &engrams, false)?;
+    served::note_shown(cx, &engrams)?;
     Ok(QueryReply {
         verdict: if engrams.is_empty() {
             Verdict::None

@@ -40,7 +40,7 @@ pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> 
         let told = std::slice::from_mut(&mut engram);
         store.read::<_, Refusal>(|tx| list::tell_conflicts(cx, tx, told.iter_mut()))?;
     }
-    served::note_shown(cx, std::slice::from_ref(&engram), false)?;
+    served::note_shown(cx, std::slice::from_ref(&engram))?;
     Ok(engram)
 }
 

@@ -1,5 +1,5 @@
-//! Limits on each connection: one that sends nothing, or reads nothing, for too long is closed.
-//! When all places are taken, `places.rs` chooses which one to close earlier.
+//! How long a connection lasts, and what is said on it: one that says nothing, or reads nothing, ends. Where all
+//! places are taken, `connection_places.rs` says which one ends before that.
 
 use std::{
     convert::Infallible,
@@ -30,8 +30,8 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::places::{ConnectionPlace, ConnectionPlaces, ConnectionSignals, UnderWay};
-use crate::turns::WAIT;
+use super::connection_places::{ConnectionPlace, ConnectionPlaces, ConnectionSignals, UnderWay};
+use crate::permits::WAIT;
 
 /// The longest head of a request, in bytes: a browser sends the cookies of all servers on this
 /// machine.
@@ -55,8 +55,8 @@ pub(super) struct Bounds {
     pub(super) requests: usize,
     /// Requests of agents at once, out of `requests`.
     pub(super) of_agents: usize,
-    /// How long a request of an agent waits for its turn.
-    pub(super) turn: Duration,
+    /// How long a request of an agent waits for its permit.
+    pub(super) permit_wait: Duration,
     /// Event streams. Each holds two threads and a watch on the doorbell.
     pub(super) streams: usize,
     /// Time limit for the TLS handshake and for the head of a request. A connection without a
@@ -77,7 +77,7 @@ impl Default for Bounds {
             kept: 8,
             requests: 8,
             of_agents: 6,
-            turn: WAIT,
+            permit_wait: WAIT,
             streams: 16,
             head: Duration::from_secs(20),
             body: Duration::from_secs(30),

@@ -78,9 +78,9 @@ fn nothing() -> RefusalResponse {
 async fn apart<T: Send + 'static>(
     read: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
-    let turn = READS.acquire().await.map_err(io::Error::other)?;
+    let permit = READS.acquire().await.map_err(io::Error::other)?;
     let done = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         read()
     });
     done.await.map_err(io::Error::other)?

@@ -19,9 +19,9 @@ use subtle::ConstantTimeEq;
 
 use super::{
     Api, RefusalResponse,
-    places::{ConnectionPlace, Digest, TokenHolder},
+    connection_places::{ConnectionPlace, Digest, TokenHolder},
 };
-use crate::asker::Asker;
+use crate::http_caller::HttpCaller;
 
 /// The content security policy: a page runs and loads only its own files.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -202,8 +202,8 @@ pub(super) async fn token(
     }
 }
 
-/// Requires a token on the bus: the server's, which is the user's, or that of an agent that
-/// somebody opened. Attaches the caller, with an agent's turn, to the request.
+/// Wants a token on the bus: the server's, which is the user's, or that of an agent that somebody opened.
+/// Who that is, with the permit of an agent, goes along with the request.
 pub(super) async fn caller(
     State((guard, api)): State<(Arc<Guard>, Api)>,
     mut request: Request,
@@ -211,7 +211,9 @@ pub(super) async fn caller(
 ) -> Response {
     let place = request.extensions().get::<Arc<ConnectionPlace>>();
     let who = match bearer(request.headers()) {
-        Some(token) if guard.knows(token) => keep(place, TokenHolder::User).map(|()| Asker::User),
+        Some(token) if guard.knows(token) => {
+            keep(place, TokenHolder::User).map(|()| HttpCaller::User)
+        }
         // Only well-formed tokens are looked up in the home.
         Some(token) if is_token(token) => agent(token, place, &api).await,
         _ => Err(unproven()),
@@ -235,13 +237,13 @@ fn last(mut answer: Response) -> Response {
     answer
 }
 
-/// Returns the agent of a token, in its turn. An agent that this connection has already proved is
-/// looked up with the request, which saves a hand-over to another thread.
+/// The agent of a token, with its permit. One that proved it on this connection before is looked up with the request,
+/// which saves handing over to another thread.
 async fn agent(
     token: &str,
     place: Option<&Arc<ConnectionPlace>>,
     api: &Api,
-) -> Result<Asker, RefusalResponse> {
+) -> Result<HttpCaller, RefusalResponse> {
     let digest = Sha256::digest(token).into();
     let handle = match place.and_then(|it| it.proven(&digest)) {
         Some(handle) => handle,
@@ -252,9 +254,9 @@ async fn agent(
         }
     };
     keep(place, TokenHolder::Agent(digest))?;
-    let turn = api.turns.of(&handle).await?;
+    let permit = api.permits.of(&handle).await?;
     let token = token.to_owned();
-    Ok(Asker::Agent { token, turn })
+    Ok(HttpCaller::Agent { token, permit })
 }
 
 async fn look_up(token: String, engine: Arc<Engine>) -> Result<AgentId, RefusalResponse> {

@@ -4,11 +4,10 @@
 //! encrypted.
 
 mod bus;
-mod conflicts;
+mod connection_places;
 mod connections;
 mod files;
 mod guard;
-mod places;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -48,13 +47,13 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
+use connection_places::ConnectionPlaces;
 use connections::Bounds;
 pub use files::Pages;
 use guard::{Guard, not_proven};
-use places::ConnectionPlaces;
 pub use tls::Certificate;
 
-use crate::{asker::Asker, turns::Turns};
+use crate::{http_caller::HttpCaller, permits::RequestPermits};
 
 /// The longest body of a request, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
@@ -176,7 +175,7 @@ struct Api {
     bounds: Bounds,
     requests: Arc<Semaphore>,
     streams: Arc<Semaphore>,
-    turns: Arc<Turns>,
+    permits: Arc<RequestPermits>,
 }
 
 impl Api {
@@ -186,7 +185,7 @@ impl Api {
             bounds,
             requests: Arc::new(Semaphore::new(bounds.requests)),
             streams: Arc::new(Semaphore::new(bounds.streams)),
-            turns: Arc::new(Turns::new(bounds.of_agents, bounds.turn)),
+            permits: Arc::new(RequestPermits::new(bounds.of_agents, bounds.permit_wait)),
         }
     }
 }
@@ -305,7 +304,7 @@ impl Api {
     async fn take(self, call: Call, asked: Asked) -> Result<Json<Reply>, RefusalResponse> {
         let request = self.parse(asked).await?;
         request.sent_by(call)?;
-        self.answer(Asker::User, request).await
+        self.answer(HttpCaller::User, request).await
     }
 
     async fn parse(&self, asked: Asked) -> Result<Request, RefusalResponse> {
@@ -350,9 +349,13 @@ impl Api {
         }
     }
 
-    /// Waits for a turn, then asks the engine. If the client leaves, a request that still waits
-    /// never begins, and one that has begun stops its look-ups.
-    async fn answer(self, who: Asker, request: Request) -> Result<Json<Reply>, RefusalResponse> {
+    /// Waits for a permit before it begins. A client that goes takes its request along: one that waits is
+    /// not begun, and what is looked up for one that was begun ends.
+    async fn answer(
+        self,
+        who: HttpCaller,
+        request: Request,
+    ) -> Result<Json<Reply>, RefusalResponse> {
         let failed = |error: &dyn std::error::Error| {
             RefusalResponse::from(Refusal::new(
                 Code::Internal,
@@ -360,12 +363,12 @@ impl Api {
                 "Try again; if it fails again, please report it.",
             ))
         };
-        let turn = self.requests.acquire_owned().await;
-        let turn = turn.map_err(|error| failed(&error))?;
+        let permit = self.requests.acquire_owned().await;
+        let permit = permit.map_err(|error| failed(&error))?;
         let gone = Arc::new(AtomicBool::new(false));
         let _going = GoneSignal(Arc::clone(&gone));
         let answered = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _permit = permit;
             let is_gone = move || gone.load(Ordering::Relaxed);
             let caller = who.prove(&self.engine).map_err(not_proven)?;
             let answered = self.engine.handle_until(&caller, request, is_gone);

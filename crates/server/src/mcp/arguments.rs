@@ -13,7 +13,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::shorten;
-use crate::way::Way;
+use crate::resolution_type::ResolutionType;
 
 /// `engram_status`
 #[derive(Deserialize, JsonSchema)]
@@ -65,7 +65,7 @@ pub(super) struct ConflictsArguments {
 pub(super) struct ResolveArguments {
     #[schemars(with = "String")]
     conflict_id: ConflictId,
-    pub(super) resolution_type: Way,
+    pub(super) resolution_type: ResolutionType,
     // Why, for the record.
     resolution: String,
     #[schemars(with = "Option<String>")]

@@ -14,7 +14,7 @@ use super::{
         CommitResult, ConflictsResult, DerefResult, PromoteResult, QueryResult, ResolveResult,
         StatusResult,
     },
-    tools::{OfferedTool, RequestEffect, ToolDescription, tool},
+    tools::{OfferedTool, ToolDescription, tool},
 };
 
 /// Returns an entry for each tool, in the order of `tools/list`, with the function from arguments
@@ -32,7 +32,6 @@ pub(super) fn all(limits: &Limits) -> Vec<OfferedTool> {
             title: "Status",
             description: "Call once at the start; follow next_prompt, or tell the user."
                 .to_owned(),
-            effect: RequestEffect::Read,
             idempotent: true,
             loaded: false,
         }, |StatusArguments {}| Ok((ask::Status, StatusResult::from))),
@@ -45,7 +44,6 @@ BAD: \"auth\". GOOD: \"how does auth refresh JWTs?\"\n\
 limit: {query_limit}, at most {query_max}. \
 verdict none: find out and commit. Check first: verified false, has_open_conflict, evidence not holds. omitted: narrow scope."
             ),
-            effect: RequestEffect::Read,
             idempotent: true,
             loaded: true,
         }, |asked: QueryArguments| Ok((ask::Query(asked.try_into()?), QueryResult::from))),
@@ -58,7 +56,6 @@ At most {claim_chars} characters; 5 per task. Point at evidence, never paste it.
 BAD: \"auth is broken\". GOOD: \"auth allows 1000 req/s per IP (AUTH_RATE_LIMIT)\"\n\
 duplicate: known; go on. On error, follow the hint."
             ),
-            effect: RequestEffect::Change,
             idempotent: false,
             loaded: true,
         }, |commit: CommitArguments| Ok((ask::Commit(Box::new(commit.try_into()?)), CommitResult::from))),
@@ -68,7 +65,6 @@ duplicate: known; go on. On error, follow the hint."
             description: "Read the text at a pointer. Spends your turn's budget: only if the claim is not enough, few lines. \
 truncated: ask for less. DEREF_DENIED: go on without."
                 .to_owned(),
-            effect: RequestEffect::Fetch,
             idempotent: false,
             loaded: true,
         }, |read: DerefArguments| Ok((ask::Deref(read.into()), DerefResult::from))),
@@ -77,7 +73,6 @@ truncated: ask for less. DEREF_DENIED: go on without."
             title: "Conflicts",
             description: "Claims that contradict each other, worst first. Call before you decide."
                 .to_owned(),
-            effect: RequestEffect::Read,
             idempotent: true,
             loaded: false,
         }, |asked: ConflictsArguments| Ok((ask::Conflicts(asked.into()), ConflictsResult::from))),
@@ -85,7 +80,6 @@ truncated: ask for less. DEREF_DENIED: go on without."
             name: "engram_resolve",
             title: "Settle",
             description: "Settle a conflict after checking its sources.".to_owned(),
-            effect: RequestEffect::Change,
             idempotent: true,
             loaded: false,
         }, settle),
@@ -93,7 +87,6 @@ truncated: ask for less. DEREF_DENIED: go on without."
             name: "engram_promote",
             title: "Keep",
             description: "Make an ephemeral claim durable once proven useful.".to_owned(),
-            effect: RequestEffect::Change,
             idempotent: true,
             loaded: false,
         }, |PromoteArguments { fact_id: id }| Ok((ask::Promote(Promote { id, scope: None }), PromoteResult::from))),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     arguments::DerefArguments,
     results::{CommitResult, DerefResult, PromoteResult, QueryResult},
-    tools::{OfferedTool, RequestEffect, ToolDescription, tool},
+    tools::{OfferedTool, ToolDescription, tool},
 };
 
 /// The prefix of its tools, and in upper case of its codes.
@@ -42,7 +42,6 @@ fn for_every_agent(limits: &Limits) -> Vec<OfferedTool> {
                     "Store one micro-claim of at most {} characters with pointers to its evidence.",
                     limits.claim_chars
                 ),
-                effect: RequestEffect::Change,
                 idempotent: false,
                 loaded: true,
             },
@@ -53,7 +52,6 @@ fn for_every_agent(limits: &Limits) -> Vec<OfferedTool> {
                 name: "less_query_engrams",
                 title: "Query engrams",
                 description: format!("Find what other agents learned, by keys. k: at most {MOST}."),
-                effect: RequestEffect::Read,
                 idempotent: true,
                 loaded: true,
             },
@@ -64,7 +62,6 @@ fn for_every_agent(limits: &Limits) -> Vec<OfferedTool> {
                 name: "less_request_deref",
                 title: "Request a read",
                 description: "Ask your parent to let you read beyond your budget.".to_owned(),
-                effect: RequestEffect::Change,
                 idempotent: true,
                 loaded: true,
             },
@@ -81,7 +78,6 @@ fn for_every_agent(limits: &Limits) -> Vec<OfferedTool> {
                 title: "Read",
                 description: "Read the text at a pointer, within your budget or by a grant."
                     .to_owned(),
-                effect: RequestEffect::Fetch,
                 idempotent: false,
                 loaded: true,
             },
@@ -99,7 +95,6 @@ fn for_parents() -> Vec<OfferedTool> {
                 description:
                     "Parents only: let one child read one pointer once. Pass budget_token on."
                         .to_owned(),
-                effect: RequestEffect::Change,
                 idempotent: false,
                 loaded: false,
             },
@@ -112,7 +107,6 @@ fn for_parents() -> Vec<OfferedTool> {
                 name: "less_promote",
                 title: "Promote",
                 description: "Parents only: let a claim reach a wider scope.".to_owned(),
-                effect: RequestEffect::Change,
                 idempotent: true,
                 loaded: false,
             },

@@ -19,7 +19,7 @@ use std::{
 
 use axum::http::request::Parts;
 use engram_engine::Engine;
-use engram_model::{AgentId, Ask, Caller, Code, Refusal, Secret, shorten};
+use engram_model::{AgentId, Ask, Caller, Code, Effect, Refusal, Secret, shorten};
 pub(crate) use over_http::OverHttp;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -31,11 +31,11 @@ use tokio::{
     sync::OnceCell,
     task::spawn_blocking,
 };
-use tools::{OfferedTool, RequestEffect, ToolCall};
+use tools::{OfferedTool, ToolCall};
 
 use crate::{
-    asker::Asker,
-    turns::{EACH, TurnPermit, Turns, WAIT},
+    http_caller::HttpCaller,
+    permits::{EACH, RequestPermit, RequestPermits, WAIT},
 };
 
 /// How long a client may cache the list of tools. It is the same for all agents while this process
@@ -129,8 +129,8 @@ where
     R: AsyncRead + Send + Unpin + 'static,
 {
     // One connection is one agent.
-    let turns = Some(Arc::new(Turns::new(EACH, WAIT)));
-    let server = Server::new(engine, toolsets, token, turns);
+    let permits = Some(Arc::new(RequestPermits::new(EACH, WAIT)));
+    let server = Server::new(engine, toolsets, token, permits);
     if let Err(refusal) = server.engine.follow() {
         tracing::warn!(%refusal, "the index will not be updated in this process");
     }
@@ -181,16 +181,16 @@ struct Server {
     agent: Arc<OnceCell<AgentId>>,
     tools: Arc<[OfferedTool]>,
     instructions: Arc<str>,
-    /// None over HTTP: there each request brings its turn, and none is answered on the thread that
-    /// serves it, since that thread serves others too.
-    turns: Option<Arc<Turns>>,
+    /// None over HTTP, where each request brings its permit along, and none is answered on the thread that serves
+    /// it: that one serves others too.
+    permits: Option<Arc<RequestPermits>>,
 }
 
-/// The caller, and if it is an agent, its turn.
+/// Who asks, with the permit of an agent.
 #[derive(Clone)]
-struct CallerInTurn {
+struct PermittedCaller {
     caller: Caller,
-    turn: Option<TurnPermit>,
+    permit: Option<RequestPermit>,
 }
 
 impl Server {
@@ -198,7 +198,7 @@ impl Server {
         engine: Arc<Engine>,
         toolsets: &[Toolset],
         token: Option<Secret>,
-        turns: Option<Arc<Turns>>,
+        permits: Option<Arc<RequestPermits>>,
     ) -> Self {
         let limits = engine.limits();
         let (mut tools, mut instructions) = (Vec::new(), Vec::new());
@@ -216,32 +216,35 @@ impl Server {
             engine,
             token,
             agent: Arc::default(),
-            turns,
+            permits,
         }
     }
 
-    /// Returns the caller once it has a turn. A request cancelled before that never begins. Over
-    /// HTTP, the request already carries its caller.
-    async fn asking(&self, context: &RequestContext<RoleServer>) -> Result<CallerInTurn, Refusal> {
+    /// Who asks, once an agent has a permit. What is cancelled before that is not begun. Over HTTP, each request brought
+    /// its caller along.
+    async fn asking(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<PermittedCaller, Refusal> {
         if context.ct.is_cancelled() {
             return Err(cancelled());
         }
         if let Some(parts) = context.extensions.get::<Parts>() {
-            let who = parts.extensions.get::<Asker>().ok_or_else(defect)?;
-            let (turn, who, engine) = (who.turn(), who.clone(), Arc::clone(&self.engine));
+            let who = parts.extensions.get::<HttpCaller>().ok_or_else(defect)?;
+            let (permit, who, engine) = (who.permit(), who.clone(), Arc::clone(&self.engine));
             let caller = spawn_blocking(move || who.prove(&engine)).await;
             let caller = caller.map_err(|_| defect())??;
-            return Ok(CallerInTurn { caller, turn });
+            return Ok(PermittedCaller { caller, permit });
         }
-        let turns = self.turns.as_ref().ok_or_else(defect)?;
+        let permits = self.permits.as_ref().ok_or_else(defect)?;
         let agent = self.agent(context).await?;
-        let turn = tokio::select! {
+        let permit = tokio::select! {
             biased;
             () = context.ct.cancelled() => return Err(cancelled()),
-            turn = turns.of(&agent) => Some(turn?),
+            permit = permits.of(&agent) => Some(permit?),
         };
         let caller = Caller::Agent(agent);
-        Ok(CallerInTurn { caller, turn })
+        Ok(PermittedCaller { caller, permit })
     }
 
     /// Returns the agent of this connection, for a request that begins now. The engine chooses its
@@ -266,28 +269,27 @@ impl Server {
     async fn ask<A>(
         &self,
         context: &RequestContext<RoleServer>,
-        asking: &CallerInTurn,
-        effect: RequestEffect,
+        asking: &PermittedCaller,
         ask: A,
     ) -> Result<A::Answer, Refusal>
     where
         A: Ask<Answer: Send> + Send + 'static,
     {
-        let is_short = match effect {
-            RequestEffect::Read => true,
-            RequestEffect::Fetch => false,
-            RequestEffect::Change => self.engine.is_free(),
+        let is_short = match A::TERMS.effect {
+            Effect::Reads => true,
+            Effect::Spends => false,
+            Effect::Changes => self.engine.is_free(),
         };
-        if is_short && self.turns.is_some() {
+        if is_short && self.permits.is_some() {
             // A panic must not leave the client without an answer.
             return catch_unwind(AssertUnwindSafe(|| self.engine.ask(&asking.caller, ask)))
                 .unwrap_or_else(|_| Err(defect()));
         }
         let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
-        let CallerInTurn { caller, turn } = asking.clone();
+        let PermittedCaller { caller, permit } = asking.clone();
         let asked = move || {
             // The turn lasts as long as the work, even if the client has left.
-            let _turn = turn;
+            let _permit = permit;
             engine.ask_until(&caller, ask, move || cancelled.is_cancelled())
         };
         spawn_blocking(asked)

@@ -5,7 +5,7 @@ use engram_model::{Change, Code, Deref, Engram, EngramId, EngramV01, Feed, Refus
 use rmcp::{ErrorData, RoleServer, model::*, service::RequestContext};
 use serde_json::json;
 
-use super::{Server, results::DerefResult, shorten, tools::RequestEffect};
+use super::{Server, results::DerefResult, shorten};
 
 const PREFIX: &str = "engram://engram/";
 const MIME: &str = "application/json";
@@ -45,9 +45,7 @@ impl Server {
                 limit: Some(PAGE),
                 ..Feed::default()
             };
-            let page = self
-                .ask(context, &asking, RequestEffect::Read, ask::Feed(feed))
-                .await;
+            let page = self.ask(context, &asking, ask::Feed(feed)).await;
             let page = page.map_err(refused)?;
             let held = page
                 .entries
@@ -81,10 +79,7 @@ impl Server {
             .and_then(|id| id.parse().ok())
             .ok_or_else(|| missing(uri))?;
         let asking = self.asking(context).await.map_err(refused)?;
-        let mut engram = match self
-            .ask(context, &asking, RequestEffect::Read, ask::Get(id))
-            .await
-        {
+        let mut engram = match self.ask(context, &asking, ask::Get(id)).await {
             Ok(engram) => engram,
             Err(refusal) if refusal.code == Code::NotFound => return Err(missing(uri)),
             Err(refusal) => return Err(refused(refusal)),
@@ -99,10 +94,7 @@ impl Server {
             turn: None,
             budget_token: None,
         });
-        let read = self
-            .ask(context, &asking, RequestEffect::Fetch, deref)
-            .await
-            .map_err(refused)?;
+        let read = self.ask(context, &asking, deref).await.map_err(refused)?;
         let read = DerefResult::from(read);
         let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
         let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::way::Way;
+use crate::resolution_type::ResolutionType;
 
 /// The maximum tokens of the engrams, or of the conflicts, in one answer.
 const QUERY_TOKENS: usize = 3_900;
@@ -297,7 +297,7 @@ impl From<Conflict> for Dispute {
 pub(super) struct ResolveResult {
     pub(super) resolved: bool,
     pub(super) conflict_id: ConflictId,
-    pub(super) resolution_type: Way,
+    pub(super) resolution_type: ResolutionType,
     pub(super) closed: Vec<EngramId>,
     pub(super) stored: Vec<EngramId>,
     #[serde(skip_serializing_if = "is_none")]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engram_model::{Ask, Code, Refusal};
+use engram_model::{Ask, Code, Effect, Refusal};
 use futures_util::{FutureExt, future::BoxFuture};
 use rmcp::{
     RoleServer,
@@ -14,14 +14,13 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{CallerInTurn, Server, arguments, schema};
+use super::{PermittedCaller, Server, arguments, schema};
 
 /// The parts of a tool that do not depend on its types.
 pub(super) struct ToolDescription {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) description: String,
-    pub(super) effect: RequestEffect,
     /// Whether repeating the call changes nothing more.
     pub(super) idempotent: bool,
     /// Whether the tool is in a model's context from the start. A client may otherwise let the
@@ -29,22 +28,11 @@ pub(super) struct ToolDescription {
     pub(super) loaded: bool,
 }
 
-/// What a request does, which decides on which thread it is answered.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum RequestEffect {
-    /// Reads the home.
-    Read,
-    /// Reads something that may take long: a large file, or an address on the network.
-    Fetch,
-    /// Writes, and may have to wait for its turn.
-    Change,
-}
-
 /// One call of a tool: its caller and its arguments.
 pub(super) struct ToolCall<'a> {
     pub(super) server: &'a Server,
     pub(super) context: &'a RequestContext<RoleServer>,
-    pub(super) asking: &'a CallerInTurn,
+    pub(super) asking: &'a PermittedCaller,
     pub(super) tool: &'a Tool,
     pub(super) arguments: JsonObject,
 }
@@ -71,9 +59,8 @@ where
     Returns: Serialize + JsonSchema,
     Says: FnOnce(A::Answer) -> Returns + Send + 'static,
 {
-    let effect = about.effect;
     let annotations = ToolAnnotations::new()
-        .read_only(effect != RequestEffect::Change)
+        .read_only(A::TERMS.effect != Effect::Changes)
         .destructive(false)
         .idempotent(about.idempotent)
         .open_world(false);
@@ -94,7 +81,7 @@ where
             let (server, context, asking) = (call.server, call.context, call.asking);
             async move {
                 let (ask, says) = asked?;
-                let answer = server.ask(context, asking, effect, ask).await?;
+                let answer = server.ask(context, asking, ask).await?;
                 serde_json::to_value(says(answer)).map_err(|error| {
                     Refusal::new(Code::Internal, error.to_string(), "Please report this bug.")
                 })

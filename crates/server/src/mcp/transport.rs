@@ -27,12 +27,11 @@ use tokio::{
 
 use super::lines::{LineReader, MAX_LINE, parse};
 
-/// The number of turns. A request holds its turns from its start until the client has taken its
-/// answer.
-const TURNS: u32 = 32;
+/// RequestPermits there are: requests that were begun and whose answer the client has not taken.
+const PERMITS: u32 = 32;
 
-/// The bytes that one turn covers: a longer request takes several turns, the longest takes all.
-const SHARE: usize = MAX_LINE / TURNS as usize;
+/// What one permit bears, in bytes: a longer request takes several, the longest all.
+const SHARE: usize = MAX_LINE / PERMITS as usize;
 
 /// How far to read ahead, in lines and in bytes. This lets a cancelled request be dropped before it
 /// begins, and the end of the input be noticed.
@@ -42,11 +41,11 @@ const AHEAD_BYTES: usize = MAX_LINE;
 /// How long a client that sends no more requests may leave its answers unread.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A line for the client, with the turn that ends once the client has taken it. `None` ends the
-/// writer. There are never more lines than turns.
+/// A line for the client, with the permit that ends once it is taken; none ends the writer. There are
+/// no more of them than permits.
 type Outgoing = Option<(Vec<u8>, Option<OwnedSemaphorePermit>)>;
 
-/// A line that was read and has no turn yet.
+/// What was read and has no permit yet.
 enum QueuedLine {
     /// Kept unparsed: parsed, it would take many times the memory.
     Request(RequestId, Vec<u8>),
@@ -72,11 +71,11 @@ pub(super) struct Pipe<R> {
     lines: LineReader<R>,
     /// Whether the client has chosen its protocol era. Until then, only requests are read.
     opened: bool,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     begun: HashMap<RequestId, OwnedSemaphorePermit>,
     waiting: VecDeque<QueuedLine>,
     waiting_bytes: usize,
-    /// Notifications passed to the SDK since other tasks last ran.
+    /// Notifications that went to the SDK since others had a permit.
     notified: u32,
     /// Returns once nobody can write to the input; called only if reading has stopped before the
     /// end.
@@ -98,7 +97,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         Self {
             lines: LineReader::new(input),
             opened: false,
-            turns: Arc::new(Semaphore::new(TURNS as usize)),
+            permits: Arc::new(Semaphore::new(PERMITS as usize)),
             begun: HashMap::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -120,8 +119,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
                     if self.forget(id) {
                         return None;
                     }
-                    // The SDK drops the answer to a cancelled request, so nothing else would return
-                    // the turn.
+                    // The SDK drops its answer, so that nothing else would give the permit back.
                     self.begun.remove(id);
                 }
                 self.notified += 1;
@@ -147,8 +145,8 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
                 ),
             ));
         }
-        match self.turn(&line) {
-            Some(turn) => Some(self.begin(request, turn)),
+        match self.permit(&line) {
+            Some(permit) => Some(self.begin(request, permit)),
             None => self.wait(QueuedLine::Request(request.id, line)),
         }
     }
@@ -157,17 +155,17 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     fn refuse(&mut self, error: JsonRpcError) -> Option<ClientJsonRpcMessage> {
         tracing::debug!(message = %error.error.message, "refused a line");
         let answer = line(&TxJsonRpcMessage::<RoleServer>::Error(error)).ok()?;
-        match self.turn(&answer) {
-            Some(turn) => self.say(answer, turn),
+        match self.permit(&answer) {
+            Some(permit) => self.say(answer, permit),
             None => self.wait(QueuedLine::Answer(answer)),
         }
     }
 
-    /// Returns a turn for a line if one is free and no other line waits.
-    fn turn(&self, line: &[u8]) -> Option<OwnedSemaphorePermit> {
-        let turns = Arc::clone(&self.turns);
-        let turn = self.waiting.is_empty().then_some(turns)?;
-        turn.try_acquire_many_owned(turns_of(line)).ok()
+    /// A permit for a line, where one is free and nothing came before it.
+    fn permit(&self, line: &[u8]) -> Option<OwnedSemaphorePermit> {
+        let permits = Arc::clone(&self.permits);
+        let permit = self.waiting.is_empty().then_some(permits)?;
+        permit.try_acquire_many_owned(permits_for(line)).ok()
     }
 
     fn wait(&mut self, waiting: QueuedLine) -> Option<ClientJsonRpcMessage> {
@@ -176,14 +174,16 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         None
     }
 
-    /// Gives the turn to the first line that waits.
-    fn go_on(&mut self, turn: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
+    /// Gives the first that waits its permit.
+    fn go_on(&mut self, permit: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
         let first = self.waiting.pop_front()?;
         self.waiting_bytes -= first.line().len();
         match first {
-            QueuedLine::Answer(answer) => self.say(answer, turn),
+            QueuedLine::Answer(answer) => self.say(answer, permit),
             QueuedLine::Request(_, line) => match parse(&line) {
-                Ok(Some(ClientJsonRpcMessage::Request(request))) => Some(self.begin(request, turn)),
+                Ok(Some(ClientJsonRpcMessage::Request(request))) => {
+                    Some(self.begin(request, permit))
+                }
                 _ => None,
             },
         }
@@ -192,10 +192,10 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     fn begin(
         &mut self,
         request: JsonRpcRequest<ClientRequest>,
-        turn: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) -> ClientJsonRpcMessage {
         self.opened |= opens(&request.request);
-        self.begun.insert(request.id.clone(), turn);
+        self.begun.insert(request.id.clone(), permit);
         ClientJsonRpcMessage::Request(request)
     }
 
@@ -210,9 +210,9 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
     }
 
     /// Sends an answer from the transport itself.
-    fn say(&self, answer: Vec<u8>, turn: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
+    fn say(&self, answer: Vec<u8>, permit: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
         // The writer outlives every message.
-        let _ = self.out.send(Some((answer, Some(turn))));
+        let _ = self.out.send(Some((answer, Some(permit))));
         None
     }
 }
@@ -226,9 +226,9 @@ async fn left(watch: &mut Option<JoinHandle<()>>, hung_up: Option<fn()>) {
     let _ = watch.await;
 }
 
-/// Returns how many turns a line takes.
-fn turns_of(line: &[u8]) -> u32 {
-    u32::try_from(line.len() / SHARE + 1).map_or(TURNS, |it| it.min(TURNS))
+/// How many permits a line takes.
+fn permits_for(line: &[u8]) -> u32 {
+    u32::try_from(line.len() / SHARE + 1).map_or(PERMITS, |it| it.min(PERMITS))
 }
 
 /// Returns the request that a notification cancels.
@@ -273,7 +273,7 @@ fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes until told to end. If the client is gone, it drops the lines, so that no turn is held up.
+/// Writes until it is told to end; to a client that is gone, nothing, so that no permit is held up.
 async fn write<W: AsyncWrite + Unpin>(mut output: W, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
     let mut gone = false;
     while let Some(Some((line, _turn))) = queue.recv().await {
@@ -298,9 +298,9 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let turn = answered(&message).and_then(|id| self.begun.remove(id));
+        let permit = answered(&message).and_then(|id| self.begun.remove(id));
         let sent = line(&message).and_then(|line| {
-            let sent = self.out.send(Some((line, turn)));
+            let sent = self.out.send(Some((line, permit)));
             sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
         });
         ready(sent)
@@ -308,14 +308,13 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            // The SDK starts a task for each notification, and no turn limits them: let those tasks
-            // run.
-            if self.notified == TURNS {
+            // The SDK begins a task for each, and no permit bounds them: let those run.
+            if self.notified == PERMITS {
                 self.notified = 0;
                 yield_now().await;
             }
             let ended = self.lines.ended;
-            let first = self.waiting.front().map(|it| turns_of(it.line()));
+            let first = self.waiting.front().map(|it| permits_for(it.line()));
             if ended && first.is_none() {
                 // The SDK closes a connection that it serves, but drops a transport whose handshake
                 // failed.
@@ -324,19 +323,19 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
                 }
                 return None;
             }
-            let turn = Arc::clone(&self.turns).acquire_many_owned(first.unwrap_or_default());
+            let permit = Arc::clone(&self.permits).acquire_many_owned(first.unwrap_or_default());
             let last = ended || self.left;
-            let turn = async {
+            let permit = async {
                 if last {
-                    timeout(PATIENCE, turn).await.ok()?.ok()
+                    timeout(PATIENCE, permit).await.ok()?.ok()
                 } else {
-                    turn.await.ok()
+                    permit.await.ok()
                 }
             };
             let more = self.waiting.len() < AHEAD && self.waiting_bytes < AHEAD_BYTES;
             let message = select! {
                 biased;
-                turn = turn, if first.is_some() => self.go_on(turn?),
+                permit = permit, if first.is_some() => self.go_on(permit?),
                 line = self.lines.next(), if more && !ended => match line {
                     Some(Ok(line)) => self.take(line),
                     Some(Err(error)) => self.refuse(JsonRpcError::new(None, error)),

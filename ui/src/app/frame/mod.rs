@@ -5,7 +5,7 @@ pub(super) mod room;
 pub(super) mod split;
 pub(super) mod states;
 
-use std::{pin::Pin, time::Duration};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use engram_model::{EngramId, Refusal, Settings, ask};
 use leptos::{prelude::*, task::spawn_local};
@@ -38,59 +38,50 @@ pub(crate) enum Over {
 }
 
 /// What undoes one action of the person.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Undo {
-    /// The id of what the action was done to; all ids are written like an engram's.
-    pub(crate) id: EngramId,
-    pub(crate) way: &'static Way,
-}
-
-/// A way to undo an action.
-pub(crate) struct Way {
     /// The noun for what the action was done to.
-    pub(crate) of: Noun,
-    /// Undoes the action; returns the version that holds again, if any.
-    pub(crate) take_back: fn(App, EngramId) -> UndoFuture,
-    /// Runs after the undo of a single action, with the id and what the notice called it.
-    pub(crate) then: fn(App, EngramId, &str),
+    of: Noun,
+    take_back: Arc<dyn Fn(App) -> UndoFuture + Send + Sync>,
+    then: Arc<dyn Fn(App, &str) + Send + Sync>,
 }
 
 /// An undo in progress; returns the version that holds again, if any.
-pub(crate) type UndoFuture = Pin<Box<dyn Future<Output = Result<Option<EngramId>, Refusal>>>>;
+type UndoFuture = Pin<Box<dyn Future<Output = Result<Option<EngramId>, Refusal>>>>;
 
 /// Reports that the action was undone, and on what.
-fn say_undone(app: App, _: EngramId, of: &str) {
-    app.frame.say(say::notice::UNDONE, of, false);
+fn say_undone(app: App, of: &str) {
+    app.frame.say(say::notice::UNDONE, of);
 }
 
-/// Makes this version hold again, as a new one.
-static RESTORE: Way = Way {
-    of: say::CLAIMS,
-    take_back: |app, id| {
-        Box::pin(async move {
-            let restored = app.ask(ask::Restore(id)).await;
-            restored.map(|it| Some(it.id))
-        })
-    },
-    then: say_undone,
-};
-
-/// Forgets this claim or to-do.
-static WITHDRAW: Way = Way {
-    of: say::CLAIMS,
-    take_back: |app, id| Box::pin(async move { app.ask(ask::Forget(id)).await.map(|_| None) }),
-    then: say_undone,
-};
-
 impl Undo {
-    /// Makes this version hold again.
-    pub(crate) fn restore(id: EngramId) -> Self {
-        Self { id, way: &RESTORE }
+    /// What `take_back` takes back returns the version that holds again, if any; `then` follows where it
+    /// was the only one, with what was said of it.
+    pub(crate) fn new<F: Future<Output = Result<Option<EngramId>, Refusal>> + 'static>(
+        of: Noun,
+        take_back: impl Fn(App) -> F + Send + Sync + 'static,
+        then: impl Fn(App, &str) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            of,
+            take_back: Arc::new(move |app| Box::pin(take_back(app))),
+            then: Arc::new(then),
+        }
     }
 
-    /// Forgets this claim.
+    /// This version holds again, as a new one.
+    pub(crate) fn restore(id: EngramId) -> Self {
+        let restore = move |app: App| async move {
+            let restored = app.ask(ask::Restore(id)).await;
+            restored.map(|it| Some(it.id))
+        };
+        Self::new(say::CLAIMS, restore, say_undone)
+    }
+
+    /// This claim, or this to-do, is forgotten.
     pub(crate) fn withdraw(id: EngramId) -> Self {
-        Self { id, way: &WITHDRAW }
+        let forget = move |app: App| async move { app.ask(ask::Forget(id)).await.map(|_| None) };
+        Self::new(say::CLAIMS, forget, say_undone)
     }
 }
 
@@ -156,12 +147,17 @@ impl Frame {
 
     pub(crate) fn complain(self, refusal: Refusal) {
         dom::log(&refusal.to_string());
-        self.say(&sentence(&refusal.message), &refusal.hint, true);
+        self.warn(&sentence(&refusal.message), &refusal.hint);
     }
 
-    pub(crate) fn say(self, text: &str, hint: &str, is_error: bool) {
-        let seconds = if is_error { 12 } else { 3 };
-        self.tell(text, hint, is_error, false, seconds);
+    /// Says what was done, or how things stand.
+    pub(crate) fn say(self, text: &str, hint: &str) {
+        self.tell(text, hint, false, false, 3);
+    }
+
+    /// Says what could not be done.
+    pub(crate) fn warn(self, text: &str, hint: &str) {
+        self.tell(text, hint, true, false, 12);
     }
 
     /// Reports what was done to a claim, with a way to undo it.
@@ -232,7 +228,7 @@ pub(super) fn forgive(app: App) {
 pub(crate) fn undo(app: App) {
     let mut all = app.frame.undo.get_untracked();
     if all.is_empty() {
-        return app.frame.say(say::notice::NO_UNDO, "", false);
+        return app.frame.say(say::notice::NO_UNDO, "");
     }
     if !app.batch.begin(say::many::UNDOING, all.len()) {
         return;
@@ -241,12 +237,12 @@ pub(crate) fn undo(app: App) {
     app.frame.undo.set(Vec::new());
     let of = app.frame.undo_of.get_value();
     spawn_local(async move {
-        let take_back = async |it: Undo| (it.way.take_back)(app, it.id).await;
+        let take_back = async |it: Undo| (it.take_back)(app).await;
         let outcome = app.batch.each(all, take_back).await;
-        let failed = outcome.refused.iter().chain(&outcome.left).copied();
+        let failed = outcome.refused.iter().chain(&outcome.left).cloned();
         let failed: Vec<Undo> = failed.collect();
         let mut all = outcome.done.iter().map(|it| &it.0).chain(&failed);
-        let is_of_conflicts = all.all(|it| it.way.of == say::CONFLICTS);
+        let is_of_conflicts = all.all(|it| it.of == say::CONFLICTS);
         let noun = if is_of_conflicts {
             say::CONFLICTS
         } else {
@@ -255,13 +251,13 @@ pub(crate) fn undo(app: App) {
         let (text, why) = outcome.told(say::many::UNDONE, noun);
         match (outcome.is_whole(), outcome.done.as_slice()) {
             (true, [(undo, restored)]) => {
-                (undo.way.then)(app, undo.id, &of);
+                (undo.then)(app, &of);
                 if let Some(id) = *restored {
                     reading::select(app, id);
                     app.reading.returned.set(Some(id));
                 }
             }
-            (true, _) => app.frame.say(&text, "", false),
+            (true, _) => app.frame.say(&text, ""),
             (false, _) => {
                 app.frame.say_all_done(&text, &why, true, failed);
                 app.frame.undo_of.set_value(of);

@@ -32,7 +32,7 @@ use super::{
     source::{
         document::Document,
         long_line::LongLine,
-        media::{AlsoIs, FoundElsewhere, NoLines, Refused},
+        media::{AlsoIs, FoundElsewhere, NoLines, UnreadableSource},
         sides::Sides,
     },
     state::{App, Phase},
@@ -328,7 +328,7 @@ fn known() -> impl IntoView {
         let digest = "4d7a".repeat(16);
         Some((engram, pointer.with_digest(Some(digest)).ok()?))
     });
-    view! { <Refused refusal=refusal() known retry=|| () /> }
+    view! { <UnreadableSource refusal=refusal() known retry=|| () /> }
 }
 
 #[component]

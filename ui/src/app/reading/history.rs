@@ -23,7 +23,7 @@ fn restore(app: App, id: EngramId) {
     spawn_local(async move {
         match app.ask(ask::Restore(id)).await {
             Ok(stored) => {
-                app.frame.say(say::acts::RESTORED_NOW, "", false);
+                app.frame.say(say::acts::RESTORED_NOW, "");
                 reading::select(app, stored.id);
             }
             Err(refusal) => match app.reading.selected.get_untracked() {

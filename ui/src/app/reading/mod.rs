@@ -193,10 +193,9 @@ pub(crate) fn reread_health(app: App, id: EngramId) {
 /// Opens the newest engram instead of one that does not exist, as a link may name.
 fn leave(app: App, id: EngramId) {
     if app.reading.selected.get_untracked() == Some(id) {
-        app.frame.say(
+        app.frame.warn(
             say::repositories::NO_ENGRAM,
             say::repositories::NO_ENGRAM_HINT,
-            true,
         );
         app.reading.selected.set(None);
         app.reading.is_in_front.set(false);
@@ -293,9 +292,9 @@ pub(crate) fn close(app: App) {
                             .say_done(done, &words::claim(&engram), Undo::restore(id))
                     }
                     (Closing::Redact, Some(place), _) => {
-                        app.frame.say(say::engram::REDACT_PENDING, place, true);
+                        app.frame.warn(say::engram::REDACT_PENDING, place);
                     }
-                    _ => app.frame.say(done, "", false),
+                    _ => app.frame.say(done, ""),
                 }
                 if let Some(next) = next {
                     select(app, next);

@@ -279,11 +279,9 @@ pub(super) fn close_repository(app: App, path: String) {
 pub(crate) fn follow_link(app: App, link: &str) {
     let offset = app.clock.get_untracked().offset;
     let Some(route) = Route::of_link(link, offset) else {
-        return app.frame.say(
-            say::repositories::NOWHERE,
-            say::repositories::NOWHERE_HINT,
-            true,
-        );
+        return app
+            .frame
+            .warn(say::repositories::NOWHERE, say::repositories::NOWHERE_HINT);
     };
     app.frame.over.set(None);
     app.tell_missing(&route);
@@ -331,10 +329,9 @@ pub(super) fn say_not_here(app: App, path: String, query: String) {
         app.repositories.offered.set(Some((path, query)));
         app.frame.over.set(Some(Over::Offer));
     } else {
-        app.frame.say(
+        app.frame.warn(
             say::repositories::NOT_HERE,
             &say::repositories::not_here_hint(&path),
-            true,
         )
     }
 }

@@ -11,7 +11,7 @@ use leptos::{html, prelude::*, task::spawn_local};
 use super::{
     code::{Code, Shape},
     document::Document,
-    media::{AlsoIs, FoundElsewhere, NoLines, Refused},
+    media::{AlsoIs, FoundElsewhere, NoLines, UnreadableSource},
     sides::Sides,
 };
 use crate::{
@@ -83,7 +83,8 @@ pub(crate) fn SourceCard(
             Some(Err(refusal)) => {
                 let known = untrack(|| reading::current(app)).filter(|it| it.id == engram);
                 let known = known.map(|it| (it, known_pointer.clone()));
-                view! { <Refused refusal known retry=move || loaded.refetch() /> }.into_any()
+                view! { <UnreadableSource refusal known retry=move || loaded.refetch() /> }
+                    .into_any()
             }
             Some(Ok(source)) => view! { <Shown engram index source seen by_address /> }.into_any(),
         })
@@ -590,7 +591,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
             {move || match blame.get().flatten() {
                 None => view! { <p class="wait" aria-busy="true">{say::source::FOLLOWING}</p> }.into_any(),
                 Some(Ok(blame)) => rows(blame).into_any(),
-                Some(Err(refusal)) => view! { <Refused refusal retry=move || blame.refetch() /> }.into_any(),
+                Some(Err(refusal)) => view! { <UnreadableSource refusal retry=move || blame.refetch() /> }.into_any(),
             }}
         </div>
     }

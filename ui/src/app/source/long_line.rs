@@ -3,7 +3,7 @@
 use engram_model::{LineReply, LineView, Pointer, PointerInput, ask};
 use leptos::prelude::*;
 
-use super::media::Refused;
+use super::media::UnreadableSource;
 use crate::{
     app::{dom, icons::Icon, source::shown_panel, state::App},
     words::{self, say},
@@ -50,7 +50,9 @@ pub(crate) fn LongLine(
             view! { <pre class="long-line" tabindex="0" aria-label=say::source::LINE_PART data-testid="long-line-text">{text}</pre> }
                 .into_any()
         }
-        Some(Err(refusal)) => view! { <Refused refusal retry=move || part.refetch() /> }.into_any(),
+        Some(Err(refusal)) => {
+            view! { <UnreadableSource refusal retry=move || part.refetch() /> }.into_any()
+        }
     };
     dom::next_frame(|| dom::focus("long-line-close"));
     view! {

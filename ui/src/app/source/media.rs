@@ -70,7 +70,7 @@ pub(crate) fn FoundElsewhere(found: FoundIn) -> impl IntoView {
 
 /// Why the source cannot be shown, what to do, and what is known about it anyway.
 #[component]
-pub(crate) fn Refused(
+pub(crate) fn UnreadableSource(
     refusal: Refusal,
     retry: impl Fn() + 'static,
     #[prop(optional_no_strip)] known: Option<(Arc<Engram>, Pointer)>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engram_model::{Draft, Kind, Noticed, PointerInput, PutReply, Refusal, SourceLine, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::field::{ClaimField, Refused, keys};
+use super::field::{ClaimField, WriteRefused, keys};
 use crate::{
     app::{
         code::{Code, Shape},
@@ -135,7 +135,7 @@ fn save_new(app: App) {
                     app.frame.over.set(None);
                 }
                 if is_known(&stored) {
-                    app.frame.say(say::write::EXISTS, "", false)
+                    app.frame.say(say::write::EXISTS, "")
                 } else {
                     app.frame
                         .say_done(say::write::ADDED, &new.claim, Undo::withdraw(stored.id))
@@ -217,7 +217,7 @@ fn Form() -> impl IntoView {
                     prop:value=move || new.with(|it| it.topic.clone()) prop:readOnly=is_saving
                     on:input=move |event| new.update(|it| it.topic = event_target_value(&event)) />
             </div>
-            <Refused id=FIELD refusal />
+            <WriteRefused id=FIELD refusal />
             <div class="does">
                 <button class="primary" type="submit" data-testid="save-claim" disabled=is_saving>
                     {move || if is_saving.get() { say::write::SAVING } else { say::write::SAVE }}" "{keycaps("Mod+Enter")}

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use engram_model::{Draft, Engram, EngramId, Noticed, PutReply, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::field::{ClaimField, Refused, keys};
+use super::field::{ClaimField, WriteRefused, keys};
 use crate::{
     app::{
         dom,
@@ -215,7 +215,7 @@ fn Field(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
             on:submit=move |event| { event.prevent_default(); save(); }>
             <ClaimField id=FIELD label=say::write::CORRECTION text is_saving
                 set=move |text| change_correction(app, id, |it| it.text = text) />
-            <Refused id=FIELD refusal />
+            <WriteRefused id=FIELD refusal />
             {move || is_past().then(|| view! { <p class="why" role="status" data-testid="meanwhile">{say::write::MEANWHILE}</p> })}
             <div class="does">
                 <button class="primary" type="submit" data-testid="save-correction" disabled=is_saving>

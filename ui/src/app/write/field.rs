@@ -51,7 +51,7 @@ pub(crate) fn ClaimField(
 
 /// Why nothing was stored, below the text.
 #[component]
-pub(crate) fn Refused(
+pub(crate) fn WriteRefused(
     id: &'static str,
     #[prop(into)] refusal: Signal<Option<Refusal>>,
 ) -> impl IntoView {

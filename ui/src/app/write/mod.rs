@@ -18,7 +18,7 @@ use leptos::prelude::*;
 pub(crate) use self::{
     add::Adding,
     correct::{Correct, CorrectButton},
-    field::{ClaimField, Refused, keys},
+    field::{ClaimField, WriteRefused, keys},
     marks::{MarkedLines, Marks},
 };
 use self::{add::NewClaim, correct::Correction, marks::MarkedSpan};

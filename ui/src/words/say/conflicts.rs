@@ -11,7 +11,6 @@ pub const TYPE: &str = "type";
 pub const READING: &str = "Reading the conflicts…";
 pub const LISTED: super::Noun = ("conflict listed", "conflicts listed");
 pub const DUE: super::Noun = ("comparison", "comparisons");
-pub const NO_TOPIC: &str = "No topic";
 pub const NONE_OPEN: &str = "No open conflicts";
 pub const NONE_OPEN_MEANS: &str = "Two claims that cannot both hold appear here.";
 pub const NONE: &str = "No conflict matches";

@@ -23,7 +23,7 @@ use serde::{
 use serde_json::Value;
 
 use super::super::{Api, RefusalResponse, invalid};
-use crate::asker::Asker;
+use crate::http_caller::HttpCaller;
 
 /// Floating point represents whole numbers up to this one exactly.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -31,12 +31,12 @@ const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 /// The maximum number of engrams in an answer of the bus (docs/design.md#limits-and-defaults).
 pub(super) const MOST: usize = 12;
 
-pub(in crate::http) type BusResponse = Result<Response, RefusalResponse>;
+pub(super) type BusResponse = Result<Response, RefusalResponse>;
 
 /// The caller and the API that answers it.
-pub(in crate::http) struct BusCaller {
+pub(super) struct BusCaller {
     api: Api,
-    who: Asker,
+    who: HttpCaller,
 }
 
 impl FromRequestParts<Api> for BusCaller {
@@ -51,7 +51,7 @@ impl FromRequestParts<Api> for BusCaller {
 
 impl BusCaller {
     /// Parses a body of JSON as a `T`. An empty body counts as an empty object.
-    pub(in crate::http) async fn body<T: DeserializeOwned>(
+    pub(super) async fn body<T: DeserializeOwned>(
         &self,
         asked: Asked,
         takes: &str,
@@ -75,18 +75,18 @@ impl BusCaller {
     }
 
     /// Returns the engine's answer without the name of the reply.
-    pub(in crate::http) async fn tell(self, request: Request) -> BusResponse {
+    pub(super) async fn answer(self, request: Request) -> BusResponse {
         let Json(reply) = self.api.answer(self.who, request).await?;
-        let told = match reply {
+        let value = match reply {
             Reply::Query(query) => {
                 let engrams = query.engrams.iter().map(EngramV01::from);
                 serde_json::to_value(engrams.collect::<Vec<_>>())
             }
             other => serde_json::to_value(other).map(|mut it| it["with"].take()),
         };
-        let told: Value =
-            told.map_err(|error| bug(format!("the answer cannot be written: {error}")))?;
-        Ok(Json(told).into_response())
+        let value: Value =
+            value.map_err(|error| bug(format!("the answer cannot be written: {error}")))?;
+        Ok(Json(value).into_response())
     }
 }
 
@@ -97,13 +97,13 @@ fn bug(what: impl Into<String>) -> RefusalResponse {
 
 pub(super) async fn put(by: BusCaller, asked: Asked) -> BusResponse {
     let draft: Draft = by.body(asked, "an engram").await?;
-    let stored = by.tell(Request::Put(Box::new(draft))).await?;
+    let stored = by.answer(Request::Put(Box::new(draft))).await?;
     Ok((StatusCode::CREATED, stored).into_response())
 }
 
 pub(super) async fn forget(by: BusCaller, Path(id): Path<String>) -> BusResponse {
     let id: EngramId = id.parse()?;
-    by.tell(Request::Forget(id)).await
+    by.answer(Request::Forget(id)).await
 }
 
 #[derive(Deserialize)]
@@ -132,7 +132,7 @@ pub(super) async fn query(
         k: Some(k),
         ..Search::default()
     };
-    by.tell(Request::Query(search)).await
+    by.answer(Request::Query(search)).await
 }
 
 pub(super) async fn by_embedding() -> RefusalResponse {
@@ -148,8 +148,8 @@ pub(super) async fn deref(by: BusCaller, asked: Asked) -> BusResponse {
         .body(asked, "{pointer, budget_token?, max_tokens?}")
         .await?;
     // An agent does not choose whose turn pays.
-    let turn = read.turn.filter(|_| matches!(by.who, Asker::User));
-    by.tell(Request::Deref(Deref { turn, ..read })).await
+    let turn = read.turn.filter(|_| matches!(by.who, HttpCaller::User));
+    by.answer(Request::Deref(Deref { turn, ..read })).await
 }
 
 /// Sends a message as it was written, in JSON or the text form, or a message with its recipient
@@ -168,7 +168,7 @@ pub(super) async fn message(by: BusCaller, asked: Asked) -> BusResponse {
         }
         Err(_) => of(as_written()?),
     };
-    by.tell(Request::Send(sending)).await
+    by.answer(Request::Send(sending)).await
 }
 
 fn of(message: Value) -> Sending {
@@ -204,22 +204,22 @@ fn text(bytes: &[u8]) -> Result<&str, RefusalResponse> {
 }
 
 pub(super) async fn brief(by: BusCaller) -> BusResponse {
-    by.tell(Request::Brief).await
+    by.answer(Request::Brief).await
 }
 
 pub(super) async fn budget(by: BusCaller) -> BusResponse {
-    by.tell(Request::Budget(BudgetOf::default())).await
+    by.answer(Request::Budget(BudgetOf::default())).await
 }
 
 pub(super) async fn metrics(by: BusCaller) -> BusResponse {
     let Json(reply) = by.api.answer(by.who, Request::Metrics).await?;
-    let told = ask::Metrics::answer(reply);
-    let told = told.ok_or_else(|| bug("the engine gave an unexpected answer"))?;
+    let metrics = ask::Metrics::answer(reply);
+    let metrics = metrics.ok_or_else(|| bug("the engine gave an unexpected answer"))?;
     let form = [(
         header::CONTENT_TYPE,
         "text/plain; version=0.0.4; charset=utf-8",
     )];
-    Ok((form, super::metrics::text(&told)).into_response())
+    Ok((form, super::metrics::text(&metrics)).into_response())
 }
 
 /// A grant: a read of a pointer, or characters of inline code in one message.
@@ -249,11 +249,11 @@ pub(super) async fn grant(by: BusCaller, asked: Asked) -> BusResponse {
         ttl: grant.ttl,
         by: None,
     };
-    by.tell(Request::IssueGrant(wanted)).await
+    by.answer(Request::IssueGrant(wanted)).await
 }
 
 pub(super) async fn revoke(by: BusCaller, Path(id): Path<String>) -> BusResponse {
-    by.tell(Request::RevokeGrant(id)).await
+    by.answer(Request::RevokeGrant(id)).await
 }
 
 #[derive(Deserialize)]
@@ -268,12 +268,12 @@ pub(super) async fn requests(
     let Query(which) =
         asked.map_err(|_| invalid("all must be true or false", "Ask for ?all=true."))?;
     let all = which.all.unwrap_or_default();
-    by.tell(Request::Requests(WhichRequests { all })).await
+    by.answer(Request::Requests(WhichRequests { all })).await
 }
 
 pub(super) async fn ask_for(by: BusCaller, asked: Asked) -> BusResponse {
     let wanted = by.body(asked, "{pointer, reason, intended_use?}").await?;
-    by.tell(Request::RequestDeref(Box::new(wanted))).await
+    by.answer(Request::RequestDeref(Box::new(wanted))).await
 }
 
 /// The answer to a request.
@@ -320,12 +320,12 @@ pub(super) async fn answer_request(
             why: answer.why,
         }),
     };
-    by.tell(request).await
+    by.answer(request).await
 }
 
 pub(super) async fn open(by: BusCaller, asked: Asked) -> BusResponse {
     let opening: Opening = by.body(asked, "{name, role?, read?, write?}").await?;
-    by.tell(Request::OpenAgent(opening)).await
+    by.answer(Request::OpenAgent(opening)).await
 }
 
 /// The turn that begins.
@@ -340,7 +340,7 @@ pub(super) struct TurnBody {
 pub(super) async fn next_turn(by: BusCaller, Path(id): Path<String>, asked: Asked) -> BusResponse {
     let TurnBody { turn } = by.body(asked, "{turn?}").await?;
     let agent = AgentId(id);
-    by.tell(Request::NextTurn(NextTurn { agent, turn })).await
+    by.answer(Request::NextTurn(NextTurn { agent, turn })).await
 }
 
 /// A message of an agent: the caller, its child, or any for the user.
@@ -380,7 +380,7 @@ pub(super) struct SamReadBody {
 impl BusCaller {
     async fn pass_on(self, agent: Option<AgentId>, event: HookEvent) -> BusResponse {
         let hook = Hook { agent, event };
-        self.tell(Request::Hook(Box::new(hook))).await
+        self.answer(Request::Hook(Box::new(hook))).await
     }
 }
 

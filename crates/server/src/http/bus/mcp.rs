@@ -61,13 +61,13 @@ pub(super) fn routes(api: &Api) -> Router<Api> {
     )
 }
 
-/// Waits for a turn before it begins, as other calls of the bus do.
+/// Waits for a permit before it begins, as other calls of the bus do.
 async fn answer(api: &Api, server: &OverHttp, request: Request) -> BusResponse {
     let (head, body) = request.into_parts();
     let body = Body::from(api.whole(body).await?);
-    let _turn = api.requests.acquire().await;
+    let _permit = api.requests.acquire().await;
     let answer = server.answer(Request::from_parts(head, body)).await;
-    if is_told_as_json(&answer) {
+    if is_json(&answer) {
         return Ok(answer.into_response());
     }
     // An error of the transport, which answers no message.
@@ -79,7 +79,7 @@ async fn answer(api: &Api, server: &OverHttp, request: Request) -> BusResponse {
 }
 
 /// Whether an answer can be passed on as it is. The answer to a notification is empty.
-fn is_told_as_json(answer: &Response<Body>) -> bool {
+fn is_json(answer: &Response<Body>) -> bool {
     let kind = answer.headers().get(header::CONTENT_TYPE);
     !answer.status().is_client_error() || kind.is_some_and(|it| it == "application/json")
 }

@@ -2,6 +2,7 @@
 //! it, each with a token of its own; the user calls it with the server's token.
 
 mod calls;
+mod conflicts;
 mod mcp;
 mod metrics;
 mod openapi;
@@ -25,8 +26,7 @@ use engram_model::{
 use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::{Api, Guard, RefusalResponse, conflicts, guard, invalid, not_this_way};
-pub(super) use calls::{BusCaller, BusResponse};
+use super::{Api, Guard, RefusalResponse, guard, invalid, not_this_way};
 
 /// The maximum length of a parameter's name that a refusal repeats, in characters.
 const LONGEST_NAME: usize = 40;
@@ -35,16 +35,16 @@ const LONGEST_NAME: usize = 40;
 type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
 /// One call of the bus: its handler and its entry in the OpenAPI description.
-struct Door {
+struct BusRoute {
     method: &'static str,
     path: &'static str,
-    says: &'static str,
-    asks: &'static [QueryParameter],
-    takes: Option<SchemaFn>,
+    summary: &'static str,
+    query: &'static [QueryParameter],
+    body: Option<SchemaFn>,
     needs_body: bool,
     answers: (StatusCode, SchemaFn),
     media: &'static str,
-    by: MethodRouter<Api>,
+    handler: MethodRouter<Api>,
 }
 
 /// A parameter in a call's query string.
@@ -79,7 +79,7 @@ fn any_message(schemas: &mut SchemaGenerator) -> Schema {
 }
 
 /// The schema of a message from an agent.
-fn told<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
+fn agent_message<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
     let message = schemas.subschema_for::<T>();
     json_schema!({
         "type": "object",
@@ -113,7 +113,7 @@ fn next(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// Returns an optional parameter.
-const fn asks(name: &'static str, says: &'static str, shape: SchemaFn) -> QueryParameter {
+const fn optional(name: &'static str, says: &'static str, shape: SchemaFn) -> QueryParameter {
     QueryParameter {
         name,
         says,
@@ -124,65 +124,66 @@ const fn asks(name: &'static str, says: &'static str, shape: SchemaFn) -> QueryP
 
 const KEYS: QueryParameter = QueryParameter {
     is_needed: true,
-    ..asks("keys", "Words to look for, with commas between them.", keys)
+    ..optional("keys", "Words to look for, with commas between them.", keys)
 };
-const K: QueryParameter = asks("k", "Maximum number of engrams.", how_many);
-const ALL: QueryParameter = asks("all", "true: include answered requests.", shape::<bool>);
-const TOPIC: QueryParameter = asks(
+const K: QueryParameter = optional("k", "Maximum number of engrams.", how_many);
+const ALL: QueryParameter = optional("all", "true: include answered requests.", shape::<bool>);
+const TOPIC: QueryParameter = optional(
     "topic",
     "Only with a side in this topic or below it.",
     shape::<String>,
 );
-const STATUS: QueryParameter = asks(
+const STATUS: QueryParameter = optional(
     "status",
     "Only conflicts with this status; by default `open`.",
     shape::<Listed>,
 );
-const SEVERITY: QueryParameter = asks(
+const SEVERITY: QueryParameter = optional(
     "severity",
     "Only conflicts of this severity or worse.",
     shape::<Severity>,
 );
-const AFTER: QueryParameter = asks("after", "Continue after `next` of the previous page.", next);
-const LIMIT: QueryParameter = asks("limit", "Page size; 50 if absent.", page);
-const EMBEDDING: QueryParameter = asks("embedding_ref", "An embedding.", keys);
+const AFTER: QueryParameter =
+    optional("after", "Continue after `next` of the previous page.", next);
+const LIMIT: QueryParameter = optional("limit", "Page size; 50 if absent.", page);
+const EMBEDDING: QueryParameter = optional("embedding_ref", "An embedding.", keys);
 
-impl Door {
+impl BusRoute {
     fn new(
         method: &'static str,
         path: &'static str,
-        by: MethodRouter<Api>,
+        handler: MethodRouter<Api>,
         answers: SchemaFn,
-        says: &'static str,
+        summary: &'static str,
     ) -> Self {
         Self {
             method,
             path,
-            says,
-            asks: &[],
-            takes: None,
+            summary,
+            query: &[],
+            body: None,
             needs_body: true,
             answers: (StatusCode::OK, answers),
             media: "application/json",
-            by,
+            handler,
         }
     }
 
-    fn takes(self, takes: SchemaFn) -> Self {
-        let takes = Some(takes);
-        Self { takes, ..self }
+    fn body(self, body: SchemaFn) -> Self {
+        let body = Some(body);
+        Self { body, ..self }
     }
 
     /// Makes the body of a call optional.
-    fn may_take(self, takes: SchemaFn) -> Self {
+    fn optional_body(self, body: SchemaFn) -> Self {
         Self {
             needs_body: false,
-            ..self.takes(takes)
+            ..self.body(body)
         }
     }
 
-    fn asks(self, asks: &'static [QueryParameter]) -> Self {
-        Self { asks, ..self }
+    fn query(self, query: &'static [QueryParameter]) -> Self {
+        Self { query, ..self }
     }
 
     fn in_text(self) -> Self {
@@ -198,51 +199,51 @@ impl Door {
 
 /// Returns every call.
 #[rustfmt::skip]
-fn doors() -> Vec<Door> {
+fn bus_routes() -> Vec<BusRoute> {
     vec![
-        Door::new("post", "/engram", post(calls::put), shape::<PutReply>, "Store an engram.")
-            .takes(shape::<Draft>).creates(),
-        Door::new("delete", "/engram/{id}", delete(calls::forget), shape::<ForgetReply>, "Close an engram; its history stays."),
-        Door::new("get", "/engram/query", get(calls::query), shape::<Vec<EngramV01>>, "Find engrams by keys.")
-            .asks(&[KEYS, K]),
-        Door::new("get", "/engram/query_by_embedding", get(calls::by_embedding), shape::<Vec<EngramV01>>,
-            "Refused: engrams have no embeddings in this version.").asks(&[EMBEDDING, K]),
-        Door::new("post", "/pointer/deref", post(calls::deref), shape::<Dereferenced>, "Read what a pointer addresses.")
-            .takes(shape::<Deref>),
-        Door::new("post", "/message", post(calls::message), shape::<SentReply>,
+        BusRoute::new("post", "/engram", post(calls::put), shape::<PutReply>, "Store an engram.")
+            .body(shape::<Draft>).creates(),
+        BusRoute::new("delete", "/engram/{id}", delete(calls::forget), shape::<ForgetReply>, "Close an engram; its history stays."),
+        BusRoute::new("get", "/engram/query", get(calls::query), shape::<Vec<EngramV01>>, "Find engrams by keys.")
+            .query(&[KEYS, K]),
+        BusRoute::new("get", "/engram/query_by_embedding", get(calls::by_embedding), shape::<Vec<EngramV01>>,
+            "Refused: engrams have no embeddings in this version.").query(&[EMBEDDING, K]),
+        BusRoute::new("post", "/pointer/deref", post(calls::deref), shape::<Dereferenced>, "Read what a pointer addresses.")
+            .body(shape::<Deref>),
+        BusRoute::new("post", "/message", post(calls::message), shape::<SentReply>,
             "Send a message, as JSON or in the text form: a child's to its parent, a parent's to its children.")
-            .takes(any_message),
-        Door::new("get", "/brief", get(calls::brief), shape::<BriefReply>, "The shared brief."),
-        Door::new("get", "/budget", get(calls::budget), shape::<BudgetsReply>,
+            .body(any_message),
+        BusRoute::new("get", "/brief", get(calls::brief), shape::<BriefReply>, "The shared brief."),
+        BusRoute::new("get", "/budget", get(calls::budget), shape::<BudgetsReply>,
             "What the caller and its children have spent."),
-        Door::new("get", "/metrics", get(calls::metrics), shape::<String>, "Counts for Prometheus; for the user.")
+        BusRoute::new("get", "/metrics", get(calls::metrics), shape::<String>, "Counts for Prometheus; for the user.")
             .in_text(),
-        Door::new("post", "/grant", post(calls::grant), shape::<GrantIssued>,
-            "Permit a child one thing beyond its budget; the token is shown this once.").takes(shape::<calls::GrantBody>),
-        Door::new("delete", "/grant/{id}", delete(calls::revoke), shape::<Answered>, "Revoke a grant."),
-        Door::new("get", "/request", get(calls::requests), shape::<RequestsReply>,
-            "Requests of the caller and its children.").asks(&[ALL]),
-        Door::new("post", "/request", post(calls::ask_for), shape::<Answered>, "Ask to read beyond the budget.")
-            .takes(shape::<DerefRequest>),
-        Door::new("post", "/request/{id}", post(calls::answer_request), answer, "Grant or deny a request.")
-            .takes(shape::<calls::RequestVerdict>),
-        Door::new("post", "/agent", post(calls::open), shape::<AgentOpened>,
-            "Open a child of the caller; its token is shown this once.").takes(shape::<Opening>),
-        Door::new("post", "/agent/{id}/turn", post(calls::next_turn), shape::<Turned>, "Begin another turn of a child.")
-            .may_take(shape::<calls::TurnBody>),
-        Door::new("get", "/conflicts", get(conflicts::list), shape::<ConflictsReply>,
-            "Claims that cannot both hold; the worst first.").asks(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
-        Door::new("get", "/conflicts/{id}", get(conflicts::show), shape::<Conflict>, "One conflict, with both sides."),
-        Door::new("post", "/conflicts/{id}", post(conflicts::settle), shape::<ResolveReply>,
-            "Settle a conflict, or take its verdict back.").takes(shape::<conflicts::ConflictVerdict>),
-        Door::new("post", "/hook/on_child_response", post(calls::on_child_response), shape::<SentReply>,
-            "A child responded: its message is sent to its parent.").takes(told::<ChildMessage>),
-        Door::new("post", "/hook/on_parent_broadcast", post(calls::on_parent_broadcast), shape::<SentReply>,
-            "A parent tells its children: its message is sent, with what the brief adds.").takes(told::<ParentMessage>),
-        Door::new("post", "/hook/on_rag_result", post(calls::on_rag_result), shape::<RagReply>,
-            "Retrieval found something: pointers first, excerpts within the budget.").takes(shape::<calls::RagResultBody>),
-        Door::new("post", "/hook/on_sam_read", post(calls::on_sam_read), shape::<SamReply>,
-            "An event is read: its pointer and how it begins.").takes(shape::<calls::SamReadBody>),
+        BusRoute::new("post", "/grant", post(calls::grant), shape::<GrantIssued>,
+            "RequestPermit a child one thing beyond its budget; the token is shown this once.").body(shape::<calls::GrantBody>),
+        BusRoute::new("delete", "/grant/{id}", delete(calls::revoke), shape::<Answered>, "Revoke a grant."),
+        BusRoute::new("get", "/request", get(calls::requests), shape::<RequestsReply>,
+            "Requests of the caller and its children.").query(&[ALL]),
+        BusRoute::new("post", "/request", post(calls::ask_for), shape::<Answered>, "Ask to read beyond the budget.")
+            .body(shape::<DerefRequest>),
+        BusRoute::new("post", "/request/{id}", post(calls::answer_request), answer, "Grant or deny a request.")
+            .body(shape::<calls::RequestVerdict>),
+        BusRoute::new("post", "/agent", post(calls::open), shape::<AgentOpened>,
+            "Open a child of the caller; its token is shown this once.").body(shape::<Opening>),
+        BusRoute::new("post", "/agent/{id}/turn", post(calls::next_turn), shape::<Turned>, "Begin another turn of a child.")
+            .optional_body(shape::<calls::TurnBody>),
+        BusRoute::new("get", "/conflicts", get(conflicts::list), shape::<ConflictsReply>,
+            "Claims that cannot both hold; the worst first.").query(&[TOPIC, STATUS, SEVERITY, AFTER, LIMIT]),
+        BusRoute::new("get", "/conflicts/{id}", get(conflicts::show), shape::<Conflict>, "One conflict, with both sides."),
+        BusRoute::new("post", "/conflicts/{id}", post(conflicts::settle), shape::<ResolveReply>,
+            "Settle a conflict, or take its verdict back.").body(shape::<conflicts::ResolutionBody>),
+        BusRoute::new("post", "/hook/on_child_response", post(calls::on_child_response), shape::<SentReply>,
+            "A child responded: its message is sent to its parent.").body(agent_message::<ChildMessage>),
+        BusRoute::new("post", "/hook/on_parent_broadcast", post(calls::on_parent_broadcast), shape::<SentReply>,
+            "A parent tells its children: its message is sent, with what the brief adds.").body(agent_message::<ParentMessage>),
+        BusRoute::new("post", "/hook/on_rag_result", post(calls::on_rag_result), shape::<RagReply>,
+            "Retrieval found something: pointers first, excerpts within the budget.").body(shape::<calls::RagResultBody>),
+        BusRoute::new("post", "/hook/on_sam_read", post(calls::on_sam_read), shape::<SamReply>,
+            "An event is read: its pointer and how it begins.").body(shape::<calls::SamReadBody>),
     ]
 }
 
@@ -254,12 +255,12 @@ fn answer(schemas: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
     let known = (guard, api.clone());
-    let doors = doors();
-    let described = openapi::document(&doors, api.engine.limits()).to_string();
+    let bus_routes = bus_routes();
+    let described = openapi::document(&bus_routes, api.engine.limits()).to_string();
     let mut calls = Router::new();
-    for door in doors {
-        let known = middleware::from_fn_with_state(door.asks, only_known);
-        calls = calls.route(door.path, door.by.layer(known));
+    for route in bus_routes {
+        let known = middleware::from_fn_with_state(route.query, only_known);
+        calls = calls.route(route.path, route.handler.layer(known));
     }
     let calls = calls
         .merge(mcp::routes(&api))
@@ -271,8 +272,8 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
         let described = described.clone();
         async move { ([(header::CONTENT_TYPE, "application/json")], described) }
     };
-    let asks: &[QueryParameter] = &[];
-    let describe = get(describe).layer(middleware::from_fn_with_state(asks, only_known));
+    let parameters: &[QueryParameter] = &[];
+    let describe = get(describe).layer(middleware::from_fn_with_state(parameters, only_known));
     let described = Router::new().route("/openapi.json", describe);
     calls.merge(described.method_not_allowed_fallback(async || not_this_way()))
 }
@@ -280,7 +281,7 @@ pub(super) fn routes(api: Api, guard: Arc<Guard>) -> Router {
 /// Refuses parameters that a call does not take. Otherwise a misspelled parameter would have no
 /// effect.
 async fn only_known(
-    State(asks): State<&'static [QueryParameter]>,
+    State(parameters): State<&'static [QueryParameter]>,
     request: Request,
     next: Next,
 ) -> Result<Response, RefusalResponse> {
@@ -301,10 +302,10 @@ async fn only_known(
             "Send ?name=value.",
         )
     })?;
-    let is_known = |name: &String| asks.iter().any(|it| it.name == name);
+    let is_known = |name: &String| parameters.iter().any(|it| it.name == name);
     if let Some((name, _)) = asked.iter().find(|(name, _)| !is_known(name)) {
         let name = visible(&shorten(name, LONGEST_NAME));
-        let known: Vec<&str> = asks.iter().map(|it| it.name).collect();
+        let known: Vec<&str> = parameters.iter().map(|it| it.name).collect();
         let hint = if known.is_empty() {
             "Leave it out: this address takes no parameters.".to_owned()
         } else {

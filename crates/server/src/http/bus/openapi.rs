@@ -9,7 +9,7 @@ use schemars::{
 };
 use serde_json::{Map, Value, json};
 
-use super::Door;
+use super::BusRoute;
 
 /// Characters that no name contains: control characters and invisible characters.
 const HIDDEN: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb";
@@ -19,15 +19,15 @@ const HIDDEN: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202
 const UNSEEN: &str = r"\x00\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb";
 
 /// Returns the document.
-pub(super) fn document(doors: &[Door], limits: &Limits) -> Value {
+pub(super) fn document(bus_routes: &[BusRoute], limits: &Limits) -> Value {
     let mut taken = schemas(SchemaSettings::draft2020_12().for_deserialize());
     let mut given = schemas(SchemaSettings::draft2020_12().for_serialize());
     let refusal = given.subschema_for::<Refusal>();
     let remedy = given.subschema_for::<Remedy>();
     let mut paths = Map::new();
-    for door in doors {
-        let path = paths.entry(door.path).or_insert_with(|| json!({}));
-        path[door.method] = operation(door, &mut taken, &mut given);
+    for route in bus_routes {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method] = operation(route, &mut taken, &mut given);
     }
     let mut components = given.take_definitions(true);
     components.extend(taken.take_definitions(true));
@@ -68,40 +68,40 @@ fn schemas(settings: SchemaSettings) -> SchemaGenerator {
     settings.into_generator()
 }
 
-fn operation(door: &Door, taken: &mut SchemaGenerator, given: &mut SchemaGenerator) -> Value {
+fn operation(route: &BusRoute, taken: &mut SchemaGenerator, given: &mut SchemaGenerator) -> Value {
     let refused = json!({
         "description": "A refusal.",
         "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Refused" } } },
     });
-    let in_path = door.path.split('{').skip(1).filter_map(|part| {
+    let in_path = route.path.split('{').skip(1).filter_map(|part| {
         let name = part.split_once('}')?.0;
         Some(
             json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }),
         )
     });
-    let in_query = door.asks.iter().map(|asks| {
+    let in_query = route.query.iter().map(|parameter| {
         json!({
-            "name": asks.name, "in": "query", "required": asks.is_needed,
-            "description": asks.says, "schema": (asks.shape)(taken),
+            "name": parameter.name, "in": "query", "required": parameter.is_needed,
+            "description": parameter.says, "schema": (parameter.shape)(taken),
         })
     });
     let mut operation = json!({
-        "summary": door.says,
-        "operationId": format!("{}{}", door.method, door.path.replace(['/', '{', '}'], "_")),
+        "summary": route.summary,
+        "operationId": format!("{}{}", route.method, route.path.replace(['/', '{', '}'], "_")),
         "parameters": in_path.chain(in_query).collect::<Vec<_>>(),
         "responses": {
-            door.answers.0.as_str(): {
+            route.answers.0.as_str(): {
                 "description": "What was asked for.",
-                "content": { door.media: { "schema": (door.answers.1)(given) } },
+                "content": { route.media: { "schema": (route.answers.1)(given) } },
             },
             "401": refused.clone(),
             "default": refused,
         },
     });
-    if let Some(takes) = door.takes {
+    if let Some(body) = route.body {
         operation["requestBody"] = json!({
-            "required": door.needs_body,
-            "content": { "application/json": { "schema": takes(taken) } },
+            "required": route.needs_body,
+            "content": { "application/json": { "schema": body(taken) } },
         });
     }
     operation

@@ -15,7 +15,7 @@ use super::{
     bounds::{patient, reading_nothing},
     *,
 };
-use crate::turns::EACH;
+use crate::permits::EACH;
 
 const BUDGET: &str = "GET /budget HTTP/1.1\r\nhost: HOST\r\nauthorization: Bearer AGENT\r\n\r\n";
 /// A request that stays under way until the last byte of its body arrives.
@@ -61,8 +61,8 @@ impl Served {
         [page, status(&mut self.say(&user).await).await]
     }
 
-    async fn until_taken(&self, turns: usize) {
-        while self.turns.taken() != turns {
+    async fn until_taken(&self, permits: usize) {
+        while self.permits.taken() != permits {
             yield_now().await;
         }
     }
@@ -195,8 +195,11 @@ async fn nobody_is_cut_off_in_the_middle_of_an_answer() {
 #[tokio::test]
 async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
     for third in [whole("GET /budget", ""), whole("POST /mcp", TOOLS)] {
-        for (turn, expected) in [(Duration::ZERO, 429), (patient().turn, 200)] {
-            let bounds = Bounds { turn, ..patient() };
+        for (permit_wait, expected) in [(Duration::ZERO, 429), (patient().permit_wait, 200)] {
+            let bounds = Bounds {
+                permit_wait,
+                ..patient()
+            };
             let (served, tokens) = Served::crowded(bounds, &["ada", "bob"]).await;
             let mut busy = Vec::new();
             for at in 1..=EACH {
@@ -219,7 +222,7 @@ async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
     }
 }
 
-/// Leaving and asking again starts no more work than the turns allow.
+/// To leave and to ask again begins no more work than a permit allows.
 #[tokio::test]
 async fn a_turn_lasts_as_long_as_the_work_that_was_begun() {
     let folder = tempfile::tempdir().unwrap();
@@ -235,7 +238,7 @@ async fn a_turn_lasts_as_long_as_the_work_that_was_begun() {
     served.until_taken(1).await;
     drop(left);
     served.until_open(0).await;
-    assert_eq!(served.turns.taken(), 1);
+    assert_eq!(served.permits.taken(), 1);
     drop(writing);
     served.until_taken(0).await;
 }

@@ -15,7 +15,9 @@ use tokio::{
     task::yield_now,
 };
 
-use super::{Bounds, ConnectionPlaces, HttpOptions, HttpServer, Pages, Turns, http, within};
+use super::{
+    Bounds, ConnectionPlaces, HttpOptions, HttpServer, Pages, RequestPermits, http, within,
+};
 
 mod bounds;
 mod bus;
@@ -45,7 +47,7 @@ struct Served {
     token: String,
     places: Arc<ConnectionPlaces>,
     requests: Arc<Semaphore>,
-    turns: Arc<Turns>,
+    permits: Arc<RequestPermits>,
     _kept: Box<dyn Any>,
 }
 
@@ -81,7 +83,7 @@ impl Served {
             token: token.to_owned(),
             places: Arc::clone(&server.places),
             requests: Arc::clone(&server.api.requests),
-            turns: Arc::clone(&server.api.turns),
+            permits: Arc::clone(&server.api.permits),
             _kept: Box::new(kept),
         };
         tokio::spawn(server.run());

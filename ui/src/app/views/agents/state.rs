@@ -111,7 +111,7 @@ fn leave_one_that_is_gone(app: App) {
     if is_known && is_gone && untrack(|| VIEW.is_on(app)) {
         all.inbox.open.set(None);
         app.write_address(false);
-        app.frame.say(say::agents::GONE, "", true);
+        app.frame.warn(say::agents::GONE, "");
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn pin_or_unpin(app: App) {
         }),
         (None, None) => {
             let hint = say::brief::NOT_A_CLAIM_HINT;
-            app.frame.say(say::brief::NOT_A_CLAIM, hint, true);
+            app.frame.warn(say::brief::NOT_A_CLAIM, hint);
         }
     }
 }
@@ -64,7 +64,7 @@ pub(super) fn edit_line(app: App) {
         room::in_list(app, move || write_line(app, Some(line)))
     } else {
         app.frame
-            .say(say::brief::NOT_YOURS, say::brief::NOT_YOURS_HINT, true)
+            .warn(say::brief::NOT_YOURS, say::brief::NOT_YOURS_HINT)
     }
 }
 
@@ -128,7 +128,7 @@ fn change_pins(
         app.batch.end();
         app.stale.touch(Tag::Brief);
         match changed {
-            Ok(()) => app.frame.say(done, "", false),
+            Ok(()) => app.frame.say(done, ""),
             Err(refusal) => {
                 dom::log(&refusal.to_string());
                 app.views.brief.pin_refused.set(Some(refusal));

@@ -53,11 +53,9 @@ pub(super) fn toggle_conflict(app: App, id: ConflictId) {
     let row = conflict_rows(app).into_iter().find(|it| it.id == id);
     match row {
         Some(row) if can_choose(&row) => choose_conflicts(app, |it| it.toggle(row)),
-        Some(_) => app.frame.say(
-            say::conflicts::ONLY_OPEN,
-            say::conflicts::ONLY_OPEN_HINT,
-            true,
-        ),
+        Some(_) => app
+            .frame
+            .warn(say::conflicts::ONLY_OPEN, say::conflicts::ONLY_OPEN_HINT),
         None => {}
     }
 }
@@ -86,7 +84,7 @@ pub(super) fn choose_all_conflicts(app: App) {
     }
     choose_conflicts(app, |it| it.add(&rows, can_choose));
     let hint = say::conflicts::ALL_SELECTED;
-    app.frame.say(&told_chosen_conflicts(app), hint, false);
+    app.frame.say(&told_chosen_conflicts(app), hint);
 }
 
 fn told_chosen_conflicts(app: App) -> String {
@@ -98,10 +96,9 @@ fn told_chosen_conflicts(app: App) -> String {
 pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
     let all = app.views.conflicts;
     if !verdict.is_for_many() {
-        return app.frame.say(
+        return app.frame.warn(
             say::conflicts::ONE_AT_A_TIME,
             say::conflicts::ONE_AT_A_TIME_HINT,
-            true,
         );
     }
     let fitting: Vec<Arc<Conflict>> = all.chosen.with_untracked(|chosen| {
@@ -110,7 +107,7 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
             .collect()
     });
     if fitting.is_empty() {
-        return app.frame.say(say::conflicts::NONE_FITS, "", true);
+        return app.frame.warn(say::conflicts::NONE_FITS, "");
     }
     let reason = all.chosen_reason.get_untracked();
     if verdict == ConflictVerdict::Allow && reason.trim().is_empty() {
@@ -129,7 +126,7 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
             None => Ok(None),
         };
         let outcome = app.batch.each(ids, to_one).await;
-        let undo: Vec<Undo> = outcome.done.iter().filter_map(|it| it.1).collect();
+        let undo: Vec<Undo> = outcome.done.iter().filter_map(|it| it.1.clone()).collect();
         tidy_after_all(app, outcome.done.iter().map(|it| it.0).collect(), verdict);
         let (text, why) = outcome.told(done, say::CONFLICTS);
         let text = match (outcome.is_whole(), outcome.len()) {
@@ -184,7 +181,7 @@ fn tidy_after_all(app: App, done: Vec<ConflictId>, verdict: ConflictVerdict) {
 
 /// The verdicts on selected conflicts, below the panes; the progress of a long run.
 #[component]
-pub(super) fn ChosenBar() -> impl IntoView {
+pub(super) fn ChosenConflictsBar() -> impl IntoView {
     let app = App::here();
     let all = app.views.conflicts;
     let count = Memo::new(move |_| all.chosen.with(Selection::len));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engram_model::{Conflict, ConflictId, ConflictSide, Severity};
 use leptos::{ev, html, prelude::*};
 
-use super::{VIEW, list::topic_name, merge::Merging, state::can_reopen, verdict::REASON};
+use super::{VIEW, merge::Merging, state::can_reopen, verdict::REASON};
 use crate::{
     app::{
         dom,
@@ -102,7 +102,10 @@ fn head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
         let [at, of] = [at, of].map(|it| words::thousands(it as u64));
         Some(view! { <span class="chip">{say::conflicts::of(&at, &of)}</span> })
     };
-    let mut topics = vec![topic_name(&conflict.a.topic), topic_name(&conflict.b.topic)];
+    let mut topics = vec![
+        words::topic_name(&conflict.a.topic),
+        words::topic_name(&conflict.b.topic),
+    ];
     topics.dedup();
     let why = prose::claim(&conflict.why, &[]);
     let outcome = conflict

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     VIEW,
-    chosen::ChosenBar,
+    chosen::ChosenConflictsBar,
     detail::Detail,
     list::List,
     merge::begin_merge,
@@ -42,7 +42,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
             <Frame title="somebody else was first" set=judged_before is_wide=true><Detail /></Frame>
             <Frame title="settled" set=|app| show(app, 4) is_wide=true><Detail /></Frame>
             <Frame title="closed by itself, and erased" set=|app| show(app, 5) is_wide=true><Detail /></Frame>
-            <Frame title="several at once" set=several is_wide=true><ChosenBar /></Frame>
+            <Frame title="several at once" set=several is_wide=true><ChosenConflictsBar /></Frame>
         </Part>
     }
 }

@@ -221,7 +221,7 @@ fn nothing(app: App) -> AnyView {
 
 #[component]
 fn Topic(topic: String, groups: Memo<Vec<Group>>) -> impl IntoView {
-    let name = topic_name(&topic);
+    let name = words::topic_name(&topic);
     let (own, label) = (topic.clone(), name.clone());
     let rows = Memo::new(move |_| {
         groups.with(|all| {
@@ -240,14 +240,6 @@ fn Topic(topic: String, groups: Memo<Vec<Group>>) -> impl IntoView {
             <div class="topic-name" aria-hidden="true"><b>{name}</b><span>{move || words::thousands(count() as u64)}</span></div>
             <For each=move || rows.get() key=|it| *it let:id><Row id /></For>
         </div>
-    }
-}
-
-/// A topic, as shown.
-pub(super) fn topic_name(topic: &str) -> String {
-    match topic {
-        "" => say::conflicts::NO_TOPIC.to_owned(),
-        topic => words::visible(topic),
     }
 }
 

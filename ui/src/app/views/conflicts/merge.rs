@@ -150,7 +150,7 @@ fn Field(
             <h3>{say::conflicts::MERGED}</h3>
             <ClaimField id=FIELD label=say::conflicts::MERGED text is_saving
                 set=move |text| change_merge(app, id, |it| it.text = text) />
-            <write::Refused id=FIELD refusal />
+            <write::WriteRefused id=FIELD refusal />
             <div class="does">
                 <button class="primary" type="submit" data-testid="save-merge" disabled=is_saving>{say::conflicts::SAVE_MERGE}" "{keycaps("Mod+Enter")}</button>
                 <button type="button" data-testid="leave-merge" on:click=move |_| leave()>{say::write::CANCEL}" "<kbd>"Esc"</kbd></button>

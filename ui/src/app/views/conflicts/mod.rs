@@ -132,6 +132,6 @@ fn panes() -> AnyView {
     state::follow(App::here());
     room::panes(
         view! { <list::List /> },
-        view! { <detail::Detail /><chosen::ChosenBar /> },
+        view! { <detail::Detail /><chosen::ChosenConflictsBar /> },
     )
 }

@@ -237,7 +237,7 @@ fn visit_conflict(app: App, id: ConflictId) {
             Err(_) if conflicts.inbox.open.get_untracked() != Some(id) => {}
             Err(refusal) if refusal.code == Code::NotFound => {
                 app.frame
-                    .say(say::conflicts::GONE, say::conflicts::GONE_HINT, true);
+                    .warn(say::conflicts::GONE, say::conflicts::GONE_HINT);
                 select_first_conflict(app);
             }
             Err(refusal) => conflicts.verdict_refused.set(Some(refusal)),

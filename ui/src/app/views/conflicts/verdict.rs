@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use engram_model::{
-    Allow, Code, Conflict, ConflictId, ConflictStatus, EngramId, Listed, Refusal, Resolve, Settle,
-    ask,
+    Allow, Code, Conflict, ConflictId, ConflictStatus, Listed, Refusal, Resolve, Settle, ask,
 };
 use leptos::{prelude::*, task::spawn_local};
 
@@ -12,7 +11,7 @@ use super::state::can_reopen;
 use crate::{
     app::{
         dom,
-        frame::{Undo, Way},
+        frame::Undo,
         room,
         state::App,
         views::conflicts::{chosen, merge, queue::ConflictVerdict, state},
@@ -83,7 +82,7 @@ pub(super) fn judge_conflict(app: App, verdict: ConflictVerdict) {
     };
     if !verdict.fits(&conflict) {
         let (text, hint) = why_not(verdict, &conflict);
-        return app.frame.say(text, hint, true);
+        return app.frame.warn(text, hint);
     }
     if verdict == ConflictVerdict::Merge {
         return merge::open_merge(app, &conflict);
@@ -116,7 +115,7 @@ pub(super) fn settle_conflict(
                 leave_behind(app, conflict.id, verdict);
                 match undo {
                     Some(undo) => app.frame.say_done(verdict.done(), &conflict.a.claim, undo),
-                    None => app.frame.say(verdict.done(), "", false),
+                    None => app.frame.say(verdict.done(), ""),
                 }
             }
             Err(refusal) => refuse_verdict(app, conflict.id, verdict, refusal),
@@ -132,22 +131,20 @@ pub(super) async fn say_of_conflict(
     merged: Option<String>,
     reason: &str,
 ) -> Result<Option<Undo>, Refusal> {
-    let (id, why) = (EngramId(conflict.id.0), reason.trim().to_owned());
+    let (id, why) = (conflict.id, reason.trim().to_owned());
     let how = merged.map(Settle::Merge);
     let Some(how) = how.or_else(|| verdict.settle(conflict)) else {
-        let allowed = permit(app, conflict.id, why, false).await;
-        let way = &DISALLOW;
-        return allowed.map(|()| Some(Undo { id, way }));
+        let allowed = permit(app, id, why, false).await;
+        return allowed.map(|()| Some(undo_of(id, undo_allowance)));
     };
     let why = (!why.is_empty()).then_some(why);
     let resolve = Resolve {
-        conflict: conflict.id,
+        conflict: id,
         how,
         why,
     };
     let resolved = app.ask(ask::Resolve(Box::new(resolve))).await;
-    let way = &REOPEN;
-    resolved.map(|_| Some(Undo { id, way }))
+    resolved.map(|_| Some(undo_of(id, undo_verdict)))
 }
 
 /// Lets an open conflict pass the gate, or takes that back.
@@ -165,28 +162,21 @@ async fn undo_allowance(app: App, conflict: ConflictId) -> Result<(), Refusal> {
     permit(app, conflict, String::new(), true).await
 }
 
-/// Reopens a conflict.
-static REOPEN: Way = Way {
-    of: say::CONFLICTS,
-    take_back: |app, id| {
-        Box::pin(async move { undo_verdict(app, ConflictId(id.0)).await.map(|()| None) })
-    },
-    then: return_to,
-};
-
-/// Takes back the allowance of an open conflict.
-static DISALLOW: Way = Way {
-    of: say::CONFLICTS,
-    take_back: |app, id| {
-        Box::pin(async move { undo_allowance(app, ConflictId(id.0)).await.map(|()| None) })
-    },
-    then: return_to,
-};
+/// What takes back what was done to a conflict.
+fn undo_of<F: Future<Output = Result<(), Refusal>> + 'static>(
+    id: ConflictId,
+    take_back: fn(App, ConflictId) -> F,
+) -> Undo {
+    let taken_back = move |app| async move { take_back(app, id).await.map(|()| None) };
+    Undo::new(say::CONFLICTS, taken_back, move |app, of| {
+        return_to(app, id, of)
+    })
+}
 
 /// Opens the conflict that was reopened, if conflicts are shown.
-fn return_to(app: App, id: EngramId, of: &str) {
-    app.frame.say(say::notice::UNDONE, of, false);
-    state::return_to_conflict(app, ConflictId(id.0));
+fn return_to(app: App, id: ConflictId, of: &str) {
+    app.frame.say(say::notice::UNDONE, of);
+    state::return_to_conflict(app, id);
 }
 
 /// Opens the next conflict, after one was settled.
@@ -262,7 +252,7 @@ pub(super) fn reopen_conflict(app: App) {
             ConflictStatus::Open => say::conflicts::STILL_OPEN,
             _ => say::conflicts::ENDED,
         };
-        return app.frame.say(text, say::conflicts::ENDED_HINT, true);
+        return app.frame.warn(text, say::conflicts::ENDED_HINT);
     }
     if !app.batch.begin(say::many::UNDOING, 1) {
         return;
@@ -278,8 +268,8 @@ pub(super) fn reopen_conflict(app: App) {
         app.batch.end();
         app.stale.touch(Tag::Conflicts);
         match undone {
-            Ok(()) if is_open => app.frame.say(say::conflicts::BLOCKS_AGAIN, "", false),
-            Ok(()) => app.frame.say(say::conflicts::REOPENED, "", false),
+            Ok(()) if is_open => app.frame.say(say::conflicts::BLOCKS_AGAIN, ""),
+            Ok(()) => app.frame.say(say::conflicts::REOPENED, ""),
             Err(refusal) => app.views.conflicts.verdict_refused.set(Some(refusal)),
         }
     });

@@ -33,10 +33,10 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
         return;
     };
     if !words::is_drifted(&engram) {
-        return app.frame.say(say::review::NOT_DRIFTED, "", false);
+        return app.frame.say(say::review::NOT_DRIFTED, "");
     }
     if verdict == DriftVerdict::Unsure && engram.asked.is_some() {
-        return app.frame.say(say::review::IS_ASKED, "", false);
+        return app.frame.say(say::review::IS_ASKED, "");
     }
     let id = engram.id;
     // A second press sends nothing.

@@ -130,9 +130,7 @@ fn toggle_chosen(app: App, id: EngramId) {
         return app.frame.complain(refusal);
     }
     if !can_choose(app)(&row) {
-        return app
-            .frame
-            .say(say::many::CLOSED, say::many::CLOSED_HINT, true);
+        return app.frame.warn(say::many::CLOSED, say::many::CLOSED_HINT);
     }
     app.reading.closing.set(None);
     app.list.choice.change(|it| it.toggle(row));
@@ -177,7 +175,7 @@ pub(crate) fn choose_all(app: App) {
     } else {
         say::many::ALL_LOADED
     };
-    app.frame.say(&told_chosen(app), hint, false);
+    app.frame.say(&told_chosen(app), hint);
 }
 
 fn told_chosen(app: App) -> String {
@@ -207,11 +205,9 @@ pub(crate) fn act_on_chosen(app: App, act: Act) -> bool {
     match ClaimAction::of(act) {
         Some(deed) => do_to_chosen(app, deed),
         None if act == Act::CopyClaim => copy_chosen(app),
-        None => app.frame.say(
-            say::many::ONE_AT_A_TIME,
-            say::many::ONE_AT_A_TIME_HINT,
-            true,
-        ),
+        None => app
+            .frame
+            .warn(say::many::ONE_AT_A_TIME, say::many::ONE_AT_A_TIME_HINT),
     }
     true
 }
@@ -258,7 +254,7 @@ fn do_to_chosen(app: App, deed: ClaimAction) {
         return;
     }
     if !fits {
-        return app.frame.say(say::many::NONE_FITS, deed.is_for(), true);
+        return app.frame.warn(say::many::NONE_FITS, deed.is_for());
     }
     if deed.asks() {
         app.list.choice.asking.set(Some(deed))
@@ -295,10 +291,10 @@ fn carry_out(app: App, deed: ClaimAction) {
         if let (true, [(_, undo)], [one]) = (outcome.is_whole(), &*outcome.done, &*fitting) {
             return app
                 .frame
-                .say_done(deed.done_to_one(), &words::claim(one), *undo);
+                .say_done(deed.done_to_one(), &words::claim(one), undo.clone());
         }
         let (text, why) = outcome.told(done, say::CLAIMS);
-        let undo = outcome.done.iter().map(|it| it.1).collect();
+        let undo = outcome.done.iter().map(|it| it.1.clone()).collect();
         app.frame
             .say_all_done(&text, &why, !outcome.is_whole(), undo);
     });
@@ -306,7 +302,7 @@ fn carry_out(app: App, deed: ClaimAction) {
 
 /// The actions for selected rows, below the panes; the progress of a long run.
 #[component]
-pub(crate) fn ChosenBar() -> impl IntoView {
+pub(crate) fn ChosenClaimsBar() -> impl IntoView {
     let app = App::here();
     let choice = app.list.choice;
     // Deselects rows that end or leave the list.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engram_model::{Code, Evidence, Facets, Filter, Kind, Refusal, SAMPLE};
 use leptos::prelude::*;
 
-use super::{ChosenBar, List, Search, rows, toggle_row};
+use super::{ChosenClaimsBar, List, Search, rows, toggle_row};
 use crate::{
     app::{
         batch::Progress,
@@ -49,9 +49,9 @@ pub(crate) fn Exhibits() -> impl IntoView {
 pub(crate) fn ChosenExhibits() -> impl IntoView {
     view! {
         <Part title="Several at once">
-            <Frame title="what can be done" set=|app| picked(app, None) is_wide=true><ChosenBar /></Frame>
-            <Frame title="to be forgotten" set=|app| picked(app, Some(ClaimAction::Forget)) is_wide=true><ChosenBar /></Frame>
-            <Frame title="while it is done" set=busy is_wide=true><ChosenBar /></Frame>
+            <Frame title="what can be done" set=|app| picked(app, None) is_wide=true><ChosenClaimsBar /></Frame>
+            <Frame title="to be forgotten" set=|app| picked(app, Some(ClaimAction::Forget)) is_wide=true><ChosenClaimsBar /></Frame>
+            <Frame title="while it is done" set=busy is_wide=true><ChosenClaimsBar /></Frame>
         </Part>
     }
 }

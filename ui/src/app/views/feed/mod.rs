@@ -20,8 +20,8 @@ use leptos::prelude::*;
 
 pub(crate) use self::{
     chosen::{
-        ChosenBar, act_on_chosen, choose_all, doing, extend, holds_for_chosen, is_for_all_chosen,
-        leave_choice_of, leave_chosen, toggle_read,
+        ChosenClaimsBar, act_on_chosen, choose_all, doing, extend, holds_for_chosen,
+        is_for_all_chosen, leave_choice_of, leave_chosen, toggle_read,
     },
     filter::PANEL,
     list::List,
@@ -104,6 +104,6 @@ pub(crate) fn panes() -> AnyView {
 pub(crate) fn both(above: impl IntoView + 'static) -> AnyView {
     room::panes(
         view! { {above}<List /> },
-        view! { <Detail /><ChosenBar /><Menu /> },
+        view! { <Detail /><ChosenClaimsBar /><Menu /> },
     )
 }

@@ -10,7 +10,7 @@ use super::{
     heights::{self, RowHeights},
     row::{self, Row, RowContent, RowSlots, ShownAt},
     scroll::{Scroller, Viewport},
-    topics::{TopicHeading, TopicHeadings, topic_name},
+    topics::{TopicHeading, TopicHeadings},
 };
 use crate::{
     app::{
@@ -20,7 +20,7 @@ use crate::{
         views::feed::{look, pages, state},
     },
     layout::Layout,
-    words::say,
+    words::{self, say},
 };
 
 /// Rows drawn beyond each edge.
@@ -165,7 +165,9 @@ impl RowLayout {
                 ago: clock.ago(engram.place.map_or(engram.recorded_at, |it| it.at)),
                 index,
                 of,
-                topic: topics.begins(index).then(|| topic_name(&engram.topic)),
+                topic: topics
+                    .begins(index)
+                    .then(|| words::topic_name(&engram.topic)),
                 top,
                 height,
                 is_short: height <= heights::ONE_LINE,

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use engram_model::Engram;
 
-use crate::words::{self, say};
+use crate::words::topic_name;
 
 /// The name of a topic, above its first row.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,13 +43,5 @@ impl TopicHeadings {
     /// Returns the headings that begin within these rows.
     pub(super) fn within(&self, rows: &Range<usize>) -> impl Iterator<Item = &TopicHeading> {
         self.0.iter().filter(|it| rows.contains(&it.first_row))
-    }
-}
-
-/// The name of a topic as shown; engrams without one get a name of the window's own.
-pub(super) fn topic_name(topic: &str) -> String {
-    match topic {
-        "" => say::knowledge::NO_TOPIC.to_owned(),
-        topic => words::visible(topic),
     }
 }

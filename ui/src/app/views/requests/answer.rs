@@ -1,13 +1,13 @@
 //! The answer that a person gives by a key or a button, and what follows.
 
-use engram_model::{DenyAnswer, EngramId, GrantAnswer, Refusal, RequestTold, ask};
+use engram_model::{DenyAnswer, GrantAnswer, Refusal, RequestTold, ask};
 use leptos::{ev, prelude::*, task::spawn_local};
 
 use super::VIEW;
 use crate::{
     app::{
         dom,
-        frame::{Undo, Way},
+        frame::Undo,
         palette::keycaps,
         room,
         state::App,
@@ -37,7 +37,7 @@ pub(super) fn give(app: App, answer: Answer) {
                 say::requests::NOTHING_OPEN_HINT,
             ),
         };
-        return app.frame.say(text, hint, true);
+        return app.frame.warn(text, hint);
     }
     let draft = untrack(|| app.views.requests.draft_of(&request.id));
     match answer {
@@ -45,11 +45,9 @@ pub(super) fn give(app: App, answer: Answer) {
             let typed = draft.cap.unwrap_or_else(|| DEFAULT_CAP.to_string());
             match cap(&typed) {
                 Some(cap_tokens) => send_answer(app, request, Answer::Grant, cap_tokens, None),
-                None => app.frame.say(
-                    say::requests::CAP_RANGE,
-                    say::requests::CAP_RANGE_HINT,
-                    true,
-                ),
+                None => app
+                    .frame
+                    .warn(say::requests::CAP_RANGE, say::requests::CAP_RANGE_HINT),
             }
         }
         Answer::Deny => {
@@ -115,12 +113,16 @@ async fn revoke(app: App, id: String) -> Result<(), Refusal> {
     revoked.map(|_| ())
 }
 
-/// Revokes the grant with this id.
-static UNGRANT: Way = Way {
-    of: say::CLAIMS,
-    take_back: |app, id| Box::pin(async move { revoke(app, id.to_string()).await.map(|()| None) }),
-    then: |app, _, _| app.frame.say(say::requests::REVOKED, "", false),
-};
+/// What takes this grant back.
+fn undo_of(id: String) -> Undo {
+    let taken_back = move |app| {
+        let revoked = revoke(app, id.clone());
+        async move { revoked.await.map(|()| None) }
+    };
+    Undo::new(say::CLAIMS, taken_back, |app, _| {
+        app.frame.say(say::requests::REVOKED, "")
+    })
+}
 
 /// Reports what was answered, and opens the next request that waits.
 fn answered(app: App, request: &RequestTold, answer: Answer) {
@@ -128,16 +130,15 @@ fn answered(app: App, request: &RequestTold, answer: Answer) {
     all.wants_reason.set(false);
     all.forget_draft(&request.id);
     let name = asker(request);
-    match (answer, request.id.parse::<EngramId>()) {
-        (Answer::Grant, Ok(id)) => app.frame.say_all_done(
+    match answer {
+        Answer::Grant => app.frame.say_all_done(
             &say::requests::granted(&name),
             "",
             false,
-            vec![Undo { id, way: &UNGRANT }],
+            vec![undo_of(request.id.clone())],
         ),
-        (Answer::Grant, Err(_)) => app.frame.say(&say::requests::granted(&name), "", false),
-        (Answer::Deny, _) => app.frame.say(say::requests::DENIED, "", false),
-        (Answer::Revoke, _) => app.frame.say(say::requests::REVOKED, "", false),
+        Answer::Deny => app.frame.say(say::requests::DENIED, ""),
+        Answer::Revoke => app.frame.say(say::requests::REVOKED, ""),
     }
     let is_open = all.inbox.open.get_untracked().as_ref() == Some(&request.id);
     let next = all

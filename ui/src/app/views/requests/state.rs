@@ -99,7 +99,7 @@ fn list(app: App, requests: Vec<RequestTold>) {
     all.known.set(Some(requests));
     if untrack(|| VIEW.is_on(app)) && !is_there {
         if open.is_some() {
-            app.frame.say(say::requests::GONE, "", true);
+            app.frame.warn(say::requests::GONE, "");
         }
         match first {
             Some(id) => select(app, id),

@@ -1,6 +1,5 @@
-//! Limits the agents' requests that are under way at once. Each agent has few, over all its
-//! connections, and all agents together leave some for the user. Further requests wait for a
-//! limited time.
+//! Permits for requests. An agent has few requests under way at once, whatever it sends them through, and all agents
+//! together leave some for the user; more wait, and not for ever.
 
 use std::{
     collections::HashMap,
@@ -22,8 +21,8 @@ pub(crate) const EACH: usize = 2;
 /// How long a further request waits: longer than two requests that compose lists take.
 pub(crate) const WAIT: Duration = Duration::from_secs(10);
 
-/// The turns of the agents that this process answers. A request holds one while it is under way.
-pub(crate) struct Turns {
+/// The permits of the agents that this process answers.
+pub(crate) struct RequestPermits {
     all: Arc<Semaphore>,
     /// The agents that have a turn or wait for one.
     each: Mutex<HashMap<AgentId, Weak<Semaphore>>>,
@@ -32,11 +31,11 @@ pub(crate) struct Turns {
 
 /// The right of an agent's request to be under way. Clones share one right.
 #[derive(Clone)]
-pub(crate) struct TurnPermit(
+pub(crate) struct RequestPermit(
     #[expect(dead_code, reason = "held, not read")] Arc<[OwnedSemaphorePermit; 2]>,
 );
 
-impl Turns {
+impl RequestPermits {
     /// Allows `all` requests of agents at once; a further request waits for at most `patience`.
     pub(crate) fn new(all: usize, patience: Duration) -> Self {
         Self {
@@ -46,18 +45,21 @@ impl Turns {
         }
     }
 
-    /// Waits for a turn of this agent.
+    /// A permit for this agent, once there is one.
     ///
     /// # Errors
     /// `RATE_LIMITED` if that takes too long.
-    pub(crate) async fn of(&self, agent: &AgentId) -> Result<TurnPermit, Refusal> {
+    pub(crate) async fn of(&self, agent: &AgentId) -> Result<RequestPermit, Refusal> {
         let (own, all) = (self.own(agent), Arc::clone(&self.all));
-        let turn = async {
-            let turn = [own.acquire_owned().await?, all.acquire_owned().await?];
-            Ok::<_, AcquireError>(TurnPermit(Arc::new(turn)))
+        let permit = async {
+            let permit = [own.acquire_owned().await?, all.acquire_owned().await?];
+            Ok::<_, AcquireError>(RequestPermit(Arc::new(permit)))
         };
-        let turn = timeout(self.patience, turn).await.ok().and_then(Result::ok);
-        turn.ok_or_else(|| {
+        let permit = timeout(self.patience, permit)
+            .await
+            .ok()
+            .and_then(Result::ok);
+        permit.ok_or_else(|| {
             Refusal::new(
                 Code::RateLimited,
                 format!("this request waited too long; an agent may have {EACH} under way at once"),
@@ -77,7 +79,7 @@ impl Turns {
         own
     }
 
-    /// Counts the turns that agents hold now.
+    /// How many permits agents have now.
     #[cfg(test)]
     pub(crate) fn taken(&self) -> usize {
         let each = lock(&self.each);

@@ -9,10 +9,10 @@ use serde::{
 };
 
 use super::{
-    bus::{BusCaller, BusResponse},
+    calls::{BusCaller, BusResponse},
     invalid,
 };
-use crate::way::Way;
+use crate::resolution_type::ResolutionType;
 
 /// The resolution type that takes a verdict back. MCP has none: an agent gives its verdict once.
 const UNDO: &str = "undo";
@@ -29,21 +29,21 @@ pub(super) async fn list(
             "Ask for ?topic=wallet&status=open; status is open, resolved, dismissed, closed or all; severity is low, medium or high.",
         )
     })?;
-    by.tell(Request::Conflicts(asked)).await
+    by.answer(Request::Conflicts(asked)).await
 }
 
 pub(super) async fn show(by: BusCaller, Path(id): Path<String>) -> BusResponse {
     let id = id.parse()?;
-    by.tell(Request::Conflict(id)).await
+    by.answer(Request::Conflict(id)).await
 }
 
 /// A verdict on a conflict, as `engram_resolve` takes it.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Resolution")]
 #[serde(deny_unknown_fields)]
-pub(super) struct ConflictVerdict {
+pub(super) struct ResolutionBody {
     /// `undo` takes the verdict back that stands.
-    #[schemars(schema_with = "ways")]
+    #[schemars(schema_with = "resolution_types")]
     resolution_type: String,
     /// Why, for the record.
     resolution: Option<String>,
@@ -53,18 +53,18 @@ pub(super) struct ConflictVerdict {
     content: Option<String>,
 }
 
-fn ways(schemas: &mut SchemaGenerator) -> Schema {
-    let way = schemas.subschema_for::<Way>();
+fn resolution_types(schemas: &mut SchemaGenerator) -> Schema {
+    let way = schemas.subschema_for::<ResolutionType>();
     json_schema!({ "anyOf": [way, { "const": UNDO }] })
 }
 
 pub(super) async fn settle(by: BusCaller, Path(id): Path<String>, asked: Asked) -> BusResponse {
     let conflict = id.parse()?;
-    let verdict: ConflictVerdict = by.body(asked, TAKES).await?;
+    let verdict: ResolutionBody = by.body(asked, TAKES).await?;
     let how = match verdict.resolution_type.as_str() {
         UNDO => Settle::Undo,
         word => {
-            let way = Way::deserialize(word.into_deserializer());
+            let way = ResolutionType::deserialize(word.into_deserializer());
             let way = way.map_err(|error: Error| {
                 invalid(
                     format!("resolution_type: {error}"),
@@ -79,5 +79,5 @@ pub(super) async fn settle(by: BusCaller, Path(id): Path<String>, asked: Asked) 
         how,
         why: verdict.resolution,
     };
-    by.tell(Request::Resolve(Box::new(resolve))).await
+    by.answer(Request::Resolve(Box::new(resolve))).await
 }

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// How a conflict is settled.
 #[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "Way")]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Way {
+pub(crate) enum ResolutionType {
     Winner,
     Merge,
     Dismissed,
@@ -15,7 +16,7 @@ pub(crate) enum Way {
     HigherConfidence,
 }
 
-impl Way {
+impl ResolutionType {
     /// Returns the verdict of this type, with the claim that it names and the words that it gives.
     pub(crate) fn settle(
         self,

@@ -3,21 +3,21 @@
 use engram_engine::Engine;
 use engram_model::{Caller, Refusal};
 
-use crate::turns::TurnPermit;
+use crate::permits::RequestPermit;
 
 /// The caller on the bus.
 #[derive(Clone)]
-pub(crate) enum Asker {
+pub(crate) enum HttpCaller {
     User,
     /// The agent that this token proves. Each request looks it up, since a newer token of the same
     /// agent ends this one.
     Agent {
         token: String,
-        turn: TurnPermit,
+        permit: RequestPermit,
     },
 }
 
-impl Asker {
+impl HttpCaller {
     /// Returns the caller as it is now; blocks during the look-up.
     ///
     /// # Errors
@@ -30,10 +30,10 @@ impl Asker {
     }
 
     /// The turn that an agent holds until its request ends.
-    pub(crate) fn turn(&self) -> Option<TurnPermit> {
+    pub(crate) fn permit(&self) -> Option<RequestPermit> {
         match self {
             Self::User => None,
-            Self::Agent { turn, .. } => Some(turn.clone()),
+            Self::Agent { permit, .. } => Some(permit.clone()),
         }
     }
 }
