@@ -1,11 +1,10 @@
 //! The acceptance criteria (docs/design.md#acceptance-criteria) that are decided here, each
 //! as a test of that name. Those about storage, time and the window are where those are.
-#![allow(clippy::unwrap_used)]
 
 use engram_model::{Code, DerefLimits, Limits, PointerType, Spend};
 use serde_json::{Value, json};
 
-use super::tests::{child, parent, with};
+use super::{child, parent, with};
 use crate::{admit, charge, line_count, validate_message};
 
 fn code(message: &Value) -> Option<Code> {

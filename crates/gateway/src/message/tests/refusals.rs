@@ -1,11 +1,10 @@
 //! What a refused message is told, and that the message that it is shown passes.
-#![allow(clippy::unwrap_used)]
 
 use engram_model::{BUDGETS, Code, Limits, Refusal, Remedy};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::tests::{any_json, child, parent, with};
+use super::{any_json, child, parent, with};
 use crate::{Form, check_message, count_tokens, narrowed, read_message, to_text, validate_message};
 
 const CODE: &str = "def reserve(n):\n    return self.left - n";

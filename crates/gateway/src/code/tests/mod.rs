@@ -1,5 +1,7 @@
 //! Real prose and real code, both ways.
 
+mod disguise;
+
 use proptest::prelude::*;
 
 use super::code_chars;
