@@ -153,7 +153,7 @@ fn a_clock_that_is_set_back_begins_one_turn_in_all_processes() {
 /// A list by time finds what was recorded then, though an entry before is of a clock that was ahead.
 #[test]
 fn the_feed_is_filtered_by_time_as_before() {
-    use engram_model::{Feed, Filter, Request};
+    use engram_model::{Feed, Filter, ask};
 
     let (ground, engine, _) = with_entry_ahead();
     let mut moments = Vec::new();
@@ -172,7 +172,7 @@ fn the_feed_is_filtered_by_time_as_before() {
             },
             ..Feed::default()
         };
-        let page = engine.for_feed(&USER, Request::Feed(feed)).unwrap();
+        let page = engine.0.ask(&USER, ask::Feed(feed)).unwrap();
         // Without an end, what is ahead of the clock counts too.
         let expected = until - since + usize::from(until == 40 && since == 0);
         assert!(
