@@ -31,7 +31,7 @@ pub struct Doorbell {
     file: Arc<File>,
 }
 
-/// BellWatch the bell until it is dropped.
+/// Watches the bell until it is dropped.
 pub struct Listener {
     hears: Arc<Mutex<BellWatch>>,
     /// Ends the thread that asks for a watch again.

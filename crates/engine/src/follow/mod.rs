@@ -1,5 +1,5 @@
 //! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
-//! (`anchor`), claims are compared that are due (`due`), what others were answered with becomes durable
+//! (`anchors`), claims are compared that are due (`due`), what others were answered with becomes durable
 //! (`promote`), and readers get what is new.
 //! Woken by the doorbell; nothing runs at rest.
 
@@ -49,6 +49,7 @@ const FLOOD: Duration = Duration::from_millis(500);
 /// Writes of one delivery that make a flood, until fewer come in all that time. A write may record several
 /// entries: a claim, the conflict that it raises, and what reports it.
 const MANY: usize = 3;
+
 /// The followers that run in this process.
 pub(crate) struct Followers {
     listener: Listener,

@@ -159,6 +159,9 @@ pub(super) fn of(
     if gone_at_once && state == State::Edited(Edit::Text) && alike < ENOUGH_LEFT {
         return Ok(gone(agree));
     }
+    // Each doubt takes its share of the confidence: few words, two ways that disagree, another place that is as
+    // good. The shares put answers in the order of doubt; no state depends on them, and docs/accuracy.md does not
+    // measure them.
     let telling = match (state, words) {
         (State::Unchanged, _) => 1.0,
         (_, few) if few < NO_WORDS => 0.6,

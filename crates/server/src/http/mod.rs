@@ -243,7 +243,7 @@ impl IntoResponse for RefusalResponse {
 }
 
 /// What does not have the shape that is asked for is a bad request; what has it, and is refused for what it
-/// says, is forbidden.
+/// says, is forbidden: a claim that is too long, or a pointer that cannot be parsed, too.
 fn status(code: Code) -> StatusCode {
     match code {
         Code::NotFound | Code::PointerNotFound => StatusCode::NOT_FOUND,
