@@ -87,7 +87,8 @@ pub struct Anchor {
     pub place: Option<super::Span>,
     /// From 0 to 1. Same bytes begin at 1, edited ones at how much of the span is still there;
     /// it falls where there is little to tell the span by, where another place was as good, and
-    /// where the direct comparison and the way through the commits disagree.
+    /// where the direct comparison and the way through the commits disagree. What each takes from it
+    /// orders answers by doubt: no state depends on it, and docs/accuracy.md does not measure it.
     pub confidence: f64,
 }
 
@@ -159,9 +160,6 @@ pub(super) fn of(
     if gone_at_once && state == State::Edited(Edit::Text) && alike < ENOUGH_LEFT {
         return Ok(gone(agree));
     }
-    // Each doubt takes its share of the confidence: few words, two ways that disagree, another place that is as
-    // good. The shares put answers in the order of doubt; no state depends on them, and docs/accuracy.md does not
-    // measure them.
     let telling = match (state, words) {
         (State::Unchanged, _) => 1.0,
         (_, few) if few < NO_WORDS => 0.6,
