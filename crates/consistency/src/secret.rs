@@ -122,5 +122,4 @@ pub(crate) fn joined(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
 }
 
 #[cfg(test)]
-#[path = "secret_tests.rs"]
 mod tests;

@@ -331,6 +331,4 @@ fn fence(trimmed: &str) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-mod disguise_tests;
-#[cfg(test)]
 mod tests;

@@ -257,8 +257,18 @@ mod tests {
     #[test]
     fn fingerprints_stay_what_they_are() {
         // Fingerprints are stored, so another hash would lose what was served.
-        assert_eq!(print(&words("Use SQLite.")), print(&words("use  sqlite")));
-        assert_eq!(fingerprints("Use SQLite.").len(), 1);
+        for (text, prints) in [
+            ("Use SQLite.", &[0x410d_95ab_5def_54c6][..]),
+            ("use  sqlite", &[0x410d_95ab_5def_54c6]),
+            ("Retries of the ledger", &[0xfe28_2ea7_a001_fadd]),
+            ("予約は原", &[0x5111_47bd_4fcd_0042]),
+            ("", &[]),
+        ] {
+            assert_eq!(fingerprints(text), prints, "{text}");
+        }
+        let address = "repo:a.rs#L1@c";
+        assert_eq!(told_print(address), 0xc326_f328_6f2a_b44c);
+        assert_eq!(read_print(address), 0x31d4_3ecf_2fff_a2f9);
         assert_ne!(print(&words("a bc")), print(&words("ab c")));
     }
 

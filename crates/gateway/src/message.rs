@@ -326,8 +326,4 @@ fn wide(figure: usize) -> u64 {
 }
 
 #[cfg(test)]
-mod criteria_tests;
-#[cfg(test)]
-mod refusal_tests;
-#[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! The acceptance criteria (docs/design.md#acceptance-criteria): one function for each, which runs
 //! on every surface that has the features. Each function is named like its test.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::keys;
@@ -19,6 +21,8 @@ pub trait Surface {
     fn deref(&mut self, pointer: &str, token: Option<&str>) -> Answer;
     /// Returns the engrams that match.
     fn query(&mut self, word: &str) -> Vec<Value>;
+    /// Those of kind risk among them.
+    fn risks(&mut self, word: &str) -> Vec<Value>;
     /// Makes a grant by the user to ada: of a pointer, or of this many characters of code.
     fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value;
     /// Lets this many seconds pass.
@@ -76,7 +80,7 @@ macro_rules! criteria_of_messages {
             an_oversized_message_is_rejected_and_resent
             a_message_of_1200_inline_tokens_is_rejected
             inline_code_without_a_grant_is_rejected
-            a_run_takes_at_most_800_inline_tokens_a_turn
+            a_typical_run_takes_at_most_800_inline_tokens_a_turn
         }
     };
 }
@@ -98,6 +102,12 @@ fn report(engrams: Value, summary: &str) -> Value {
 fn order(brief: usize) -> Value {
     let lines: Vec<String> = (0..brief).map(|at| format!("Goal {at}.")).collect();
     json!({ "role": "programmer", "shared_brief_micro": lines, "instructions": ["Confirm the retries."] })
+}
+
+/// The addresses of an engram's pointers, in whichever form the surface has them.
+fn addresses(engram: &Value) -> impl Iterator<Item = &str> {
+    let pointers = engram["pointers"].as_array().unwrap().iter();
+    pointers.map(|it| it["ref"].as_str().or(it.as_str()).unwrap())
 }
 
 /// Returns the code of a refusal, without the surface's prefix, and asserts that there is a hint.
@@ -272,22 +282,31 @@ pub fn an_engram_whose_ttl_is_over_is_not_found(surface: &mut impl Surface) {
     assert!(surface.query("vendors").is_empty());
 }
 
-/// A run completes with at most 800 inline tokens for each agent and turn
-/// (docs/design.md#messages-stay-small).
-pub fn a_run_takes_at_most_800_inline_tokens_a_turn(bus: &mut impl Bus) {
+/// In a typical run all messages of an agent in one turn have at most 800 inline tokens, and its budget shows their
+/// sum, which nothing limits (docs/design.md#messages-stay-small): ada is told what to do, reads, reports twice how
+/// far it got, and hands in a claim.
+pub fn a_typical_run_takes_at_most_800_inline_tokens_a_turn(bus: &mut impl Bus) {
     bus.send("lead", order(3)).unwrap();
     let pointer = bus.pointer().to_owned();
     bus.deref(&pointer, None).unwrap();
-    bus.send(
-        "ada",
+    let reports = [
+        report(
+            json!([]),
+            "The retries are read; their bound is not found yet.",
+        ),
+        report(
+            json!([]),
+            "The bound is found; the tests of it are not read yet.",
+        ),
         report(json!([draft(json!([pointer]))]), "The retries are bounded."),
-    )
-    .unwrap();
+    ];
+    let mut sum = 0;
+    for report in reports {
+        sum += bus.send("ada", report).unwrap()["tokens"].as_u64().unwrap();
+    }
     let inline = &bus.budget()["inline_tokens"];
-    assert!(
-        (1..=800).contains(&inline["used"].as_u64().unwrap()),
-        "{inline}"
-    );
+    assert_eq!(inline["used"], sum, "{inline}");
+    assert!((1..=800).contains(&sum), "{inline}");
     assert_eq!(bus.query("vendors").len(), 1);
 }
 
@@ -337,18 +356,29 @@ pub fn dereferenced_content_is_traceable_by_its_digest(surface: &mut impl Surfac
     let pinned = read["pointer"].as_str().unwrap();
     surface.put(draft(json!([pinned]))).unwrap();
     let found = surface.query("vendors");
-    let pointer = &found[0]["pointers"][0];
-    let address = pointer["ref"].as_str().or(pointer.as_str());
-    assert_eq!(address, Some(pinned), "{found:?}");
+    assert_eq!(addresses(&found[0]).collect::<Vec<_>>(), [pinned]);
 }
 
-/// docs/design.md#evidence-stays-traceable.
+/// Two claims contradict each other, and Engram itself stores the risk (docs/design.md#evidence-stays-traceable).
 pub fn a_contradiction_is_one_risk_that_points_at_both_sources(surface: &mut impl Surface) {
-    let other = surface.pointer().replace("#L2", "#L1").replace("-L3", "");
-    let mut risk = draft(json!([surface.pointer(), other]));
-    risk["kind"] = json!("risk");
-    surface.put(risk).unwrap();
-    let found = surface.query("vendors");
-    assert_eq!(found[0]["kind"], "risk");
-    assert_eq!(found[0]["pointers"].as_array().unwrap().len(), 2);
+    let first = surface.pointer().to_owned();
+    let other = first.replace("#L2", "#L1").replace("-L3", "");
+    for (pointer, minutes) in [(first, 3), (other, 30)] {
+        let mut claim = draft(json!([pointer]));
+        claim["claim"] = json!(format!("The wallet lock lasts {minutes} minutes."));
+        claim["topic"] = json!("wallet");
+        surface.put(claim).unwrap();
+    }
+    let claims = surface.query("wallet");
+    let sources: BTreeSet<&str> = claims.iter().flat_map(addresses).collect();
+    assert_eq!((claims.len(), sources.len()), (2, 2), "{claims:?}");
+    let risks = surface.risks("wallet");
+    assert_eq!(risks.len(), 1, "{risks:?}");
+    let author = risks[0]["by"].as_str();
+    let author = author.or(risks[0]["provenance"]["created_by"].as_str());
+    assert_eq!(
+        (author, &risks[0]["kind"]),
+        (Some("engram"), &json!("risk"))
+    );
+    assert_eq!(addresses(&risks[0]).collect::<BTreeSet<_>>(), sources);
 }

@@ -112,7 +112,7 @@ pub fn resolve(
     shelf: &dyn Shelf,
     pointer: &Pointer,
 ) -> Result<Resolved, Refusal> {
-    let found = locate::locate(repo, shelf, pointer)?;
+    let mut found = locate::locate(repo, shelf, pointer)?;
     let is_binary = found.is_binary;
     if is_binary && !matches!(pointer.target, Target::Artifact { .. }) {
         return Err(refuse::binary_source(pointer));
@@ -120,7 +120,6 @@ pub fn resolve(
     let encoding = found.encoding;
     let lines = found.lines;
     let around = found.around();
-    let mut found = found;
     let compared = std::mem::take(&mut found.compared);
     let (pointer, bytes, snapshot) = found.into_parts();
     Ok(Resolved {

@@ -114,7 +114,6 @@ impl Source {
     pub fn product(&self) -> &str {
         if self.path.contains("/tests/")
             || self.path.starts_with("crates/kit/")
-            || self.path.ends_with("_tests.rs")
             || self.path.ends_with("/tests.rs")
         {
             return "";

@@ -24,6 +24,11 @@ impl CommandSurface {
         place.json(&ada);
         Self(place)
     }
+
+    fn found(&self, query: &[&str]) -> Vec<Value> {
+        let reply = self.0.json(query);
+        reply["engrams"].as_array().unwrap().clone()
+    }
 }
 
 fn answer(ran: CommandOutput) -> Answer {
@@ -57,10 +62,11 @@ impl Surface for CommandSurface {
     }
 
     fn query(&mut self, word: &str) -> Vec<Value> {
-        self.0.json(&["query", word])["engrams"]
-            .as_array()
-            .unwrap()
-            .clone()
+        self.found(&["query", word])
+    }
+
+    fn risks(&mut self, word: &str) -> Vec<Value> {
+        self.found(&["query", word, "--kind", "risk"])
     }
 
     fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value {

@@ -21,6 +21,9 @@ const GRAM: f64 = 0.15;
 pub(crate) const FLOOR: f64 = 0.2;
 /// From this share on, an engram is about the question.
 const STRONG: f64 = 0.6;
+/// The same where all that the question names is found exactly: a name tells claims apart better than words do, and
+/// the words around it are often others than those of the claim.
+const STRONG_BY_NAME: f64 = STRONG * 0.6;
 
 /// The factor for a claim whose evidence was edited since; it may still be true.
 const EDITED: f64 = 0.6;
@@ -201,9 +204,8 @@ impl RankedEngram {
             engram: None,
             is_weighed: false,
             complete: all_exact && found.words == worth.words.len(),
-            // It has most of the weight, or all exact terms and a good part of the rest.
             is_strong: share + near >= STRONG
-                || (all_exact && found.exact > 0 && share + near >= STRONG * 0.6),
+                || (all_exact && found.exact > 0 && share + near >= STRONG_BY_NAME),
             exact: thousandths(left * portion(found.exact_worth, exact)),
             relevance: thousandths(left * (share + near)),
             said: found.said,

@@ -267,7 +267,7 @@ impl ConflictPlace {
     fn parse(text: &str) -> Result<Self, Refusal> {
         let mut parts = text.splitn(5, '.');
         let mut next = || parts.next().unwrap_or_default();
-        let parsed = || {
+        let mut parsed = || {
             Some(Self {
                 worst: Reverse(next().parse().ok()?),
                 severity: Reverse(next().parse().ok()?),
@@ -276,7 +276,6 @@ impl ConflictPlace {
                 topic: next().to_owned(),
             })
         };
-        let mut parsed = parsed;
         parsed().ok_or_else(|| {
             Refusal::new(
                 Code::SchemaInvalid,

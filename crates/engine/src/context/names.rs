@@ -225,7 +225,7 @@ impl TakenNames {
     }
 }
 
-/// Like [`TakenNames::apart`], for one name.
+/// [`TakenNames::apart`], for one name.
 pub(crate) fn apart(tx: &Reader<'_>, agent: &Agent, name: &str) -> Result<String, Refusal> {
     Ok(TakenNames::of(tx, agent.project)?.apart(agent, name))
 }

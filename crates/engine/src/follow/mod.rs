@@ -1,7 +1,7 @@
-//! The followers of a long-lived process: the index is updated (`indexing`), evidence is checked
-//! (`anchors`), due comparisons are made (`due`), claims that were returned to others become
-//! durable (`promote`), and readers get new entries. The doorbell wakes them; nothing runs while
-//! idle.
+//! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
+//! (`anchors`), claims are compared that are due (`due`), what others were answered with becomes durable
+//! (`promote`), and readers get what is new.
+//! Woken by the doorbell; nothing runs at rest.
 
 mod anchors;
 mod due;
@@ -49,6 +49,7 @@ const FLOOD: Duration = Duration::from_millis(500);
 /// The number of writes in one delivery that makes a flood, until fewer arrive in that time. A
 /// write may record several entries: a claim, the conflict that it raises, and its report.
 const MANY: usize = 3;
+
 /// The followers that run in this process.
 pub(crate) struct Followers {
     listener: Listener,

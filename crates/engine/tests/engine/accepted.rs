@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    conflicts::{LONG, SHORT, on as about, open},
-    fixture::{Asked, Ground, correcting, handle},
+    fixture::{Asked, Ground, LONG, SHORT, correcting, handle, on as about, open},
     kept::{AT_HEAD, FILE, ON_DISK, Refs, USER, amend, collect, resting},
 };
 

@@ -143,9 +143,7 @@ fn an_agent_closes_no_claim_of_the_user() {
     engine.forget(&lead, of_child.id).unwrap();
     // When the user repins a claim, it stays with its author.
     let adas = engine.put(&ada, draft("Line two computes.")).unwrap();
-    let repinned = engine
-        .for_put(&USER, engram_model::Request::Repin(adas.id))
-        .unwrap();
+    let repinned = engine.0.ask(&USER, ask::Repin(adas.id)).unwrap();
     engine
         .put(&ada, correcting(repinned.id, "Line two computes alpha."))
         .unwrap();
@@ -180,9 +178,7 @@ fn rates_bind_all_that_an_agent_writes() {
                         text: "We publish.".to_owned(),
                         agent: None,
                     };
-                    engine
-                        .for_note(&ada, engram_model::Request::Note(note))
-                        .map(drop)
+                    engine.0.ask(&ada, ask::Note(note)).map(drop)
                 }
             }
         };
@@ -209,7 +205,7 @@ fn a_claim_with_its_event_counts_once() {
             },
             words: Some("the log of today".to_owned()),
         };
-        engine.for_put(&ada, engram_model::Request::Commit(Box::new(commit)))
+        engine.0.ask(&ada, ask::Commit(Box::new(commit)))
     };
     for at in 0..20 {
         commit(at).unwrap();

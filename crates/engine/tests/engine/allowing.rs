@@ -5,10 +5,8 @@ use engram_model::{
     Settle, Severity, ask,
 };
 
-use crate::{
-    conflicts::{LONG, SHORT, USER, conflict, contradicted, evidence, on, open},
-    fixture::{Asked, Ground, refused},
-    settling::settle,
+use crate::fixture::{
+    Asked, Ground, LONG, SHORT, USER, conflict, contradicted, evidence, on, open, refused,
 };
 
 fn allow(at: &Asked, conflict: ConflictId, undo: bool) -> Result<Box<Conflict>, Refusal> {
@@ -29,14 +27,14 @@ fn allow(at: &Asked, conflict: ConflictId, undo: bool) -> Result<Box<Conflict>, 
 fn an_allowance_is_taken_back_and_no_older_verdict_with_it() {
     let at = Ground::opened();
     let (id, ..) = contradicted(&at);
-    settle(&at, &USER, id, Settle::Dismiss).unwrap();
-    settle(&at, &USER, id, Settle::Undo).unwrap();
+    at.settle(&USER, id, Settle::Dismiss).unwrap();
+    at.settle(&USER, id, Settle::Undo).unwrap();
     let gate = || at.0.ask(&USER, ask::Gate(GateCheck::default())).unwrap();
     assert_eq!(gate().blocking, [id]);
     assert!(allow(&at, id, false).unwrap().allowed.is_some());
     assert_eq!(gate().blocking, []);
     // This does not undo an older undo.
-    let said = refused(settle(&at, &USER, id, Settle::Undo), Code::NotFound);
+    let said = refused(at.settle(&USER, id, Settle::Undo), Code::NotFound);
     let next = format!("engram conflicts allow {id} --undo");
     assert!(said.hint.contains(&next), "{said:?}");
 

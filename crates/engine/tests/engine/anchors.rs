@@ -325,7 +325,7 @@ fn a_phantom_read_shows() {
             turn: None,
             budget_token: None,
         };
-        let read = at.for_deref(&Caller::User, Request::Deref(read)).unwrap();
+        let read = at.0.ask(&Caller::User, ask::Deref(read)).unwrap();
         assert_eq!(read.now.is_some_and(|it| it.phantom), phantom);
     }
     // This was already so before the work since the last commit.

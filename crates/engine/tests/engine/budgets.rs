@@ -115,7 +115,7 @@ fn an_agent_and_all_below_it_write_ten_times_its_rates_at_most() {
     let mut refused_at_last = None;
     for (at, name) in names.iter().cycle().take(15 * 20).enumerate() {
         let claim = format!("Part {at} of the gateway is blue.");
-        match engine.put(&called(name), crate::conflicts::on("gateway", &claim)) {
+        match engine.put(&called(name), crate::fixture::on("gateway", &claim)) {
             Ok(_) => stored += 1,
             Err(refusal) => refused_at_last = Some(refusal),
         }
@@ -127,11 +127,11 @@ fn an_agent_and_all_below_it_write_ten_times_its_rates_at_most() {
     engine
         .put(
             &engine.agent("other"),
-            crate::conflicts::on("gateway", "The gateway has a lid."),
+            crate::fixture::on("gateway", "The gateway has a lid."),
         )
         .unwrap();
     ground.clock.turn(61);
-    let late = crate::conflicts::on("gateway", "The gateway has a handle.");
+    let late = crate::fixture::on("gateway", "The gateway has a handle.");
     engine.put(&called(&names[0]), late).unwrap();
 }
 

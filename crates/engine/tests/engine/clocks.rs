@@ -158,7 +158,7 @@ fn a_clock_that_is_set_back_begins_one_turn_in_all_processes() {
 /// A list by time finds what was recorded then, even if a fast clock wrote an earlier entry.
 #[test]
 fn the_feed_is_filtered_by_time_as_before() {
-    use engram_model::{Feed, Filter, Request};
+    use engram_model::{Feed, Filter, ask};
 
     let (ground, engine, _) = with_entry_ahead();
     let mut moments = Vec::new();
@@ -177,7 +177,7 @@ fn the_feed_is_filtered_by_time_as_before() {
             },
             ..Feed::default()
         };
-        let page = engine.for_feed(&USER, Request::Feed(feed)).unwrap();
+        let page = engine.0.ask(&USER, ask::Feed(feed)).unwrap();
         // Without an end, the entry ahead of the clock counts too.
         let expected = until - since + usize::from(until == 40 && since == 0);
         assert!(

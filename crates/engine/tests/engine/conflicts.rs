@@ -2,81 +2,14 @@
 //! closed when a side ends.
 
 use engram_model::{
-    Allow, Caller, Change, Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, Draft,
-    Durability, EngramId, Gate, GateCheck, How, Kind, Listed, Noticed, PointerInput, PutReply,
-    Query, Scope, Severity, ask,
+    Allow, Change, Code, ConflictFilter, ConflictStatus, Draft, Durability, EngramId, Gate,
+    GateCheck, How, Kind, Listed, Noticed, Query, Scope, Severity, ask,
 };
 
-use crate::fixture::{Asked, Ground, REINDEX, correcting, draft, query, refused};
-
-pub(crate) const USER: Caller = Caller::User;
-
-pub(crate) const SHORT: &str = "The wallet lock lasts 3 minutes.";
-
-pub(crate) const LONG: &str = "The wallet lock lasts half an hour.";
-
-pub(crate) fn on(topic: &str, claim: &str) -> Draft {
-    Draft {
-        topic: Some(topic.to_owned()),
-        ..draft(claim)
-    }
-}
-
-pub(crate) fn evidence(pointer: &str) -> PointerInput {
-    PointerInput::Text(pointer.to_owned())
-}
-
-/// All pages of a list.
-pub(crate) fn listed(at: &Asked, who: &Caller, status: Listed) -> Vec<Conflict> {
-    let mut found = Vec::new();
-    let mut after = None;
-    loop {
-        let filter = ConflictFilter {
-            status,
-            after,
-            ..ConflictFilter::default()
-        };
-        let page = at.0.ask(who, ask::Conflicts(filter)).unwrap();
-        found.extend(page.conflicts);
-        let Some(next) = page.next else {
-            return found;
-        };
-        after = Some(next);
-    }
-}
-
-/// How many comparisons are due.
-pub(crate) fn due(at: &Asked, who: &Caller) -> u64 {
-    let all = ask::Conflicts(ConflictFilter::default());
-    let due = at.0.ask(who, all).unwrap().due;
-    assert_eq!(at.0.ask(who, ask::Status).unwrap().due, due);
-    due
-}
-
-pub(crate) fn open(at: &Asked) -> Vec<Conflict> {
-    listed(at, &USER, Listed::Open)
-}
-
-pub(crate) fn conflict(at: &Asked, id: ConflictId) -> Conflict {
-    *at.0.ask(&USER, ask::Conflict(id)).unwrap()
-}
-
-/// The conflicts in a reply.
-fn told(reply: &PutReply) -> Vec<ConflictId> {
-    reply.findings.iter().filter_map(|it| it.conflict).collect()
-}
-
-/// Two agents contradict each other; returns the conflict and both claims.
-pub(crate) fn contradicted(at: &Asked) -> (ConflictId, EngramId, EngramId) {
-    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
-    let first = at.put(&ada, on("wallet", SHORT)).unwrap();
-    assert_eq!((told(&first), first.conflicts), (Vec::new(), 0));
-    let second = at.put(&bob, on("wallet", LONG)).unwrap();
-    let [found] = told(&second)[..] else {
-        panic!("{second:?}");
-    };
-    (found, first.id, second.id)
-}
+use crate::fixture::{
+    Asked, Ground, LONG, REINDEX, SHORT, USER, conflict, contradicted, correcting, draft, due,
+    evidence, listed, on, open, query, refused, told,
+};
 
 #[test]
 fn two_agents_that_contradict_each_other_learn_of_it_in_the_reply() {

@@ -7,8 +7,7 @@ use engram_model::{
 use serde_json::json;
 
 use crate::{
-    conflicts::{LONG, SHORT, USER, due, on, open},
-    fixture::{Asked, Ground, POINTER, REINDEX, query, refused},
+    fixture::{Asked, Ground, LONG, POINTER, REINDEX, SHORT, USER, due, on, open, query, refused},
     messages::{engram, report},
 };
 

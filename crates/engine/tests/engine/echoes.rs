@@ -57,7 +57,7 @@ fn a_claim_that_a_query_returned_is_an_echo_without_evidence_of_ones_own() {
 
 #[test]
 fn what_a_conflict_shows_is_known_to_who_read_it() {
-    use crate::conflicts::{LONG, SHORT, on};
+    use crate::fixture::{LONG, SHORT, on};
     let engine = Ground::opened();
     let (ada, bob, carl) = (
         engine.agent("ada"),

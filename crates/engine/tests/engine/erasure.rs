@@ -8,10 +8,7 @@ use engram_model::{
 };
 use serde_json::json;
 
-use crate::{
-    conflicts::on,
-    fixture::{Asked, Ground, POINTER, correcting, draft, refused},
-};
+use crate::fixture::{Asked, Ground, POINTER, correcting, draft, on, refused};
 
 const USER: Caller = Caller::User;
 /// Words that are in no other file of a home.

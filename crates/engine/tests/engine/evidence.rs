@@ -177,7 +177,7 @@ fn refusals_and_the_journal_show_an_agent_no_credential() {
 /// Everything that is stored is screened, and the refusal names the place.
 #[test]
 fn no_field_takes_a_credential() {
-    use engram_model::{Note, Request};
+    use engram_model::{Note, ask};
 
     let ground = Ground::new();
     let engine = ground.open();
@@ -242,10 +242,7 @@ fn no_field_takes_a_credential() {
         ("the note's slug", note("decision", &token, "We publish.")),
         ("the note's kind", note(&token, "domain", "We publish.")),
     ] {
-        let refusal = refused(
-            engine.for_note(&USER, Request::Note(note)),
-            Code::SecretDetected,
-        );
+        let refusal = refused(engine.0.ask(&USER, ask::Note(note)), Code::SecretDetected);
         assert!(refusal.message.starts_with(field), "{refusal}");
     }
     let commit = engram_model::Commit {
@@ -256,7 +253,7 @@ fn no_field_takes_a_credential() {
         words: Some(token.clone()),
     };
     let refusal = refused(
-        engine.for_put(&ada, Request::Commit(Box::new(commit))),
+        engine.0.ask(&ada, ask::Commit(Box::new(commit))),
         Code::SecretDetected,
     );
     assert!(refusal.message.starts_with("provenance"), "{refusal}");
@@ -284,7 +281,7 @@ fn an_address_holds_no_words_that_nobody_sees() {
         let pointer = format!("url:https://example.org/{hidden}");
         let draft = engram_model::Draft {
             pointers: vec![engram_model::PointerInput::Text(pointer)],
-            ..crate::conflicts::on("gateway", "The gateway has a lid.")
+            ..crate::fixture::on("gateway", "The gateway has a lid.")
         };
         let stored = at.put(&engram_model::Caller::User, draft);
         crate::fixture::refused(stored, engram_model::Code::SchemaInvalid);

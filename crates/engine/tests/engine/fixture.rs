@@ -8,16 +8,23 @@ use std::{
 use engram_engine::{Engine, Options, World};
 use engram_kit::{Clock, Folder, Repository};
 use engram_model::{
-    AgentId, Caller, Code, ConflictId, Deref, Dereferenced, Draft, Engram, EngramId, Feed,
-    FeedPage, ForgetReply, GateCheck, GateReply, Note, NoteReply, PointerInput, PutReply, Query,
-    QueryReply, Refusal, Reply, Request, Resolve, ResolveReply, Scope, Settle, Severity,
-    StatusReply, ask,
+    AgentId, Caller, Code, Conflict, ConflictFilter, ConflictId, Deref, Dereferenced, Draft,
+    Engram, EngramId, Feed, FeedPage, ForgetReply, GateCheck, GateReply, Listed, Note, NoteReply,
+    PointerInput, PutReply, Query, QueryReply, Refusal, Resolve, ResolveReply, Scope, Settle,
+    Severity, StatusReply, ask,
 };
 
 pub(crate) use engram_kit::git;
 
 /// A pointer that resolves in every repository of these tests.
 pub(crate) const POINTER: &str = "repo:src/lib.rs#L2@HEAD";
+
+pub(crate) const USER: Caller = Caller::User;
+
+/// Two claims that contradict each other, on one topic.
+pub(crate) const SHORT: &str = "The wallet lock lasts 3 minutes.";
+
+pub(crate) const LONG: &str = "The wallet lock lasts half an hour.";
 
 /// A home, a repository and a clock.
 pub(crate) struct Ground {
@@ -94,33 +101,13 @@ pub(crate) struct Asked(
     #[expect(dead_code, reason = "its folder goes after the engine")] pub(crate) Option<Ground>,
 );
 
-macro_rules! ask {
-    ($name:ident, $variant:ident, $reply:ty) => {
-        pub(crate) fn $name(&self, who: &Caller, request: Request) -> Result<$reply, Refusal> {
-            match self.0.handle(who, request)? {
-                Reply::$variant(reply) => Ok(reply.into()),
-                other => panic!("another reply: {other:?}"),
-            }
-        }
-    };
-}
-
 impl Asked {
-    ask!(for_put, Put, PutReply);
-    ask!(for_engram, Engram, Box<Engram>);
-    ask!(for_query, Query, QueryReply);
-    ask!(for_deref, Deref, Box<Dereferenced>);
-    ask!(for_closed, Closed, ForgetReply);
-    ask!(for_note, Note, NoteReply);
-    ask!(for_feed, Feed, FeedPage);
-    ask!(for_status, Status, Box<StatusReply>);
-
     pub(crate) fn agent(&self, label: &str) -> Caller {
         Caller::Agent(self.0.register_agent(label).unwrap())
     }
 
     pub(crate) fn put(&self, who: &Caller, draft: Draft) -> Result<PutReply, Refusal> {
-        self.for_put(who, Request::Put(Box::new(draft)))
+        self.0.ask(who, ask::Put(Box::new(draft)))
     }
 
     /// The user stores a claim.
@@ -134,7 +121,7 @@ impl Asked {
     }
 
     pub(crate) fn ask(&self, who: &Caller, query: Query) -> Result<QueryReply, Refusal> {
-        self.for_query(who, Request::Query(query))
+        self.0.ask(who, ask::Query(query))
     }
 
     /// The claims that the user finds.
@@ -143,15 +130,15 @@ impl Asked {
     }
 
     pub(crate) fn get(&self, who: &Caller, id: EngramId) -> Result<Box<Engram>, Refusal> {
-        self.for_engram(who, Request::Get(id))
+        self.0.ask(who, ask::Get(id))
     }
 
     pub(crate) fn forget(&self, who: &Caller, id: EngramId) -> Result<ForgetReply, Refusal> {
-        self.for_closed(who, Request::Forget(id))
+        self.0.ask(who, ask::Forget(id))
     }
 
     pub(crate) fn redact(&self, who: &Caller, id: EngramId) -> Result<ForgetReply, Refusal> {
-        self.for_closed(who, Request::Redact(id))
+        self.0.ask(who, ask::Redact(id))
     }
 
     pub(crate) fn deref(&self, who: &Caller, pointer: &str) -> Result<Dereferenced, Refusal> {
@@ -164,16 +151,13 @@ impl Asked {
         pointer: &str,
         turn: Option<&str>,
     ) -> Result<Dereferenced, Refusal> {
-        self.for_deref(
-            who,
-            Request::Deref(Deref {
-                pointer: PointerInput::Text(pointer.to_owned()),
-                max_tokens: None,
-                turn: turn.map(str::to_owned),
-                budget_token: None,
-            }),
-        )
-        .map(|it| *it)
+        let deref = Deref {
+            pointer: PointerInput::Text(pointer.to_owned()),
+            max_tokens: None,
+            turn: turn.map(str::to_owned),
+            budget_token: None,
+        };
+        self.0.ask(who, ask::Deref(deref)).map(|it| *it)
     }
 
     pub(crate) fn note(&self, who: &Caller, slug: &str, text: &str) -> NoteReply {
@@ -183,10 +167,10 @@ impl Asked {
             text: text.to_owned(),
             agent: None,
         };
-        self.for_note(who, Request::Note(note)).unwrap()
+        self.0.ask(who, ask::Note(note)).unwrap()
     }
 
-    /// Settles a conflict.
+    /// Settles a conflict, and says why.
     pub(crate) fn settle(
         &self,
         who: &Caller,
@@ -196,7 +180,7 @@ impl Asked {
         let resolve = Resolve {
             conflict,
             how,
-            why: None,
+            why: Some("Read again.".to_owned()),
         };
         self.0.ask(who, ask::Resolve(Box::new(resolve)))
     }
@@ -209,7 +193,7 @@ impl Asked {
     }
 
     pub(crate) fn status(&self, who: &Caller) -> Result<Box<StatusReply>, Refusal> {
-        self.for_status(who, Request::Status)
+        self.0.ask(who, ask::Status)
     }
 
     /// Every entry, oldest first.
@@ -220,7 +204,7 @@ impl Asked {
             all: true,
             ..Feed::default()
         };
-        self.for_feed(&Caller::User, Request::Feed(all)).unwrap()
+        self.0.ask(&Caller::User, ask::Feed(all)).unwrap()
     }
 }
 
@@ -246,6 +230,69 @@ pub(crate) fn elsewhere(draft: Draft) -> Draft {
         pointers: vec![PointerInput::Text("repo:README.md@HEAD".to_owned())],
         ..draft
     }
+}
+
+pub(crate) fn on(topic: &str, claim: &str) -> Draft {
+    Draft {
+        topic: Some(topic.to_owned()),
+        ..draft(claim)
+    }
+}
+
+pub(crate) fn evidence(pointer: &str) -> PointerInput {
+    PointerInput::Text(pointer.to_owned())
+}
+
+/// All pages of a list.
+pub(crate) fn listed(at: &Asked, who: &Caller, status: Listed) -> Vec<Conflict> {
+    let mut found = Vec::new();
+    let mut after = None;
+    loop {
+        let filter = ConflictFilter {
+            status,
+            after,
+            ..ConflictFilter::default()
+        };
+        let page = at.0.ask(who, ask::Conflicts(filter)).unwrap();
+        found.extend(page.conflicts);
+        let Some(next) = page.next else {
+            return found;
+        };
+        after = Some(next);
+    }
+}
+
+/// How many comparisons are due.
+pub(crate) fn due(at: &Asked, who: &Caller) -> u64 {
+    let all = ask::Conflicts(ConflictFilter::default());
+    let due = at.0.ask(who, all).unwrap().due;
+    assert_eq!(at.0.ask(who, ask::Status).unwrap().due, due);
+    due
+}
+
+pub(crate) fn open(at: &Asked) -> Vec<Conflict> {
+    listed(at, &USER, Listed::Open)
+}
+
+pub(crate) fn conflict(at: &Asked, id: ConflictId) -> Conflict {
+    *at.0.ask(&USER, ask::Conflict(id)).unwrap()
+}
+
+/// The conflicts that a reply tells of.
+pub(crate) fn told(reply: &PutReply) -> Vec<ConflictId> {
+    reply.findings.iter().filter_map(|it| it.conflict).collect()
+}
+
+/// Two agents contradict each other; the conflict, and both claims.
+pub(crate) fn contradicted(at: &Asked) -> (ConflictId, EngramId, EngramId) {
+    let (ada, bob) = (at.agent("ada"), at.agent("bob"));
+    let first = at.put(&ada, on("wallet", SHORT)).unwrap();
+    assert_eq!((told(&first), first.conflicts), (Vec::new(), 0));
+    let second = at.put(&bob, on("wallet", LONG)).unwrap();
+    let [found] = told(&second)[..] else {
+        panic!("{second:?}");
+    };
+    (found, first.id, second.id)
 }
 
 pub(crate) fn scoped(claim: &str, scope: Scope) -> Draft {

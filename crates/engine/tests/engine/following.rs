@@ -9,7 +9,7 @@ use std::{
 };
 
 use engram_engine::Subscription;
-use engram_model::{Anchored, Caller, Change, EngramId, Evidence, Feed, Filter, Health, Request};
+use engram_model::{Anchored, Caller, Change, EngramId, Evidence, Feed, Filter, Health, ask};
 
 use crate::{
     anchors::{SPAN, STEPS, Tree, claim, health, line},
@@ -308,7 +308,7 @@ fn each_worktree_has_its_own_health() {
             filter: stale.clone(),
             ..Feed::default()
         };
-        let page = at.for_feed(&Caller::User, Request::Feed(feed)).unwrap();
+        let page = at.0.ask(&Caller::User, ask::Feed(feed)).unwrap();
         assert_eq!(page.entries.len(), want);
     }
 }

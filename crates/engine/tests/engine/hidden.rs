@@ -7,9 +7,8 @@ use engram_model::{
     OWN_EVENT, Opening, PointerInput, Query, Refusal, SamRead, Scope, Settle, Severity, ask,
 };
 
-use crate::{
-    conflicts::{LONG, SHORT, USER, evidence, listed, on, open},
-    fixture::{Asked, Ground, query, refused},
+use crate::fixture::{
+    Asked, Ground, LONG, SHORT, USER, evidence, listed, on, open, query, refused,
 };
 
 pub(crate) fn elsewhere() -> Vec<PointerInput> {

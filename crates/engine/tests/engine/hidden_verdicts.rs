@@ -7,8 +7,7 @@ use engram_model::{
 use engram_store::Store;
 
 use crate::{
-    conflicts::{LONG, SHORT, USER, conflict, listed, on, open},
-    fixture::{Ground, refused},
+    fixture::{Ground, LONG, SHORT, USER, conflict, listed, on, open, refused},
     hidden::{elsewhere, of_user_alone, page_of, risks, seen_by},
 };
 

@@ -9,10 +9,7 @@ use engram_model::{
 
 use engram_store::{audience, conflict_id, side};
 
-use crate::{
-    conflicts::{USER, evidence, listed, on},
-    fixture::{Asked, Ground, correcting},
-};
+use crate::fixture::{Asked, Ground, USER, correcting, evidence, listed, on};
 
 const STEPS: usize = 40;
 const SEEDS: u64 = 10;

@@ -5,10 +5,7 @@ use engram_model::{
     Caller, Code, ConflictId, Draft, Durability, FactType, Query, Settle, Verdict, ask,
 };
 
-use crate::{
-    conflicts::{USER, on, open},
-    fixture::{Asked, Ground, correcting, draft, query, refused},
-};
+use crate::fixture::{Asked, Ground, USER, correcting, draft, on, open, query, refused};
 
 fn sure(claim: &str, confidence: f64) -> Draft {
     Draft {

@@ -11,8 +11,10 @@ use engram_model::{
 use engram_store::{NewEntry, Store, StoreError};
 
 use crate::{
-    conflicts::{SHORT, USER, conflict, contradicted, evidence, on},
-    fixture::{Asked, Ground, POINTER, draft, handle, refused},
+    fixture::{
+        Asked, Ground, POINTER, SHORT, USER, conflict, contradicted, draft, evidence, handle, on,
+        refused,
+    },
     handles::{called, open},
 };
 

@@ -10,10 +10,7 @@ use engram_engine::{Engine, Options, World};
 use engram_kit::{Clock, Folder};
 use engram_model::{Caller, Code, Commit, ConflictFilter, Draft, Feed, Refusal, Reply, Request};
 
-use crate::{
-    conflicts::{LONG, SHORT, on},
-    fixture::{REINDEX, query, refused},
-};
+use crate::fixture::{LONG, REINDEX, SHORT, on, query, refused};
 
 const USER: Caller = Caller::User;
 

@@ -2,10 +2,7 @@
 
 use engram_model::{Caller, Change, Code, Draft, Durability, EngramId, Listed, Query, Scope, ask};
 
-use crate::{
-    conflicts::{LONG, SHORT, listed, on, open},
-    fixture::{Asked, Ground, draft, query, refused},
-};
+use crate::fixture::{Asked, Ground, LONG, SHORT, draft, listed, on, open, query, refused};
 
 const USER: Caller = Caller::User;
 

@@ -12,10 +12,7 @@ use proptest::{
 };
 use ulid::Ulid;
 
-use crate::{
-    conflicts::{USER, on, open},
-    fixture::{Asked, Ground, REINDEX},
-};
+use crate::fixture::{Asked, Ground, REINDEX, USER, on, open};
 
 /// How many claims each subject has; all contradict one another.
 const EACH: u32 = 4;

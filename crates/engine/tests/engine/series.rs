@@ -4,10 +4,7 @@ use engram_model::{
     Caller, Draft, EngramId, FactType, Gate, PutReply, Scope, Settle, Severity, ask,
 };
 
-use crate::{
-    conflicts::{LONG, SHORT, USER, due, evidence, on, open},
-    fixture::{Asked, Ground, elsewhere},
-};
+use crate::fixture::{Asked, Ground, LONG, SHORT, USER, due, elsewhere, evidence, on, open};
 
 fn value(number: usize) -> Draft {
     let claim = format!("The payment timeout is {number} seconds.");

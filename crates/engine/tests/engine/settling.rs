@@ -3,26 +3,15 @@
 
 use engram_model::{
     Caller, Code, ConflictId, ConflictStatus, Did, Draft, Engram, EngramId, How, Kind, Listed,
-    Lost, Query, Refusal, Resolve, ResolveReply, Scope, Settle, Severity, ask,
+    Lost, Query, Resolve, Scope, Settle, Severity, ask,
 };
 
-use crate::{
-    conflicts::{LONG, SHORT, USER, conflict, contradicted, evidence, listed, on, open},
-    fixture::{Asked, Ground, correcting, query, refused},
+use crate::fixture::{
+    Asked, Ground, LONG, SHORT, USER, conflict, contradicted, correcting, evidence, listed, on,
+    open, query, refused,
 };
 
 const MERGED: &str = "The wallet lock lasts 3 minutes for users and half an hour for admins.";
-
-pub(crate) fn settle(
-    at: &Asked,
-    who: &Caller,
-    conflict: ConflictId,
-    how: Settle,
-) -> Result<ResolveReply, Refusal> {
-    let why = Some("Read again.".to_owned());
-    let resolve = Resolve { conflict, how, why };
-    at.0.ask(who, ask::Resolve(Box::new(resolve)))
-}
 
 fn is_held(at: &Asked, id: EngramId) -> bool {
     at.get(&USER, id).unwrap().valid_until.is_none()
@@ -64,7 +53,7 @@ fn each_verdict_does_what_it_says_and_is_undone() {
         let then = ground.clock.now();
         ground.clock.turn(60);
         let how = how(a, b);
-        let reply = settle(&at, &USER, id, how.clone()).unwrap();
+        let reply = at.settle(&USER, id, how.clone()).unwrap();
         assert!(reply.seq > 0);
         let mut left: Vec<&str> = left.to_vec();
         left.sort_unstable();
@@ -78,21 +67,21 @@ fn each_verdict_does_what_it_says_and_is_undone() {
         assert_eq!(open(&at), []);
         // Repeating the verdict changes nothing; a different one is refused until the first is
         // undone.
-        assert_eq!(settle(&at, &USER, id, how.clone()).unwrap(), reply);
+        assert_eq!(at.settle(&USER, id, how.clone()).unwrap(), reply);
         let other = match how {
             Settle::Dismiss => Settle::Newer,
             _ => Settle::Dismiss,
         };
-        refused(settle(&at, &USER, id, other), Code::AlreadySettled);
+        refused(at.settle(&USER, id, other), Code::AlreadySettled);
         // A question about the time before gets the same answer as then.
         assert_eq!(answers(&at, Some(then)), before);
         ground.clock.turn(60);
         let during = ground.clock.now();
         ground.clock.turn(60);
-        let undone = settle(&at, &USER, id, Settle::Undo).unwrap();
+        let undone = at.settle(&USER, id, Settle::Undo).unwrap();
         assert_eq!(undone.status, ConflictStatus::Open);
         assert_eq!(undone.stored.len(), reply.closed.len(), "{how:?}");
-        assert_eq!(settle(&at, &USER, id, Settle::Undo).unwrap(), undone);
+        assert_eq!(at.settle(&USER, id, Settle::Undo).unwrap(), undone);
         assert_eq!(answers(&at, None), before, "{how:?}");
         assert_eq!(answers(&at, Some(during)), left, "{how:?}");
         assert_eq!(answers(&at, Some(then)), before);
@@ -129,9 +118,9 @@ fn the_status_counts_what_waits_for_a_verdict() {
     assert_eq!(waiting(), Some(0));
     let (id, _, _) = contradicted(&at);
     assert_eq!(waiting(), Some(1));
-    settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    at.settle(&USER, id, Settle::Dismiss).unwrap();
     assert_eq!(waiting(), Some(0));
-    settle(&at, &USER, id, Settle::Undo).unwrap();
+    at.settle(&USER, id, Settle::Undo).unwrap();
     assert_eq!(waiting(), Some(1));
     // A conflict that ended by itself no longer waits.
     let held = conflict(&at, id).a.id;
@@ -144,7 +133,9 @@ fn the_status_counts_what_waits_for_a_verdict() {
 fn a_merge_has_the_evidence_of_both() {
     let at = Ground::opened();
     let (id, a, b) = contradicted(&at);
-    let merged = settle(&at, &USER, id, Settle::Merge(MERGED.to_owned())).unwrap();
+    let merged = at
+        .settle(&USER, id, Settle::Merge(MERGED.to_owned()))
+        .unwrap();
     assert_eq!(merged.closed.len(), 2);
     let settled = conflict(&at, id).settled.unwrap();
     assert_eq!(settled.merged, Some(merged.stored[0]));
@@ -163,15 +154,15 @@ fn a_claim_that_was_stored_before_replaces_both() {
     let at = Ground::opened();
     let (id, a, _) = contradicted(&at);
     refused(
-        settle(&at, &USER, id, Settle::MergedBy(a)),
+        at.settle(&USER, id, Settle::MergedBy(a)),
         Code::SchemaInvalid,
     );
     let both = at.put(&USER, on("wallet", MERGED)).unwrap();
-    let reply = settle(&at, &USER, id, Settle::MergedBy(both.id)).unwrap();
+    let reply = at.settle(&USER, id, Settle::MergedBy(both.id)).unwrap();
     assert_eq!((reply.closed.len(), reply.stored.len()), (2, 0));
     let settled = conflict(&at, id).settled.unwrap();
     assert_eq!(settled.merged, Some(both.id));
-    settle(&at, &USER, id, Settle::Undo).unwrap();
+    at.settle(&USER, id, Settle::Undo).unwrap();
     assert!(is_held(&at, both.id));
 }
 
@@ -180,7 +171,7 @@ fn the_surer_side_wins_where_one_is() {
     let ground = Ground::new();
     let at = ground.open();
     let (id, ..) = contradicted(&at);
-    refused(settle(&at, &USER, id, Settle::Surer), Code::SchemaInvalid);
+    refused(at.settle(&USER, id, Settle::Surer), Code::SchemaInvalid);
     let ground = Ground::new();
     let at = ground.open();
     let sure = Draft {
@@ -190,7 +181,7 @@ fn the_surer_side_wins_where_one_is() {
     at.put(&at.agent("ada"), sure).unwrap();
     at.put(&at.agent("bob"), on("wallet", LONG)).unwrap();
     let id = open(&at)[0].id;
-    settle(&at, &USER, id, Settle::Surer).unwrap();
+    at.settle(&USER, id, Settle::Surer).unwrap();
     assert_eq!(answers(&at, None), [SHORT]);
 }
 
@@ -201,7 +192,7 @@ fn what_is_said_again_after_a_verdict() {
     for (how, is_raised) in [(Settle::Newer, true), (Settle::Dismiss, false)] {
         let at = Ground::opened();
         let (id, a, _) = contradicted(&at);
-        settle(&at, &USER, id, how.clone()).unwrap();
+        at.settle(&USER, id, how.clone()).unwrap();
         if how == Settle::Dismiss {
             at.forget(&USER, a).unwrap();
         }
@@ -257,19 +248,16 @@ fn a_person_outranks_an_agent() {
         // This would open the gate.
         Settle::Dismiss,
     ] {
-        refused(settle(&at, &ada, id, how), Code::ScopeDenied);
+        refused(at.settle(&ada, id, how), Code::ScopeDenied);
     }
     assert!(is_held(&at, user.id) && is_held(&at, own.id));
-    settle(&at, &ada, id, Settle::Winner(user.id)).unwrap();
+    at.settle(&ada, id, Settle::Winner(user.id)).unwrap();
     assert!(!is_held(&at, own.id));
-    settle(&at, &ada, id, Settle::Undo).unwrap();
-    settle(&at, &USER, id, Settle::Winner(user.id)).unwrap();
-    refused(settle(&at, &ada, id, Settle::Undo), Code::ScopeDenied);
-    refused(settle(&at, &ada, id, Settle::Dismiss), Code::AlreadySettled);
-    assert_eq!(
-        settle(&at, &USER, id, Settle::Undo).unwrap().stored.len(),
-        1
-    );
+    at.settle(&ada, id, Settle::Undo).unwrap();
+    at.settle(&USER, id, Settle::Winner(user.id)).unwrap();
+    refused(at.settle(&ada, id, Settle::Undo), Code::ScopeDenied);
+    refused(at.settle(&ada, id, Settle::Dismiss), Code::AlreadySettled);
+    assert_eq!(at.settle(&USER, id, Settle::Undo).unwrap().stored.len(), 1);
 }
 
 /// A person's decision stays, even if a side is said again or the person undid a verdict.
@@ -280,13 +268,13 @@ fn an_agent_replaces_no_verdict_of_a_person() {
         let (id, ..) = contradicted(&at);
         let eve = at.agent("eve");
         if how == Settle::Undo {
-            settle(&at, &eve, id, Settle::Dismiss).unwrap();
+            at.settle(&eve, id, Settle::Dismiss).unwrap();
         }
-        settle(&at, &USER, id, how).unwrap();
+        at.settle(&USER, id, how).unwrap();
         at.put(&eve, on("wallet", SHORT)).unwrap();
         assert_eq!(conflict(&at, id).status, ConflictStatus::Open);
-        refused(settle(&at, &eve, id, Settle::Dismiss), Code::ScopeDenied);
-        settle(&at, &USER, id, Settle::Dismiss).unwrap();
+        refused(at.settle(&eve, id, Settle::Dismiss), Code::ScopeDenied);
+        at.settle(&USER, id, Settle::Dismiss).unwrap();
     }
 }
 
@@ -295,14 +283,14 @@ fn what_a_person_confirms_is_the_persons() {
     let at = Ground::opened();
     let (id, ..) = contradicted(&at);
     let eve = at.agent("eve");
-    settle(&at, &eve, id, Settle::Dismiss).unwrap();
+    at.settle(&eve, id, Settle::Dismiss).unwrap();
     assert_ne!(conflict(&at, id).settled.unwrap().by, "user");
-    let confirmed = settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    let confirmed = at.settle(&USER, id, Settle::Dismiss).unwrap();
     assert_eq!(conflict(&at, id).settled.unwrap().by, "user");
     // Repeating it changes nothing.
-    let again = settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    let again = at.settle(&USER, id, Settle::Dismiss).unwrap();
     assert_eq!(again.seq, confirmed.seq);
-    refused(settle(&at, &eve, id, Settle::Undo), Code::ScopeDenied);
+    refused(at.settle(&eve, id, Settle::Undo), Code::ScopeDenied);
 }
 
 /// A merge by an agent has at most the lower confidence of the two.
@@ -317,7 +305,9 @@ fn a_merge_of_an_agent_is_no_surer_than_either() {
     at.put(&ada, sure(SHORT, 0.9)).unwrap();
     at.put(&eve, sure(LONG, 0.5)).unwrap();
     let id = open(&at)[0].id;
-    let merged = settle(&at, &eve, id, Settle::Merge(MERGED.to_owned())).unwrap();
+    let merged = at
+        .settle(&eve, id, Settle::Merge(MERGED.to_owned()))
+        .unwrap();
     let merged = at.get(&USER, merged.stored[0]).unwrap();
     assert_eq!(merged.confidence, 0.5);
 }
@@ -346,7 +336,9 @@ fn a_merge_is_no_wider_than_either_and_lasts_as_long() {
         at.put(&USER, claim(SHORT, a.0, a.1)).unwrap();
         at.put(&USER, claim(LONG, b.0, b.1)).unwrap();
         let id = open(&at)[0].id;
-        let merged = settle(&at, &USER, id, Settle::Merge(MERGED.to_owned())).unwrap();
+        let merged = at
+            .settle(&USER, id, Settle::Merge(MERGED.to_owned()))
+            .unwrap();
         let merged = at.get(&USER, merged.stored[0]).unwrap();
         assert_eq!(merged.scope, scope);
         let ttl = merged.ttl.map(|it| it.to_string());
@@ -366,10 +358,10 @@ fn an_undo_needs_the_topic() {
         ..engram_model::Opening::default()
     };
     let reader = at.0.ask(&USER, ask::OpenAgent(opening)).unwrap().agent;
-    settle(&at, &at.agent("eve"), id, Settle::Newer).unwrap();
-    let undo = settle(&at, &Caller::Agent(reader), id, Settle::Undo);
+    at.settle(&at.agent("eve"), id, Settle::Newer).unwrap();
+    let undo = at.settle(&Caller::Agent(reader), id, Settle::Undo);
     refused(undo, Code::ScopeDenied);
-    settle(&at, &at.agent("eve"), id, Settle::Undo).unwrap();
+    at.settle(&at.agent("eve"), id, Settle::Undo).unwrap();
 }
 
 #[test]
@@ -388,7 +380,7 @@ fn what_is_no_verdict_changes_nothing() {
         (id, Settle::Merge(secret.to_owned()), Code::SecretDetected),
         (unknown, Settle::Newer, Code::NotFound),
     ] {
-        refused(settle(&at, &USER, id, how), code);
+        refused(at.settle(&USER, id, how), code);
     }
     let why = Some(secret.to_owned());
     let how = Settle::Winner(a);
@@ -414,10 +406,10 @@ fn a_winner_closes_every_voice_of_the_other_side() {
     };
     at.put(&eve, other).unwrap();
     assert_eq!(open(&at).len(), 1);
-    let reply = settle(&at, &USER, id, Settle::Winner(a)).unwrap();
+    let reply = at.settle(&USER, id, Settle::Winner(a)).unwrap();
     assert_eq!(reply.closed.len(), 2);
     assert_eq!(answers(&at, None), [SHORT]);
-    let undone = settle(&at, &USER, id, Settle::Undo).unwrap();
+    let undone = at.settle(&USER, id, Settle::Undo).unwrap();
     assert_eq!(undone.stored.len(), 2);
 }
 
@@ -426,11 +418,11 @@ fn a_winner_closes_every_voice_of_the_other_side() {
 fn what_came_meanwhile_is_compared_when_a_verdict_is_undone() {
     let at = Ground::opened();
     let (id, a, _) = contradicted(&at);
-    settle(&at, &USER, id, Settle::Winner(a)).unwrap();
+    at.settle(&USER, id, Settle::Winner(a)).unwrap();
     let third = on("wallet", "The wallet lock lasts 9 minutes.");
     at.put(&at.agent("eve"), third).unwrap();
     assert_eq!(open(&at).len(), 1);
-    settle(&at, &USER, id, Settle::Undo).unwrap();
+    at.settle(&USER, id, Settle::Undo).unwrap();
     assert_eq!(open(&at).len(), 3);
 }
 
@@ -441,7 +433,7 @@ fn of_two_verdicts_at_once_one_stands() {
     let (one, two) = (ground.open(), ground.open_at("repo", 9));
     let (id, a, b) = contradicted(&one);
     let race = |at: Asked, how: Settle| {
-        std::thread::spawn(move || settle(&at, &USER, id, how).map(|it| it.closed))
+        std::thread::spawn(move || at.settle(&USER, id, how).map(|it| it.closed))
     };
     let first = race(one, Settle::Winner(a));
     let second = race(two, Settle::Winner(b));
@@ -466,7 +458,9 @@ fn a_verdict_on_a_claim_of_a_run_stays_there() {
         panic!("both are its own");
     };
     assert_eq!(found.severity, Severity::High);
-    let merged = settle(&at, &ada, found.id, Settle::Merge(MERGED.to_owned())).unwrap();
+    let merged = at
+        .settle(&ada, found.id, Settle::Merge(MERGED.to_owned()))
+        .unwrap();
     let merged = at.get(&ada, merged.stored[0]).unwrap();
     assert_eq!(merged.scope, Scope::Run);
 }
@@ -480,7 +474,7 @@ fn what_a_verdict_ended_names_its_conflict() {
     ] {
         let at = Ground::opened();
         let (conflict, a, b) = contradicted(&at);
-        settle(&at, &USER, conflict, how).unwrap();
+        at.settle(&USER, conflict, how).unwrap();
         let lost = Lost {
             conflict,
             how: ended,
@@ -497,7 +491,7 @@ fn what_a_verdict_ended_names_its_conflict() {
             .collect();
         assert_eq!(did, [Did::Lost(lost), Did::Stored]);
         // After the undo, it holds again as a version that lost nothing.
-        settle(&at, &USER, conflict, Settle::Undo).unwrap();
+        at.settle(&USER, conflict, Settle::Undo).unwrap();
         let log = at.0.ask(&USER, ask::Log(a)).unwrap();
         let newest = log.iter().find_map(|it| it.change.stored()).unwrap();
         assert_eq!((newest.valid_until, newest.lost), (None, None));
@@ -518,7 +512,7 @@ fn what_reports_an_open_conflict_is_neither_forgotten_nor_reworded() {
         assert!(said.hint.contains(&next), "{said:?}");
     }
     assert!(is_held(&at, risk));
-    settle(&at, &USER, id, Settle::Dismiss).unwrap();
+    at.settle(&USER, id, Settle::Dismiss).unwrap();
     assert!(!is_held(&at, risk));
 }
 
@@ -530,9 +524,9 @@ fn what_ended_since_is_not_undone_and_no_report_is_erased_alone() {
     let (id, ..) = contradicted(&at);
     let risk = open(&at)[0].risk.unwrap();
     refused(at.redact(&USER, risk), Code::ScopeDenied);
-    settle(&at, &USER, id, Settle::Newer).unwrap();
-    let undone = settle(&at, &USER, id, Settle::Undo).unwrap();
-    assert_eq!(settle(&at, &USER, id, Settle::Undo).unwrap(), undone);
+    at.settle(&USER, id, Settle::Newer).unwrap();
+    let undone = at.settle(&USER, id, Settle::Undo).unwrap();
+    assert_eq!(at.settle(&USER, id, Settle::Undo).unwrap(), undone);
     at.forget(&USER, undone.stored[0]).unwrap();
-    refused(settle(&at, &USER, id, Settle::Undo), Code::NotFound);
+    refused(at.settle(&USER, id, Settle::Undo), Code::NotFound);
 }

@@ -13,10 +13,7 @@ use engram_consistency::tier::{Disagreement, Said};
 use engram_engine::Judge;
 use engram_model::{Gate, Severity, Tier};
 
-use crate::{
-    conflicts::{USER, due, on, open},
-    fixture::{Asked, Ground},
-};
+use crate::fixture::{Asked, Ground, USER, due, on, open};
 
 const LASTS: &str = "The wallet lock lasts 3 minutes.";
 const AT_LEAST: &str = "The wallet lock lasts at least 2 minutes.";

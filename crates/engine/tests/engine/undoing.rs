@@ -6,9 +6,8 @@ use engram_model::{
     Opening, Scope, Settle, Severity, ask,
 };
 
-use crate::{
-    conflicts::{LONG, SHORT, USER, conflict, contradicted, listed, on, open},
-    fixture::{Asked, Ground, elsewhere, refused},
+use crate::fixture::{
+    Asked, Ground, LONG, SHORT, USER, conflict, contradicted, elsewhere, listed, on, open, refused,
 };
 
 fn gate(at: &Asked) -> Gate {

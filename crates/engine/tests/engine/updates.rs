@@ -266,8 +266,11 @@ fn a_commit_says_what_it_did_and_when() {
         (MemoryOp::Update, Some(first.id))
     );
     assert!(second.committed_at > first.committed_at);
+    // It names what ends; nothing else in it is looked at.
     let retire = Draft {
         operation: Some(MemoryOp::Delete),
+        confidence: Some(7.0),
+        ttl: Some("soon".to_owned()),
         ..correcting(first.lineage_id, "")
     };
     let retired = at.put(&USER, retire).unwrap();

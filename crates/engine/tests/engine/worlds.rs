@@ -7,8 +7,7 @@ use engram_model::{
 };
 
 use crate::{
-    conflicts::{USER, evidence, listed, on},
-    fixture::{Asked, Ground, query},
+    fixture::{Asked, Ground, USER, evidence, listed, on, query},
     judges::Dice,
 };
 

@@ -67,9 +67,10 @@ pub struct Anchor {
     pub state: State,
     /// The place of the span; `None` if it is deleted.
     pub place: Option<super::Span>,
-    /// From 0 to 1. Equal bytes start at 1, edited ones at the share of the span that is still
-    /// there. It is lower for a span with few significant words, if another place matched as well,
-    /// or if the direct comparison and the way through the commits disagree.
+    /// From 0 to 1. Same bytes begin at 1, edited ones at how much of the span is still there;
+    /// it falls where there is little to tell the span by, where another place was as good, and
+    /// where the direct comparison and the way through the commits disagree. What each takes from it
+    /// orders answers by doubt: no state depends on it, and docs/accuracy.md does not measure it.
     pub confidence: f64,
 }
 

@@ -242,8 +242,8 @@ impl IntoResponse for RefusalResponse {
     }
 }
 
-/// Maps a code to a status: a request of the wrong shape is a bad request; a well-formed one that
-/// is refused for its content is forbidden.
+/// What does not have the shape that is asked for is a bad request; what has it, and is refused for what it
+/// says, is forbidden: a claim that is too long, or a pointer that cannot be parsed, too.
 fn status(code: Code) -> StatusCode {
     match code {
         Code::NotFound | Code::PointerNotFound => StatusCode::NOT_FOUND,

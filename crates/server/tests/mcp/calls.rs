@@ -1,8 +1,13 @@
 //! Every tool as an agent uses it.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
+use engram_engine::World;
 use engram_gateway::count_tokens;
+use engram_kit::Clock;
 use engram_model::{Caller, Draft, PointerInput, Request};
 use serde_json::{Value, json};
 
@@ -231,8 +236,40 @@ async fn an_answer_fits_and_says_what_it_left_out() {
         (&found["engrams"][1]["id"], &json!(28))
     );
     let tokens = count_tokens(&found.to_string());
-    println!("{shown} engrams in {tokens} tokens");
-    assert!(tokens <= 4_000, "{tokens}");
+    assert!(tokens <= 4_000, "{shown} engrams in {tokens} tokens");
+}
+
+/// Whoever asks for too much is told how to ask for less, not to wait and ask for the same again.
+#[tokio::test]
+async fn an_answer_that_took_too_long_says_how_to_ask_for_less() {
+    let (clock, is_slow) = (Clock::default(), Arc::new(AtomicBool::new(false)));
+    let slow = Arc::clone(&is_slow);
+    // While it is slow, each look at the clock takes longer than a request may.
+    let look = move || {
+        clock.turn(if slow.load(Ordering::Relaxed) { 6 } else { 0 });
+        clock.now()
+    };
+    let ground = Ground::within("", World::seeded(1, look));
+    for at in 0..120 {
+        let draft = Draft {
+            claim: format!("Ledger {at} stores an entry."),
+            pointers: vec![PointerInput::Text(SPAN.to_owned())],
+            ..Draft::default()
+        };
+        let put = Request::Put(Box::new(draft));
+        ground.engine.handle(&Caller::User, put).unwrap();
+    }
+    let mut client = Client::open(&ground, Era::Modern).await;
+    is_slow.store(true, Ordering::Relaxed);
+    let late = client
+        .refused("engram_query", json!({ "topic": "ledger entry" }))
+        .await;
+    let said = late["message"].as_str().unwrap();
+    assert!(said.contains("took too long"), "{late}");
+    assert_eq!(
+        late["hint"],
+        "Ask for less: a narrower topic, a more specific question, or a smaller limit."
+    );
 }
 
 #[tokio::test]

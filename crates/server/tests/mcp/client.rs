@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
-use engram_engine::{Engine, Options};
+use engram_engine::{Engine, Options, World};
 use engram_kit::{Folder, Repository};
 use engram_model::{Refusal, Secret};
 use engram_server::{Toolset, mcp_over};
@@ -41,14 +41,20 @@ impl Ground {
 
     /// Creates the ground with this text in the home's `config.toml`.
     pub(crate) fn with(config: &str) -> Self {
+        Self::within(config, World::system())
+    }
+
+    /// With the clock and the chance of this world.
+    pub(crate) fn within(config: &str, world: World) -> Self {
         let folder = Folder::temporary();
         let files = [("src/ledger.rs", LEDGER.as_bytes())];
         engram_kit::write(&folder.path("home/config.toml"), config);
-        let engine = Engine::open(Options {
+        let options = Options {
             home: folder.path("home"),
             repo: None,
             from: Repository::with(folder.path("repo"), &files).root,
-        });
+        };
+        let engine = Engine::open_in(options, world);
         Self {
             engine: Arc::new(engine.unwrap()),
             folder: Arc::new(folder),

@@ -47,6 +47,11 @@ impl Spoken {
             Ok(seen.clone())
         }
     }
+
+    fn found(&mut self, query: Value) -> Vec<Value> {
+        let reply = self.call("less_query_engrams", query).unwrap();
+        reply["engrams"].as_array().unwrap().clone()
+    }
 }
 
 impl Surface for Spoken {
@@ -64,8 +69,11 @@ impl Surface for Spoken {
     }
 
     fn query(&mut self, word: &str) -> Vec<Value> {
-        let found = self.call("less_query_engrams", json!({ "keys": [word] }));
-        found.unwrap()["engrams"].as_array().unwrap().clone()
+        self.found(json!({ "keys": [word] }))
+    }
+
+    fn risks(&mut self, word: &str) -> Vec<Value> {
+        self.found(json!({ "keys": [word], "kind": "risk" }))
     }
 
     fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value {

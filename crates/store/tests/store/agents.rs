@@ -8,10 +8,7 @@ use engram_store::{NewEntry, Reader, Store, StoreError, Writer};
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::{
-    fixture::{LATER, NINETEENTH, PROJECT, now, open, record},
-    replay::{damage, sound},
-};
+use crate::fixture::{LATER, NINETEENTH, PROJECT, damage, now, open, record, sound};
 
 pub(crate) fn agent(handle: &str) -> Agent {
     Agent {

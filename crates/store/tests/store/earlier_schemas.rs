@@ -11,9 +11,9 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::{
-    fixture::{LATER, NINETEENTH, PROJECT, add, engram, now, open, put, record},
-    replay::{CONFLICT, damage, everything, sound},
+use crate::fixture::{
+    CONFLICT, LATER, NINETEENTH, PROJECT, add, damage, engram, everything, now, open, put, record,
+    sound,
 };
 
 /// Claims that say the same on the same topic are found, even in a home from before there were
@@ -78,9 +78,10 @@ fn a_home_of_the_sixth_step_is_brought_up_to_date() {
          CREATE INDEX engram_open ON engram (project, expires_at) WHERE valid_until IS NULL;
          CREATE INDEX engram_lineage ON engram (lineage, seq);
          CREATE INDEX agent_called ON agent (project, last_call);
-         DELETE FROM journal WHERE kind IN ('admitted', 'conflict', 'allowed', 'resolved', 'served', 'pinned',
-            'unpinned', 'sent', 'unsent', 'unlisted');
-         DELETE FROM figure WHERE query_hits = 1;
+         DELETE FROM journal WHERE seq >= (SELECT seq FROM journal WHERE kind = 'admitted');
+         DELETE FROM figure WHERE query_hits = 5;
+         DELETE FROM spend WHERE turn = 't0';
+         DELETE FROM agent WHERE handle = 'a2';
          DELETE FROM said WHERE seq NOT IN (SELECT seq FROM journal);
          DROP TABLE conflict; DROP INDEX content_side; ALTER TABLE content DROP COLUMN side;
          ALTER TABLE journal DROP COLUMN clock;

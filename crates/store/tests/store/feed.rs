@@ -10,10 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::{
-    fixture::{FOURTEENTH, LAST, PROJECT, add, engram, now, open, record},
-    replay::{damage, sound},
-};
+use crate::fixture::{FOURTEENTH, LAST, PROJECT, add, damage, engram, now, open, record, sound};
 
 /// Authors: a name, a handle, and the handle's role. A name is for display only.
 const AUTHORS: [(&str, Option<&str>, Option<&str>); 6] = [

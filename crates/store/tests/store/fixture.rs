@@ -1,13 +1,20 @@
-//! One way to open a store and to write to it.
+//! One way to open a store, to put something into it, to damage it, and to check that it is sound.
 
 use std::{path::Path, time::Duration};
 
 use engram_model::{
-    EngramId, JournalTime, Operation, ProjectId, Provenance, Record, Refusal, Source,
-    operation::Redaction,
+    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, Granted, How,
+    IssuedGrant, JournalTime, LineageId, Operation, ProjectId, Provenance, Record, Refusal, RunId,
+    Severity, Source, Spend, Tier, Ttl,
+    operation::{
+        Admitted, Agent, Anchoring, BriefPin, Carried, Contradiction, Denied, Event, Located,
+        LostEntries, NewGrant, Opened, Permit, Promotion, Read, ReadBelow, Redaction, Refused,
+        Requested, Ruling, Sent, Served, Snapshot, Topics, Unsent,
+    },
 };
-use engram_store::{NewEntry, Result, Store, StoreError, Writer};
+use engram_store::{NewEntry, Replayed, Result, Store, StoreError, Writer};
 use jiff::Timestamp;
+use rusqlite::Connection;
 use ulid::Ulid;
 
 macro_rules! fourteenth {
@@ -152,4 +159,260 @@ pub(crate) fn code(error: StoreError) -> String {
     let refusal = Refusal::from(error);
     assert!(!refusal.hint.is_empty() && !refusal.message.is_empty());
     refusal.code.as_str().to_owned()
+}
+
+pub(crate) const CONFLICT: ConflictId = ConflictId(Ulid(7));
+
+/// One of each kind that a home can be told, and what follows from it. Tests name entries by their places.
+pub(crate) fn everything(store: &Store) {
+    let agent = agent_reading("a1", "ledger");
+    let operations = [said(&agent), decided(), sent(), permitted()];
+    for operation in operations.into_iter().flatten() {
+        store
+            .write::<_, StoreError>(now(), |it| {
+                it.record(&NewEntry {
+                    project: PROJECT,
+                    shareable: true,
+                    agent: Some(&agent.handle),
+                    by: "one",
+                    operation: &operation,
+                })
+            })
+            .unwrap();
+    }
+}
+
+fn agent_reading(handle: &str, topic: &str) -> Agent {
+    Agent {
+        handle: AgentId(handle.to_owned()),
+        label: "one".to_owned(),
+        role: Some("programmer".to_owned()),
+        parent: None,
+        run: RunId(Ulid(3)),
+        project: PROJECT,
+        topics: Topics {
+            read: vec![topic.to_owned()],
+            write: Vec::new(),
+        },
+        turn: "t1".to_owned(),
+        last_call: now(),
+    }
+}
+
+fn unsent(id: &str) -> Unsent {
+    Unsent {
+        id: id.to_owned(),
+        code: Code::BudgetExceeded,
+        figures: Default::default(),
+    }
+}
+
+/// An agent comes, claims are stored, read, noted and closed.
+fn said(agent: &Agent) -> Vec<Operation> {
+    let first = Record {
+        durability: Durability::Ephemeral,
+        ttl: Ttl::days(1).ok(),
+        expires_at: Ttl::days(1).ok().map(|it| it.expires_at(now())),
+        ..engram(1, "one")
+    };
+    let second = engram(2, "two");
+    let newer = Record {
+        supersedes: Some(second.id),
+        lineage_id: second.lineage_id,
+        ..engram(3, "three")
+    };
+    vec![
+        Operation::Located(Located {
+            common_dir: "/x/.git".to_owned(),
+            name: "x".to_owned(),
+        }),
+        Operation::Joined(Box::new(agent.clone())),
+        Operation::Stored(Box::new(first)),
+        Operation::Stored(Box::new(second)),
+        Operation::Stored(Box::new(newer)),
+        Operation::Corroborated(EngramId(Ulid(1))),
+        Operation::Counted(vec![(EngramId(Ulid(1)), 3)]),
+        Operation::Noted(Event {
+            id: EventId(Ulid(4)),
+            pointer: "sam:decision:domain@2026-01-08".to_owned(),
+            digest: "00".to_owned(),
+            text: "We publish.".to_owned(),
+        }),
+        Operation::Kept(Snapshot {
+            digest_hex: "ab".to_owned(),
+            path: "src/a.rs".to_owned(),
+            base: None,
+            blob: "cd".to_owned(),
+            bytes: b"fn main() {}".to_vec(),
+        }),
+        Operation::Dereferenced(Read {
+            tokens: 5,
+            turn: Some("t1".to_owned()),
+            spent: Some(Spend {
+                repo_spans: 1,
+                tokens: 5,
+                ..Spend::default()
+            }),
+            above: vec![ReadBelow {
+                agent: AgentId("lead".to_owned()),
+                turn: "t0".to_owned(),
+                spent: Spend {
+                    repo_spans: 4,
+                    tokens: 50,
+                    ..Spend::default()
+                },
+            }],
+            ..Read::default()
+        }),
+        Operation::Promoted(Promotion {
+            id: EngramId(Ulid(1)),
+            ends_term: true,
+        }),
+        Operation::Forgotten(EngramId(Ulid(1))),
+        Operation::Redacted(Redaction {
+            id: EngramId(Ulid(3)),
+            ids: vec![EngramId(Ulid(3))],
+            seqs: vec![5],
+            events: vec![8],
+            ..Redaction::default()
+        }),
+        Operation::Admitted(Admitted {
+            place: "/y/.git".to_owned(),
+        }),
+    ]
+}
+
+/// A conflict is found, allowed and settled.
+fn decided() -> Vec<Operation> {
+    vec![
+        Operation::Conflicted(Box::new(Contradiction {
+            id: CONFLICT,
+            sides: ["aa".to_owned(), "bb".to_owned()],
+            engrams: [EngramId(Ulid(1)), EngramId(Ulid(2))],
+            tier: Tier::Numeric,
+            severity: Severity::High,
+            score: Some(0.9),
+            differs: [vec![(0, 3)], Vec::new()],
+            risk: Some(EngramId(Ulid(9))),
+            why: "1 is not 2.".to_owned(),
+        })),
+        Operation::Allowed(Permit {
+            id: CONFLICT,
+            why: "Known.".to_owned(),
+            undone: false,
+        }),
+        Operation::Resolved(Box::new(Ruling {
+            id: CONFLICT,
+            status: ConflictStatus::Resolved,
+            how: Some(How::Winner),
+            winner: Some("aa".to_owned()),
+            merged: None,
+            closed: vec![EngramId(Ulid(2))],
+            stored: Vec::new(),
+            why: None,
+        })),
+    ]
+}
+
+/// Agents are shown something, pin it, and send each other messages.
+fn sent() -> Vec<Operation> {
+    vec![
+        Operation::Served(Served {
+            to: AgentId("a1".to_owned()),
+            run: RunId(Ulid(3)),
+            engrams: vec![(EngramId(Ulid(9)), 1)],
+            prints: vec![7, 5],
+        }),
+        Operation::Pinned(BriefPin {
+            lineage: None,
+            text: Some("Ship on Friday.".to_owned()),
+            digest: "00".to_owned(),
+        }),
+        Operation::Pinned(BriefPin {
+            lineage: Some(LineageId(Ulid(2))),
+            ..BriefPin::default()
+        }),
+        Operation::Unpinned(19),
+        Operation::Unsent(unsent("r1")),
+        Operation::Sent(Box::new(Sent {
+            id: "m1".to_owned(),
+            to: vec![AgentId("a2".to_owned()), AgentId("a3".to_owned())],
+            tokens: 40,
+            turn: Some("t1".to_owned()),
+            grant: None,
+            resend_of: Some("r1".to_owned()),
+            files: vec!["repo:src/a.rs@HEAD".to_owned()],
+            budgets: [("max_repo_spans".to_owned(), 1)].into(),
+            text: "{}".to_owned(),
+            digest: "00".to_owned(),
+        })),
+        Operation::Unsent(unsent("r2")),
+        Operation::Unlisted(vec![LineageId(Ulid(1))]),
+    ]
+}
+
+/// An agent is opened, asks for more and is granted it; then what no agent does.
+fn permitted() -> Vec<Operation> {
+    let request = |id: &str| {
+        Operation::Requested(Box::new(Requested {
+            id: id.to_owned(),
+            pointer: "repo:src/a.rs#L1@HEAD".to_owned(),
+            reason: "It is long.".to_owned(),
+            ..Requested::default()
+        }))
+    };
+    vec![
+        Operation::Opened(Box::new(Opened {
+            agent: agent_reading("a2", "wallet"),
+            token: "01".to_owned(),
+        })),
+        request("q1"),
+        Operation::Denied(Denied {
+            id: "q1".to_owned(),
+            why: "Not now.".to_owned(),
+            ..Denied::default()
+        }),
+        request("q2"),
+        Operation::Granted(Box::new(NewGrant {
+            grant: IssuedGrant {
+                id: "g1".to_owned(),
+                to: AgentId("a1".to_owned()),
+                by: None,
+                what: Granted::Code { chars: 200 },
+                issued_at: now(),
+                expires_at: now(),
+                spent: false,
+                revoked: false,
+            },
+            token: "02".to_owned(),
+            request: Some("q2".to_owned()),
+        })),
+        Operation::Revoked("g1".to_owned()),
+        Operation::Refused(Refused {
+            turn: "t1".to_owned(),
+            code: Code::DerefDenied,
+            figures: Default::default(),
+        }),
+        Operation::Anchored(Anchoring::default()),
+        Operation::Carried(Box::new(Carried {
+            hits: vec![(EngramId(Ulid(9)), 4)],
+            spent: vec![(AgentId("a1".to_owned()), "t0".to_owned(), Spend::default())],
+            ..Carried::default()
+        })),
+        Operation::Recovered(LostEntries::default()),
+    ]
+}
+
+pub(crate) fn sound(store: &Store) -> Replayed {
+    let replayed = store.replay().unwrap();
+    assert_eq!(replayed.faults, [""; 0]);
+    assert_eq!(replayed.differences, [""; 0]);
+    replayed
+}
+
+pub(crate) fn damage(home: &Path, sql: &str) {
+    Connection::open(home.join("engram.db"))
+        .unwrap()
+        .execute_batch(&format!("PRAGMA foreign_keys = off; {sql}"))
+        .unwrap();
 }

@@ -6,10 +6,7 @@ use jiff::SignedDuration;
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::{
-    fixture::{LATER, PROJECT, add, engram, now, open, record},
-    replay::{damage, sound},
-};
+use crate::fixture::{LATER, PROJECT, add, damage, engram, now, open, record, sound};
 
 fn id(number: u128) -> EngramId {
     EngramId(Ulid(number))

@@ -1,211 +1,36 @@
 //! The journal has everything that the tables hold: a replay makes the same tables again.
 
-use std::path::Path;
+use std::collections::BTreeSet;
 
 use engram_model::{
-    AgentId, Code, ConflictId, ConflictStatus, Durability, EngramId, EventId, Feed, How, LineageId,
-    Operation, OperationKind, Record, RunId, Severity, Spend, Tier, Ttl,
-    operation::{
-        Admitted, Agent, BriefPin, Contradiction, Event, Located, Permit, Promotion, Read,
-        ReadBelow, Redaction, Ruling, Sent, Served, Snapshot, Topics, Unsent,
-    },
+    AgentId, ConflictStatus, Durability, EngramId, Feed, LineageId, Operation, OperationKind,
+    operation::Redaction,
 };
-use engram_store::{Journalled, NewEntry, Replayed, Store, StoreError};
-use rusqlite::Connection;
+use engram_store::{Journalled, StoreError};
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{PROJECT, code, engram, head, now, open, put, record};
-
-fn unsent(id: &str) -> Unsent {
-    Unsent {
-        id: id.to_owned(),
-        code: Code::BudgetExceeded,
-        figures: Default::default(),
-    }
-}
-
-pub(crate) const CONFLICT: ConflictId = ConflictId(Ulid(7));
-
-/// Records one of each operation, with its consequences.
-pub(crate) fn everything(store: &Store) {
-    let agent = Agent {
-        handle: AgentId("a1".to_owned()),
-        label: "one".to_owned(),
-        role: Some("programmer".to_owned()),
-        parent: None,
-        run: RunId(Ulid(3)),
-        project: PROJECT,
-        topics: Topics {
-            read: vec!["ledger".to_owned()],
-            write: Vec::new(),
-        },
-        turn: "t1".to_owned(),
-        last_call: now(),
-    };
-    let first = Record {
-        durability: Durability::Ephemeral,
-        ttl: Ttl::days(1).ok(),
-        expires_at: Ttl::days(1).ok().map(|it| it.expires_at(now())),
-        ..engram(1, "one")
-    };
-    let second = engram(2, "two");
-    let newer = Record {
-        supersedes: Some(second.id),
-        lineage_id: second.lineage_id,
-        ..engram(3, "three")
-    };
-    let operations = [
-        Operation::Located(Located {
-            common_dir: "/x/.git".to_owned(),
-            name: "x".to_owned(),
-        }),
-        Operation::Joined(Box::new(agent.clone())),
-        Operation::Stored(Box::new(first)),
-        Operation::Stored(Box::new(second)),
-        Operation::Stored(Box::new(newer)),
-        Operation::Corroborated(EngramId(Ulid(1))),
-        Operation::Counted(vec![(EngramId(Ulid(1)), 3)]),
-        Operation::Noted(Event {
-            id: EventId(Ulid(4)),
-            pointer: "sam:decision:domain@2026-01-08".to_owned(),
-            digest: "00".to_owned(),
-            text: "We publish.".to_owned(),
-        }),
-        Operation::Kept(Snapshot {
-            digest_hex: "ab".to_owned(),
-            path: "src/a.rs".to_owned(),
-            base: None,
-            blob: "cd".to_owned(),
-            bytes: b"fn main() {}".to_vec(),
-        }),
-        Operation::Dereferenced(Read {
-            tokens: 5,
-            turn: Some("t1".to_owned()),
-            spent: Some(Spend {
-                repo_spans: 1,
-                tokens: 5,
-                ..Spend::default()
-            }),
-            above: vec![ReadBelow {
-                agent: AgentId("lead".to_owned()),
-                turn: "t0".to_owned(),
-                spent: Spend {
-                    repo_spans: 4,
-                    tokens: 50,
-                    ..Spend::default()
-                },
-            }],
-            ..Read::default()
-        }),
-        Operation::Promoted(Promotion {
-            id: EngramId(Ulid(1)),
-            ends_term: true,
-        }),
-        Operation::Forgotten(EngramId(Ulid(1))),
-        Operation::Redacted(Redaction {
-            id: EngramId(Ulid(3)),
-            ids: vec![EngramId(Ulid(3))],
-            seqs: vec![5],
-            events: vec![8],
-            ..Redaction::default()
-        }),
-        Operation::Admitted(Admitted {
-            place: "/y/.git".to_owned(),
-        }),
-        Operation::Conflicted(Box::new(Contradiction {
-            id: CONFLICT,
-            sides: ["aa".to_owned(), "bb".to_owned()],
-            engrams: [EngramId(Ulid(1)), EngramId(Ulid(2))],
-            tier: Tier::Numeric,
-            severity: Severity::High,
-            score: Some(0.9),
-            differs: [vec![(0, 3)], Vec::new()],
-            risk: Some(EngramId(Ulid(9))),
-            why: "1 is not 2.".to_owned(),
-        })),
-        Operation::Allowed(Permit {
-            id: CONFLICT,
-            why: "Known.".to_owned(),
-            undone: false,
-        }),
-        Operation::Resolved(Box::new(Ruling {
-            id: CONFLICT,
-            status: ConflictStatus::Resolved,
-            how: Some(How::Winner),
-            winner: Some("aa".to_owned()),
-            merged: None,
-            closed: vec![EngramId(Ulid(2))],
-            stored: Vec::new(),
-            why: None,
-        })),
-        Operation::Served(Served {
-            to: AgentId("a1".to_owned()),
-            run: RunId(Ulid(3)),
-            engrams: vec![(EngramId(Ulid(9)), 1)],
-            prints: vec![7, 5],
-        }),
-        Operation::Pinned(BriefPin {
-            lineage: None,
-            text: Some("Ship on Friday.".to_owned()),
-            digest: "00".to_owned(),
-        }),
-        Operation::Pinned(BriefPin {
-            lineage: Some(LineageId(Ulid(2))),
-            ..BriefPin::default()
-        }),
-        Operation::Unpinned(19),
-        Operation::Unsent(unsent("r1")),
-        Operation::Sent(Box::new(Sent {
-            id: "m1".to_owned(),
-            to: vec![AgentId("a2".to_owned()), AgentId("a3".to_owned())],
-            tokens: 40,
-            turn: Some("t1".to_owned()),
-            grant: None,
-            resend_of: Some("r1".to_owned()),
-            files: vec!["repo:src/a.rs@HEAD".to_owned()],
-            budgets: [("max_repo_spans".to_owned(), 1)].into(),
-            text: "{}".to_owned(),
-            digest: "00".to_owned(),
-        })),
-        Operation::Unsent(unsent("r2")),
-        Operation::Unlisted(vec![LineageId(Ulid(1))]),
-    ];
-    for operation in operations {
-        store
-            .write::<_, StoreError>(now(), |it| {
-                it.record(&NewEntry {
-                    project: PROJECT,
-                    shareable: true,
-                    agent: Some(&agent.handle),
-                    by: "one",
-                    operation: &operation,
-                })
-            })
-            .unwrap();
-    }
-}
-
-pub(crate) fn sound(store: &Store) -> Replayed {
-    let replayed = store.replay().unwrap();
-    assert_eq!(replayed.faults, [""; 0]);
-    assert_eq!(replayed.differences, [""; 0]);
-    replayed
-}
-
-pub(crate) fn damage(home: &Path, sql: &str) {
-    Connection::open(home.join("engram.db"))
-        .unwrap()
-        .execute_batch(&format!("PRAGMA foreign_keys = off; {sql}"))
-        .unwrap();
-}
+use crate::fixture::{
+    CONFLICT, PROJECT, code, damage, everything, head, now, open, put, record, sound,
+};
 
 #[test]
 fn every_operation_is_the_same_when_it_is_replayed() {
     let home = TempDir::new().unwrap();
     let store = open(home.path());
     everything(&store);
-    assert_eq!(sound(&store).applied, 25);
+    assert_eq!(sound(&store).applied, head(&store));
+    let kinds = |reader: &engram_store::Reader<'_>| {
+        let all = reader.journal_after(0, 100)?;
+        Ok(all
+            .iter()
+            .filter_map(Journalled::kind)
+            .map(OperationKind::as_str)
+            .collect::<BTreeSet<_>>())
+    };
+    let recorded = store.read::<_, StoreError>(kinds).unwrap();
+    let known: BTreeSet<_> = OperationKind::ALL.iter().map(|it| it.as_str()).collect();
+    assert_eq!(recorded, known, "every kind of operation");
     let read = |reader: &engram_store::Reader<'_>| {
         let agent = reader.agent(&AgentId("a1".to_owned()))?.unwrap();
         let first = reader.engram(EngramId(Ulid(1)))?.unwrap();
@@ -305,12 +130,16 @@ fn what_can_be_erased_is_shown_from_a_place_on() {
         .iter()
         .map(|it| (it.1.as_str(), it.2.as_str()))
         .collect();
+    let words = r#"{"intended_use":"","reason":"It is long."}"#;
     let want = [
         ("stored", "one []"),
         ("stored", "two []"),
         ("conflict", "1 is not 2."),
         ("allowed", "Known."),
         ("sent", "{}"),
+        ("requested", words),
+        ("denied", "Not now."),
+        ("requested", words),
     ];
     assert_eq!(texts, want);
     assert_eq!(shown(all[2].0), all[3..]);
@@ -363,6 +192,10 @@ fn a_table_that_the_journal_does_not_make_is_named_and_made_again() {
         ("unsent", "DELETE FROM unsent"),
         ("narrowed", "DELETE FROM narrowed"),
         ("inline", "DELETE FROM inline"),
+        ("token", "UPDATE token SET digest = '00'"),
+        ("grant", "UPDATE grant SET revoked = NULL"),
+        ("request", "UPDATE request SET state = 'waiting'"),
+        ("refused", "UPDATE refused SET times = 9"),
     ] {
         let home = TempDir::new().unwrap();
         let store = open(home.path());
@@ -398,6 +231,7 @@ fn a_hole_and_an_entry_that_cannot_be_read_are_named_and_the_rest_is_read() {
         let home = TempDir::new().unwrap();
         let store = open(home.path());
         everything(&store);
+        let last = head(&store);
         damage(home.path(), sql);
         let faults = store.replay().unwrap().faults;
         assert!(
@@ -417,7 +251,7 @@ fn a_hole_and_an_entry_that_cannot_be_read_are_named_and_the_rest_is_read() {
         let kept = store.read::<_, StoreError>(|it| it.newest_holding(PROJECT, now(), None, 10));
         kept.unwrap();
         put(&store, 99, "Another.").unwrap();
-        assert_eq!(head(&store), 26, "{sql}");
+        assert_eq!(head(&store), last + 1, "{sql}");
     }
 }
 
@@ -430,6 +264,7 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
         let home = TempDir::new().unwrap();
         let store = open(home.path());
         everything(&store);
+        let last = head(&store);
         damage(
             home.path(),
             &format!("{sql}; UPDATE figure SET corroborations = 0"),
@@ -438,6 +273,6 @@ fn an_entry_of_a_newer_build_is_kept_and_passed_over() {
         // The tables may hold what only the newer build can rebuild.
         let refused = store.rebuild(now()).unwrap_err().to_string();
         assert!(refused.contains("from a newer Engram"), "{refused}");
-        assert_eq!(head(&store), 25);
+        assert_eq!(head(&store), last);
     }
 }

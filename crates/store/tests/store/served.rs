@@ -8,7 +8,7 @@ use engram_store::{NewEntry, Store, StoreError};
 use tempfile::TempDir;
 use ulid::Ulid;
 
-use crate::fixture::{PROJECT, now, open, put, record};
+use crate::fixture::{PROJECT, now, open, put, record, sound};
 
 fn agent(name: &str) -> AgentId {
     AgentId(name.to_owned())
@@ -118,5 +118,5 @@ fn what_other_runs_read_is_counted_apart() {
         .read::<_, StoreError>(|it| Ok(it.engram(ids[0])?.unwrap().figures.query_hits))
         .unwrap();
     assert_eq!(hits, 9);
-    crate::replay::sound(&store);
+    sound(&store);
 }

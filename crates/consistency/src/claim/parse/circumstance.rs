@@ -6,6 +6,7 @@ use crate::claim::{
         lexicon::{self, Meaning},
         name,
         token::Token,
+        vocabulary,
     },
 };
 
@@ -13,11 +14,7 @@ use super::read::Reader;
 
 /// Takes a phrase that comes before the subject: "in production, ...", "on Node 18 the suite ...".
 pub(crate) fn leading(reader: &mut Reader<'_>) {
-    const LEADS: &[&str] = &[
-        "on", "in", "with", "for", "under", "during", "within", "at", "since", "from", "before",
-        "after",
-    ];
-    if !LEADS.contains(&reader.words.lower(0)) || is_phrase(&reader.words) {
+    if !vocabulary::has(vocabulary::LEADS, reader.words.lower(0)) || is_phrase(&reader.words) {
         return;
     }
     let tokens = reader.words.0;

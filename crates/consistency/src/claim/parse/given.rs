@@ -11,52 +11,11 @@ use crate::claim::{
         lexicon::{self, Form},
         name,
         token::Token,
+        vocabulary,
     },
 };
 
 use super::{clause, read::Reader, sketch::PlacedWord};
-
-/// Kinds of things that a number distinguishes: step 9, shard 3.
-const NUMBERED: &[&str] = &[
-    "number",
-    "step",
-    "phase",
-    "part",
-    "section",
-    "chapter",
-    "figure",
-    "case",
-    "rule",
-    "task",
-    "test",
-    "question",
-    "example",
-    "entry",
-    "item",
-    "point",
-    "option",
-    "worker",
-    "node",
-    "shard",
-    "replica",
-    "instance",
-    "partition",
-    "slot",
-    "batch",
-    "sprint",
-    "milestone",
-    "ticket",
-    "user",
-    "customer",
-    "claim",
-    "fact",
-    "note",
-    "record",
-    "row",
-    "column",
-];
-/// Kinds of things for which "number" introduces a value: "port number 80".
-const WITH_NUMBERS: &[&str] = &["port", "version", "build", "revision"];
 
 impl Reader<'_> {
     /// Takes a value that starts here.
@@ -201,8 +160,8 @@ impl Reader<'_> {
             at.map_or("", |it| self.words.lower(it))
         };
         let port = back(1) == "port" && ["", "the"].contains(&back(2)) && self.says_on();
-        port || NUMBERED.contains(&back(1))
-            && !(back(1) == "number" && WITH_NUMBERS.contains(&back(2)))
+        port || vocabulary::has(vocabulary::NUMBERED, back(1))
+            && !(back(1) == "number" && vocabulary::has(vocabulary::WITH_NUMBERS, back(2)))
     }
 
     fn keep(&mut self, mut value: Value, bare: bool) {

@@ -7,6 +7,7 @@ use crate::claim::{
         lexicon::{self, Form, LONGEST, Meaning},
         name,
         token::Token,
+        vocabulary,
     },
 };
 
@@ -34,29 +35,9 @@ pub(crate) fn read(tokens: &[Token]) -> Statement {
 
 /// Whether a clause is an instruction rather than a statement.
 fn is_order(tokens: &[Token]) -> bool {
-    const ORDERS: &[&str] = &[
-        "run",
-        "use",
-        "set",
-        "make",
-        "add",
-        "ensure",
-        "keep",
-        "try",
-        "please",
-        "do",
-        "don't",
-        "ignore",
-        "remember",
-        "remove",
-        "avoid",
-        "prefer",
-        "disregard",
-        "note",
-    ];
     tokens
         .first()
-        .is_some_and(|it| !it.quoted && ORDERS.contains(&it.lower.as_str()))
+        .is_some_and(|it| !it.quoted && vocabulary::has(vocabulary::ORDERS, &it.lower))
 }
 
 pub(crate) struct Reader<'a> {
@@ -79,8 +60,7 @@ impl Reader<'_> {
             return;
         };
         // A reference to evidence: line 43, #123
-        let evidence =
-            ["line", "lines", "#", "pr", "issue", "commit"].contains(&token.lower.as_str());
+        let evidence = vocabulary::has(vocabulary::EVIDENCE, &token.lower);
         let number = |at: usize| {
             self.words
                 .lower(at)
@@ -166,25 +146,7 @@ impl Reader<'_> {
                 lexicon::exact(next),
                 Some(Meaning::Hang | Meaning::Condition | Meaning::Default)
             );
-        let copula = [
-            "is",
-            "are",
-            "be",
-            "was",
-            "were",
-            "been",
-            "currently",
-            "turned",
-            "switched",
-            "not",
-            "isn't",
-            "aren't",
-            "=",
-            "stays",
-            "remains",
-            "always",
-        ]
-        .contains(&before);
+        let copula = vocabulary::has(vocabulary::COPULAS, before);
         let number_next = || quantity::value_at(&self.words, self.at + 1).is_some();
         let meaning = match token.lower.as_str() {
             "on" if copula && ends => Meaning::Opposite("enable", true),
@@ -315,15 +277,8 @@ impl Reader<'_> {
     }
 
     fn hang(&mut self, lower: &str) {
-        const KEPT: &[&str] = &[
-            "from", "in", "at", "for", "after", "within", "by", "to", "of", "per", "on", "inside",
-            "across", "between", "into", "over", "under", "behind",
-        ];
-        self.hung = KEPT
-            .iter()
-            .find(|it| **it == lower)
-            .copied()
-            .unwrap_or("with");
+        let kept = vocabulary::words(vocabulary::GOVERNING).find(|it| *it == lower);
+        self.hung = kept.unwrap_or("with");
     }
 
     pub(crate) fn light(&mut self, lower: &str, at: usize) {
@@ -360,31 +315,8 @@ impl Reader<'_> {
     /// Whether a word only narrows the subject, before the verb: "disabled accounts are purged"
     /// does not deny that active ones are.
     pub(crate) fn is_attribute(&self, token: &Token, at: usize) -> bool {
-        const WORDS: &[&str] = &[
-            "active",
-            "inactive",
-            "mandatory",
-            "optional",
-            "public",
-            "private",
-            "synchronous",
-            "asynchronous",
-            "stateful",
-            "stateless",
-            "manual",
-            "automatic",
-            "static",
-            "dynamic",
-            "sequential",
-            "read-only",
-            "writable",
-            "mutable",
-            "immutable",
-            "invalid",
-            "forbidden",
-        ];
         let participle = token.lower.ends_with("ed") && token.lower != "need";
-        let adjective = participle || WORDS.contains(&token.lower.as_str());
+        let adjective = participle || vocabulary::has(vocabulary::ATTRIBUTES, &token.lower);
         let before = at.checked_sub(1).map(|it| self.words.lower(it));
         let said = before.and_then(lexicon::exact);
         let predicate = matches!(

@@ -4,4 +4,4 @@ pub(super) mod lexicon;
 pub(super) mod name;
 pub(super) mod technology;
 pub(super) mod token;
-mod vocabulary;
+pub(super) mod vocabulary;

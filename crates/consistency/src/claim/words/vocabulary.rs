@@ -1,5 +1,5 @@
-//! The tables of [`lexicon`](super::lexicon): common words and their roles in a claim. Words are
-//! separated by a comma and a space; if two rows list a word, the first decides.
+//! The tables of [`lexicon`](super::lexicon), common words and their roles in a claim, and the lists that parsing
+//! asks. Words are separated by a comma and a space; if two rows have a word, the first decides.
 
 use super::lexicon::Meaning::{self, *};
 
@@ -326,3 +326,39 @@ pub(crate) const STEMMED: &[(Meaning, &str)] = &[
          succeed, schedule, queue, bind, live",
     ),
 ];
+
+/// The first word of an instruction, which states nothing.
+pub(crate) const ORDERS: &str = "run, use, set, make, add, ensure, keep, try, please, do, don't, ignore, remember, \
+     remove, avoid, prefer, disregard, note";
+/// After one of these, a word such as "on" says how something stands.
+pub(crate) const COPULAS: &str = "is, are, be, was, were, been, currently, turned, switched, not, isn't, aren't, =, stays, \
+     remains, always";
+/// Prepositions that are told apart; any other counts as "with".
+pub(crate) const GOVERNING: &str = "from, in, at, for, after, within, by, to, of, per, on, inside, across, between, into, \
+     over, under, behind";
+/// Adjectives that say which ones are meant, besides participles: "private keys".
+pub(crate) const ATTRIBUTES: &str = "active, inactive, mandatory, optional, public, private, synchronous, asynchronous, \
+     stateful, stateless, manual, automatic, static, dynamic, sequential, read-only, \
+     writable, mutable, immutable, invalid, forbidden";
+/// Before a number: a place of evidence, as in "line 43".
+pub(crate) const EVIDENCE: &str = "line, lines, #, pr, issue, commit";
+/// Prepositions that begin a circumstance before the subject.
+pub(crate) const LEADS: &str =
+    "on, in, with, for, under, during, within, at, since, from, before, after";
+/// One of several things of this kind is told apart by a number: step 9, shard 3.
+pub(crate) const NUMBERED: &str = "number, step, phase, part, section, chapter, figure, case, rule, task, test, question, \
+     example, entry, item, point, option, worker, node, shard, replica, instance, partition, \
+     slot, batch, sprint, milestone, ticket, user, customer, claim, fact, note, record, row, \
+     column";
+/// Their number is what is said of them.
+pub(crate) const WITH_NUMBERS: &str = "port, version, build, revision";
+
+/// The words of a list.
+pub(crate) fn words(list: &str) -> impl Iterator<Item = &str> {
+    list.split(", ")
+}
+
+/// Whether a list has a word.
+pub(crate) fn has(list: &str, word: &str) -> bool {
+    words(list).any(|it| it == word)
+}

@@ -6,7 +6,7 @@ use engram_kit::{
 };
 use tokio::runtime::Runtime;
 
-use super::{bus::Bus, *};
+use super::{bus::Bus, bus_mcp::ERAS, *};
 
 struct Called {
     runtime: Runtime,
@@ -58,6 +58,17 @@ impl Surface for Called {
         let to = format!("GET /engram/query?keys={word}&k=12");
         let found = self.call(&self.ada, &to, Value::Null).unwrap();
         found.as_array().unwrap().clone()
+    }
+
+    /// The calls of the bus do not ask by kind; its tools do.
+    fn risks(&mut self, word: &str) -> Vec<Value> {
+        let query = json!({ "keys": [word], "kind": "risk" });
+        let tool = "less_query_engrams";
+        let called = self
+            .bus
+            .tool(&self.ada, "?toolsets=less", ERAS[0], tool, query);
+        let reply = self.runtime.block_on(called);
+        reply["engrams"].as_array().unwrap().clone()
     }
 
     fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value {

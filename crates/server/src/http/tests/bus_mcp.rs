@@ -5,7 +5,7 @@ use engram_kit::requests::POINTER;
 use super::{bus::Bus, *};
 
 /// The first version puts everything into each request, the second only the version.
-const ERAS: [&str; 2] = ["2026-07-28", "2025-11-25"];
+pub(super) const ERAS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 
 impl Bus {
     async fn mcp(&self, token: &str, query: &str, era: &str, body: &Value) -> (u16, Value) {
@@ -42,7 +42,7 @@ impl Bus {
         self.mcp(token, query, era, &body).await
     }
 
-    async fn tool(
+    pub(super) async fn tool(
         &self,
         token: &str,
         query: &str,

@@ -1,4 +1,8 @@
+//! What a message may hold, and what of it is refused.
 #![allow(clippy::unwrap_used)]
+
+mod criteria;
+mod refusals;
 
 use engram_model::{Code, Limits};
 use proptest::prelude::*;
@@ -18,7 +22,7 @@ fn engram() -> Value {
     })
 }
 
-pub(super) fn child() -> Value {
+fn child() -> Value {
     json!({
         "role": "programmer", "task_status": "blocked", "engrams": [engram()],
         "pointer_pack": [{ "type": "repo", "ref": "repo:a/b.py#L900-L1060@HEAD" }],
@@ -33,7 +37,7 @@ pub(super) fn child() -> Value {
     })
 }
 
-pub(super) fn parent() -> Value {
+fn parent() -> Value {
     json!({
         "role": "architect",
         "shared_brief_micro": [
@@ -52,7 +56,7 @@ pub(super) fn parent() -> Value {
 }
 
 /// Returns `message` with the value at a JSON pointer replaced, added, or (null) removed.
-pub(super) fn with(mut message: Value, path: &str, value: Value) -> Value {
+fn with(mut message: Value, path: &str, value: Value) -> Value {
     let (within, key) = path.rsplit_once('/').unwrap();
     match message.pointer_mut(within).unwrap() {
         Value::Object(fields) if value.is_null() => drop(fields.remove(key)),
@@ -358,7 +362,7 @@ fn a_limit_that_is_configured_holds() {
     assert!(validate_message(&child(), &limits).is_ok());
 }
 
-pub(super) fn any_json() -> impl Strategy<Value = Value> {
+fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

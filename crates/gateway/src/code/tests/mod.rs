@@ -1,5 +1,7 @@
 //! Real prose must pass, and real code must be found.
 
+mod disguise;
+
 use proptest::prelude::*;
 
 use super::code_chars;

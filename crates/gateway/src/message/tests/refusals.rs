@@ -1,11 +1,10 @@
 //! Tests what the refusal of a message says, and that the message it shows passes.
-#![allow(clippy::unwrap_used)]
 
 use engram_model::{BUDGETS, Code, Limits, Refusal, Remedy};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::tests::{any_json, child, parent, with};
+use super::{any_json, child, parent, with};
 use crate::{Form, check_message, count_tokens, narrowed, read_message, to_text, validate_message};
 
 const CODE: &str = "def reserve(n):\n    return self.left - n";

@@ -1,11 +1,10 @@
 //! Tests the acceptance criteria (docs/design.md#acceptance-criteria) that are decided in this
 //! crate, each in a test of that name. The crates for storage, time and the window test the others.
-#![allow(clippy::unwrap_used)]
 
 use engram_model::{Code, DerefLimits, Limits, PointerType, Spend};
 use serde_json::{Value, json};
 
-use super::tests::{child, parent, with};
+use super::{child, parent, with};
 use crate::{admit, charge, line_count, validate_message};
 
 fn code(message: &Value) -> Option<Code> {

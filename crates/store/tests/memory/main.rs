@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 #[allow(dead_code)] // the other tests use the rest
-#[path = "store/fixture.rs"]
+#[path = "../store/fixture.rs"]
 mod fixture;
 
 use std::alloc::System;
