@@ -2,7 +2,7 @@
 //! closed when a side ends.
 
 use engram_model::{
-    Allow, Change, Code, ConflictFilter, ConflictStatus, Draft, Durability, EngramId, Gate,
+    Allow, Caller, Change, Code, ConflictFilter, ConflictStatus, Draft, Durability, EngramId, Gate,
     GateCheck, How, Kind, Listed, Noticed, Query, Scope, Severity, ask,
 };
 

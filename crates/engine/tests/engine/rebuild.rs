@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf, sync::mpsc::channel};
 
 use engram_model::{Caller, Query, QueryReply};
 
-use crate::fixture::{Asked, Ground, correcting, draft, query};
+use crate::fixture::{Asked, Ground, correcting, draft, due, query};
 
 const USER: Caller = Caller::User;
 
@@ -247,7 +247,7 @@ fn followed_step_by_step_is_the_same_as_at_once() {
         let _ = heard.recv_timeout(std::time::Duration::from_secs(5));
     }
     // A conflict that is found between the two lists of answers would be in one alone.
-    while crate::conflicts::due(&engine, &USER) > 0 {
+    while due(&engine, &USER) > 0 {
         engine.0.help_index().unwrap();
     }
     let followed = answers(&engine, &ground);
