@@ -32,7 +32,7 @@ pub(crate) enum Meaning {
     /// Adds nothing that could differ.
     Noise,
     /// A preposition: what follows depends on what came before.
-    Hang,
+    Preposition,
     /// A verb without meaning of its own: is, has, runs.
     Light,
     /// A verb that allows several values: supports, depends on.
