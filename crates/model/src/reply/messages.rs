@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PutReply, is_none};
+use super::{PutReply, is_zero};
 use crate::{AgentId, CheckedPointer};
 
 /// What a message that keeps its contract costs.
@@ -63,7 +63,7 @@ pub struct Delivered {
     /// than a million characters the rest counts as its beginning does.
     pub full_tokens: u64,
     /// How many of these files count as the average of the others: they cannot be read, or were not counted yet.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub uncounted: u64,
     /// The first of the second; 0 without files.
     pub share: f64,
