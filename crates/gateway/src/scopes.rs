@@ -5,9 +5,9 @@ use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, fold, is_on_to
 
 use crate::kin::{Kin, descends};
 
-/// Whether the home's configuration lets the caller write to a scope. The user may write to all; a scope
+/// Refuses a scope that the home's configuration closes to the caller. The user may write to all; a scope
 /// that no administrator turned on is closed to agents, whatever else the configuration says.
-pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
+pub fn refuse_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
     let is_open = match scope {
         Scope::Run | Scope::Project => true,
         Scope::Org => scopes.org,
@@ -41,8 +41,8 @@ pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result
     ))
 }
 
-/// Whether an agent may write to a topic: to its own topics and those below; to all if it has none.
-pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
+/// Refuses a topic that is none of an agent's own or below; none if it has none.
+pub fn refuse_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
     if covers(&kin.writes, topic) {
         Ok(())
     } else {
@@ -82,10 +82,10 @@ pub struct Promoted<'a> {
     pub author: Option<&'a AgentId>,
 }
 
-/// Whether the caller may promote a claim to a wider scope. A parent may, for its descendants' claims
+/// Refuses a caller who may not promote a claim to a wider scope. A parent may, for its descendants' claims
 /// of enough confidence; the user may promote anything. Agents never reach `org` and `global` until an
 /// administrator turns them on.
-pub fn may_promote(
+pub fn refuse_promotion(
     caller: &Caller,
     claim: &Promoted<'_>,
     to: Scope,

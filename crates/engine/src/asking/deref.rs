@@ -32,26 +32,26 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
     cx.in_turn(ask.turn)?;
     let payer = payer(cx, pointer.kind(), ask.budget_token.as_deref())?;
     // Before anything is looked up: who has neither budget nor grant learns nothing.
-    let papers = match &payer {
-        Some(payer) => Some(cx.engine.store.read(|tx| papers(cx, tx, payer))?),
+    let funds = match &payer {
+        Some(payer) => Some(cx.engine.store.read(|tx| funds(cx, tx, payer))?),
         None => None,
     };
-    let paying = payer.as_ref().zip(papers.as_ref());
-    let barred = match paying {
-        Some((payer, papers)) => barred(payer, papers)?,
+    let paying = payer.as_ref().zip(funds.as_ref());
+    let refusal = match paying {
+        Some((payer, funds)) => refusal_for(payer, funds)?,
         None => None,
     };
     let ground = cx.ground(false)?;
     let shelf = cx.shelf(Some(ground.project));
     let resolved = resolve(repo, &shelf, &pointer)
         .and_then(|it| it.refuse_binary().map(|()| it))
-        .map_err(|it| barred.unwrap_or(it))?;
+        .map_err(|it| refusal.unwrap_or(it))?;
     if let Some(snapshot) = &resolved.snapshot {
         screen_snapshot(snapshot)?;
     }
     let address = resolved.pointer.to_string();
     let left = match paying {
-        Some((payer, papers)) => Some(weigh(payer, papers, &address)?.tokens),
+        Some((payer, funds)) => Some(allowance(payer, funds, &address)?.tokens),
         None => None,
     };
     let now = repo.and_then(|repo| health::became(repo, &shelf, &pointer, &resolved));
@@ -76,10 +76,7 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
         let planned = entries
             .into_iter()
             .map(|operation| Planned::private(operation, &by));
-        Ok(Plan {
-            entries: planned.collect(),
-            answer: (budget, grant),
-        })
+        Ok(Plan::of(planned.collect(), (budget, grant)))
     })?;
     Ok(Dereferenced {
         budget,
@@ -111,17 +108,17 @@ fn payer<'c>(
 
 /// Whether neither the budget nor the grant that is named pays for a read of just anything: what the
 /// agent is told then, where a grant may serve still. Without any, it is refused at once.
-fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal> {
-    let Err(refusal) = weigh(payer, papers, "") else {
+fn refusal_for(payer: &Payer<'_>, funds: &Funds) -> Result<Option<Refusal>, Refusal> {
+    let Err(refusal) = allowance(payer, funds, "") else {
         return Ok(None);
     };
     let serves = |it: &IssuedGrant| {
         it.to == payer.called.agent.handle
-            && it.state(papers.now) == GrantState::Open
+            && it.state(funds.now) == GrantState::Open
             && matches!(it.what, Granted::Read { .. })
     };
-    let may_serve = match &papers.named {
-        None => papers.open.iter().any(serves),
+    let may_serve = match &funds.named {
+        None => funds.open.iter().any(serves),
         Some(named) => named.as_ref().is_some_and(serves),
     };
     if may_serve {
@@ -131,7 +128,7 @@ fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal
     }
 }
 
-fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers, Refusal> {
+fn funds(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Funds, Refusal> {
     let now = cx.engine.world.now();
     let agent = &payer.called.agent.handle;
     let as_of_now = |grant| aged(tx, grant, now);
@@ -139,7 +136,7 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
         None => None,
         Some(digest) => Some(tx.grants().of_token(digest)?.map(as_of_now).transpose()?),
     };
-    let mut papers = Papers {
+    let mut funds = Funds {
         head: tx.head()?,
         purse: purse::purse(cx, tx, payer.called)?,
         open: Vec::new(),
@@ -147,32 +144,32 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
         now,
     };
     // Within the budget, and with a token, no other grant is looked for.
-    if payer.token.is_none() && weigh(payer, &papers, "").is_err() {
+    if payer.token.is_none() && allowance(payer, &funds, "").is_err() {
         let open = tx.grants().unspent(agent)?.into_iter().map(as_of_now);
-        papers.open = open.collect::<Result<_, _>>()?;
+        funds.open = open.collect::<Result<_, _>>()?;
     }
-    Ok(papers)
+    Ok(funds)
 }
 
 /// What pays for a read of this address, and how many tokens of it.
-fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: &str) -> Result<Allowance, Refusal> {
+fn allowance(payer: &Payer<'_>, funds: &Funds, pointer: &str) -> Result<Allowance, Refusal> {
     let reading = PointerRead {
         agent: &payer.called.agent.handle,
         pointer,
         kind: payer.kind,
-        elders: &papers.purse.elders,
-        now: papers.now,
+        elders: &funds.purse.elders,
+        now: funds.now,
     };
-    let named = papers.named.as_ref().map(Option::as_ref);
-    let Purse { limits, spent, .. } = &papers.purse;
-    admit_read(reading, limits, spent, named, &papers.open)
+    let named = funds.named.as_ref().map(Option::as_ref);
+    let Purse { limits, spent, .. } = &funds.purse;
+    admit_read(reading, limits, spent, named, &funds.open)
 }
 
 /// Decides on what the store says, since others of the same agent may have spent meanwhile.
 fn spend(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    paying: Option<(&Payer<'_>, &Papers)>,
+    paying: Option<(&Payer<'_>, &Funds)>,
     reply: &Dereferenced,
 ) -> Result<(Read, Option<Budget>), Refusal> {
     let read = Read {
@@ -185,18 +182,18 @@ fn spend(
     let Some((payer, seen)) = paying else {
         return Ok((read, None));
     };
-    let papers = if seen.holds(tx.head()?) {
+    let funds = if seen.is_current(tx.head()?) {
         seen
     } else {
-        &papers(cx, tx, payer)?
+        &funds(cx, tx, payer)?
     };
-    let allowed = weigh(payer, papers, &reply.pointer)?;
+    let allowed = allowance(payer, funds, &reply.pointer)?;
     let Purse {
         turn,
         limits,
         spent,
         elders,
-    } = &papers.purse;
+    } = &funds.purse;
     if allowed.tokens < reply.tokens {
         return Err(Refusal::new(
             Code::DerefDenied,
@@ -234,7 +231,7 @@ struct Payer<'a> {
 }
 
 /// What an agent has to pay with.
-struct Papers {
+struct Funds {
     /// The newest entry of the journal then.
     head: u64,
     purse: Purse,
@@ -245,9 +242,9 @@ struct Papers {
     now: Timestamp,
 }
 
-impl Papers {
+impl Funds {
     /// Whether they are the same at this entry: budgets change with one, and only a grant ends by itself.
-    fn holds(&self, head: u64) -> bool {
+    fn is_current(&self, head: u64) -> bool {
         self.head == head && self.open.is_empty() && self.named.is_none()
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     let mut recalled = cx.engine.store.read::<_, Refusal>(|tx| {
         let spellings = spellings(&query.text);
         let mut recalled = recall(cx, tx, project, &look, &terms, &spellings, &filter)?;
-        settle(tx, &mut recalled.ranked, &keys, near)?;
+        order(tx, &mut recalled.ranked, &keys, near)?;
         Ok(recalled)
     })?;
     // What is weighed down lets others come up, until all that is returned was weighed.
@@ -61,7 +61,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         let store = &cx.engine.store;
         let lost = store.read::<_, Refusal>(|tx| track_record::lost(cx, tx, project))?;
         weigh_down(cx, ranked, near, &lost);
-        store.read::<_, Refusal>(|tx| settle(tx, ranked, &keys, limit))?;
+        store.read::<_, Refusal>(|tx| order(tx, ranked, &keys, limit))?;
     }
     let mut reply = answer(recalled, limit);
     if query.as_of.is_none() {
@@ -325,7 +325,7 @@ fn terms_of(keys: &HashKeys) -> SearchTerms {
 
 /// Brings the first `count` into their order, which some of their records decide: reads those, and
 /// what ties with the last of them.
-fn settle(
+fn order(
     tx: &Reader<'_>,
     ranked: &mut Vec<RankedEngram>,
     keys: &HashKeys,

@@ -9,7 +9,7 @@ use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 
 /// The versions that a conflict is about, of each side, that hold once these have ended and those have begun.
-pub(super) fn holding(
+pub(crate) fn holding(
     tx: &Reader<'_>,
     pair: &Pair,
     clock: Timestamp,
@@ -41,10 +41,8 @@ pub(crate) fn goes_on_with(
     ending: &[EngramId],
     engram: &Engram,
 ) -> Result<bool, Refusal> {
-    Ok(goes_on(
-        pair,
-        &holding(tx, pair, clock, ending, from_ref(engram))?,
-    ))
+    let sides = holding(tx, pair, clock, ending, from_ref(engram))?;
+    Ok(goes_on(pair, &sides))
 }
 
 /// Whether both sides of a conflict hold now.

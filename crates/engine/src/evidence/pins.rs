@@ -25,7 +25,7 @@ pub(crate) struct FollowedPointer {
 
 /// What a claim holds on to. Sections and tests are found where they are pinned first. What is
 /// pinned is compared with what was read once, and not again where it is known how it stood `before`.
-pub(crate) fn held(
+pub(crate) fn followed(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
     engram: &Engram,
@@ -145,11 +145,11 @@ pub(crate) fn look<'h>(
     anchors: &mut Anchors,
     repo: &Repo,
     shelf: &dyn Shelf,
-    held: impl Iterator<Item = &'h FollowedPointer> + Clone,
+    followed: impl Iterator<Item = &'h FollowedPointer> + Clone,
 ) -> Result<(Option<String>, Vec<StandResult>), Refusal> {
-    let pinned = pinned(held.clone());
+    let pinned = pinned(followed.clone());
     let Stands { head, stands } = anchors.look(repo, shelf, &pinned)?;
-    Ok((head, answers(held, stands)))
+    Ok((head, answers(followed, stands)))
 }
 
 /// The same by way of a revision: what the work since then did.
@@ -157,11 +157,11 @@ pub(crate) fn look_since<'h>(
     rev: &str,
     repo: &Repo,
     shelf: &dyn Shelf,
-    held: impl Iterator<Item = &'h FollowedPointer> + Clone,
+    followed: impl Iterator<Item = &'h FollowedPointer> + Clone,
 ) -> Result<Vec<StandResult>, Refusal> {
-    let pinned = pinned(held.clone());
+    let pinned = pinned(followed.clone());
     let stands = Anchors::default().since(repo, shelf, rev, &pinned)?;
-    Ok(answers(held, stands))
+    Ok(answers(followed, stands))
 }
 
 /// Where one pointer that was just resolved is now. What was read in the working tree is there, and no copy of
@@ -169,30 +169,35 @@ pub(crate) fn look_since<'h>(
 pub(crate) fn look_at(
     repo: &Repo,
     shelf: &dyn Shelf,
-    held: &FollowedPointer,
+    followed: &FollowedPointer,
     resolved: &Resolved,
 ) -> Found {
-    if let (Some(_), Ok(pinned)) = (&resolved.snapshot, &held.pinned) {
+    if let (Some(_), Ok(pinned)) = (&resolved.snapshot, &followed.pinned) {
         return Ok(Anchor {
             state: State::Unchanged,
             place: Some(pinned.span.clone()),
             confidence: 1.0,
         });
     }
-    let (_, mut found) = look(&mut Anchors::default(), repo, shelf, std::iter::once(held))?;
+    let (_, mut found) = look(
+        &mut Anchors::default(),
+        repo,
+        shelf,
+        std::iter::once(followed),
+    )?;
     found.pop().unwrap_or_else(|| Err(not_answered()))?.here
 }
 
-fn pinned<'h>(held: impl Iterator<Item = &'h FollowedPointer>) -> Vec<Pinned> {
-    held.filter_map(|it| it.pinned.clone().ok()).collect()
+fn pinned<'h>(followed: impl Iterator<Item = &'h FollowedPointer>) -> Vec<Pinned> {
+    followed.filter_map(|it| it.pinned.clone().ok()).collect()
 }
 
 fn answers<'h>(
-    held: impl Iterator<Item = &'h FollowedPointer>,
+    followed: impl Iterator<Item = &'h FollowedPointer>,
     stands: Vec<Stand>,
 ) -> Vec<StandResult> {
     let mut stands = stands.into_iter();
-    let found = held.map(|it| match &it.pinned {
+    let found = followed.map(|it| match &it.pinned {
         Ok(_) => stands.next().ok_or_else(not_answered),
         Err(refusal) => Err(Refusal::clone(refusal)),
     });
@@ -208,29 +213,30 @@ fn not_answered() -> Refusal {
 }
 
 /// How a claim stands by what was found.
-pub(crate) fn health(held: &[FollowedPointer], found: &[StandResult]) -> Health {
+pub(crate) fn health(followed: &[FollowedPointer], found: &[StandResult]) -> Health {
     let here = found.iter().map(|it| match it {
         Ok(stand) => stand.here.clone(),
         Err(refusal) => Err(refusal.clone()),
     });
     Health::of(
-        held.iter()
+        followed
+            .iter()
             .zip(here)
             .map(|(it, found)| checked(it, found))
             .collect(),
     )
 }
 
-pub(crate) fn checked(held: &FollowedPointer, found: Found) -> CheckedPointer {
+pub(crate) fn checked(followed: &FollowedPointer, found: Found) -> CheckedPointer {
     let mut checked = CheckedPointer {
-        pointer: held.pointer.to_string(),
+        pointer: followed.pointer.to_string(),
         state: None,
         path: None,
         start: None,
         end: None,
         change: None,
         confidence: None,
-        phantom: held.phantom,
+        phantom: followed.phantom,
         error: None,
     };
     match found {

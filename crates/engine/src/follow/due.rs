@@ -14,7 +14,7 @@ use std::{
 use crate::{
     Engine,
     conflicts::{
-        findings::{self, CompareOptions},
+        findings::{self, CompareOptions, DueComparison},
         judging::judge_next,
         risks::is_told,
     },
@@ -76,19 +76,17 @@ impl Follower for DueFollower {
     }
 }
 
-impl Engine {
-    /// Compares some of what is due, for a command that runs once.
-    pub(crate) fn help_compare(&self) -> Result<(), Refusal> {
-        let stop = self.world.stop_after(ON_LEAVING, None);
-        let mut failed = BTreeMap::new();
-        let own = Context::own(self);
-        while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_due())? {
-            if stop.is_due() {
-                break;
-            }
+/// Compares some of what is due, for a command that runs once.
+pub(crate) fn help_compare(engine: &Engine) -> Result<(), Refusal> {
+    let stop = engine.world.stop_after(ON_LEAVING, None);
+    let mut failed = BTreeMap::new();
+    let own = Context::own(engine);
+    while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_due())? {
+        if stop.is_due() {
+            break;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The next versions to compare: none of those that failed since the journal ended here.
@@ -186,10 +184,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
     };
     let clock = cx.engine.world.now();
     let options = |now, judged| CompareOptions {
-        below: due.below,
-        is_due: true,
-        of_runs: due.of_runs,
-        judged,
+        due: Some(DueComparison { left: due, judged }),
         ..CompareOptions::of(now, ENGINE, &[])
     };
     let judged = judge_next(cx, &known, &options(JournalTime(clock), None))?;
@@ -203,10 +198,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
             entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));
         }
         let raised = entries.len();
-        Ok(Plan {
-            entries,
-            answer: (left, raised),
-        })
+        Ok(Plan::of(entries, (left, raised)))
     })?
     .0;
     let left = left.map(|left| Due {

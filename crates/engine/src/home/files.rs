@@ -241,7 +241,7 @@ pub fn move_home() -> Result<Moved, Refusal> {
             format!("Nothing was moved; the data is in {}.", to.display()),
         ));
     }
-    let held = Vacant::take(&from)?;
+    let vacant = Vacant::take(&from)?;
     close_door(&from)?;
     // A copy is as open as what it was copied from.
     close(&from);
@@ -253,7 +253,7 @@ pub fn move_home() -> Result<Moved, Refusal> {
     refuse_taken(&from, &to, &moved)?;
     if cfg!(windows) {
         // There nothing that is open can be moved.
-        drop(held);
+        drop(vacant);
     }
     if !(stayed.is_empty() && move_whole(&from, &to)) {
         carry(&from, &to, &moved).map_err(|it| failed(&to, it))?;

@@ -29,7 +29,7 @@ fn promote(
 /// Asks with what does not last; how many answers came. What follows the answer is done.
 fn ask_all(at: &Asked, who: &Caller, text: &str) -> usize {
     let found = only_ask(at, who, text);
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     found
 }
 

@@ -254,7 +254,7 @@ fn what_an_agent_does_in_its_run_is_seen_by_nobody_else() {
                 };
                 let answer = act(at, &who, &stranger, &mut dice[world], &mut said[world]);
                 if catch_up {
-                    at.0.help_index().unwrap();
+                    at.0.leave_in_order().unwrap();
                 }
                 // What the user is answered tells of what is hidden.
                 let answer = if who == USER { String::new() } else { answer };

@@ -8,7 +8,7 @@ use engram_model::{BUDGETS, Limits, Refusal, shorten};
 use super::schema;
 
 /// Refuses an unknown budget: a sender who thinks it is set would be wrong.
-pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
+pub(super) fn refuse_unknown(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
     let unknown = |name: &&String| BUDGETS.iter().all(|it| it.0 != name.as_str());
     match budgets.keys().find(unknown) {
         None => Ok(()),

@@ -28,7 +28,7 @@ const HOUR: i64 = 3_600_000_000;
 
 /// What a project holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CommitCount {
+pub struct EngramCount {
     /// Engrams that hold now and that somebody said.
     pub holding: u64,
     /// Versions ever stored.
@@ -430,7 +430,7 @@ impl Reader<'_> {
 
     /// How many engrams a project holds: from the counts of the hours in which they expire, and the
     /// versions of this hour. What tells of a conflict is not counted: nobody said it.
-    pub fn count_engrams(&self, project: ProjectId, now: Timestamp) -> Result<CommitCount> {
+    pub fn count_engrams(&self, project: ProjectId, now: Timestamp) -> Result<EngramCount> {
         let hour = now.as_microsecond().div_euclid(HOUR);
         let (ever, later): (i64, i64) = self
             .0
@@ -465,7 +465,7 @@ impl Reader<'_> {
             .query_row(params![project.to_string(), now.as_microsecond()], |row| {
                 row.get(0)
             })?;
-        Ok(CommitCount {
+        Ok(EngramCount {
             holding: (later + soon - risks).max(0) as u64,
             ever: ever as u64,
         })
