@@ -64,7 +64,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
             let engine = open(&cli)?;
             let file = ask.jsonl.as_deref().unwrap_or("-");
             let ran = batch::put(&engine, file);
-            engine.help_index()?;
+            engine.leave_in_order()?;
             ran?;
             Ok(ExitCode::SUCCESS)
         }
@@ -91,7 +91,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Refusal> {
                 }
                 _ => print::reply(&reply, json),
             }
-            engine.help_index()?;
+            engine.leave_in_order()?;
             Ok(exit_code(verb, &reply))
         }
     }

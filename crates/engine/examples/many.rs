@@ -61,7 +61,7 @@ fn main() {
         println!("written in {:.1?}", start.elapsed());
     }
     let start = Instant::now();
-    engine.help_index().unwrap();
+    engine.leave_in_order().unwrap();
     println!("indexed in {:.1?}", start.elapsed());
     measure(&engine);
 }

@@ -29,7 +29,7 @@ use crate::{
     conflicts::list,
     context::{Context, caller::is_token, names},
     evidence::health,
-    follow::promote::PromoteFollower,
+    follow::answered::PromoteFollower,
     home::calls::BegunCall,
     log_cause,
     messages::{brief, hooks, message, send},
@@ -116,13 +116,13 @@ impl Engine {
                 "Name the agent by its handle, as `engram agents` lists it; a token goes into ENGRAM_AGENT for `engram mcp`, or into Authorization over HTTP.",
             ));
         }
-        self.settle()?;
+        self.ensure_open()?;
         let is_of_many = matches!(request, Request::CheckPointers(_));
         let context = Context::begun(self, caller, gone, is_of_many);
         let is_hook = matches!(request, Request::Hook(_));
         let begun = BegunCall::of(caller, &request, self.world.now());
         let answered = context
-            .is_of_this_project()
+            .refuse_other_project()
             .and_then(|()| answer_in_time(&context, request))
             .map(with_names)
             .inspect_err(|refusal| {
@@ -263,7 +263,7 @@ impl Answers for Answering<'_> {
     }
 
     fn adopt(&self, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
-        adopt::settle_project(self.0, how)
+        adopt::adopt_project(self.0, how)
     }
 
     fn conflicts(&self, filter: ConflictFilter) -> Result<ConflictsReply, Refusal> {
@@ -370,7 +370,7 @@ impl Answers for Answering<'_> {
     }
 
     fn validate_message(&self, message: serde_json::Value) -> Result<ValidReply, Refusal> {
-        opened::known_caller(self.0)?;
+        opened::refuse_unknown_caller(self.0)?;
         let tokens = message::parsed(self.0, &message)?.checked.tokens;
         Ok(ValidReply { ok: true, tokens })
     }

@@ -21,8 +21,8 @@ use jiff::Timestamp;
 /// The name of the user in records.
 const USER: &str = "user";
 
-/// Plans and commits. Returns the answer and the place of the last entry, `None` if there was
-/// nothing to record.
+/// Plans and commits. The answer, and the place of the entry that it is about; none where it is about none, or
+/// nothing was to be recorded.
 pub(crate) fn decide<T>(
     cx: &Context<'_>,
     ground: &Ground,
@@ -33,20 +33,15 @@ pub(crate) fn decide<T>(
     let store = &cx.engine.store;
     let clock = cx.engine.world.now();
     let plan = |tx: &Reader<'_>, now| {
-        let Plan { entries, answer } = plan(tx, now)?;
-        // First, because the answer reports the last entry.
+        let mut planned = plan(tx, now)?;
         let Aftermath {
             entries: mut all,
             again,
-        } = risks::aftermath(cx, tx, now, &entries)?;
-        all.extend(entries);
-        Ok::<_, Refusal>((
-            Plan {
-                entries: all,
-                answer,
-            },
-            again,
-        ))
+        } = risks::aftermath(cx, tx, now, &planned.entries)?;
+        planned.about = planned.about.map(|at| all.len() + at);
+        all.append(&mut planned.entries);
+        planned.entries = all;
+        Ok::<_, Refusal>((planned, again))
     };
     let (planned, head) = store.read::<_, Refusal>(|tx| {
         let now = tx.time(clock)?;
@@ -69,17 +64,19 @@ pub(crate) fn decide<T>(
             plan(tx, tx.now)?
         };
         let mut entries = books(tx, ground, called, &served)?;
+        let about = planned.about.map(|at| entries.len() + at);
         entries.extend(planned.entries);
-        let seq = record(tx, ground.project, agent, &entries)?;
+        let places = record(tx, ground.project, agent, &entries)?;
         for version in again {
             tx.compare_again(ground.project, version)?;
         }
-        Ok((planned.answer, seq, entries))
+        let seq = about.and_then(|at| places.get(at)).copied();
+        Ok((planned.answer, seq, places.last().copied(), entries))
     });
     match done {
-        Ok((answer, seq, entries)) => {
+        Ok((answer, seq, last, entries)) => {
             cx.engine.ring();
-            if let Some(last) = seq {
+            if let Some(last) = last {
                 let operations = entries.iter().map(|it| &it.operation);
                 let claims = &cx.engine.claims;
                 claims.recorded(ground.project, last, operations);
@@ -217,19 +214,20 @@ fn record(
     project: ProjectId,
     agent: Option<&AgentId>,
     entries: &[Planned],
-) -> Result<Option<u64>, Refusal> {
-    let mut last = None;
+) -> Result<Vec<u64>, Refusal> {
+    let mut places = Vec::with_capacity(entries.len());
     for entry in entries {
-        last = Some(tx.record(&NewEntry {
+        let own = tx.record(&NewEntry {
             project,
             shareable: entry.shareable,
             agent,
             by: &entry.by,
             operation: &entry.operation,
-        })?);
-        if let (Some((of, due)), Some(own)) = (entry.due, last) {
+        })?;
+        if let Some((of, due)) = entry.due {
             tx.keep_due(project, of.unwrap_or(own), due)?;
         }
+        places.push(own);
     }
-    Ok(last)
+    Ok(places)
 }

@@ -43,13 +43,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicBool},
 };
 
-use engram_model::{Code, EngramId, Limits, OWN_EVENT, ProjectId, Recorded, Refusal};
-use engram_pointers::{Repo, Shelf};
-use engram_store::{Attribution, Doorbell, Index, Reader, Store};
-use jiff::civil::Date;
+use engram_model::{Code, EngramId, Limits, ProjectId, Refusal};
+use engram_pointers::Repo;
+use engram_store::{Doorbell, Index, Store};
 
 pub use conflicts::detect::{ClaimPair, Detection, detect};
 pub use context::caller::is_token;
+pub use context::repository::{repository_around, track, working_tree};
 pub use engram_gateway::MESSAGE_BYTES;
 pub use engram_pointers::track::{Anchor, RepoState, Span, State};
 pub use engram_store::Recovered;
@@ -57,9 +57,10 @@ pub use engram_store::{Links, make_private_folder, open_file, read_file, read_te
 pub use follow::Subscription;
 pub use home::files::{Moved, default_home, is_home_there, keep_file, look_at_home, move_home};
 pub use status::doctor::{Checkup, Diagnosis, Treatment};
+pub use status::recover::recover;
 pub use world::{Judge, World};
 
-use context::caller::Agents;
+use context::{caller::Agents, shelf::HomeShelf};
 use home::config::Config;
 
 /// Where to work.
@@ -155,9 +156,9 @@ impl Engine {
     /// Issues a handle to an agent without one: a root in its own run. `label` is its own name for
     /// itself, for display only.
     pub fn register_agent(&self, label: &str) -> Result<engram_model::AgentId, Refusal> {
-        self.settle()?;
+        self.ensure_open()?;
         let project = match self.repo() {
-            Ok(repo) => self.project_of(repo.as_ref())?,
+            Ok(repo) => context::project::project_of(self, repo.as_ref())?,
             Err(_) => None,
         };
         let project = project.unwrap_or_else(|| context::project::of_home(&self.store));
@@ -230,7 +231,7 @@ impl Engine {
     /// The repositories of this home at their last known places, newest first: working trees, or
     /// git folders without one.
     pub fn known_repositories(&self, most: usize) -> Result<Vec<PathBuf>, Refusal> {
-        self.settle()?;
+        self.ensure_open()?;
         let places = self
             .store
             .read::<_, Refusal>(|tx| Ok(tx.projects().places(most)?))?;
@@ -301,7 +302,7 @@ impl Engine {
     ///
     /// # Errors
     /// `STORE_GONE` if there is no home any more.
-    fn settle(&self) -> Result<(), Refusal> {
+    fn ensure_open(&self) -> Result<(), Refusal> {
         if !self.store.is_here() {
             let renewed = self.store.renew();
             renewed.map_err(|it| self.name_the_file(it.into()))?;
@@ -328,7 +329,7 @@ impl Engine {
     /// Stores what agents were shown and no write has stored yet, and promotes claims that were
     /// returned to them. Call it before the process ends.
     pub fn keep_shown(&self) -> Result<(), Refusal> {
-        self.promote_answered();
+        claims::promote::promote_answered(self);
         match self.located.last() {
             Some(seat) if self.store.is_writable() => self.store_shown(seat.project),
             _ => Ok(()),
@@ -338,14 +339,14 @@ impl Engine {
     /// Leaves the home in order, for commands that run once: stores what agents were shown,
     /// promotes claims that were returned to them, makes some due comparisons, and updates the
     /// index if it is far behind. Long-lived processes call [`Engine::follow`] instead.
-    pub fn help_index(&self) -> Result<(), Refusal> {
+    pub fn leave_in_order(&self) -> Result<(), Refusal> {
         const LONG: u64 = 256;
-        self.settle()?;
+        self.ensure_open()?;
         if !self.store.is_writable() || self.is_following() {
             return Ok(());
         }
         self.keep_shown()?;
-        self.help_compare()?;
+        follow::due::help_compare(self)?;
         let head = self.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
         if let Some(index) = self.index()
             && let Err(error) = index.cursor().and_then(|cursor| {
@@ -366,160 +367,6 @@ impl Engine {
 fn bell(store: &Store) -> Result<Option<Doorbell>, Refusal> {
     let home = store.is_writable().then(|| store.home());
     Ok(home.map(Doorbell::open).transpose()?)
-}
-
-/// The repository around a folder: the root of its working tree, or its git folder. `None` if the
-/// git folder does not name that working tree.
-pub fn repository_around(from: &std::path::Path) -> Option<PathBuf> {
-    let found = Repo::discover(from).ok().flatten()?;
-    let root = found.workdir().unwrap_or(found.common_dir()).to_owned();
-    found.is_named_back().then_some(root)
-}
-
-/// The root of the working tree around a folder.
-///
-/// # Errors
-/// `REPO_UNAVAILABLE` outside a repository, or in a bare one.
-pub fn working_tree(from: &std::path::Path) -> Result<PathBuf, Refusal> {
-    let found = Repo::discover(from)?.and_then(|repo| repo.workdir().map(PathBuf::from));
-    let tree = found.ok_or_else(|| {
-        Refusal::new(
-            Code::RepoUnavailable,
-            format!("{} is not in a working tree", from.display()),
-            "Change to your clone, or pass it with --repo.",
-        )
-    })?;
-    match (from.canonicalize(), tree.canonicalize()) {
-        (Ok(from), Ok(within)) if !from.starts_with(&within) => Err(Refusal::new(
-            Code::ScopeDenied,
-            format!(
-                "the working tree of {}'s repository is elsewhere, in {}",
-                from.display(),
-                within.display()
-            ),
-            "Change to that working tree, or correct core.worktree or this folder's .git.",
-        )),
-        _ => Ok(tree),
-    }
-}
-
-/// Sets a damaged database aside and copies what can still be read of it into a new one.
-///
-/// # Errors
-/// The database is sound, not ours, or cannot be read at all. Then nothing is changed.
-pub fn recover(home: &std::path::Path) -> Result<Recovered, Refusal> {
-    let world = World::system();
-    if is_sound(home, world.id()) {
-        return Err(Refusal::new(
-            Code::NotFound,
-            format!(
-                "there is nothing to recover: the database in {} is sound",
-                home.display()
-            ),
-            "Nothing was changed. `engram doctor --replay` compares its tables with the journal.",
-        ));
-    }
-    Ok(engram_store::recover(home, world.id(), world.now())?)
-}
-
-fn is_sound(home: &std::path::Path, id: ulid::Ulid) -> bool {
-    if !engram_store::is_home(home) {
-        return false;
-    }
-    let Ok(store) = Store::open(home, id) else {
-        return false;
-    };
-    let faults = store.read::<_, engram_store::StoreError>(|tx| tx.journal_faults(1));
-    store.integrity().is_ok_and(|it| it.is_empty()) && faults.is_ok_and(|it| it.is_empty())
-}
-
-/// Finds where each span of one state of a repository is in another state, in order. Needs no home
-/// and stores nothing. Uses the given repository, or the one around the current folder.
-///
-/// # Errors
-/// There is no repository. A span that cannot be found has its own error.
-pub fn track(
-    repo: Option<&std::path::Path>,
-    from: &RepoState,
-    to: &RepoState,
-    spans: &[Span],
-) -> Result<Vec<Result<Anchor, Refusal>>, Refusal> {
-    let found = match repo {
-        Some(path) => Some(Repo::open(path)?),
-        None => Repo::discover(&std::env::current_dir().unwrap_or_default())?,
-    };
-    let repo = found.ok_or_else(|| {
-        Refusal::new(
-            Code::RepoUnavailable,
-            "there is no git repository here",
-            "Run inside a git repository, or pass one with --repo PATH.",
-        )
-    })?;
-    Ok(engram_pointers::track::track(&repo, from, to, spans))
-}
-
-/// Evidence that is not in git, for the pointers of one project.
-struct HomeShelf<'a> {
-    store: &'a Store,
-    project: Option<ProjectId>,
-    /// Whose visibility applies; `None` if it is unknown, and then nothing is visible.
-    visibility: Option<context::visibility::Visibility>,
-    urls: bool,
-}
-
-impl HomeShelf<'_> {
-    /// Whether the caller may see the claim that was stored right after its event.
-    fn may_see_said(&self, tx: &Reader<'_>, event: u64) -> Result<bool, Refusal> {
-        let said = tx.engram_at(event + 1)?;
-        let visibility = self.visibility.as_ref();
-        Ok(said.is_none_or(|it| visibility.is_some_and(|visibility| visibility.may_see(&it))))
-    }
-}
-
-impl Shelf for HomeShelf<'_> {
-    fn blob(&self, path: &str, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal> {
-        let Some(project) = self.project else {
-            return Ok(None);
-        };
-        self.store
-            .read(|tx| Ok(tx.snapshots().bytes(project, digest_hex, path)?))
-    }
-
-    fn event(
-        &self,
-        kind: &str,
-        slug: &str,
-        date: Date,
-    ) -> Result<Option<(String, Recorded)>, Refusal> {
-        let Some(project) = self.project else {
-            return Ok(None);
-        };
-        self.store.read(|tx: &Reader<'_>| {
-            // The event of making a claim repeats it, so it is hidden together with the claim.
-            for seq in tx.events().at(project, kind, slug, date)?.into_iter().rev() {
-                if kind != OWN_EVENT || self.may_see_said(tx, seq)? {
-                    let told = |(text, deed): (String, Attribution)| {
-                        let (by, at) = (context::names::by(&deed), deed.at);
-                        (text, Recorded { by, at })
-                    };
-                    return Ok(tx.events().text_at(seq)?.map(told));
-                }
-            }
-            Ok(None)
-        })
-    }
-
-    fn urls_allowed(&self) -> bool {
-        self.urls
-    }
-
-    fn base(&self, path: &str, digest_hex: &str) -> Option<String> {
-        let project = self.project?;
-        self.store
-            .read::<_, Refusal>(|tx| Ok(tx.snapshots().base(project, digest_hex, path)?))
-            .ok()
-            .flatten()
-    }
 }
 
 fn log_cause(refusal: &Refusal) {

@@ -21,7 +21,7 @@ use jiff::Timestamp;
 
 use crate::{code_chars, count_tokens};
 
-pub use pin::{admit_pin, may_pin};
+pub use pin::{admit_pin, pin_text};
 pub use quote::quoted;
 
 /// A claim that may be included.
@@ -75,7 +75,7 @@ pub struct Pinned {
 pub enum PinnedWhat {
     /// The claim with this id, which must be among the candidates.
     Claim(EngramId),
-    /// A line that passed [`may_pin`].
+    /// A line that passed [`pin_text`].
     Text(String),
 }
 

@@ -5,7 +5,7 @@ use engram_model::{
     Scopes, Spend,
 };
 
-use crate::{below::TIMES, may_write_scope};
+use crate::{below::TIMES, refuse_scope};
 
 /// The three classes that pointers spend from (docs/design.md#budgets).
 enum BudgetClass {
@@ -176,9 +176,9 @@ fn admit_times(
     spent.map_or(Ok(()), Err)
 }
 
-/// Checks whether the caller may close or replace a version by `author` (`None` means the user).
-/// Agents may close each other's claims, which can be undone, but never the user's.
-pub fn may_close(
+/// Refuses a caller who may not close or replace a version by `author` (none means the user). Agents may close
+/// each other's claims, which can be undone, but never the user's.
+pub fn refuse_close(
     caller: &Caller,
     scope: Scope,
     author: Option<&AgentId>,
@@ -190,14 +190,13 @@ pub fn may_close(
             "an agent may not close a claim made by the user",
             "Commit your finding as a separate claim with its evidence; the user sees both.",
         )),
-        _ => may_write_scope(caller, scope, scopes),
+        _ => refuse_scope(caller, scope, scopes),
     }
 }
 
-/// Checks whether the caller may retire a claim by `author`, whose parent is `parent`, without a
-/// replacement. An agent may retire its own claims and those of its children
-/// (docs/design.md#what-a-version-may-replace).
-pub fn may_retire(
+/// Refuses a caller who may not retire a claim by `author`, whose parent is `parent`, without saying anything instead: an
+/// agent its own and its children's (docs/design.md#what-a-version-may-replace).
+pub fn refuse_retire(
     caller: &Caller,
     author: Option<&AgentId>,
     parent: Option<&AgentId>,
@@ -315,7 +314,7 @@ mod tests {
         let agent = AgentId("a1".to_owned());
         let caller = Caller::Agent(agent.clone());
         let close = |caller, scope, author| {
-            may_close(caller, scope, author, &Scopes::default()).map_err(|it| it.code)
+            refuse_close(caller, scope, author, &Scopes::default()).map_err(|it| it.code)
         };
         for scope in Scope::ALL {
             assert_eq!(close(&Caller::User, *scope, None), Ok(()));

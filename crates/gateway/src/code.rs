@@ -216,7 +216,7 @@ impl Scan {
             self.alone += 1;
             self.alone_chars += chars;
         }
-        if windows(trimmed).any(within::holds_code) {
+        if windows(trimmed).any(within::contains_code) {
             self.run.sure += 2;
             self.run.lines += 2;
             self.run.chars = self.run.chars.max(chars);

@@ -8,7 +8,7 @@ use engram_model::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Elder, INLINE_CODE_CHARS, admit, admit_below, kin::Kin, kin::may_decide_for};
+use crate::{Elder, INLINE_CODE_CHARS, admit, admit_below, kin::Kin, kin::refuse_decision};
 
 /// What someone wants to grant.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,9 +37,9 @@ pub struct GrantTerms {
     pub expires_at: Timestamp,
 }
 
-/// Checks whether the caller may grant this to an agent, and returns the terms. The limits of the
-/// home bind a parent, but not the user. `ttl` is in seconds.
-pub fn may_grant(
+/// What the caller may grant to an agent of this, and for how long. A parent is bound by the home's
+/// limits, the user is not. `ttl` is in seconds.
+pub fn grant_terms(
     caller: &Caller,
     to: &Kin,
     wish: &Wish,
@@ -47,21 +47,21 @@ pub fn may_grant(
     limits: &GrantLimits,
     now: Timestamp,
 ) -> Result<GrantTerms, Refusal> {
-    may_decide_for(caller, to)?;
+    refuse_decision(caller, to)?;
     let is_user = *caller == Caller::User;
     let what = match wish {
         Wish::Read {
             pointer,
             cap_tokens,
         } => {
-            is_pinned(pointer)?;
+            refuse_unpinned(pointer)?;
             let most = if is_user {
                 u32::MAX
             } else {
                 limits.max_cap_tokens
             };
             let cap_tokens = cap_tokens.unwrap_or(limits.cap_tokens.min(most));
-            within("cap_tokens", cap_tokens.into(), most.into())?;
+            refuse_beyond("cap_tokens", cap_tokens.into(), most.into())?;
             Granted::Read {
                 pointer: pointer.to_string(),
                 cap_tokens,
@@ -73,7 +73,7 @@ pub fn may_grant(
             } else {
                 limits.max_code_chars
             };
-            within(INLINE_CODE_CHARS, (*chars).into(), most.into())?;
+            refuse_beyond(INLINE_CODE_CHARS, (*chars).into(), most.into())?;
             Granted::Code { chars: *chars }
         }
     };
@@ -83,7 +83,7 @@ pub fn may_grant(
         limits.max_ttl_seconds
     };
     let ttl = ttl.unwrap_or(limits.ttl_seconds.min(most));
-    within(
+    refuse_beyond(
         "ttl_seconds",
         u64::try_from(ttl).unwrap_or(0),
         u64::try_from(most).unwrap_or(0),
@@ -95,7 +95,7 @@ pub fn may_grant(
 }
 
 /// Checks a grant's figure: at least 1, and at most the most that may be granted.
-fn within(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
+fn refuse_beyond(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
     if asked == 0 {
         return Err(Refusal::new(
             Code::SchemaInvalid,
@@ -116,7 +116,7 @@ fn within(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
 }
 
 /// Refuses a pointer without a fixed pin, since what is granted must not change after the decision.
-fn is_pinned(pointer: &Pointer) -> Result<(), Refusal> {
+fn refuse_unpinned(pointer: &Pointer) -> Result<(), Refusal> {
     let is_commit =
         |rev: &str| matches!(rev.len(), 40 | 64) && rev.bytes().all(|it| it.is_ascii_hexdigit());
     let pinned = match &pointer.target {
@@ -186,14 +186,16 @@ pub fn admit_read(
     open: &[IssuedGrant],
 ) -> Result<Allowance, Refusal> {
     if let Some(named) = named {
-        return holds(named, reading);
+        return allowance_of(named, reading);
     }
     let own = admit(limits, spent, reading.kind);
     own.and_then(|own| bound(own, PaidBy::Budget, reading))
         .or_else(|refusal| {
-            let serving = open
-                .iter()
-                .filter_map(|it| holds(it, reading).ok().map(|allowance| (it, allowance)));
+            let serving = open.iter().filter_map(|it| {
+                allowance_of(it, reading)
+                    .ok()
+                    .map(|allowance| (it, allowance))
+            });
             serving
                 .min_by_key(|(it, _)| (it.expires_at, it.id.clone()))
                 .map(|it| it.1)
@@ -201,9 +203,8 @@ pub fn admit_read(
         })
 }
 
-/// Checks whether a grant is valid for a read. Another agent's grant is refused exactly like a
-/// missing one.
-fn holds(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
+/// What a grant allows of a read. Another agent's grant looks exactly like none.
+fn allowance_of(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
     if grant.to != *reading.agent {
         return Err(no_grant());
     }
@@ -261,11 +262,11 @@ pub fn code_allowance(
     }
 }
 
-/// Whether the caller may revoke a grant: its issuer, its holder's parent and the user may.
-pub fn may_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), Refusal> {
+/// Refuses a caller who may not revoke a grant: its issuer, its holder's parent, and the user may.
+pub fn refuse_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), Refusal> {
     match caller {
         Caller::Agent(agent) if grant.by.as_ref() == Some(agent) => Ok(()),
-        _ => may_decide_for(caller, to),
+        _ => refuse_decision(caller, to),
     }
 }
 

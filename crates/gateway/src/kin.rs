@@ -26,9 +26,9 @@ pub struct Kin {
 /// The most generations examined; a longer chain is a cycle or an attempt to slow the check down.
 pub const GENERATIONS: usize = 32;
 
-/// Whether an agent may be opened below a parent. `known` returns only agents of this project. The
-/// parent of an agent never changes, and is never one of its descendants.
-pub fn may_open(
+/// Refuses an agent that may not be opened below a parent; `known` returns agents of this project only. An
+/// agent's parent never changes, and is never one of its descendants.
+pub fn refuse_opening(
     child: &AgentId,
     parent: Option<&AgentId>,
     known: impl Fn(&AgentId) -> Option<Kin>,
@@ -59,9 +59,9 @@ pub fn may_open(
     )))
 }
 
-/// Whether the caller may decide for a child: grant, deny, revoke, advance its turn, set its
-/// budgets. Its parent and the user may; no agent may decide for itself.
-pub fn may_decide_for(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
+/// Refuses a caller who may not decide for a child: grant, deny, revoke, advance its turn, set its budgets.
+/// Its parent and the user may; nobody may for itself.
+pub fn refuse_decision(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
     match caller {
         Caller::User => Ok(()),
         Caller::Agent(agent) if *agent == child.agent => Err(Refusal::new(
@@ -78,8 +78,8 @@ pub fn may_decide_for(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a child may send a message in this role: only in its own.
-pub fn may_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
+/// Refuses a child's message in another role than its own.
+pub fn refuse_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
     if sender.role.is_empty() || same_role(&sender.role, role) {
         Ok(())
     } else {
@@ -107,7 +107,7 @@ pub fn recipients(
             .iter()
             .find(|it| it.agent == *to)
             .ok_or_else(|| unknown(to))?;
-        may_decide_for(sender, child)?;
+        refuse_decision(sender, child)?;
         return if child.role.is_empty() || same_role(&child.role, role) {
             Ok(vec![to.clone()])
         } else {
@@ -123,7 +123,7 @@ pub fn recipients(
     }
     let mut found: Vec<AgentId> = known
         .iter()
-        .filter(|it| same_role(&it.role, role) && may_decide_for(sender, it).is_ok())
+        .filter(|it| same_role(&it.role, role) && refuse_decision(sender, it).is_ok())
         .map(|it| it.agent.clone())
         .collect();
     found.sort();
@@ -234,7 +234,7 @@ pub(crate) mod tests {
             ("new", Some("x"), Some(Code::ScopeDenied)),
         ] {
             let parent = parent.map(id);
-            let refusal = may_open(&id(child), parent.as_ref(), |it| find(&all, it)).err();
+            let refusal = refuse_opening(&id(child), parent.as_ref(), |it| find(&all, it)).err();
             assert_eq!(refusal.map(|it| it.code), code, "{child} below {parent:?}");
         }
         assert!(descends(&id("c"), &id("root"), |it| find(&all, it)));
@@ -256,7 +256,7 @@ pub(crate) mod tests {
             (Caller::Agent(id("root")), "root", false),
         ] {
             let child = find(&all, &id(child)).unwrap_or_else(|| unreachable!());
-            let decided = may_decide_for(&caller, &child);
+            let decided = refuse_decision(&caller, &child);
             assert_eq!(decided.is_ok(), ok, "{caller:?} for {}", child.agent);
             assert!(
                 decided
@@ -302,8 +302,10 @@ pub(crate) mod tests {
             );
         }
         let programmer = &all[1];
-        assert!(may_report(programmer, " Programmer").is_ok());
-        let refused = may_report(programmer, "architect").err().map(|it| it.code);
+        assert!(refuse_report(programmer, " Programmer").is_ok());
+        let refused = refuse_report(programmer, "architect")
+            .err()
+            .map(|it| it.code);
         assert_eq!(refused, Some(Code::ScopeDenied));
     }
 }

@@ -22,19 +22,21 @@ mod tokens;
 
 pub use below::{Elder, admit_below, charge_below};
 pub use brief::{
-    Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, admit_pin, compose, may_pin,
+    Candidate, ForRole, Material, OpenGrant, Pinned, PinnedWhat, admit_pin, compose, pin_text,
     quoted,
 };
 pub use budget::{
-    admit, admit_strangers, admit_tree, admit_write, budget, charge, may_close, may_retire,
+    admit, admit_strangers, admit_tree, admit_write, budget, charge, refuse_close, refuse_retire,
 };
 pub use code::{INLINE_CODE_CHARS, code_chars, code_features};
 pub use echo::{admit_claim, echoes, fingerprints, is_own, probes, read_print, told_print};
 pub use grant::{
-    Allowance, GrantTerms, PaidBy, PointerRead, Wish, admit_read, code_allowance, may_grant,
-    may_revoke, no_grant,
+    Allowance, GrantTerms, PaidBy, PointerRead, Wish, admit_read, code_allowance, grant_terms,
+    no_grant, refuse_revoke,
 };
-pub use kin::{GENERATIONS, Kin, may_decide_for, may_open, may_report, recipients, unknown};
+pub use kin::{
+    GENERATIONS, Kin, recipients, refuse_decision, refuse_opening, refuse_report, unknown,
+};
 pub use message::{
     Checked, Form, MESSAGE_BYTES, UncheckedMessage, check_delivery, check_message, narrowed,
     read_message, validate_message, with_skeleton,
@@ -42,6 +44,6 @@ pub use message::{
 pub use prose::{line_count, sentence_count};
 pub use quote::Quotable;
 pub use roles::{Template, same_role, template};
-pub use scopes::{Promoted, may_promote, may_read_topic, may_write_scope, may_write_topic};
+pub use scopes::{Promoted, may_read_topic, refuse_promotion, refuse_scope, refuse_topic};
 pub use text_form::to_text;
 pub use tokens::{Excerpt, count_tokens, fit};

@@ -9,8 +9,8 @@ mod read;
 mod skeleton;
 
 use engram_model::{
-    ChildMessage, Code, Cut, Draft, Limits, Message, ParentMessage, PointerInput, Refusal, shorten,
-    unseen,
+    ChildMessage, Code, Cut, Draft, Limits, Message, NewEngram, ParentMessage, PointerInput,
+    Refusal, shorten, unseen,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -49,6 +49,8 @@ const ON_THE_BUS: [&str; 4] = ["kind", "confidence", "ttl", "scope"];
 pub struct Checked {
     /// The message.
     pub message: Message,
+    /// Its engrams, validated.
+    pub engrams: Vec<NewEngram>,
     /// Its tokens (`o200k_base`): of the compact JSON, or of the text as sent if that has more.
     pub tokens: usize,
 }
@@ -96,17 +98,21 @@ fn inspect(sent: &Value, written: usize, limits: &Limits) -> Result<Checked, Ref
     let text = compact(sent, limits)?;
     let message = parse(sent)?;
     if let Message::Parent(parent) = &message {
-        budgets::known(&parent.budgets)?;
+        budgets::refuse_unknown(&parent.budgets)?;
     }
     let tokens = count_tokens(&text).max(written);
     overrun::refuse(overrun::overruns(sent, &message, tokens, limits))?;
-    content(sent, &message, limits)?;
-    seen(sent)?;
-    Ok(Checked { message, tokens })
+    let engrams = content(sent, &message, limits)?;
+    refuse_unseen(sent)?;
+    Ok(Checked {
+        message,
+        engrams,
+        tokens,
+    })
 }
 
 /// Refuses invisible characters in any text, except the path of a file, which may contain them.
-fn seen(message: &Value) -> Result<(), Refusal> {
+fn refuse_unseen(message: &Value) -> Result<(), Refusal> {
     let mut found = None;
     code::walk(message, &mut String::new(), &mut |at, text| {
         found = found
@@ -226,32 +232,35 @@ fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
     })
 }
 
-/// Checks every engram and pointer as strictly as for storing them.
-fn content(sent: &Value, message: &Message, limits: &Limits) -> Result<(), Refusal> {
+/// Checks every engram and pointer as strictly as if they were to be stored; the engrams, validated.
+fn content(sent: &Value, message: &Message, limits: &Limits) -> Result<Vec<NewEngram>, Refusal> {
+    let mut engrams = Vec::new();
     match message {
         Message::Child(child) => {
             for (at, draft) in child.engrams.iter().enumerate() {
                 let place = format!("engrams[{at}]");
-                engram(&sent["engrams"][at], draft, limits)
+                let new = engram(&sent["engrams"][at], draft, limits)
                     .map_err(|it| long_claim(it, at, draft))
                     .map_err(|it| at_place(it, &place))?;
+                engrams.push(new);
             }
             pointers("pointer_pack", &child.pointer_pack, limits)?;
             let wanted = child.deref_requests.iter().map(|it| &it.pointer);
-            pointers("deref_requests", wanted, limits)
+            pointers("deref_requests", wanted, limits)?;
         }
         Message::Parent(parent) => {
             let granted = parent.grants.iter().map(|it| &it.pointer);
             pointers("grants", granted, limits)?;
-            pointers("target_pointer_pack", &parent.target_pointer_pack, limits)
+            pointers("target_pointer_pack", &parent.target_pointer_pack, limits)?;
         }
     }
+    Ok(engrams)
 }
 
-fn engram(sent: &Value, draft: &Draft, limits: &Limits) -> Result<(), Refusal> {
-    draft.clone().validate(limits)?;
+fn engram(sent: &Value, draft: &Draft, limits: &Limits) -> Result<NewEngram, Refusal> {
+    let new = draft.clone().validate(limits)?;
     match ON_THE_BUS.iter().find(|key| sent[**key].is_null()) {
-        None => Ok(()),
+        None => Ok(new),
         Some(key) => Err(schema(
             format!("`{key}` is missing"),
             "An engram in a message needs kind, claim, pointers, confidence, ttl and scope; Engram adds id, provenance and hash_keys.",

@@ -5,10 +5,9 @@ use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, fold, is_on_to
 
 use crate::kin::{Kin, descends};
 
-/// Checks whether the home's configuration lets the caller write to a scope. The user may write to
-/// all. A scope that no administrator turned on is closed to agents, whatever else the
+/// Refuses a scope that the home's configuration closes to the caller. The user may write to all. A scope that no administrator turned on is closed to agents, whatever else the
 /// configuration says.
-pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
+pub fn refuse_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
     let open = scopes.agents_write.iter();
     let open = open.filter(|it| scopes.is_open(**it));
     let allowed: Vec<&str> = open.map(|it| it.as_str()).collect();
@@ -29,9 +28,8 @@ pub fn may_write_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result
     ))
 }
 
-/// Checks whether an agent may write to a topic: to its own topics and those below, or to all if it
-/// has none.
-pub fn may_write_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
+/// Refuses a topic that is none of an agent's own or below; none if it has none.
+pub fn refuse_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
     if covers(&kin.writes, topic) {
         Ok(())
     } else {
@@ -72,10 +70,10 @@ pub struct Promoted<'a> {
     pub author: Option<&'a AgentId>,
 }
 
-/// Checks whether the caller may promote a claim to a wider scope. A parent may promote claims of
-/// its descendants if their confidence is high enough; the user may promote anything. Agents cannot
-/// promote to `org` and `global` until an administrator turns these on.
-pub fn may_promote(
+/// Refuses a caller who may not promote a claim to a wider scope. A parent may, for its descendants' claims
+/// of enough confidence; the user may promote anything. Agents never reach `org` and `global` until an
+/// administrator turns them on.
+pub fn refuse_promotion(
     caller: &Caller,
     claim: &Promoted<'_>,
     to: Scope,

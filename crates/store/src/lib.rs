@@ -40,8 +40,8 @@ pub use index::{
 };
 pub use journal::{Erasable, Journalled, NewEntry, Replayed};
 pub use tables::{
-    AgentActivity, CommitCount, DeliveredFiles, Due, Events, Fingerprints, Grants, MessageTotals,
-    Messages, NameHolder, Pinned, ProjectActivity, Projects, ReadRequest, Snapshots, Spender,
+    AgentActivity, DeliveredFiles, Due, EngramCount, Events, Fingerprints, Grants, MessageTotals,
+    Messages, NameOwner, Pinned, ProjectActivity, Projects, ReadRequest, Snapshots, Spender,
     Traits, WorktreeState,
 };
 pub use until::read_until;

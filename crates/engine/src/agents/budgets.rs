@@ -15,7 +15,7 @@ use crate::{
     },
     decide,
 };
-use engram_gateway::{budget, may_decide_for};
+use engram_gateway::{budget, refuse_decision};
 use engram_model::{
     AgentBudget, AgentId, BudgetOf, BudgetsReply, Caller, Code, Cost, CostOf, GrantCount,
     GrantState, Meter, NextTurn, Operation, Refusal, Turned,
@@ -118,16 +118,16 @@ pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Ref
         decide::admit(cx, tx)?;
         let found = in_project(tx, ground.project, &ask.agent)?;
         let agent = found.ok_or_else(|| unknown(&ask.agent))?;
-        may_decide_for(cx.caller, &kin_of(agent.clone()))?;
+        refuse_decision(cx.caller, &kin_of(agent.clone()))?;
         let next = Agent {
             turn: turn.clone(),
             last_call: now,
             ..agent
         };
-        Ok(Plan {
-            entries: vec![Planned::private(Operation::Joined(Box::new(next)), &by)],
-            answer: (),
-        })
+        Ok(Plan::of(
+            vec![Planned::private(Operation::Joined(Box::new(next)), &by)],
+            (),
+        ))
     })?;
     Ok(Turned {
         agent: ask.agent.clone(),

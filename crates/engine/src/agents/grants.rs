@@ -15,7 +15,7 @@ use crate::{
         gather::{self, copies},
     },
 };
-use engram_gateway::{GrantTerms, Kin, Wish, may_decide_for, may_grant, may_revoke};
+use engram_gateway::{GrantTerms, Kin, Wish, grant_terms, refuse_decision, refuse_revoke};
 use engram_model::{
     AgentId, Answered, AnsweredBy, Caller, Code, DenyAnswer, DerefRequest, GrantAnswer,
     GrantIssued, GrantState, GrantTold, GrantWanted, Granted, GrantsReply, IssuedGrant, Operation,
@@ -147,7 +147,7 @@ fn issue<'a>(
             .map(|ttl| ttl.expires_at(now).duration_since(now).as_secs());
         let limits = &cx.engine.config.limits.grant;
         let GrantTerms { what, expires_at } =
-            may_grant(&giver, &to, wanted.wish, seconds, limits, now)?;
+            grant_terms(&giver, &to, wanted.wish, seconds, limits, now)?;
         let grant = IssuedGrant {
             id: id.clone(),
             to: to.agent,
@@ -172,10 +172,7 @@ fn issue<'a>(
             token: digest_of(&token),
             request: wanted.request,
         })));
-        Ok(Plan {
-            entries: planned(entries, &said_by),
-            answer: grant,
-        })
+        Ok(Plan::of(planned(entries, &said_by), grant))
     })?;
     let told = told_grant(issued, now);
     Ok(GrantIssued {
@@ -229,7 +226,7 @@ pub(crate) fn look_up(
     }
     screen_secret("the pointer", &resolved.pointer.to_string())?;
     let tokens = tokens_of(&resolved);
-    let (pointer, copy) = gather::hold(cx, resolved.pointer)?;
+    let (pointer, copy) = gather::keep_commits(cx, resolved.pointer)?;
     Ok(ResolvedPointer {
         tokens,
         pointer,
@@ -260,7 +257,7 @@ pub(crate) fn may_look_at(
         Caller::User => true,
         Caller::Agent(me) if me == agent => true,
         caller => in_project(tx, project, agent)?
-            .is_some_and(|it| may_decide_for(caller, &kin_of(it)).is_ok()),
+            .is_some_and(|it| refuse_decision(caller, &kin_of(it)).is_ok()),
     })
 }
 
@@ -271,7 +268,7 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
         let found = tx.grants().find(ground.project, id)?;
         let grant = found.ok_or_else(|| missing("grant", id, "`engram grant list`"))?;
         let to = known(tx, ground.project, &grant.to)?;
-        may_revoke(cx.caller, &grant, &to)?;
+        refuse_revoke(cx.caller, &grant, &to)?;
         let state = aged(tx, grant, now)?.state(now);
         if state != GrantState::Open {
             return Err(Refusal::new(
@@ -280,12 +277,12 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
                 "Nothing was changed; it can no longer be used.",
             ));
         }
-        Ok(Plan {
-            entries: planned(vec![Operation::Revoked(id.to_owned())], &by),
-            answer: (),
-        })
+        Ok(Plan::of(
+            planned(vec![Operation::Revoked(id.to_owned())], &by),
+            (),
+        ))
     })?;
-    Ok(settled(id, GrantState::Revoked.as_str()))
+    Ok(answered(id, GrantState::Revoked.as_str()))
 }
 
 pub(crate) fn request(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, Refusal> {
@@ -294,12 +291,9 @@ pub(crate) fn request(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, R
     let by = decide::speaker(cx, None)?;
     let (id, _) = decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
-        plan_request(cx, tx, &ground, &want).map(|plan| Plan {
-            entries: planned(plan.0, &by),
-            answer: plan.1,
-        })
+        plan_request(cx, tx, &ground, &want).map(|plan| Plan::of(planned(plan.0, &by), plan.1))
     })?;
-    Ok(settled(&id, RequestState::Waiting.as_str()))
+    Ok(answered(&id, RequestState::Waiting.as_str()))
 }
 
 /// Resolves an agent's request to read.
@@ -389,9 +383,9 @@ pub(crate) fn list_requests(
                 tokens: asked.tokens,
                 state: asked.state,
                 why: asked.why,
-                answer: asked.answer.map(|deed| AnsweredBy {
-                    by: by_name(&names::by(&deed)).to_owned(),
-                    at: deed.at,
+                answer: asked.answer.map(|attribution| AnsweredBy {
+                    by: by_name(&names::by(&attribution)).to_owned(),
+                    at: attribution.at,
                 }),
                 grant: grant.map(|it| told_grant(it, now)),
             });
@@ -417,13 +411,13 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
     decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
         let asked = waiting(tx, ground.project, &ask.id)?;
-        may_decide_for(cx.caller, &known(tx, ground.project, &asked.agent)?)?;
-        Ok(Plan {
-            entries: planned(vec![Operation::Denied(denied.clone())], &by),
-            answer: (),
-        })
+        refuse_decision(cx.caller, &known(tx, ground.project, &asked.agent)?)?;
+        Ok(Plan::of(
+            planned(vec![Operation::Denied(denied.clone())], &by),
+            (),
+        ))
     })?;
-    Ok(settled(&ask.id, RequestState::Denied.as_str()))
+    Ok(answered(&ask.id, RequestState::Denied.as_str()))
 }
 
 /// Marks the grant expired if more time than its ttl has passed in the journal, whatever the clock
@@ -509,7 +503,7 @@ pub(crate) fn planned(entries: Vec<Operation>, by: &str) -> Vec<Planned> {
     planned.map(|it| Planned::private(it, by)).collect()
 }
 
-fn settled(id: &str, state: &str) -> Answered {
+fn answered(id: &str, state: &str) -> Answered {
     Answered {
         id: id.to_owned(),
         state: state.to_owned(),

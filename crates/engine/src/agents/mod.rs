@@ -7,3 +7,62 @@ pub(crate) mod grants;
 pub(crate) mod metrics;
 pub(crate) mod opened;
 pub(crate) mod served;
+
+use crate::Engine;
+use engram_model::{Operation, ProjectId, Refusal, operation::Served};
+use engram_store::NewEntry;
+
+impl Engine {
+    /// What was shown since the last write; whoever takes it stores it, or puts it back.
+    pub(crate) fn take_served(&self) -> Vec<Served> {
+        self.served.take()
+    }
+
+    pub(crate) fn put_back(&self, served: Vec<Served>) {
+        served.into_iter().for_each(|it| self.served.add(it));
+    }
+
+    /// Stores what agents were shown and no write has stored yet, when a process ends. Counts alone are not
+    /// worth a write.
+    pub(crate) fn store_shown(&self, project: ProjectId) -> Result<(), Refusal> {
+        let (served, counts) = self
+            .take_served()
+            .into_iter()
+            .partition(|it| !it.prints.is_empty());
+        self.put_back(counts);
+        self.write_served(project, served)
+    }
+
+    /// Stores all that agents were shown so far at once, instead of with the next write.
+    pub(crate) fn store_served(&self, project: ProjectId) -> Result<(), Refusal> {
+        self.write_served(project, self.take_served())
+    }
+
+    fn write_served(&self, project: ProjectId, served: Vec<Served>) -> Result<(), Refusal> {
+        if served.is_empty() {
+            return Ok(());
+        }
+        let done = self.store.write::<_, Refusal>(self.world.now(), |tx| {
+            for shown in &served {
+                tx.record(&NewEntry {
+                    project,
+                    shareable: false,
+                    agent: None,
+                    by: "",
+                    operation: &Operation::Served(shown.clone()),
+                })?;
+            }
+            Ok(())
+        });
+        match done {
+            Ok(()) => {
+                self.ring();
+                Ok(())
+            }
+            Err(refusal) => {
+                self.put_back(served);
+                Err(refusal)
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Handles, runs and turns of the calling agents, and the tokens that prove them.
 
-use engram_gateway::may_open;
+use engram_gateway::refuse_opening;
 use engram_model::{
     AgentId, AgentOpened, AgentStatus, AgentsReply, Budget, Caller, Code, Opening, Operation,
     ProjectId, Refusal, RunId, Secret, is_hidden, is_on_topic,
@@ -57,7 +57,7 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
         };
         let kin = |id: &AgentId| known(id).map(kin_of);
         let handle = handle_of(tx, ground.project, &name)?;
-        may_open(&handle, parent.as_ref(), kin)?;
+        refuse_opening(&handle, parent.as_ref(), kin)?;
         let above = parent.as_ref().and_then(known);
         let before = known(&handle);
         let fresh = Agent {
@@ -83,10 +83,10 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
             agent: agent.clone(),
             token: digest_of(&token),
         };
-        Ok(Plan {
-            entries: vec![Planned::private(Operation::Opened(Box::new(opened)), &by)],
-            answer: agent,
-        })
+        Ok(Plan::of(
+            vec![Planned::private(Operation::Opened(Box::new(opened)), &by)],
+            agent,
+        ))
     })?;
     Ok(AgentOpened {
         agent: agent.handle,
@@ -133,7 +133,7 @@ fn role_for(ask: &Opening) -> Result<Option<String>, Refusal> {
 }
 
 /// Refuses a handle that nobody issued here. Only a dereference registers one.
-pub(crate) fn known_caller(cx: &Context<'_>) -> Result<(), Refusal> {
+pub(crate) fn refuse_unknown_caller(cx: &Context<'_>) -> Result<(), Refusal> {
     let Caller::Agent(handle) = cx.caller else {
         return Ok(());
     };

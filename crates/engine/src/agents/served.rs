@@ -6,13 +6,13 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use crate::{Engine, context::Context};
+use crate::context::Context;
 use engram_gateway::{admit_claim, fingerprints, is_own, read_print, told_print};
 use engram_model::{
-    AgentId, Conflict, Durability, Engram, EngramId, Finding, Operation, Pointer, ProjectId,
-    Refusal, RunId, operation::Served,
+    AgentId, Conflict, Durability, Engram, EngramId, Finding, Pointer, Refusal, RunId,
+    operation::Served,
 };
-use engram_store::{Fingerprints, NewEntry, Reader};
+use engram_store::{Fingerprints, Reader};
 
 /// The most fingerprints of one agent that wait for a write. The oldest are dropped first.
 const WAITING: usize = 8_192;
@@ -53,7 +53,7 @@ impl Servings {
         waiting.prints.drain(..over);
     }
 
-    fn take(&self) -> Vec<Served> {
+    pub(super) fn take(&self) -> Vec<Served> {
         let all = std::mem::take(&mut *self.lock());
         let served = all.into_iter().map(|(to, it)| Served {
             to,
@@ -70,63 +70,6 @@ impl Servings {
         let mut prints = all.get(agent).map_or_else(Vec::new, |it| it.prints.clone());
         prints.sort_unstable();
         prints
-    }
-}
-
-impl Engine {
-    /// Takes what was shown since the last write. The caller must store it or put it back.
-    pub(crate) fn take_served(&self) -> Vec<Served> {
-        self.served.take()
-    }
-
-    pub(crate) fn put_back(&self, served: Vec<Served>) {
-        served.into_iter().for_each(|it| self.served.add(it));
-    }
-}
-
-impl Engine {
-    /// Stores the fingerprints that no write has stored yet, when a process ends. Counts alone are
-    /// not worth a write.
-    pub(crate) fn store_shown(&self, project: ProjectId) -> Result<(), Refusal> {
-        let (served, counts) = self
-            .take_served()
-            .into_iter()
-            .partition(|it| !it.prints.is_empty());
-        self.put_back(counts);
-        self.write_served(project, served)
-    }
-
-    /// Stores everything shown so far at once, instead of with the next write.
-    pub(crate) fn store_served(&self, project: ProjectId) -> Result<(), Refusal> {
-        self.write_served(project, self.take_served())
-    }
-
-    fn write_served(&self, project: ProjectId, served: Vec<Served>) -> Result<(), Refusal> {
-        if served.is_empty() {
-            return Ok(());
-        }
-        let done = self.store.write::<_, Refusal>(self.world.now(), |tx| {
-            for shown in &served {
-                tx.record(&NewEntry {
-                    project,
-                    shareable: false,
-                    agent: None,
-                    by: "",
-                    operation: &Operation::Served(shown.clone()),
-                })?;
-            }
-            Ok(())
-        });
-        match done {
-            Ok(()) => {
-                self.ring();
-                Ok(())
-            }
-            Err(refusal) => {
-                self.put_back(served);
-                Err(refusal)
-            }
-        }
     }
 }
 
@@ -194,7 +137,7 @@ pub(crate) fn refuse_echo(
     let Some(memory) = memory_of_caller(cx, tx)? else {
         return Ok(());
     };
-    let is_served = |print| memory.holds(print);
+    let is_served = |print| memory.contains(print);
     let has_own = evidence.into_iter().any(|it| is_own(&it, is_served));
     admit_claim(claim, has_own, is_served)
 }
@@ -218,8 +161,9 @@ struct Memory {
 }
 
 impl Memory {
-    fn holds(&self, print: u64) -> bool {
-        self.waiting.binary_search(&print).is_ok() || self.stored.iter().any(|it| it.holds(print))
+    fn contains(&self, print: u64) -> bool {
+        self.waiting.binary_search(&print).is_ok()
+            || self.stored.iter().any(|it| it.contains(print))
     }
 }
 

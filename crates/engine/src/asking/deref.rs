@@ -34,26 +34,26 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
     cx.in_turn(ask.turn)?;
     let payer = payer(cx, pointer.kind(), ask.budget_token.as_deref())?;
     // Before any lookup: an agent with neither budget nor grant learns nothing.
-    let papers = match &payer {
-        Some(payer) => Some(cx.engine.store.read(|tx| papers(cx, tx, payer))?),
+    let funds = match &payer {
+        Some(payer) => Some(cx.engine.store.read(|tx| funds(cx, tx, payer))?),
         None => None,
     };
-    let paying = payer.as_ref().zip(papers.as_ref());
-    let barred = match paying {
-        Some((payer, papers)) => barred(payer, papers)?,
+    let paying = payer.as_ref().zip(funds.as_ref());
+    let refusal = match paying {
+        Some((payer, funds)) => refusal_for(payer, funds)?,
         None => None,
     };
     let ground = cx.ground(false)?;
     let shelf = cx.shelf(Some(ground.project));
     let resolved = resolve(repo, &shelf, &pointer)
         .and_then(|it| it.refuse_binary().map(|()| it))
-        .map_err(|it| barred.unwrap_or(it))?;
+        .map_err(|it| refusal.unwrap_or(it))?;
     if let Some(snapshot) = &resolved.snapshot {
         screen_snapshot(snapshot)?;
     }
     let address = resolved.pointer.to_string();
     let left = match paying {
-        Some((payer, papers)) => Some(weigh(payer, papers, Some(&address))?.tokens),
+        Some((payer, funds)) => Some(allowance(payer, funds, Some(&address))?.tokens),
         None => None,
     };
     let now = repo.and_then(|repo| health::became(repo, &shelf, &pointer, &resolved));
@@ -78,10 +78,7 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
         let planned = entries
             .into_iter()
             .map(|operation| Planned::private(operation, &by));
-        Ok(Plan {
-            entries: planned.collect(),
-            answer: (budget, grant),
-        })
+        Ok(Plan::of(planned.collect(), (budget, grant)))
     })?;
     Ok(Dereferenced {
         budget,
@@ -114,17 +111,17 @@ fn payer<'c>(
 /// Checks whether the budget or the named grant can pay for some read. If only a matching grant
 /// could, returns the refusal for the case that the grant does not match. If nothing could, refuses
 /// at once.
-fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal> {
-    let Err(refusal) = weigh(payer, papers, None) else {
+fn refusal_for(payer: &Payer<'_>, funds: &Funds) -> Result<Option<Refusal>, Refusal> {
+    let Err(refusal) = allowance(payer, funds, None) else {
         return Ok(None);
     };
     let serves = |it: &IssuedGrant| {
         it.to == payer.called.agent.handle
-            && it.state(papers.now) == GrantState::Open
+            && it.state(funds.now) == GrantState::Open
             && matches!(it.what, Granted::Read { .. })
     };
-    let may_serve = match &papers.named {
-        None => papers.open.iter().any(serves),
+    let may_serve = match &funds.named {
+        None => funds.open.iter().any(serves),
         Some(named) => serves(named),
     };
     if may_serve {
@@ -134,7 +131,7 @@ fn barred(payer: &Payer<'_>, papers: &Papers) -> Result<Option<Refusal>, Refusal
     }
 }
 
-fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers, Refusal> {
+fn funds(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Funds, Refusal> {
     let now = cx.engine.world.now();
     let agent = &payer.called.agent.handle;
     let as_of_now = |grant| aged(tx, grant, now);
@@ -145,7 +142,7 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
             Some(as_of_now(named.ok_or_else(no_grant)?)?)
         }
     };
-    let mut papers = Papers {
+    let mut funds = Funds {
         head: tx.head()?,
         purse: purse::purse(cx, tx, payer.called)?,
         open: Vec::new(),
@@ -153,24 +150,28 @@ fn papers(cx: &Context<'_>, tx: &Reader<'_>, payer: &Payer<'_>) -> Result<Papers
         now,
     };
     // Other grants are looked up only without a token and beyond the budget.
-    if payer.token.is_none() && weigh(payer, &papers, None).is_err() {
+    if payer.token.is_none() && allowance(payer, &funds, None).is_err() {
         let open = tx.grants().unspent(agent)?.into_iter().map(as_of_now);
-        papers.open = open.collect::<Result<_, _>>()?;
+        funds.open = open.collect::<Result<_, _>>()?;
     }
-    Ok(papers)
+    Ok(funds)
 }
 
 /// What pays for a read of this address, and for how many tokens; without an address, for any read.
-fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: Option<&str>) -> Result<Allowance, Refusal> {
+fn allowance(
+    payer: &Payer<'_>,
+    funds: &Funds,
+    pointer: Option<&str>,
+) -> Result<Allowance, Refusal> {
     let reading = PointerRead {
         agent: &payer.called.agent.handle,
         pointer,
         kind: payer.kind,
-        elders: &papers.purse.elders,
-        now: papers.now,
+        elders: &funds.purse.elders,
+        now: funds.now,
     };
-    let Purse { limits, spent, .. } = &papers.purse;
-    admit_read(reading, limits, spent, papers.named.as_ref(), &papers.open)
+    let Purse { limits, spent, .. } = &funds.purse;
+    admit_read(reading, limits, spent, funds.named.as_ref(), &funds.open)
 }
 
 /// Decides by the state in the store, since other processes of the same agent may have spent
@@ -178,7 +179,7 @@ fn weigh(payer: &Payer<'_>, papers: &Papers, pointer: Option<&str>) -> Result<Al
 fn spend(
     cx: &Context<'_>,
     tx: &Reader<'_>,
-    paying: Option<(&Payer<'_>, &Papers)>,
+    paying: Option<(&Payer<'_>, &Funds)>,
     reply: &Dereferenced,
 ) -> Result<(Read, Option<Budget>), Refusal> {
     let read = Read {
@@ -191,18 +192,18 @@ fn spend(
     let Some((payer, seen)) = paying else {
         return Ok((read, None));
     };
-    let papers = if seen.holds(tx.head()?) {
+    let funds = if seen.is_current(tx.head()?) {
         seen
     } else {
-        &papers(cx, tx, payer)?
+        &funds(cx, tx, payer)?
     };
-    let allowed = weigh(payer, papers, Some(&reply.pointer))?;
+    let allowed = allowance(payer, funds, Some(&reply.pointer))?;
     let Purse {
         turn,
         limits,
         spent,
         elders,
-    } = &papers.purse;
+    } = &funds.purse;
     if allowed.tokens < reply.tokens {
         return Err(Refusal::new(
             Code::DerefDenied,
@@ -240,7 +241,7 @@ struct Payer<'a> {
 }
 
 /// An agent's means of payment.
-struct Papers {
+struct Funds {
     /// The newest entry of the journal at that time.
     head: u64,
     purse: Purse,
@@ -251,10 +252,10 @@ struct Papers {
     now: Timestamp,
 }
 
-impl Papers {
+impl Funds {
     /// Whether they are still valid at this entry. Budgets change only with an entry; only grants
     /// end by themselves.
-    fn holds(&self, head: u64) -> bool {
+    fn is_current(&self, head: u64) -> bool {
         self.head == head && self.open.is_empty() && self.named.is_none()
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
     let mut recalled = cx.engine.store.read::<_, Refusal>(|tx| {
         let spellings = spellings(&query.text);
         let mut recalled = recall(cx, tx, project, &look, &terms, &spellings, &filter)?;
-        settle(tx, &mut recalled.ranked, &keys, near)?;
+        order(tx, &mut recalled.ranked, &keys, near)?;
         Ok(recalled)
     })?;
     // Weighing down lets others move up. Repeats until everything that is returned was weighed.
@@ -63,7 +63,7 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         let store = &cx.engine.store;
         let lost = store.read::<_, Refusal>(|tx| track_record::lost(cx, tx, project))?;
         weigh_down(cx, ranked, near, &lost);
-        store.read::<_, Refusal>(|tx| settle(tx, ranked, &keys, limit))?;
+        store.read::<_, Refusal>(|tx| order(tx, ranked, &keys, limit))?;
     }
     let mut reply = answer(recalled, limit);
     if query.as_of.is_none() {
@@ -324,7 +324,7 @@ fn terms_of(keys: &HashKeys) -> SearchTerms {
 
 /// Puts the first `count` into their final order. Some depend on their records, so this reads the
 /// records of the first `count` and of those that tie with the last.
-fn settle(
+fn order(
     tx: &Reader<'_>,
     ranked: &mut Vec<RankedEngram>,
     keys: &HashKeys,

@@ -12,7 +12,7 @@ use crate::{
         quotations::{Quotations, said_in},
         read,
     },
-    conflicts::risks::reports_nothing_open,
+    conflicts::risks::refuse_open_report,
     context::{
         Context, Ground,
         caller::kin_of,
@@ -33,18 +33,18 @@ pub(crate) fn forget_claim(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply
 
 /// Closes the window of a version that the caller may see.
 pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetReply, Refusal> {
-    may_close(cx, engram)?;
+    refuse_close(cx, engram)?;
     let author = engram.agent.as_ref();
     let parent = cx.engine.store.read::<_, Refusal>(|tx| {
         let author = author.map_or(Ok(None), |author| tx.agent(author))?;
         Ok(author.and_then(|author| author.parent))
     })?;
-    engram_gateway::may_retire(cx.caller, author, parent.as_ref())?;
+    engram_gateway::refuse_retire(cx.caller, author, parent.as_ref())?;
     let id = engram.id;
     let shareable = engram.scope != Scope::Run;
     record_of(cx, id, engram.project, shareable, |tx| {
         decide::admit(cx, tx)?;
-        reports_nothing_open(tx, engram, cx.engine.world.now())?;
+        refuse_open_report(tx, engram, cx.engine.world.now())?;
         match tx.engram(id)? {
             Some(now) if now.valid_until.is_none() => Ok((
                 Operation::Forgotten(id),
@@ -59,18 +59,18 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
     })
 }
 
-/// Whether the caller may end or replace a version. Only the user may end the user's claims.
-pub(crate) fn may_close(cx: &Context<'_>, engram: &Engram) -> Result<(), Refusal> {
+/// Refuses a caller who may not end a version or replace it. What the user said ends by the user alone.
+pub(crate) fn refuse_close(cx: &Context<'_>, engram: &Engram) -> Result<(), Refusal> {
     let scopes = &cx.engine.config.scopes;
-    engram_gateway::may_close(cx.caller, engram.scope, engram.agent.as_ref(), scopes)?;
-    may_write_topic(cx, &engram.topic)
+    engram_gateway::refuse_close(cx.caller, engram.scope, engram.agent.as_ref(), scopes)?;
+    refuse_topic(cx, &engram.topic)
 }
 
-/// Whether the caller may write to a topic.
-pub(crate) fn may_write_topic(cx: &Context<'_>, topic: &str) -> Result<(), Refusal> {
+/// Refuses a caller who may not write to a topic.
+pub(crate) fn refuse_topic(cx: &Context<'_>, topic: &str) -> Result<(), Refusal> {
     match cx.agent()? {
         None => Ok(()),
-        Some(agent) => engram_gateway::may_write_topic(&kin_of(agent.clone()), topic),
+        Some(agent) => engram_gateway::refuse_topic(&kin_of(agent.clone()), topic),
     }
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
             let engram = read::find(cx, id)?;
             let clock = cx.engine.world.now();
             store
-                .read(|tx| reports_nothing_open(tx, &engram, clock))
+                .read(|tx| refuse_open_report(tx, &engram, clock))
                 .map_err(|open| Refusal {
                     hint: "Redact either claim of the conflict: this engram is erased with it."
                         .to_owned(),
@@ -130,7 +130,7 @@ pub(crate) fn erase(cx: &Context<'_>, id: EngramId) -> Result<ForgetReply, Refus
             })?
         }
     };
-    let mut pending = cx.engine.finish_erasing(reply.seq)?;
+    let mut pending = finish_erasing(cx.engine, reply.seq)?;
     pending.extend(store.read(|tx| quotations.left(tx))?);
     let also = quotations.gone();
     Ok(ForgetReply {
@@ -174,12 +174,9 @@ fn record_of(
     let by = decide::speaker(cx, None)?;
     let (_, seq) = decide::decide(cx, &ground, |tx, _| {
         let (operation, mut entries) = plan(tx)?;
-        // Last, because the answer reports the last entry.
+        let about = entries.len();
         entries.push(Planned::new(operation, &by, shareable));
-        Ok(Plan {
-            entries,
-            answer: (),
-        })
+        Ok(Plan::of(entries, ()).about(about))
     })?;
     Ok(ForgetReply {
         id,
@@ -189,27 +186,25 @@ fn record_of(
     })
 }
 
-impl Engine {
-    /// Removes erased text from files that still hold it; returns where it is not gone yet.
-    fn finish_erasing(&self, seq: u64) -> Result<Vec<String>, Refusal> {
-        let mut pending = Vec::new();
-        if !self.store.empty_log()? {
-            pending.push("the write-ahead log, which another process is reading; run this command again when it has finished".to_owned());
-        }
-        for name in crate::home::files::left_by_recovery(self.store.home()) {
-            pending.push(format!(
-                "{name}, left by a recovery; delete it when you no longer need it"
-            ));
-        }
-        if self.catch_up_to(seq).is_err() {
-            // If text cannot be removed from the index, the index is deleted and rebuilt without
-            // it.
-            if let Err(error) = Index::delete(self.store.home()) {
-                pending.push(format!("the index, which cannot be deleted: {error}"));
-            }
-        }
-        Ok(pending)
+/// Removes erased text from files that still hold it; returns where it is not gone yet.
+fn finish_erasing(engine: &Engine, seq: u64) -> Result<Vec<String>, Refusal> {
+    let mut pending = Vec::new();
+    if !engine.store.empty_log()? {
+        pending.push("the write-ahead log, which another process is reading; run this command again when it has finished".to_owned());
     }
+    for name in crate::home::files::left_by_recovery(engine.store.home()) {
+        pending.push(format!(
+            "{name}, left by a recovery; delete it when you no longer need it"
+        ));
+    }
+    if engine.catch_up_to(seq).is_err() {
+        // If text cannot be removed from the index, the index is deleted and rebuilt without
+        // it.
+        if let Err(error) = Index::delete(engine.store.home()) {
+            pending.push(format!("the index, which cannot be deleted: {error}"));
+        }
+    }
+    Ok(pending)
 }
 
 /// Plans the erasure of every version with these words, the to-dos that quote them, and every event

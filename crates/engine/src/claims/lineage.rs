@@ -14,24 +14,14 @@ use crate::{
     decide,
 };
 use engram_model::{
-    Code, Draft, Engram, EngramId, Finding, JournalTime, LineageId, MemoryOp, Noticed, ProjectId,
+    Code, Engram, EngramId, Finding, JournalTime, LineageId, MemoryOp, Noticed, ProjectId,
     PutReply, Record, Refusal,
 };
 use engram_store::Reader;
 use jiff::Timestamp;
 
 /// `operation: delete`: the end of a lineage, without a successor.
-pub(crate) fn retire(cx: &Context<'_>, draft: &Draft) -> Result<PutReply, Refusal> {
-    let lineage: EngramId = match draft.corrects_lineage.as_deref() {
-        Some(text) if !text.is_empty() => text.parse()?,
-        _ => {
-            return Err(Refusal::new(
-                Code::SchemaInvalid,
-                "operation delete needs corrects_lineage",
-                "Set corrects_lineage to the lineage_id of the claim to retire.",
-            ));
-        }
-    };
+pub(crate) fn retire(cx: &Context<'_>, lineage: EngramId) -> Result<PutReply, Refusal> {
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let store = &cx.engine.store;
     let head = store.read(|tx| head_of(tx, project, &visibility, lineage.0))?;
@@ -57,7 +47,7 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
     let ground = Ground::of(read::find(cx, id)?.project);
     let by = decide::speaker(cx, None)?;
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &ground, |tx, now| {
+    let (mut reply, seq) = decide::decide(cx, &ground, |tx, now| {
         let old = restorable(tx, id, cx.engine.world.now())?;
         let versions = tx.lineage(old.lineage_id)?;
         let head = versions.into_iter().find(|it| it.valid_until.is_none());
@@ -70,15 +60,11 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
             due: compared.told_due(),
             ..PutReply::of(&engram, superseded.chain(compared.findings).collect())
         };
-        let after = compared.entries.len() as u64;
         let mut entries = vec![Planned::stored(engram, &by, compared.due)];
         entries.extend(compared.entries);
-        Ok(Plan {
-            entries,
-            answer: (answer, after),
-        })
+        Ok(Plan::of(entries, answer).about(0))
     })?;
-    reply.seq = seq.unwrap_or_default().saturating_sub(after);
+    reply.seq = seq.unwrap_or_default();
     Ok(reply)
 }
 

@@ -23,10 +23,8 @@ pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Ref
     let by = decide::speaker(cx, note.agent.as_deref())?;
     let (_, seq) = decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
-        Ok(Plan {
-            entries: vec![Planned::new(Operation::Noted(event.clone()), &by, true)],
-            answer: (),
-        })
+        let noted = Planned::new(Operation::Noted(event.clone()), &by, true);
+        Ok(Plan::of(vec![noted], ()).about(0))
     })?;
     Ok(NoteReply {
         id: event.id,

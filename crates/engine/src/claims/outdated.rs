@@ -35,7 +35,7 @@ pub(crate) fn outdated_by(
     };
     let mut nearest: Option<(f64, Engram)> = None;
     for held in query::alike(cx, tx, project, visibility, &new.claim, &new.topic)? {
-        if !is_replaceable(&held, new) || close::may_close(cx, &held).is_err() {
+        if !is_replaceable(&held, new) || close::refuse_close(cx, &held).is_err() {
             continue;
         }
         let read = Claim::read(&held.claim);

@@ -14,7 +14,7 @@ use crate::{
     },
     conflicts::{list, risks::may_see},
     context::Context,
-    evidence::pins::{FollowedPointer, checked, held, look, look_since},
+    evidence::pins::{FollowedPointer, checked, followed, look, look_since},
 };
 
 /// The most claims checked for one answer, the newest.
@@ -24,17 +24,17 @@ const MOST: usize = 100_000;
 /// work since that commit touches.
 pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refusal> {
     if check.gate {
-        list::knows_the_repository(cx, "nothing was checked")?;
+        list::refuse_unknown_repository(cx, "nothing was checked")?;
     }
     let since = check.since.as_deref();
     let repo = cx.repository()?;
     let engrams = holding(cx)?;
     let shelf = cx.shelf(cx.known_project()?);
-    let held: Vec<Box<[FollowedPointer]>> = engrams
+    let followed: Vec<Box<[FollowedPointer]>> = engrams
         .iter()
-        .map(|it| held(repo, &shelf, it, None))
+        .map(|it| followed(repo, &shelf, it, None))
         .collect();
-    let all = held.iter().flatten();
+    let all = followed.iter().flatten();
     let found = match since {
         Some(rev) => look_since(rev, repo, &shelf, all)?,
         None => look(&mut Anchors::default(), repo, &shelf, all)?.1,
@@ -42,13 +42,13 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
     let mut found = found.into_iter();
     let mut engrams: Vec<CheckedEngram> = engrams
         .iter()
-        .zip(&held)
-        .filter(|(_, held)| !held.is_empty())
-        .map(|(engram, held)| {
-            let pointers: Vec<_> = held
+        .zip(&followed)
+        .filter(|(_, followed)| !followed.is_empty())
+        .map(|(engram, followed)| {
+            let pointers: Vec<_> = followed
                 .iter()
                 .zip(found.by_ref())
-                .map(|(held, found)| {
+                .map(|(followed, found)| {
                     let found = found.and_then(|stand| {
                         // A pointer to the result of that work was already reviewed.
                         let here = stand.here.as_ref().map(|anchor| anchor.state);
@@ -58,7 +58,7 @@ pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refus
                             stand.since_head
                         }
                     });
-                    let told = checked(held, found);
+                    let told = checked(followed, found);
                     CheckedPointer {
                         // That work did not cause a mismatch from before it.
                         phantom: told.phantom && since.is_none(),
@@ -153,13 +153,13 @@ fn repinned(cx: &Context<'_>, engram: &Engram) -> Result<Vec<Result<Pointer, Ref
         )
     })?;
     let shelf = cx.shelf(Some(engram.project));
-    let held = held(repo, &shelf, engram, None);
-    let (_, found) = look(&mut Anchors::default(), repo, &shelf, held.iter())?;
+    let followed = followed(repo, &shelf, engram, None);
+    let (_, found) = look(&mut Anchors::default(), repo, &shelf, followed.iter())?;
     let mut pointers: Vec<Result<Pointer, Refusal>> =
         engram.pointers.iter().cloned().map(Ok).collect();
-    for (held, found) in held.iter().zip(found) {
-        let pinned = &engram.pointers[held.index];
-        pointers[held.index] = found.and_then(|stand| repinned_one(pinned, stand, &head));
+    for (followed, found) in followed.iter().zip(found) {
+        let pinned = &engram.pointers[followed.index];
+        pointers[followed.index] = found.and_then(|stand| repinned_one(pinned, stand, &head));
     }
     Ok(pointers)
 }

@@ -25,7 +25,7 @@ use crate::{
     },
     decide,
 };
-use engram_gateway::{Promoted, may_promote};
+use engram_gateway::{Promoted, refuse_promotion};
 use engram_model::{
     AgentId, Caller, Code, Durability, Engram, EngramId, Operation, ProjectId, Promote,
     PromoteReply, Record, Refusal, Scope, Ttl, is_over, operation::Promotion,
@@ -53,7 +53,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
     let (visibility, by) = (cx.visibility_in(found.project)?, decide::speaker(cx, None)?);
     let clock = cx.engine.world.now();
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
+    let (mut reply, seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
         let claim = Promoted {
             scope: head.scope,
@@ -64,7 +64,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             let agent = in_project(tx, found.project, id).ok().flatten();
             agent.map(kin_of)
         };
-        may_promote(cx.caller, &claim, to, &cx.engine.config.scopes, known)?;
+        refuse_promotion(cx.caller, &claim, to, &cx.engine.config.scopes, known)?;
         if is_over(head.recorded_at, head.expires_at, clock) {
             return Err(outlived(&head));
         }
@@ -90,25 +90,22 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             findings,
         };
         let mut entries = answered(tx, head.lineage_id, &by)?;
+        let about = entries.len();
         entries.push(Planned::stored(wider, &by, compared.due));
-        let after = compared.entries.len() as u64;
         entries.extend(compared.entries);
-        Ok(Plan {
-            entries,
-            answer: (answer, after),
-        })
+        Ok(Plan::of(entries, answer).about(about))
     })?;
-    reply.seq = seq.map_or(reply.seq, |seq| seq.saturating_sub(after));
+    reply.seq = seq.unwrap_or(reply.seq);
     Ok(reply)
 }
 
 fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
     let visibility = cx.visibility_in(found.project)?;
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
+    let (mut reply, seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
-        engram_gateway::may_write_scope(cx.caller, head.scope, &cx.engine.config.scopes)?;
-        close::may_write_topic(cx, &head.topic)?;
+        engram_gateway::refuse_scope(cx.caller, head.scope, &cx.engine.config.scopes)?;
+        close::refuse_topic(cx, &head.topic)?;
         if is_over(head.recorded_at, head.expires_at, cx.engine.world.now()) {
             return Err(outlived(&head));
         }
@@ -143,14 +140,10 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
             due: compared.told_due(),
             findings: compared.findings,
         };
-        let after = compared.entries.len() as u64;
         entries.extend(compared.entries);
-        Ok(Plan {
-            entries,
-            answer: (answer, after),
-        })
+        Ok(Plan::of(entries, answer).about(0))
     })?;
-    reply.seq = seq.map_or(reply.seq, |seq| seq.saturating_sub(after));
+    reply.seq = seq.unwrap_or(reply.seq);
     Ok(reply)
 }
 
@@ -201,31 +194,33 @@ impl AnsweredClaims {
     }
 }
 
-impl Engine {
-    /// Promotes the claims that were returned often enough. The counts are written at once: agents
-    /// query from separate processes, each of which knows only its own answers. A failure is not
-    /// retried, because the next answer counts as well.
-    pub(crate) fn promote_answered(&self) {
-        for (project, asked) in self.answered.take() {
-            if let Err(refusal) = self.promote_asked(project, asked) {
-                tracing::info!(%refusal, "cannot promote an ephemeral claim yet");
-            }
+/// Promotes the claims that were returned often enough. The counts are written at once: agents
+/// query from separate processes, each of which knows only its own answers. A failure is not
+/// retried, because the next answer counts as well.
+pub(crate) fn promote_answered(engine: &Engine) {
+    for (project, asked) in engine.answered.take() {
+        if let Err(refusal) = promote_asked(engine, project, asked) {
+            tracing::info!(%refusal, "cannot promote an ephemeral claim yet");
         }
     }
+}
 
-    fn promote_asked(&self, project: ProjectId, asked: BTreeSet<EngramId>) -> Result<(), Refusal> {
-        self.store_served(project)?;
-        let wanted = self.config.limits.ephemeral_hits;
-        let own = Context::own(self);
-        for id in asked {
-            let now = self.store.read::<_, Refusal>(|tx| Ok(tx.engram(id)?))?;
-            let is_due = |it: &Engram| {
-                (1..=it.figures.query_hits).contains(&wanted) && it.holds_now(self.world.now())
-            };
-            if let Some(engram) = now.filter(is_due) {
-                make_durable(&own, &engram, ENGINE)?;
-            }
+fn promote_asked(
+    engine: &Engine,
+    project: ProjectId,
+    asked: BTreeSet<EngramId>,
+) -> Result<(), Refusal> {
+    engine.store_served(project)?;
+    let wanted = engine.config.limits.ephemeral_hits;
+    let own = Context::own(engine);
+    for id in asked {
+        let now = engine.store.read::<_, Refusal>(|tx| Ok(tx.engram(id)?))?;
+        let is_due = |it: &Engram| {
+            (1..=it.figures.query_hits).contains(&wanted) && it.holds_now(engine.world.now())
+        };
+        if let Some(engram) = now.filter(is_due) {
+            make_durable(&own, &engram, ENGINE)?;
         }
-        Ok(())
     }
+    Ok(())
 }

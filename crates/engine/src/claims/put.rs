@@ -11,7 +11,7 @@ use crate::{
     conflicts::{
         findings::{self, CompareOptions, TOLD},
         list,
-        risks::reports_nothing_open,
+        risks::refuse_open_report,
     },
     context::{
         Context, Ground,
@@ -76,25 +76,26 @@ pub(crate) fn commit_claim(cx: &Context<'_>, commit: Commit) -> Result<PutReply,
 
 pub(crate) fn put_claim(
     cx: &Context<'_>,
-    draft: Draft,
+    mut draft: Draft,
     own: Option<Event>,
     occasion: Occasion<'_>,
 ) -> Result<PutReply, Refusal> {
     match draft.operation {
-        Some(MemoryOp::Delete) => return lineage::retire(cx, &draft),
+        Some(MemoryOp::Delete) => return lineage::retire(cx, draft.retired()?),
         Some(MemoryOp::None) => return Ok(PutReply::nothing(cx.now()?.0)),
         _ => {}
     }
-    let claim = ready(cx, draft, own, occasion)?;
+    if draft.scope.is_none() {
+        draft.scope = usual_scope(cx);
+    }
+    let claim = prepare(cx, draft.validate(cx.limits()?)?, own, occasion)?;
     let ground = cx.ground(true)?;
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &ground, |tx, now| {
+    let (mut reply, seq) = decide::decide(cx, &ground, |tx, now| {
         decide::admit(cx, tx)?;
         plan_claim(cx, tx, now, &ground, &claim, &[])
     })?;
-    if reply.seq == 0 {
-        reply.seq = seq.unwrap_or_default().saturating_sub(after);
-    }
+    reply.seq = seq.unwrap_or(reply.seq);
     served::note_told(cx, &reply.findings)?;
     Ok(reply)
 }
@@ -108,19 +109,15 @@ fn usual_scope(cx: &Context<'_>) -> Option<Scope> {
     }
 }
 
-/// Parses a claim and resolves its evidence, so that it can be found again.
-pub(crate) fn ready<'a>(
+/// Looks up what a claim rests on, so that it will be found again.
+pub(crate) fn prepare<'a>(
     cx: &'a Context<'_>,
-    mut draft: Draft,
+    new: NewEngram,
     own: Option<Event>,
     occasion: Occasion<'a>,
 ) -> Result<PreparedClaim<'a>, Refusal> {
-    if draft.scope.is_none() {
-        draft.scope = usual_scope(cx);
-    }
-    let new = draft.validate(cx.limits()?)?;
-    engram_gateway::may_write_scope(cx.caller, new.scope, &cx.engine.config.scopes)?;
-    close::may_write_topic(cx, &new.topic)?;
+    engram_gateway::refuse_scope(cx.caller, new.scope, &cx.engine.config.scopes)?;
+    close::refuse_topic(cx, &new.topic)?;
     screen_claim(&new)?;
     let found = gather::gather(cx, &new.pointers, own.as_ref())?;
     Ok(PreparedClaim {
@@ -157,7 +154,7 @@ fn own_event(cx: &Context<'_>, draft: &Draft, words: Option<&str>) -> Result<Eve
     )
 }
 
-/// Plans a claim; the answer includes how many entries follow the claim's own.
+/// What a claim comes to. The answer is about its own entry, or about a claim that is stored already.
 pub(crate) fn plan_claim(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -165,16 +162,16 @@ pub(crate) fn plan_claim(
     ground: &Ground,
     claim: &PreparedClaim<'_>,
     before: &[Planned],
-) -> Result<Plan<(PutReply, u64)>, Refusal> {
+) -> Result<Plan<PutReply>, Refusal> {
     let visibility = cx.visibility_in(ground.project)?;
-    holds_still(tx, claim.occasion)?;
-    is_no_echo(cx, tx, claim)?;
+    refuse_ended(tx, claim.occasion)?;
+    refuse_echo(cx, tx, claim)?;
     let mut findings = Vec::new();
     let head = match claim.new.corrects {
         Some(id) => {
             let head = head_of(tx, ground.project, &visibility, id)?;
-            close::may_close(cx, &head)?;
-            reports_nothing_open(tx, &head, cx.engine.world.now())?;
+            close::refuse_close(cx, &head)?;
+            refuse_open_report(tx, &head, cx.engine.world.now())?;
             Some(head)
         }
         None => {
@@ -226,11 +223,13 @@ pub(crate) fn plan_claim(
         None => Vec::new(),
     };
     all.extend(entries(tx, claim, engram, compared.due)?);
-    let after = compared.entries.len() as u64;
+    let stored = |it: &Planned| matches!(it.operation, Operation::Stored(_));
+    let about = all.iter().rposition(stored);
     all.extend(compared.entries);
     Ok(Plan {
         entries: all,
-        answer: (answer, after),
+        answer,
+        about,
     })
 }
 
@@ -241,7 +240,7 @@ fn repeat(
     tx: &Reader<'_>,
     claim: &PreparedClaim<'_>,
     same: &Engram,
-) -> Result<Plan<(PutReply, u64)>, Refusal> {
+) -> Result<Plan<PutReply>, Refusal> {
     let handle = claim.agent.map(|agent| &agent.handle);
     let mut entries = Vec::new();
     if !tx.has_said(handle, &claim.by, same.id)? {
@@ -258,10 +257,7 @@ fn repeat(
         conflicts,
         ..PutReply::of(same, findings)
     };
-    Ok(Plan {
-        entries,
-        answer: (answer, 0),
-    })
+    Ok(Plan::of(entries, answer))
 }
 
 /// The claims that hold and say the same (docs/design.md#repeats-and-corroboration): on this topic,
@@ -286,7 +282,11 @@ fn held_already(
 
 /// Refuses a claim that only repeats what its author was shown. The event of making the claim does
 /// not count as evidence.
-fn is_no_echo(cx: &Context<'_>, tx: &Reader<'_>, claim: &PreparedClaim<'_>) -> Result<(), Refusal> {
+fn refuse_echo(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    claim: &PreparedClaim<'_>,
+) -> Result<(), Refusal> {
     if !matches!(claim.occasion, Occasion::Said) {
         return Ok(());
     }
@@ -401,7 +401,7 @@ fn version(
 
 /// Checks that the version that is confirmed or asked about still holds: confirming it must not
 /// undo a correction.
-fn holds_still(tx: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
+fn refuse_ended(tx: &Reader<'_>, occasion: Occasion<'_>) -> Result<(), Refusal> {
     let (Occasion::Confirmed(of) | Occasion::Asks(of)) = occasion else {
         return Ok(());
     };

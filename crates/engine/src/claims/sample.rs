@@ -142,10 +142,7 @@ pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
             let lineages = lineages.into_iter().collect();
             entries.push(Planned::private(Operation::Unlisted(lineages), &by));
         }
-        Ok(Plan {
-            entries,
-            answer: sample,
-        })
+        Ok(Plan::of(entries, sample))
     })?;
     let mut held = sample;
     held.retain(|it| it.valid_until.is_none());

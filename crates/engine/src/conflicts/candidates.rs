@@ -159,9 +159,9 @@ pub(crate) fn candidates(
         project: engram.project,
         own,
         of_user: true,
-        below: options.below,
+        below: options.below(),
     };
-    let (users, _) = if options.is_due {
+    let (users, _) = if options.due.is_some() {
         (Vec::new(), 0)
     } else {
         all_sources(engine, &mut search, &asked)?

@@ -57,12 +57,14 @@ pub(crate) struct CompareOptions<'a> {
     pub(crate) before: &'a [Planned],
     /// The conflict that this write settles or reopens: it is not raised again.
     pub(crate) of: Option<ConflictId>,
-    /// Compare only with versions stored before this place.
-    pub(crate) below: u64,
-    /// Whether the version was stored earlier and its comparison is due.
-    pub(crate) is_due: bool,
-    /// Whether only conflicts of runs are due.
-    pub(crate) of_runs: bool,
+    /// What is compared, where the version was stored before and something was left to compare.
+    pub(crate) due: Option<DueComparison<'a>>,
+}
+
+/// The next step of comparing a version that is due.
+#[derive(Clone, Copy)]
+pub(crate) struct DueComparison<'a> {
+    pub(crate) left: Due,
     /// What the slow judges decided about the next pair.
     pub(crate) judged: Option<&'a Judged>,
 }
@@ -76,16 +78,24 @@ impl<'a> CompareOptions<'a> {
             ending,
             before: &[],
             of: None,
-            below: Due::ALL.below,
-            is_due: false,
-            of_runs: false,
-            judged: None,
+            due: None,
         }
+    }
+
+    /// Compared with what was stored before this place.
+    pub(super) fn below(&self) -> u64 {
+        self.due.map_or(Due::ALL, |due| due.left).below
+    }
+
+    /// Whether only with what runs say.
+    pub(super) fn of_runs(&self) -> bool {
+        self.due.is_some_and(|due| due.left.of_runs)
     }
 
     /// The slow judges' decision about the version at this place.
     pub(super) fn judged_at(&self, seq: u64) -> Option<&'a Judged> {
-        self.judged.filter(|judged| judged.seq == seq)
+        let judged = self.due.and_then(|due| due.judged);
+        judged.filter(|judged| judged.seq == seq)
     }
 }
 
@@ -127,16 +137,14 @@ fn compare_with_all(
     let mut judgments = judge_candidates(cx, tx, engram, &here, &visibility, options)?;
     judgments
         .against
-        .retain(|(run, _), _| run.is_some() || !options.of_runs);
-    let mut left = Due {
-        below: options.below,
-        pairs: 0,
-        told: 0,
+        .retain(|(run, _), _| run.is_some() || !options.of_runs());
+    let mut unraised = Due {
+        below: options.below(),
         of_runs: true,
-        is_cut: false,
+        ..Due::NONE
     };
     let mut told: Vec<(Reverse<Severity>, Reverse<u64>, Finding)> = Vec::new();
-    let most = if options.is_due {
+    let most = if options.due.is_some() {
         RAISED_WHEN_DUE
     } else {
         RAISED
@@ -157,9 +165,9 @@ fn compare_with_all(
         };
         if is_news(cx, tx, &one, [engram, &voice.engram], voice, options)? {
             if raised >= most {
-                left.of_runs &= one.pair.run.is_some();
-                left.pairs += 1;
-                left.told += u64::from(one.covered_by.is_none());
+                unraised.of_runs &= one.pair.run.is_some();
+                unraised.pairs += 1;
+                unraised.told += u64::from(one.covered_by.is_none());
                 continue;
             }
             raised += 1;
@@ -175,7 +183,7 @@ fn compare_with_all(
             ));
         }
     }
-    compared.due = left_to_compare(&judgments, left, is_cut, &visibility, options);
+    compared.due = left_to_compare(&judgments, unraised, is_cut, &visibility, options);
     told.sort_by_key(|it| (it.0, it.1));
     compared.conflicts = told.len() as u64;
     let worst = told.into_iter().take(TOLD).map(|it| it.2);
@@ -192,40 +200,18 @@ fn compare_with_all(
     Ok(compared)
 }
 
-/// The comparisons still due: the sides that were not raised, and what was not examined.
+/// What is left to compare: sides that were not raised, else what was not looked at; and what the author may not see.
 fn left_to_compare(
     judgments: &Judgments,
-    raised_later: Due,
+    unraised: Due,
     is_cut: bool,
     visibility: &Visibility,
     options: &CompareOptions<'_>,
 ) -> Option<Due> {
-    // What was not examined may concern everybody.
-    let is_whole = judgments.floor == 0 && !judgments.has_failed;
-    let mut due = match (raised_later.pairs, judgments.has_failed, judgments.floor) {
-        (0, false, 0) => None,
-        // The count must not reveal how many versions the author may not see, nor what the engine
-        // sees when it acts by itself.
-        (0, false, below) => Some(Due {
-            below,
-            told: u64::from(matches!(visibility, Visibility::All) && options.by != ENGINE),
-            of_runs: options.of_runs,
-            ..Due::ALL
-        }),
-        (0, true, _) => Some(Due {
-            below: options.below,
-            of_runs: options.of_runs,
-            ..Due::ALL
-        }),
-        _ => Some(Due {
-            told: if options.by == ENGINE {
-                0
-            } else {
-                raised_later.told
-            },
-            of_runs: options.of_runs || (raised_later.of_runs && is_whole),
-            ..raised_later
-        }),
+    let mut due = if unraised.pairs > 0 {
+        Some(not_raised(unraised, judgments, options))
+    } else {
+        not_looked_at(judgments, visibility, options)
     };
     if judgments.has_hidden {
         // Versions that the author may not see are compared in the background.
@@ -235,7 +221,7 @@ fn left_to_compare(
             ..Due::ALL
         });
         due = Some(Due {
-            below: options.below,
+            below: options.below(),
             of_runs: known.of_runs && !judgments.hides_shared,
             ..known
         });
@@ -247,6 +233,45 @@ fn left_to_compare(
         });
     }
     due
+}
+
+/// The sides that a later step raises.
+fn not_raised(unraised: Due, judgments: &Judgments, options: &CompareOptions<'_>) -> Due {
+    // What was not looked at may be for everybody.
+    let is_whole = judgments.floor == 0 && !judgments.has_failed;
+    Due {
+        told: if options.by == ENGINE {
+            0
+        } else {
+            unraised.told
+        },
+        of_runs: options.of_runs() || (unraised.of_runs && is_whole),
+        ..unraised
+    }
+}
+
+/// What was not looked at: everything again where a version could not be read, else what was stored below the floor.
+fn not_looked_at(
+    judgments: &Judgments,
+    visibility: &Visibility,
+    options: &CompareOptions<'_>,
+) -> Option<Due> {
+    let all = Due {
+        below: options.below(),
+        of_runs: options.of_runs(),
+        ..Due::ALL
+    };
+    if judgments.has_failed {
+        return Some(all);
+    }
+    // How many there are that somebody may not see is not told by what is left to compare, nor what the
+    // engine sees where it acts by itself.
+    let is_told = matches!(visibility, Visibility::All) && options.by != ENGINE;
+    (judgments.floor > 0).then_some(Due {
+        below: judgments.floor,
+        told: u64::from(is_told),
+        ..all
+    })
 }
 
 /// Counts a corroboration for each claim that says the same in other words, and adds a finding for

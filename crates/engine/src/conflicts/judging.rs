@@ -65,7 +65,7 @@ pub(super) fn judge_candidates(
     // A new claim that says one thing and contradicts many is a value of a series. Older values are
     // read in the background.
     let may_stop = LazyCell::new(|| {
-        if options.is_due {
+        if options.due.is_some() {
             return false;
         }
         let known = tx.conflicts_of(engram.project, here);
@@ -81,7 +81,7 @@ pub(super) fn judge_candidates(
     };
     let judge = |judgments: &mut Judgments, other: Engram, before: u64| {
         subject.judge(judgments, other, before);
-        let is_waited_for = options.is_due && judgments.unjudged.is_some();
+        let is_waited_for = options.due.is_some() && judgments.unjudged.is_some();
         !is_waited_for && (judgments.against.len() <= 2 * SERIES || !*may_stop)
     };
     let mut ended: Vec<EngramId> = options.ending.to_vec();
@@ -159,7 +159,7 @@ impl Subject<'_> {
             Judgment::Same if is_voice => judgments.same.push(other),
             Judgment::Same | Judgment::Nothing => {}
             Judgment::Unjudged => {
-                judgments.floor = judgments.floor.max(before.min(self.options.below));
+                judgments.floor = judgments.floor.max(before.min(self.options.below()));
                 judgments.unjudged.get_or_insert(other);
             }
         }

@@ -6,6 +6,7 @@ use std::{cmp::Reverse, collections::HashMap};
 use crate::{
     conflicts::{
         findings::author,
+        rules::{allowance, both_hold, covering},
         shown::{ShownConflict, shown, standing},
     },
     context::{Context, visibility::Visibility},
@@ -87,7 +88,7 @@ pub(crate) fn list_conflicts(
 
 /// Refuses a job about a repository that the home knows nothing about. CI must not pass because it
 /// reads an empty home, or a clone without claims.
-pub(crate) fn knows_the_repository(cx: &Context<'_>, otherwise: &str) -> Result<(), Refusal> {
+pub(crate) fn refuse_unknown_repository(cx: &Context<'_>, otherwise: &str) -> Result<(), Refusal> {
     cx.repository()?;
     let known = cx.known_project()?;
     let holds = |tx: &Reader<'_>| known.map_or(Ok(false), |project| tx.has_claims(project));
@@ -103,7 +104,7 @@ pub(crate) fn knows_the_repository(cx: &Context<'_>, otherwise: &str) -> Result<
 }
 
 pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, Refusal> {
-    knows_the_repository(cx, "the gate stays shut")?;
+    refuse_unknown_repository(cx, "the gate stays shut")?;
     let (project, visibility) = (cx.project()?, cx.visibility()?);
     let clock = cx.engine.world.now();
     let open = ConflictFilter {
@@ -111,8 +112,20 @@ pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, R
         ..ConflictFilter::default()
     };
     cx.engine.store.read::<_, Refusal>(|tx| {
-        let mut bars = listed(tx, project, &open, &visibility, clock)?;
-        bars.retain(|bar| !bar.is_allowed);
+        let mut bars = Vec::new();
+        for bar in listed(tx, project, &open, &visibility, clock)? {
+            let pair = if bar.is_allowed {
+                tx.conflict(bar.id)?
+            } else {
+                None
+            };
+            if pair
+                .map_or(Ok(None), |pair| allowance(tx, &pair))?
+                .is_none()
+            {
+                bars.push(bar);
+            }
+        }
         bars.sort_by_key(|bar| (Reverse(bar.severity), bar.first, bar.id));
         let blocking: Vec<ConflictId> = bars.iter().map(|bar| bar.id).collect();
         // The severity of what they will find is not known yet.
@@ -168,7 +181,7 @@ pub(crate) fn disputes_of(
     let own = side(&engram.topic, &engram.claim);
     let mut found = Vec::new();
     for pair in tx.conflicts_of(engram.project, &own)? {
-        if tx.covering(&pair, clock)?.is_some() {
+        if covering(tx, &pair, clock)?.is_some() {
             continue;
         }
         let Some(shown) = shown(tx, pair, &visibility, clock)? else {
@@ -213,14 +226,14 @@ pub(crate) fn tell_conflicts<'a>(
                 break;
             }
             let is_open = pair.status == ConflictStatus::Open && pair.is_about(engram);
-            if !is_open || !visibility.may_know_of(pair.run) || !tx.both_hold(&pair, clock)? {
+            if !is_open || !visibility.may_know_of(pair.run) || !both_hold(tx, &pair, clock)? {
                 continue;
             }
             let [a, b] = &pair.sides;
             let other = if *a == own { b } else { a };
             let voices = tx.holding(engram.project, other, clock)?;
             if voices.iter().any(|it| visibility.may_see(it))
-                && tx.covering(&pair, clock)?.is_none()
+                && covering(tx, &pair, clock)?.is_none()
             {
                 engram.conflicts.push(pair.id);
             }

@@ -14,5 +14,6 @@ pub(crate) mod parsed;
 mod raising;
 pub(crate) mod rights;
 pub(crate) mod risks;
+pub(crate) mod rules;
 pub(crate) mod shown;
 mod sides;

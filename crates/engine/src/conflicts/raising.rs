@@ -68,10 +68,10 @@ pub(super) fn told_of(
     if let Some(pair) = pair
         && pair.status == ConflictStatus::Resolved
         && let Some(seq) = pair.verdict
-        && let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?)
+        && let (Some(ruling), Some(attribution)) = (tx.ruling(seq)?, tx.attribution(seq)?)
     {
         let how = ruling.how.map_or("", engram_model::How::as_str);
-        let by = quoted(named(&names::by(&deed)));
+        let by = quoted(named(&names::by(&attribution)));
         note.push_str(&format!(
             " It was settled before ({how}, by {by}) and is open again."
         ));

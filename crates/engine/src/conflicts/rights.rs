@@ -12,8 +12,8 @@ pub(crate) fn is_dismissed_for_all<'a>(
     pair: &Pair,
     engrams: impl IntoIterator<Item = &'a Engram>,
 ) -> Result<bool, Refusal> {
-    let deed = pair.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
-    let Some(handle) = deed.and_then(|deed| deed.agent) else {
+    let attribution = pair.verdict.map_or(Ok(None), |seq| tx.attribution(seq))?;
+    let Some(handle) = attribution.and_then(|attribution| attribution.agent) else {
         return Ok(true);
     };
     let Some(judge) = tx.agent(&handle)?.map(kin_of) else {
@@ -27,9 +27,9 @@ pub(crate) fn is_dismissed_for_all<'a>(
     let scopes = &cx.engine.config.scopes;
     for engram in engrams {
         let is_reached = visibility.may_see(engram)
-            && engram_gateway::may_close(&caller, engram.scope, engram.agent.as_ref(), scopes)
+            && engram_gateway::refuse_close(&caller, engram.scope, engram.agent.as_ref(), scopes)
                 .is_ok()
-            && engram_gateway::may_write_topic(&judge, &engram.topic).is_ok();
+            && engram_gateway::refuse_topic(&judge, &engram.topic).is_ok();
         if !is_reached {
             return Ok(false);
         }
@@ -38,7 +38,7 @@ pub(crate) fn is_dismissed_for_all<'a>(
 }
 
 /// Refuses an agent that wants to replace or undo a person's decision.
-pub(crate) fn may_change(cx: &Context<'_>, tx: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
+pub(crate) fn refuse_change(cx: &Context<'_>, tx: &Reader<'_>, seq: u64) -> Result<(), Refusal> {
     if cx.agent()?.is_none() || !is_persons(tx, seq)? {
         return Ok(());
     }
@@ -49,17 +49,22 @@ pub(crate) fn may_change(cx: &Context<'_>, tx: &Reader<'_>, seq: u64) -> Result<
     ))
 }
 
+/// Whether a person dismissed a conflict.
+pub(super) fn is_dismissed_by_person(tx: &Reader<'_>, pair: &Pair) -> Result<bool, Refusal> {
+    match (pair.status, pair.verdict) {
+        (ConflictStatus::Dismissed, Some(seq)) => is_persons(tx, seq),
+        _ => Ok(false),
+    }
+}
+
 /// Whether a person dismissed a conflict of these sides. It is then never raised again for a run.
-pub(crate) fn is_final(
+pub(super) fn is_final(
     tx: &Reader<'_>,
     project: ProjectId,
     sides: &[String; 2],
 ) -> Result<bool, Refusal> {
     for pair in tx.conflicts_between(project, sides)? {
-        if pair.status == ConflictStatus::Dismissed
-            && let Some(seq) = pair.verdict
-            && is_persons(tx, seq)?
-        {
+        if is_dismissed_by_person(tx, &pair)? {
             return Ok(true);
         }
     }
@@ -68,5 +73,5 @@ pub(crate) fn is_final(
 
 /// Whether a person made this entry.
 pub(crate) fn is_persons(tx: &Reader<'_>, seq: u64) -> Result<bool, Refusal> {
-    Ok(tx.deed(seq)?.is_some_and(|it| it.agent.is_none()))
+    Ok(tx.attribution(seq)?.is_some_and(|it| it.agent.is_none()))
 }

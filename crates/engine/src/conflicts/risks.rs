@@ -1,13 +1,15 @@
 //! The risk engram that reports a conflict. It is stored with the conflict, closed with it, and
 //! hidden from anyone who may not see both sides.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    slice::from_ref,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    conflicts::{findings::CompareOptions, judging::OpposingVersion, sides::ContradictedSide},
+    conflicts::{
+        findings::CompareOptions,
+        judging::OpposingVersion,
+        rules::{both_hold, goes_on, goes_on_with, holding},
+        sides::ContradictedSide,
+    },
     context::{Context, names::ENGINE, plan::Planned, visibility::Visibility},
 };
 use engram_model::{
@@ -104,7 +106,7 @@ pub(crate) fn reporting(
     ending: &[EngramId],
 ) -> Result<Vec<RiskReport>, Refusal> {
     let goes_on = goes_on_with(tx, pair, cx.engine.world.now(), ending, engram)?;
-    let mut all = held(tx, pair)?;
+    let mut all = reports_in_force(tx, pair)?;
     all.retain(|report| goes_on && !ending.contains(&report.risk.id));
     Ok(all)
 }
@@ -164,7 +166,7 @@ pub(crate) fn aftermath(
             }
         }
         let holds = goes_on(pair, &sides);
-        for report in held(tx, pair)? {
+        for report in reports_in_force(tx, pair)? {
             if (settled.is_none() && holds) || ended.contains(&report.risk.id) {
                 continue;
             }
@@ -199,7 +201,9 @@ fn uncovered(
     begun: &[Engram],
     now: JournalTime,
 ) -> Result<Vec<Planned>, Refusal> {
-    if pair.status != ConflictStatus::Open || !goes_on(pair, &sides) || !held(tx, pair)?.is_empty()
+    if pair.status != ConflictStatus::Open
+        || !goes_on(pair, &sides)
+        || !reports_in_force(tx, pair)?.is_empty()
     {
         return Ok(Vec::new());
     }
@@ -303,25 +307,6 @@ impl Ends {
     }
 }
 
-/// The versions on each side of a conflict that hold once `ended` have ended and `begun` have
-/// begun.
-fn holding(
-    tx: &Reader<'_>,
-    pair: &Pair,
-    clock: Timestamp,
-    ended: &[EngramId],
-    begun: &[Engram],
-) -> Result<[Vec<Engram>; 2], Refusal> {
-    let mut sides = [Vec::new(), Vec::new()];
-    for (own, holding) in pair.sides.iter().zip(&mut sides) {
-        *holding = tx.holding(pair.project, own, clock)?;
-        holding.retain(|version| pair.is_about(version) && !ended.contains(&version.id));
-        let is_of_side = |new: &&Engram| pair.is_about(new) && side(&new.topic, &new.claim) == *own;
-        holding.extend(begun.iter().filter(is_of_side).cloned());
-    }
-    Ok(sides)
-}
-
 /// A risk engram that reports a conflict and holds.
 pub(crate) struct RiskReport {
     pub(crate) risk: Engram,
@@ -336,28 +321,6 @@ impl RiskReport {
     }
 }
 
-/// Whether a conflict continues once `engram` is stored and these versions have ended.
-pub(crate) fn goes_on_with(
-    tx: &Reader<'_>,
-    pair: &Pair,
-    clock: Timestamp,
-    ending: &[EngramId],
-    engram: &Engram,
-) -> Result<bool, Refusal> {
-    Ok(goes_on(
-        pair,
-        &holding(tx, pair, clock, ending, from_ref(engram))?,
-    ))
-}
-
-/// Whether a conflict continues if these versions of its sides hold. A conflict of a run needs one
-/// version of that run.
-fn goes_on(pair: &Pair, sides: &[Vec<Engram>; 2]) -> bool {
-    let is_own = |version: &Engram| version.scope == Scope::Run;
-    sides.iter().all(|side| !side.is_empty())
-        && (pair.run.is_none() || sides.iter().flatten().any(is_own))
-}
-
 /// The last report of a conflict, if it has ended.
 pub(crate) fn ended_report(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Engram>, Refusal> {
     let last = tx.reports(pair.id)?.pop();
@@ -367,7 +330,7 @@ pub(crate) fn ended_report(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Engram
 }
 
 /// The reports of a conflict that hold. Only homes of earlier builds have more than one.
-fn held(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<RiskReport>, Refusal> {
+fn reports_in_force(tx: &Reader<'_>, pair: &Pair) -> Result<Vec<RiskReport>, Refusal> {
     let mut all = Vec::new();
     for report in tx.reports(pair.id)? {
         let versions = tx.lineage(report.risk)?;
@@ -439,7 +402,7 @@ fn told_by(tx: &Reader<'_>, engram: &Engram) -> Result<Option<Pair>, Refusal> {
 
 /// Refuses to close or reword a report of an open conflict by hand: it ends with the conflict, by a
 /// verdict. If a side only expired, there is no verdict any more, so the report may be closed.
-pub(crate) fn reports_nothing_open(
+pub(crate) fn refuse_open_report(
     tx: &Reader<'_>,
     engram: &Engram,
     clock: Timestamp,
@@ -447,7 +410,7 @@ pub(crate) fn reports_nothing_open(
     let Some(pair) = told_by(tx, engram)?.filter(|it| it.status == ConflictStatus::Open) else {
         return Ok(());
     };
-    if tx.both_hold(&pair, clock)? {
+    if both_hold(tx, &pair, clock)? {
         Err(Refusal::new(
             Code::ScopeDenied,
             format!(

@@ -2,7 +2,10 @@
 //!
 //! The end of a side is not stored: it is derived from the claims each time a conflict is shown.
 
-use crate::context::{names, visibility::Visibility};
+use crate::{
+    conflicts::rules::{self, both_hold, covering},
+    context::{names, visibility::Visibility},
+};
 use engram_model::{
     Allowed, Conflict, ConflictSide, ConflictStatus, Engram, EngramId, How, OperationKind, Refusal,
     Settled, operation::Contradiction,
@@ -29,15 +32,15 @@ pub(crate) fn standing(
     clock: Timestamp,
 ) -> Result<Pair, Refusal> {
     let is_open = pair.status == ConflictStatus::Open;
-    if pair.run.is_some() || (is_open && tx.both_hold(&pair, clock)?) {
+    if pair.run.is_some() || (is_open && both_hold(tx, &pair, clock)?) {
         return Ok(pair);
     }
     for narrow in tx.conflicts_between(pair.project, &pair.sides)? {
         if narrow.run.is_some()
             && visibility.may_know_of(narrow.run)
             && narrow.status == ConflictStatus::Open
-            && tx.covering(&narrow, clock)?.is_none()
-            && tx.both_hold(&narrow, clock)?
+            && covering(tx, &narrow, clock)?.is_none()
+            && both_hold(tx, &narrow, clock)?
         {
             return Ok(narrow);
         }
@@ -56,8 +59,10 @@ pub(crate) fn shown(
     if !visibility.may_know_of(pair.run) {
         return Ok(None);
     }
-    let pair = tx.covering(&pair, clock)?.unwrap_or(pair);
-    let (Some(found), Some(first)) = (tx.contradiction(pair.last)?, tx.deed(pair.first)?) else {
+    let mut pair = covering(tx, &pair, clock)?.unwrap_or(pair);
+    pair.allowed = rules::allowance(tx, &pair)?;
+    let (Some(found), Some(first)) = (tx.contradiction(pair.last)?, tx.attribution(pair.first)?)
+    else {
         return Ok(None);
     };
     let ruling = match (pair.status, pair.verdict) {
@@ -135,7 +140,7 @@ fn state_of(
     clock: Timestamp,
 ) -> Result<(ConflictStatus, Option<Settled>), Refusal> {
     Ok(match pair.status {
-        ConflictStatus::Open | ConflictStatus::Closed if tx.both_hold(pair, clock)? => {
+        ConflictStatus::Open | ConflictStatus::Closed if both_hold(tx, pair, clock)? => {
             (ConflictStatus::Open, None)
         }
         ConflictStatus::Open | ConflictStatus::Closed => {
@@ -154,10 +159,10 @@ fn allowance(tx: &Reader<'_>, pair: &Pair) -> Result<Option<Allowed>, Refusal> {
     let Some(seq) = pair.allowed else {
         return Ok(None);
     };
-    Ok(tx.deed(seq)?.map(|deed| Allowed {
-        by: names::by(&deed),
-        at: deed.at,
-        why: deed.why.unwrap_or_default(),
+    Ok(tx.attribution(seq)?.map(|attribution| Allowed {
+        by: names::by(&attribution),
+        at: attribution.at,
+        why: attribution.why.unwrap_or_default(),
     }))
 }
 
@@ -235,7 +240,7 @@ fn verdict(
     let Some(seq) = pair.verdict else {
         return Ok(None);
     };
-    let (Some(ruling), Some(deed)) = (tx.ruling(seq)?, tx.deed(seq)?) else {
+    let (Some(ruling), Some(attribution)) = (tx.ruling(seq)?, tx.attribution(seq)?) else {
         return Ok(None);
     };
     let Some(how) = ruling.how else {
@@ -247,9 +252,9 @@ fn verdict(
     };
     Ok(Some(Settled {
         how,
-        by: names::by(&deed),
-        at: deed.at,
-        why: deed.why,
+        by: names::by(&attribution),
+        at: attribution.at,
+        why: attribution.why,
         merged: merged.map(|it| it.id),
     }))
 }
@@ -273,8 +278,8 @@ fn ended(tx: &Reader<'_>, engram: &Engram, visibility: &Visibility) -> Result<Se
         let by = about(OperationKind::Redacted)?.map_or(String::new(), |it| names::by(&it));
         return Ok(settled(How::Redacted, by, at));
     }
-    if let Some(deed) = about(OperationKind::Forgotten)? {
-        return Ok(settled(How::Forgotten, names::by(&deed), at));
+    if let Some(attribution) = about(OperationKind::Forgotten)? {
+        return Ok(settled(How::Forgotten, names::by(&attribution), at));
     }
     let newer = match tx.successor(engram.lineage_id, engram.seq)? {
         Some(id) => tx.engram(id)?,

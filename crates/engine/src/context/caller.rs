@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Engine, World,
+    World,
     context::{names::refuse_ours, project, screen::screen_text},
 };
 
@@ -235,24 +235,4 @@ pub(crate) fn plain(label: &str) -> String {
 pub(crate) fn since(now: Timestamp, seconds: i64) -> Timestamp {
     now.checked_sub(SignedDuration::from_secs(seconds))
         .unwrap_or(Timestamp::MIN)
-}
-
-impl Engine {
-    /// Returns the agent of this project that a token proves.
-    ///
-    /// # Errors
-    /// `SCOPE_DENIED` if the token proves no agent here.
-    pub fn agent_of(&self, token: &str) -> Result<AgentId, Refusal> {
-        self.settle()?;
-        let digest = digest_of(token);
-        let store = &self.store;
-        let found = store.read::<_, Refusal>(|tx| Ok(tx.agent_of_token(&digest)?))?;
-        found.ok_or_else(|| {
-            Refusal::new(
-                Code::ScopeDenied,
-                "no agent in this home has this token",
-                "Ask the user to run `engram agents open NAME` and give you the new token; it replaces any earlier one.",
-            )
-        })
-    }
 }

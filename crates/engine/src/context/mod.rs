@@ -7,7 +7,9 @@ pub(crate) mod names;
 pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod purse;
+pub(crate) mod repository;
 pub(crate) mod screen;
+pub(crate) mod shelf;
 pub(crate) mod visibility;
 
 use std::{cell::OnceCell, time::Duration};
@@ -15,7 +17,7 @@ use std::{cell::OnceCell, time::Duration};
 use crate::{
     Engine, HomeShelf,
     context::{
-        caller::{CallingAgent, kin_of, line_of, of_another_project},
+        caller::{CallingAgent, digest_of, kin_of, line_of, of_another_project},
         project::Seat,
         screen::screen_text,
         visibility::Visibility,
@@ -203,7 +205,7 @@ impl<'e> Context<'e> {
     /// The project of the repository (or of the home, without one), if it already has an id.
     pub(crate) fn known_project(&self) -> Result<Option<ProjectId>, Refusal> {
         get_or_try(&self.project, || match self.repo() {
-            Ok(repo) => self.engine.project_of(repo),
+            Ok(repo) => project::project_of(self.engine, repo),
             Err(gone) => Ok(Some(self.seat_of_gone(gone)?.project)),
         })
         .copied()
@@ -234,7 +236,7 @@ impl<'e> Context<'e> {
     /// the id to the git folder.
     pub(crate) fn ground(&self, in_repository: bool) -> Result<Ground, Refusal> {
         let found = self.found_project();
-        self.engine.ground_of(self.repo()?, found, in_repository)
+        project::ground_of(self.engine, self.repo()?, found, in_repository)
     }
 
     /// The calling agent in its current turn; `None` for the user.
@@ -351,7 +353,7 @@ impl<'e> Context<'e> {
     }
 
     /// Refuses an agent of another project of this home, whatever it asks.
-    pub(crate) fn is_of_this_project(&self) -> Result<(), Refusal> {
+    pub(crate) fn refuse_other_project(&self) -> Result<(), Refusal> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(());
         };
@@ -383,6 +385,24 @@ impl Drop for Context<'_> {
 }
 
 impl Engine {
+    /// The agent that a token proves, in this project.
+    ///
+    /// # Errors
+    /// `SCOPE_DENIED` for a token that proves nobody here.
+    pub fn agent_of(&self, token: &str) -> Result<AgentId, Refusal> {
+        self.ensure_open()?;
+        let digest = digest_of(token);
+        let store = &self.store;
+        let found = store.read::<_, Refusal>(|tx| Ok(tx.agent_of_token(&digest)?))?;
+        found.ok_or_else(|| {
+            Refusal::new(
+                Code::ScopeDenied,
+                "no agent in this home has this token",
+                "Ask the user to run `engram agents open NAME` and give you the new token; it replaces any earlier one.",
+            )
+        })
+    }
+
     /// The limits of an agent.
     pub(crate) fn limits_of(&self, tx: &Reader<'_>, agent: &AgentId) -> Result<Limits, Refusal> {
         narrowed_for(tx, &self.config.limits, tx.agent(agent)?.as_ref())

@@ -139,8 +139,8 @@ pub(crate) fn author(engram: &Engram) -> String {
 }
 
 /// The name of whoever did something, as shown.
-pub(crate) fn by(deed: &Attribution) -> String {
-    shown(deed.agent.as_ref(), &deed.by)
+pub(crate) fn by(attribution: &Attribution) -> String {
+    shown(attribution.agent.as_ref(), &attribution.by)
 }
 
 /// Fills in the names shown in an entry of the feed. What the engine finds in an agent's write is
@@ -165,13 +165,13 @@ fn shown(agent: Option<&AgentId>, by: &str) -> String {
 
 /// The names in a project that no other agent may use.
 pub(crate) struct TakenNames {
-    agents: Vec<HeldName>,
+    agents: Vec<OwnedName>,
     /// The folded names that a person gave with claims and notes.
     said: HashSet<String>,
 }
 
 /// An agent that was opened, or that a person named.
-struct HeldName {
+struct OwnedName {
     handle: AgentId,
     /// The folded name and the folded handle.
     looks: [String; 2],
@@ -180,14 +180,14 @@ struct HeldName {
 
 impl TakenNames {
     pub(crate) fn of(tx: &Reader<'_>, project: ProjectId) -> Result<Self, Refusal> {
-        let holder = |it: engram_store::NameHolder| HeldName {
+        let owner = |it: engram_store::NameOwner| OwnedName {
             looks: [folded(&it.label), folded(&it.handle.0)],
             handle: it.handle,
             is_given: it.is_given,
         };
         let said = tx.names_of_no_agent(project)?;
         Ok(Self {
-            agents: tx.holders(project)?.into_iter().map(holder).collect(),
+            agents: tx.name_owners(project)?.into_iter().map(owner).collect(),
             said: said.iter().map(|it| folded(it)).collect(),
         })
     }
@@ -205,8 +205,8 @@ impl TakenNames {
         {
             return name;
         }
-        let is_held = |it: &HeldName| it.handle != agent.handle && it.looks.contains(&looks);
-        if !self.said.contains(&looks) && !self.agents.iter().any(is_held) {
+        let is_taken = |it: &OwnedName| it.handle != agent.handle && it.looks.contains(&looks);
+        if !self.said.contains(&looks) && !self.agents.iter().any(is_taken) {
             return name;
         }
         let mark = if folded(&agent.handle.0) == looks && !is_given {

@@ -7,6 +7,25 @@ use engram_store::Due;
 pub(crate) struct Plan<T> {
     pub(crate) entries: Vec<Planned>,
     pub(crate) answer: T,
+    /// The entry that the answer is about, by its position among them.
+    pub(crate) about: Option<usize>,
+}
+
+impl<T> Plan<T> {
+    /// A plan whose answer is about none of its entries.
+    pub(crate) fn of(entries: Vec<Planned>, answer: T) -> Self {
+        Self {
+            entries,
+            answer,
+            about: None,
+        }
+    }
+
+    /// The same, with an answer about the entry at this position.
+    pub(crate) fn about(mut self, at: usize) -> Self {
+        self.about = Some(at);
+        self
+    }
 }
 
 /// An operation to record.

@@ -30,171 +30,168 @@ pub(crate) fn of_home(store: &Store) -> ProjectId {
     ProjectId(store.origin())
 }
 
-impl Engine {
-    /// The project of this repository (or of the home, without one), if it has an id.
-    ///
-    /// # Errors
-    /// `SCOPE_DENIED` if the user must decide whose memory to use.
-    pub(crate) fn project_of(&self, repo: Option<&Repo>) -> Result<Option<ProjectId>, Refusal> {
-        let Some(repo) = repo else {
-            return Ok(Some(of_home(&self.store)));
-        };
-        let written = read(repo);
-        if let Some(id) = written
-            && self.located.is(repo, id)
-        {
-            return Ok(Some(id));
-        }
-        let id = match written {
-            Some(id) => Some(id),
-            None => self.kept_in_home(repo)?,
-        };
-        if id.is_none() && !repo.is_named_back() && is_ordinary(repo) {
-            return Err(undecided(
-                &not_named(repo),
-                "Ask the user to correct this folder's .git; or to store a claim in that repository, then run `engram project share` here.",
-            ));
-        }
-        if id.is_none() {
-            check_reach(repo)?;
-        }
-        if let Some(id) = id
-            && self.check_place(repo, id)?
-        {
-            self.located.keep(repo, id);
-        }
-        Ok(id)
+/// The project of this repository (or of the home, without one), if it has an id.
+///
+/// # Errors
+/// `SCOPE_DENIED` if the user must decide whose memory to use.
+pub(crate) fn project_of(
+    engine: &Engine,
+    repo: Option<&Repo>,
+) -> Result<Option<ProjectId>, Refusal> {
+    let Some(repo) = repo else {
+        return Ok(Some(of_home(&engine.store)));
+    };
+    let written = read(repo);
+    if let Some(id) = written
+        && engine.located.is(repo, id)
+    {
+        return Ok(Some(id));
     }
-
-    /// The project of this repository, with a new id if it has none. The id is stored in the home
-    /// and, with `in_repository`, in the git folder if that is writable. `found` is the id that
-    /// [`Engine::project_of`] has just returned, if any.
-    pub(crate) fn ground_of(
-        &self,
-        repo: Option<&Repo>,
-        found: Option<ProjectId>,
-        in_repository: bool,
-    ) -> Result<Ground, Refusal> {
-        let settled = Ground::of;
-        let Some(repo) = repo else {
-            return Ok(settled(of_home(&self.store)));
-        };
-        let found = match found {
-            Some(id) => Some(id),
-            None => self.project_of(Some(repo))?,
-        };
-        if let Some(id) = found
-            && self.located.is(repo, id)
-            && (!in_repository || read(repo).is_some())
-        {
-            return Ok(settled(id));
-        }
-        let id = match (read(repo), found) {
-            (Some(written), _) => written,
-            (None, found) => {
-                let id = found.unwrap_or_else(|| ProjectId(self.world.id()));
-                if in_repository { write(repo, id) } else { id }
-            }
-        };
-        let known = self
-            .store
-            .read::<_, Refusal>(|tx| Ok(tx.projects().place_of(id)?))?;
-        if known.as_deref() == Some(&place(repo)) {
-            self.located.keep(repo, id);
-            return Ok(settled(id));
-        }
-        let is_elsewhere = self
-            .store
-            .read::<_, Refusal>(|tx| Ok(tx.projects().is_admitted(&seat(repo), id)?))?;
-        let place = (!is_elsewhere && !repo.is_named_back()).then(|| seat(repo));
-        Ok(Ground {
-            project: id,
-            located: (!is_elsewhere).then(|| located(repo)),
-            admitted: place.map(|place| Admitted { place }),
-        })
+    let id = match written {
+        Some(id) => Some(id),
+        None => kept_in_home(engine, repo)?,
+    };
+    if id.is_none() && !repo.is_named_back() && is_ordinary(repo) {
+        return Err(undecided(
+            &not_named(repo),
+            "Ask the user to correct this folder's .git; or to store a claim in that repository, then run `engram project share` here.",
+        ));
     }
-
-    /// The id that only the home knows, found by the place: for a repository with an unwritable git
-    /// folder, or one for which nothing was stored yet. Another repository may have taken the place
-    /// since. It counts as the same only if it has a commit to which a claim is pinned, or on which
-    /// a stored file was based.
-    fn kept_in_home(&self, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
-        let now = self.world.now();
-        let (id, is_empty, commits) = self.store.read::<_, Refusal>(|tx| {
-            let id = tx.projects().at(&place(repo))?;
-            let newest = match id {
-                Some(id) => tx.newest_holding(id, now, None, KNOWN_BY)?,
-                None => Vec::new(),
-            };
-            let mut commits: Vec<String> = Vec::new();
-            for pointer in newest.iter().flat_map(|engram| &engram.pointers) {
-                commits.extend(pointer.commits().iter().map(ToString::to_string));
-                if let Target::Repo { path, .. }
-                | Target::Test { path, .. }
-                | Target::Artifact { name: path, .. } = &pointer.target
-                    && let (Some(id), Some(digest)) = (id, pointer.kept())
-                {
-                    commits.extend(tx.snapshots().base(id, digest, path)?);
-                }
-            }
-            Ok((id, newest.is_empty(), commits))
-        })?;
-        let is_same = is_empty
-            || commits.iter().any(|commit| repo.has_commit(commit))
-            || !is_writable(repo.common_dir());
-        Ok(id.filter(|_| is_same))
-    }
-
-    /// Refuses a place that may not use the project. Allowed are its own place, a place to which it
-    /// was moved, and those that the user admitted. Returns whether the home already knows this.
-    fn check_place(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
-        let (known, is_admitted) = self.store.read::<_, Refusal>(|tx| {
-            Ok((
-                tx.projects().place_of(id)?,
-                tx.projects().is_admitted(&seat(repo), id)?,
-            ))
-        })?;
-        if is_admitted {
-            return Ok(true);
-        }
-        // `git init --separate-git-dir` writes no link back to the tree, so the first tree is bound
-        // to the folder.
-        let is_first = known.is_none() && !is_ordinary(repo);
-        if !repo.is_named_back() && !is_first {
-            return Err(undecided(
-                &not_named(repo),
-                "Ask the user to run `engram project share` in this folder to use that repository's memory, or to correct its .git.",
-            ));
-        }
+    if id.is_none() {
         check_reach(repo)?;
-        match known {
-            _ if !repo.is_named_back() => Ok(false),
-            Some(known) if known == place(repo) => Ok(true),
-            Some(known) if stands(&known, repo, id) => Err(undecided(
-                &format!("this repository is a copy of {known}"),
-                "Ask the user to run `engram project own` in this folder for an empty memory of its own, or `engram project share` to use the original's.",
-            )),
-            _ => Ok(false),
+    }
+    if let Some(id) = id
+        && check_place(engine, repo, id)?
+    {
+        engine.located.keep(repo, id);
+    }
+    Ok(id)
+}
+
+/// The project of this repository, with a new id if it has none. The id is kept in the home, and,
+/// with `in_repository`, in the git folder where that can be written. `found` is what
+/// [`project_of`] has just said, where that was an id.
+pub(crate) fn ground_of(
+    engine: &Engine,
+    repo: Option<&Repo>,
+    found: Option<ProjectId>,
+    in_repository: bool,
+) -> Result<Ground, Refusal> {
+    let Some(repo) = repo else {
+        return Ok(Ground::of(of_home(&engine.store)));
+    };
+    let found = match found {
+        Some(id) => Some(id),
+        None => project_of(engine, Some(repo))?,
+    };
+    if let Some(id) = found
+        && engine.located.is(repo, id)
+        && (!in_repository || read(repo).is_some())
+    {
+        return Ok(Ground::of(id));
+    }
+    let id = match (read(repo), found) {
+        (Some(written), _) => written,
+        (None, found) => {
+            let id = found.unwrap_or_else(|| ProjectId(engine.world.id()));
+            if in_repository { write(repo, id) } else { id }
         }
+    };
+    let known = engine
+        .store
+        .read::<_, Refusal>(|tx| Ok(tx.projects().place_of(id)?))?;
+    if known.as_deref() == Some(&place(repo)) {
+        engine.located.keep(repo, id);
+        return Ok(Ground::of(id));
+    }
+    let is_elsewhere = engine
+        .store
+        .read::<_, Refusal>(|tx| Ok(tx.projects().is_admitted(&seat(repo), id)?))?;
+    let place = (!is_elsewhere && !repo.is_named_back()).then(|| seat(repo));
+    Ok(Ground {
+        project: id,
+        located: (!is_elsewhere).then(|| located(repo)),
+        admitted: place.map(|place| Admitted { place }),
+    })
+}
+
+/// The id that only the home knows, by the place: of a repository whose git folder cannot be
+/// written, or in which nothing was stored yet. Another repository may have taken the place since: it
+/// is the same only if it has a commit that a claim is pinned to, or on which a kept file was based.
+fn kept_in_home(engine: &Engine, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
+    let now = engine.world.now();
+    let (id, is_empty, commits) = engine.store.read::<_, Refusal>(|tx| {
+        let id = tx.projects().at(&place(repo))?;
+        let newest = match id {
+            Some(id) => tx.newest_holding(id, now, None, KNOWN_BY)?,
+            None => Vec::new(),
+        };
+        let mut commits: Vec<String> = Vec::new();
+        for pointer in newest.iter().flat_map(|engram| &engram.pointers) {
+            commits.extend(pointer.commits().iter().map(ToString::to_string));
+            if let Target::Repo { path, .. }
+            | Target::Test { path, .. }
+            | Target::Artifact { name: path, .. } = &pointer.target
+                && let (Some(id), Some(digest)) = (id, pointer.kept())
+            {
+                commits.extend(tx.snapshots().base(id, digest, path)?);
+            }
+        }
+        Ok((id, newest.is_empty(), commits))
+    })?;
+    let is_same = is_empty
+        || commits.iter().any(|commit| repo.has_commit(commit))
+        || !is_writable(repo.common_dir());
+    Ok(id.filter(|_| is_same))
+}
+
+/// Refuses a place that may not use the project: one may that is its own, that it was moved to, or that
+/// the user admitted. Whether the home knows all of that already.
+fn check_place(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
+    let (known, is_admitted) = engine.store.read::<_, Refusal>(|tx| {
+        Ok((
+            tx.projects().place_of(id)?,
+            tx.projects().is_admitted(&seat(repo), id)?,
+        ))
+    })?;
+    if is_admitted {
+        return Ok(true);
+    }
+    // `git init --separate-git-dir` writes no link back to the tree, so the first tree is bound
+    // to the folder.
+    let is_first = known.is_none() && !is_ordinary(repo);
+    if !repo.is_named_back() && !is_first {
+        return Err(undecided(
+            &not_named(repo),
+            "Ask the user to run `engram project share` in this folder to use that repository's memory, or to correct its .git.",
+        ));
+    }
+    check_reach(repo)?;
+    match known {
+        _ if !repo.is_named_back() => Ok(false),
+        Some(known) if known == place(repo) => Ok(true),
+        Some(known) if stands(&known, repo, id) => Err(undecided(
+            &format!("this repository is a copy of {known}"),
+            "Ask the user to run `engram project own` in this folder for an empty memory of its own, or `engram project share` to use the original's.",
+        )),
+        _ => Ok(false),
     }
 }
 
-impl Engine {
-    /// Whether the memory with this id began here, or was moved here with the repository. A memory
-    /// that was admitted here belongs to another place, unless the home knows it to be here.
-    pub(crate) fn is_its_own(&self, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
-        let (known, is_admitted) = self.store.read::<_, Refusal>(|tx| {
-            Ok((
-                tx.projects().place_of(id)?,
-                tx.projects().is_admitted(&seat(repo), id)?,
-            ))
-        })?;
-        Ok(match known {
-            Some(known) if known == place(repo) => true,
-            Some(known) => !is_admitted && !stands(&known, repo, id),
-            None => !is_admitted,
-        })
-    }
+/// Whether the memory with this id began here, or was moved here with the repository. A memory
+/// that was admitted here belongs to another place, unless the home knows it to be here.
+pub(crate) fn is_its_own(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
+    let (known, is_admitted) = engine.store.read::<_, Refusal>(|tx| {
+        Ok((
+            tx.projects().place_of(id)?,
+            tx.projects().is_admitted(&seat(repo), id)?,
+        ))
+    })?;
+    Ok(match known {
+        Some(known) if known == place(repo) => true,
+        Some(known) => !is_admitted && !stands(&known, repo, id),
+        None => !is_admitted,
+    })
 }
 
 /// The last repository that was found to be recorded in the home.

@@ -57,7 +57,7 @@ pub(crate) fn gather(
     }
     let pinned = std::mem::take(&mut found.pointers);
     for pointer in pinned {
-        let (pointer, copy) = hold(cx, pointer)?;
+        let (pointer, copy) = keep_commits(cx, pointer)?;
         found.snapshots.extend(copy);
         if !found.pointers.contains(&pointer) {
             found.pointers.push(pointer);
@@ -84,7 +84,7 @@ fn gather_one(
         }
         resolved.pointer.digest = pointer.digest.clone();
     }
-    cx.engine.check_length(&resolved.pointer)?;
+    check_length(cx.engine, &resolved.pointer)?;
     if let Some(snapshot) = resolved.snapshot {
         screen_snapshot(&snapshot)?;
         found.snapshots.push(snapshot);
@@ -97,7 +97,7 @@ fn gather_one(
 /// Keeps git from collecting the commits of a pointer that is about to be stored, whatever happens
 /// to the history. If no ref can be written, the pointer is pinned to a copy of its file instead,
 /// which is stored with it. A comparison, and a file that is not copied, have only the commit.
-pub(crate) fn hold(
+pub(crate) fn keep_commits(
     cx: &Context<'_>,
     pointer: Pointer,
 ) -> Result<(Pointer, Option<Snapshot>), Refusal> {
@@ -115,7 +115,7 @@ pub(crate) fn hold(
         };
         tracing::info!(%error, "a pinned commit cannot be kept; its file is copied");
         let fits = |(pointer, copy): &(Pointer, Snapshot)| {
-            screen_snapshot(copy).is_ok() && cx.engine.check_length(pointer).is_ok()
+            screen_snapshot(copy).is_ok() && check_length(cx.engine, pointer).is_ok()
         };
         return Ok(match copied(repo, &pointer)?.filter(fits) {
             Some((pointer, copy)) => (pointer, Some(copy)),
@@ -166,23 +166,21 @@ pub(crate) fn repo_for<'c>(
     }
 }
 
-impl Engine {
-    /// Checks the length after pinning, which makes an address longer: a stored address must fit
-    /// the published schema.
-    fn check_length(&self, pointer: &Pointer) -> Result<(), Refusal> {
-        let length = pointer.to_string().chars().count();
-        if length <= self.config.limits.ref_chars {
-            Ok(())
-        } else {
-            Err(Refusal::new(
-                Code::PointerInvalid,
-                format!(
-                    "a pointer has {length} characters once pinned; the limit is {}",
-                    self.config.limits.ref_chars
-                ),
-                "Point at a file with a shorter path, or record the finding with `engram note` and point at the note.",
-            ))
-        }
+/// Checks the length after pinning, which makes an address longer: a stored address must fit
+/// the published schema.
+fn check_length(engine: &Engine, pointer: &Pointer) -> Result<(), Refusal> {
+    let length = pointer.to_string().chars().count();
+    if length <= engine.config.limits.ref_chars {
+        Ok(())
+    } else {
+        Err(Refusal::new(
+            Code::PointerInvalid,
+            format!(
+                "a pointer has {length} characters once pinned; the limit is {}",
+                engine.config.limits.ref_chars
+            ),
+            "Point at a file with a shorter path, or record the finding with `engram note` and point at the note.",
+        ))
     }
 }
 

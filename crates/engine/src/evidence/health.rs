@@ -12,23 +12,21 @@ use std::{fs::TryLockError, path::PathBuf};
 use crate::{
     Engine, HomeShelf,
     context::{Context, Tree},
-    evidence::pins::{self, checked, health, held, look, look_at},
+    evidence::pins::{self, checked, followed, health, look, look_at},
 };
 
-impl Engine {
-    /// Whether a process follows this tree.
-    pub(crate) fn is_followed(&self, tree: &Tree) -> bool {
-        match open_file(&self.lock_path(tree), Links::Refused) {
-            Ok(lock) => matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)),
-            Err(_) => false,
-        }
+/// Whether a process follows this tree.
+pub(crate) fn is_followed(engine: &Engine, tree: &Tree) -> bool {
+    match open_file(&lock_path(engine, tree), Links::Refused) {
+        Ok(lock) => matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)),
+        Err(_) => false,
     }
+}
 
-    pub(crate) fn lock_path(&self, tree: &Tree) -> PathBuf {
-        let worktree = hex::encode(&Sha256::digest(&tree.worktree)[..4]);
-        let name = format!("anchor-{}-{worktree}.lock", tree.project);
-        self.store.home().join(name)
-    }
+pub(crate) fn lock_path(engine: &Engine, tree: &Tree) -> PathBuf {
+    let worktree = hex::encode(&Sha256::digest(&tree.worktree)[..4]);
+    let name = format!("anchor-{}-{worktree}.lock", tree.project);
+    engine.store.home().join(name)
 }
 
 /// Adds to each claim the health of its evidence at the last check. Leaves it out if it is unknown;
@@ -67,7 +65,7 @@ pub(crate) fn tell_health_now(cx: &Context<'_>, engrams: &mut [Engram]) {
         let Some(tree) = cx.tree()? else {
             return Ok(());
         };
-        if cx.engine.is_followed(&tree) {
+        if is_followed(cx.engine, &tree) {
             tell_kept(cx, &tree, engrams.iter_mut())
         } else {
             look_now(cx, &tree, engrams)
@@ -86,8 +84,8 @@ pub(crate) fn became(
     asked: &Pointer,
     resolved: &Resolved,
 ) -> Option<CheckedPointer> {
-    let held = pins::of_resolved(repo, shelf, asked, resolved)?;
-    let checked = checked(&held, look_at(repo, shelf, &held, resolved));
+    let followed = pins::of_resolved(repo, shelf, asked, resolved)?;
+    let checked = checked(&followed, look_at(repo, shelf, &followed, resolved));
     (!checked.is_unchanged()).then_some(checked)
 }
 
@@ -100,8 +98,11 @@ pub(crate) fn track_pointer(
     let repo = cx.repository()?;
     let shelf = cx.shelf(cx.known_project()?);
     let resolved = resolve(Some(repo), &shelf, &pointer)?;
-    if let Some(held) = pins::of_resolved(repo, &shelf, &pointer, &resolved) {
-        return Ok(checked(&held, look_at(repo, &shelf, &held, &resolved)));
+    if let Some(followed) = pins::of_resolved(repo, &shelf, &pointer, &resolved) {
+        return Ok(checked(
+            &followed,
+            look_at(repo, &shelf, &followed, &resolved),
+        ));
     }
     // A pointer that is in no tree, such as a comparison: returns its file, if it exists.
     let view = engram_pointers::source(Some(repo), &shelf, &pointer, View::default())?;
@@ -126,18 +127,18 @@ fn look_now(cx: &Context<'_>, tree: &Tree, engrams: &mut [Engram]) -> Result<(),
         if engram.project != tree.project || engram.valid_until.is_some() || engram.redacted {
             continue;
         }
-        let held = held(repo, &shelf, engram, None);
-        if !held.is_empty() {
+        let followed = followed(repo, &shelf, engram, None);
+        if !followed.is_empty() {
             which.push(at);
-            all.push(held);
+            all.push(followed);
         }
     }
     let (_, found) = look(&mut Anchors::default(), repo, &shelf, all.iter().flatten())?;
     let mut rest = found.as_slice();
-    for (at, held) in which.into_iter().zip(&all) {
-        let (own, others) = rest.split_at(held.len().min(rest.len()));
+    for (at, followed) in which.into_iter().zip(&all) {
+        let (own, others) = rest.split_at(followed.len().min(rest.len()));
         rest = others;
-        engrams[at].health = Some(health(held, own));
+        engrams[at].health = Some(health(followed, own));
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) struct FollowedPointer {
 /// The pointers of a claim that can be followed. Sections and tests are first located at their pin.
 /// The pinned content is compared with what the sender read only once, and not at all if its health
 /// `before` is known.
-pub(crate) fn held(
+pub(crate) fn followed(
     repo: &Repo,
     shelf: &HomeShelf<'_>,
     engram: &Engram,
@@ -147,11 +147,11 @@ pub(crate) fn look<'h>(
     anchors: &mut Anchors,
     repo: &Repo,
     shelf: &dyn Shelf,
-    held: impl Iterator<Item = &'h FollowedPointer> + Clone,
+    followed: impl Iterator<Item = &'h FollowedPointer> + Clone,
 ) -> Result<(Option<String>, Vec<StandResult>), Refusal> {
-    let pinned = pinned(held.clone());
+    let pinned = pinned(followed.clone());
     let Stands { head, stands } = anchors.look(repo, shelf, &pinned)?;
-    Ok((head, answers(held, stands)))
+    Ok((head, answers(followed, stands)))
 }
 
 /// The same across the work since a revision.
@@ -159,11 +159,11 @@ pub(crate) fn look_since<'h>(
     rev: &str,
     repo: &Repo,
     shelf: &dyn Shelf,
-    held: impl Iterator<Item = &'h FollowedPointer> + Clone,
+    followed: impl Iterator<Item = &'h FollowedPointer> + Clone,
 ) -> Result<Vec<StandResult>, Refusal> {
-    let pinned = pinned(held.clone());
+    let pinned = pinned(followed.clone());
     let stands = Anchors::default().since(repo, shelf, rev, &pinned)?;
-    Ok(answers(held, stands))
+    Ok(answers(followed, stands))
 }
 
 /// Where one pointer that was just resolved is now. A pointer read from the working tree is still
@@ -171,30 +171,35 @@ pub(crate) fn look_since<'h>(
 pub(crate) fn look_at(
     repo: &Repo,
     shelf: &dyn Shelf,
-    held: &FollowedPointer,
+    followed: &FollowedPointer,
     resolved: &Resolved,
 ) -> Found {
-    if let (Some(_), Ok(pinned)) = (&resolved.snapshot, &held.pinned) {
+    if let (Some(_), Ok(pinned)) = (&resolved.snapshot, &followed.pinned) {
         return Ok(Anchor {
             state: State::Unchanged,
             place: Some(pinned.span.clone()),
             confidence: 1.0,
         });
     }
-    let (_, mut found) = look(&mut Anchors::default(), repo, shelf, std::iter::once(held))?;
+    let (_, mut found) = look(
+        &mut Anchors::default(),
+        repo,
+        shelf,
+        std::iter::once(followed),
+    )?;
     found.pop().unwrap_or_else(|| Err(not_answered()))?.here
 }
 
-fn pinned<'h>(held: impl Iterator<Item = &'h FollowedPointer>) -> Vec<Pinned> {
-    held.filter_map(|it| it.pinned.clone().ok()).collect()
+fn pinned<'h>(followed: impl Iterator<Item = &'h FollowedPointer>) -> Vec<Pinned> {
+    followed.filter_map(|it| it.pinned.clone().ok()).collect()
 }
 
 fn answers<'h>(
-    held: impl Iterator<Item = &'h FollowedPointer>,
+    followed: impl Iterator<Item = &'h FollowedPointer>,
     stands: Vec<Stand>,
 ) -> Vec<StandResult> {
     let mut stands = stands.into_iter();
-    let found = held.map(|it| match &it.pinned {
+    let found = followed.map(|it| match &it.pinned {
         Ok(_) => stands.next().ok_or_else(not_answered),
         Err(refusal) => Err(Refusal::clone(refusal)),
     });
@@ -206,29 +211,30 @@ fn not_answered() -> Refusal {
 }
 
 /// The health of a claim, from the results for its pointers.
-pub(crate) fn health(held: &[FollowedPointer], found: &[StandResult]) -> Health {
+pub(crate) fn health(followed: &[FollowedPointer], found: &[StandResult]) -> Health {
     let here = found.iter().map(|it| match it {
         Ok(stand) => stand.here.clone(),
         Err(refusal) => Err(refusal.clone()),
     });
     Health::of(
-        held.iter()
+        followed
+            .iter()
             .zip(here)
             .map(|(it, found)| checked(it, found))
             .collect(),
     )
 }
 
-pub(crate) fn checked(held: &FollowedPointer, found: Found) -> CheckedPointer {
+pub(crate) fn checked(followed: &FollowedPointer, found: Found) -> CheckedPointer {
     let mut checked = CheckedPointer {
-        pointer: held.pointer.to_string(),
+        pointer: followed.pointer.to_string(),
         state: None,
         path: None,
         start: None,
         end: None,
         change: None,
         confidence: None,
-        phantom: held.phantom,
+        phantom: followed.phantom,
         error: None,
     };
     match found {

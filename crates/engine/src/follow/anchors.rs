@@ -19,7 +19,10 @@ use engram_store::{NewEntry, Reader, WorktreeState, open_private};
 use crate::{
     Engine,
     context::{Context, Tree},
-    evidence::pins::{FollowedPointer, health, held, look},
+    evidence::{
+        health::lock_path,
+        pins::{FollowedPointer, followed, health, look},
+    },
     follow::{Follower, Woken, gather, spawn},
 };
 
@@ -37,44 +40,42 @@ const ENTRY: usize = 200;
 /// How many entries are read at once.
 const PAGE: usize = 1_000;
 
-impl Engine {
-    /// Takes the lock of the tree's follower. If another process has it, sends a bell when that
-    /// process ends.
-    fn elect(&self, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
-        let lock = open_private(&self.lock_path(tree)).ok()?;
-        match lock.try_lock() {
-            Ok(()) => Some(lock),
-            Err(TryLockError::WouldBlock) => {
-                self.succeed(lock, own);
-                None
-            }
-            Err(TryLockError::Error(error)) => {
-                tracing::info!(%error, "cannot take the lock of the follower");
-                None
-            }
+/// Takes the lock of the tree's follower. If another process has it, sends a bell when that process
+/// ends.
+fn elect(engine: &Engine, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
+    let lock = open_private(&lock_path(engine, tree)).ok()?;
+    match lock.try_lock() {
+        Ok(()) => Some(lock),
+        Err(TryLockError::WouldBlock) => {
+            succeed(engine, lock, own);
+            None
+        }
+        Err(TryLockError::Error(error)) => {
+            tracing::info!(%error, "cannot take the lock of the follower");
+            None
         }
     }
+}
 
-    /// Waits for this lock, on one thread at most. Otherwise, when an agent's process ends, nobody
-    /// would follow the tree until the next write.
-    fn succeed(&self, lock: File, own: &Sender<Woken>) {
-        if self.succeeding.swap(true, Ordering::AcqRel) {
-            return;
+/// Waits for this lock, on one thread at most. Otherwise, when an agent's process ends, nobody would
+/// follow the tree until the next write.
+fn succeed(engine: &Engine, lock: File, own: &Sender<Woken>) {
+    if engine.succeeding.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let (waits, own) = (Arc::clone(&engine.succeeding), own.clone());
+    let waiting = spawn("successor", move || {
+        let free = lock.lock();
+        drop(lock);
+        waits.store(false, Ordering::Release);
+        if free.is_ok() {
+            // The receiver may be gone.
+            let _ = own.send(Woken::Bell);
         }
-        let (waits, own) = (Arc::clone(&self.succeeding), own.clone());
-        let waiting = spawn("successor", move || {
-            let free = lock.lock();
-            drop(lock);
-            waits.store(false, Ordering::Release);
-            if free.is_ok() {
-                // The receiver may be gone.
-                let _ = own.send(Woken::Bell);
-            }
-        });
-        if let Err(error) = waiting {
-            self.succeeding.store(false, Ordering::Release);
-            tracing::warn!(%error, "cannot wait to succeed the follower of the working tree");
-        }
+    });
+    if let Err(error) = waiting {
+        engine.succeeding.store(false, Ordering::Release);
+        tracing::warn!(%error, "who follows the working tree is not waited for");
     }
 }
 
@@ -107,7 +108,7 @@ pub(crate) struct AnchorFollower {
     watch: Option<Watch>,
     anchors: Anchors,
     /// The pinned pointers of each holding claim, for the newest [`FOLLOWED`].
-    held: BTreeMap<EngramId, Box<[FollowedPointer]>>,
+    followed: BTreeMap<EngramId, Box<[FollowedPointer]>>,
     /// The stored health of claims that are not simply unchanged.
     known: HashMap<EngramId, Health>,
     looked: WorktreeState,
@@ -145,7 +146,7 @@ impl Follower for AnchorFollower {
         let Some(tree) = context.tree()? else {
             return Ok(None);
         };
-        let Some(lock) = engine.elect(&tree, sender) else {
+        let Some(lock) = elect(engine, &tree, sender) else {
             return Ok(None);
         };
         let repo = context.repository()?;
@@ -161,7 +162,7 @@ impl Follower for AnchorFollower {
                 .inspect_err(|error| tracing::warn!(%error, "the working tree is not watched"))
                 .ok(),
             anchors: Anchors::default(),
-            held: BTreeMap::new(),
+            followed: BTreeMap::new(),
             known: HashMap::new(),
             looked: WorktreeState::default(),
             cursor: 0,
@@ -303,7 +304,7 @@ impl AnchorFollower {
                     None if engram.seq <= cursor => Some(Health::unchanged()),
                     kept => kept,
                 };
-                self.hold(engine, repo, &engram, known.as_ref());
+                self.follow(engine, repo, &engram, known.as_ref());
                 self.known.extend(
                     known
                         .filter(|it| *it != Health::unchanged())
@@ -316,14 +317,14 @@ impl AnchorFollower {
         Ok(())
     }
 
-    fn hold(&mut self, engine: &Engine, repo: &Repo, engram: &Engram, before: Option<&Health>) {
+    fn follow(&mut self, engine: &Engine, repo: &Repo, engram: &Engram, before: Option<&Health>) {
         let shelf = engine.shelf(Some(self.tree.project));
-        let held = held(repo, &shelf, engram, before);
-        if !held.is_empty() {
-            self.held.insert(engram.id, held);
+        let followed = followed(repo, &shelf, engram, before);
+        if !followed.is_empty() {
+            self.followed.insert(engram.id, followed);
         }
-        if self.held.len() > FOLLOWED
-            && let Some((oldest, _)) = self.held.pop_first()
+        if self.followed.len() > FOLLOWED
+            && let Some((oldest, _)) = self.followed.pop_first()
         {
             // Its stored health stays as it is.
             self.known.remove(&oldest);
@@ -355,21 +356,21 @@ impl AnchorFollower {
                 match entry.known() {
                     Some(Operation::Stored(stored)) => {
                         if let Some(old) = stored.supersedes {
-                            self.held.remove(&old);
+                            self.followed.remove(&old);
                         }
                         let read = |tx: &Reader<'_>| Ok(tx.engram(stored.id)?);
                         let engram = engine.store.read::<_, Refusal>(read)?;
                         if let Some(engram) = engram.filter(|it| it.valid_until.is_none()) {
-                            self.hold(engine, repo, &engram, None);
+                            self.follow(engine, repo, &engram, None);
                             new.insert(engram.id);
                         }
                     }
                     Some(Operation::Forgotten(id)) => {
-                        self.held.remove(&id);
+                        self.followed.remove(&id);
                     }
                     Some(Operation::Redacted(redaction)) => {
                         for id in redaction.ids {
-                            self.held.remove(&id);
+                            self.followed.remove(&id);
                         }
                     }
                     _ => {}
@@ -390,19 +391,19 @@ impl AnchorFollower {
             Some(only) => only
                 .iter()
                 .copied()
-                .filter(|it| self.held.contains_key(it))
+                .filter(|it| self.followed.contains_key(it))
                 .collect(),
-            None => self.held.keys().copied().collect(),
+            None => self.followed.keys().copied().collect(),
         };
-        let all = ids.iter().flat_map(|id| &self.held[id]);
+        let all = ids.iter().flat_map(|id| &self.followed[id]);
         let (head, found) = look(&mut self.anchors, repo, &shelf, all)?;
         let mut rest: &[Result<Stand, Refusal>] = &found;
         let mut changed = Vec::new();
         for id in ids {
-            let held = &*self.held[&id];
-            let (own, others) = rest.split_at(held.len().min(rest.len()));
+            let followed = &*self.followed[&id];
+            let (own, others) = rest.split_at(followed.len().min(rest.len()));
             rest = others;
-            let now = health(held, own);
+            let now = health(followed, own);
             let before = self
                 .known
                 .get(&id)
@@ -416,7 +417,7 @@ impl AnchorFollower {
             .known
             .keys()
             .copied()
-            .filter(|it| !self.held.contains_key(it))
+            .filter(|it| !self.followed.contains_key(it))
             .collect();
         let note = match &self.watch {
             Some(watch) => watch.coverage().words(),
@@ -429,7 +430,7 @@ impl AnchorFollower {
         }
         if let Some(watch) = &mut self.watch {
             let pinned = self
-                .held
+                .followed
                 .values()
                 .flatten()
                 .filter_map(|it| it.pinned.as_ref().ok());

@@ -15,7 +15,7 @@ use std::{
 use crate::{
     Engine,
     conflicts::{
-        findings::{self, CompareOptions},
+        findings::{self, CompareOptions, DueComparison},
         judging::judge_next,
         risks::is_told,
     },
@@ -77,19 +77,17 @@ impl Follower for DueFollower {
     }
 }
 
-impl Engine {
-    /// Makes some due comparisons, for a command that runs once.
-    pub(crate) fn help_compare(&self) -> Result<(), Refusal> {
-        let stop = self.world.stop_after(ON_LEAVING, None);
-        let mut failed = BTreeMap::new();
-        let own = Context::own(self);
-        while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_due())? {
-            if stop.is_due() {
-                break;
-            }
+/// Makes some due comparisons, for a command that runs once.
+pub(crate) fn help_compare(engine: &Engine) -> Result<(), Refusal> {
+    let stop = engine.world.stop_after(ON_LEAVING, None);
+    let mut failed = BTreeMap::new();
+    let own = Context::own(engine);
+    while !compare_due(&own, &mut failed, AT_ONCE, &|| stop.is_due())? {
+        if stop.is_due() {
+            break;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The next versions to compare, without those that failed since the journal ended here.
@@ -187,10 +185,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
     };
     let clock = cx.engine.world.now();
     let options = |now, judged| CompareOptions {
-        below: due.below,
-        is_due: true,
-        of_runs: due.of_runs,
-        judged,
+        due: Some(DueComparison { left: due, judged }),
         ..CompareOptions::of(now, ENGINE, &[])
     };
     let judged = judge_next(cx, &known, &options(JournalTime(clock), None))?;
@@ -204,10 +199,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
             entries.retain(|entry| !matches!(entry.operation, Operation::Corroborated(_)));
         }
         let raised = entries.len();
-        Ok(Plan {
-            entries,
-            answer: (left, raised),
-        })
+        Ok(Plan::of(entries, (left, raised)))
     })?
     .0;
     let left = left.map(|left| Due {

@@ -1,12 +1,12 @@
 //! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
-//! (`anchors`), claims are compared that are due (`due`), what others were answered with becomes durable
-//! (`promote`), and readers get what is new.
+//! (`anchor`), claims are compared that are due (`due`), what others were answered with becomes durable
+//! (`answered`), and readers get what is new.
 //! Woken by the doorbell; nothing runs at rest.
 
 mod anchors;
-mod due;
+pub(crate) mod answered;
+pub(crate) mod due;
 pub(crate) mod indexing;
-pub(crate) mod promote;
 
 use std::{
     collections::BTreeSet,
@@ -22,8 +22,8 @@ use crate::{
     claims::read,
     context::Context,
     follow::{
-        anchors::AnchorFollower, due::DueFollower, indexing::IndexFollower,
-        promote::PromoteFollower,
+        anchors::AnchorFollower, answered::PromoteFollower, due::DueFollower,
+        indexing::IndexFollower,
     },
 };
 use engram_model::{Code, Entry, Feed, Refusal};
@@ -79,8 +79,9 @@ pub(crate) enum Woken {
     Gone,
 }
 
-/// A reader of the journal in the background. The table `follower` stores how far it has read. Its
-/// data can be deleted and is then rebuilt from the journal and from git.
+/// What reads the journal on, behind the answers. How far it has read is a row of the table
+/// `follower`; what it keeps can be dropped, and is built anew from the journal and from git. `answered` alone reads
+/// what was noted in memory instead.
 pub(crate) trait Follower: Sized {
     /// The name of its thread.
     const NAME: &'static str;
@@ -120,7 +121,7 @@ fn run<F: Follower>(engine: &Weak<Engine>, own: &Sender<Woken>, woken: &Receiver
         let Some(engine) = engine.upgrade() else {
             return;
         };
-        let result = engine.settle().and_then(|()| {
+        let result = engine.ensure_open().and_then(|()| {
             let now = engine.store.renewed();
             if renewed != now {
                 // Its state belongs to another home.
@@ -225,7 +226,7 @@ impl Engine {
         mut each: impl FnMut(Vec<Entry>) + Send + 'static,
     ) -> Result<Subscription, Refusal> {
         self.write_again()?;
-        self.settle()?;
+        self.ensure_open()?;
         let renewed = self.store.renewed();
         let (listener, rings) = self.listen()?;
         let engine = Arc::downgrade(self);
@@ -239,7 +240,7 @@ impl Engine {
                     let Some(engine) = engine.upgrade().filter(|_| read.strong_count() > 0) else {
                         return;
                     };
-                    if let Err(error) = engine.settle() {
+                    if let Err(error) = engine.ensure_open() {
                         tracing::warn!(%error, "ending the feed");
                         return;
                     }
@@ -292,7 +293,7 @@ impl Engine {
             return Ok(());
         }
         tracing::info!(home = %self.store.home().display(), "the home is now writable");
-        self.settle()?;
+        self.ensure_open()?;
         self.follow()
     }
 

@@ -242,7 +242,7 @@ pub fn move_home() -> Result<Moved, Refusal> {
             format!("Nothing was moved; the data is in {}.", to.display()),
         ));
     }
-    let held = Vacant::take(&from)?;
+    let vacant = Vacant::take(&from)?;
     close_door(&from)?;
     // A copy has the rights of its original.
     close(&from);
@@ -254,7 +254,7 @@ pub fn move_home() -> Result<Moved, Refusal> {
     refuse_taken(&from, &to, &moved)?;
     if cfg!(windows) {
         // Windows cannot move open files.
-        drop(held);
+        drop(vacant);
     }
     if !(stayed.is_empty() && move_whole(&from, &to)) {
         carry(&from, &to, &moved).map_err(|it| failed(&to, it))?;

@@ -18,7 +18,7 @@ use crate::{
     decide,
 };
 use engram_gateway::{
-    Candidate, ForRole, Material, OpenGrant, PinnedWhat, admit_pin, compose, may_pin,
+    Candidate, ForRole, Material, OpenGrant, PinnedWhat, admit_pin, compose, pin_text,
 };
 use engram_model::{
     AgentId, BriefOf, BriefPart, BriefReply, Caller, Code, DerefLimits, Engram, Evidence, Figure,
@@ -50,7 +50,7 @@ struct ComposedBrief {
 }
 
 pub(crate) fn shared_brief(cx: &Context<'_>) -> Result<BriefReply, Refusal> {
-    opened::known_caller(cx)?;
+    opened::refuse_unknown_caller(cx)?;
     let project = cx.project()?;
     let store = &cx.engine.store;
     let made = store.read::<_, Refusal>(|tx| composed(cx, tx, project, None))?;
@@ -81,20 +81,17 @@ pub(crate) fn shown_brief(cx: &Context<'_>, of: &BriefOf) -> Result<ShownBrief, 
 }
 
 pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, Refusal> {
-    opened::known_caller(cx)?;
+    opened::refuse_unknown_caller(cx)?;
     if let Pinning::Text(text) = what {
         screen_text("the pin", text)?;
     }
     let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
-        is_parent(cx, tx, ground.project)?;
+        refuse_childless(cx, tx, ground.project)?;
         let pin = plan_pin(cx, tx, ground.project, what)?;
         let planned = pin.map(|pin| Planned::private(Operation::Pinned(pin), &by));
-        Ok(Plan {
-            entries: planned.into_iter().collect(),
-            answer: (),
-        })
+        Ok(Plan::of(planned.into_iter().collect(), ()))
     })?;
     shared_brief(cx)
 }
@@ -115,7 +112,7 @@ fn plan_pin(
         .collect();
     let (pin, line) = match what {
         Pinning::Text(text) => {
-            let line = may_pin(text, &pinned, limits)?;
+            let line = pin_text(text, &pinned, limits)?;
             let pin = BriefPin {
                 digest: hex::encode(Sha256::digest(&line)),
                 text: Some(line.clone()),
@@ -166,7 +163,7 @@ fn line_of(
 }
 
 pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply, Refusal> {
-    opened::known_caller(cx)?;
+    opened::refuse_unknown_caller(cx)?;
     let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
         let made = composed(cx, tx, ground.project, None)?;
@@ -180,16 +177,16 @@ pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply
                 "Ask whoever pinned it, or the user, to unpin it.",
             ));
         }
-        Ok(Plan {
-            entries: vec![Planned::private(Operation::Unpinned(pin.seq), &by)],
-            answer: (),
-        })
+        Ok(Plan::of(
+            vec![Planned::private(Operation::Unpinned(pin.seq), &by)],
+            (),
+        ))
     })?;
     shared_brief(cx)
 }
 
 /// Refuses agents without children: only a parent or the user may pin.
-fn is_parent(cx: &Context<'_>, tx: &Reader<'_>, project: ProjectId) -> Result<(), Refusal> {
+fn refuse_childless(cx: &Context<'_>, tx: &Reader<'_>, project: ProjectId) -> Result<(), Refusal> {
     let Caller::Agent(agent) = cx.caller else {
         return Ok(());
     };

@@ -21,7 +21,7 @@ use crate::{
     messages::{brief, pack, send, tell},
 };
 use engram_consistency::mask;
-use engram_gateway::{Kin, check_message, may_decide_for, read_message, recipients};
+use engram_gateway::{Kin, check_message, read_message, recipients, refuse_decision};
 use engram_model::{
     AgentId, BriefPart, Caller, Code, Deref, Draft, EngramV01, FactType, Hook, HookEvent,
     HookReply, Kind, Limits, Lines, Pin, Pointer, PointerInput, ProvenanceV01, RagExcerpt,
@@ -52,8 +52,8 @@ const RELIED_ON: u32 = 90;
 pub(crate) fn pass_on(cx: &Context<'_>, hook: Hook) -> Result<HookReply, Refusal> {
     let caller = in_the_name_of(cx, hook.agent)?;
     let context = cx.of(&caller);
-    opened::known_caller(&context)
-        .and_then(|()| took(&context, hook.event))
+    opened::refuse_unknown_caller(&context)
+        .and_then(|()| answer(&context, hook.event))
         .inspect_err(|it| budgets::count_refusal(&context, it))
 }
 
@@ -75,12 +75,12 @@ fn in_the_name_of(cx: &Context<'_>, agent: Option<AgentId>) -> Result<Caller, Re
         let store = &cx.engine.store;
         let found = store.read::<_, Refusal>(|tx| in_project(tx, project, &agent))?;
         let found = found.ok_or_else(|| unknown(&agent))?;
-        may_decide_for(cx.caller, &kin_of(found))?;
+        refuse_decision(cx.caller, &kin_of(found))?;
     }
     Ok(Caller::Agent(agent))
 }
 
-fn took(cx: &Context<'_>, event: HookEvent) -> Result<HookReply, Refusal> {
+fn answer(cx: &Context<'_>, event: HookEvent) -> Result<HookReply, Refusal> {
     match event {
         HookEvent::ChildResponse(message) => {
             let sending = Sending { message, to: None };
@@ -88,7 +88,7 @@ fn took(cx: &Context<'_>, event: HookEvent) -> Result<HookReply, Refusal> {
         }
         HookEvent::ParentBroadcast(message) => broadcast(cx, message).map(HookReply::Sent),
         HookEvent::RagResult(result) => point_at(cx, &result).map(HookReply::Rag),
-        HookEvent::SamRead(read) => state(cx, &read).map(HookReply::Sam),
+        HookEvent::SamRead(read) => point_at_event(cx, &read).map(HookReply::Sam),
     }
 }
 
@@ -259,7 +259,7 @@ fn answering(cx: &Context<'_>, pointer: &Pointer, result: &RagResult) -> Result<
 
 /// Turns an event into a pointer and the beginning of its text. The full text is read within the
 /// budget.
-fn state(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal> {
+fn point_at_event(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal> {
     let project = cx.project()?;
     let days = cx
         .engine

@@ -1,10 +1,16 @@
-//! Reads and checks messages between parent and child agents.
+//! Messages between parent and child agents: read and checked, and as they are stored.
+
+use std::collections::BTreeSet;
 
 use crate::{agents::grants::aged, context::Context};
 use engram_gateway::{Checked, INLINE_CODE_CHARS, check_message, code_allowance, read_message};
-use engram_model::{Granted, IssuedGrant, Limits, Refusal};
+use engram_model::{
+    Code, EngramId, Granted, IssuedGrant, Limits, Operation, Refusal, Target,
+    operation::{Agent, Sent, Served},
+};
 use engram_store::Reader;
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// A valid message.
 pub(crate) struct CheckedMessage {
@@ -76,4 +82,96 @@ fn parse(message: &Value, limits: &Limits) -> Result<(Value, Checked), Refusal> 
         }
         message => Ok((message.clone(), check_message(message, limits)?)),
     }
+}
+
+/// Checks that the grant that the message's inline code needs is still open: one message spends it.
+pub(crate) fn refuse_spent_grant(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    parsed: &CheckedMessage,
+) -> Result<(), Refusal> {
+    let Some(id) = &parsed.grant else {
+        return Ok(());
+    };
+    if code_grants(cx, tx)?.iter().any(|it| it.id == *id) {
+        Ok(())
+    } else {
+        Err(Refusal::new(
+            Code::DerefDenied,
+            "another message has just spent the grant for inline code",
+            "Point at the code, or ask your parent for another grant.",
+        ))
+    }
+}
+
+/// The turn that a message counts against.
+pub(crate) fn turn(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<String>, Refusal> {
+    cx.called()?.map(|called| called.turn(tx)).transpose()
+}
+
+pub(crate) fn served(to: &Agent, prints: Vec<u64>) -> Operation {
+    Operation::Served(Served::told(to, prints))
+}
+
+pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
+    let place = match at {
+        usize::MAX => list.to_owned(),
+        at => format!("{list}[{at}]"),
+    };
+    refusal.message = format!("`{place}`: {}", refusal.message);
+    refusal
+}
+
+/// The message as it is stored: its claims are replaced by their ids, since they must stay erasable, and grant
+/// tokens are removed.
+pub(crate) fn kept(value: &Value, stored: &[EngramId]) -> Sent {
+    let mut kept = value.clone();
+    if !stored.is_empty() {
+        kept["engrams"] = stored.iter().map(|id| json!({ "id": id })).collect();
+    }
+    for grant in kept["grants"].as_array_mut().into_iter().flatten() {
+        grant["budget_token"] = json!("");
+    }
+    let text = kept.to_string();
+    Sent {
+        digest: hex::encode(Sha256::digest(&text)),
+        text,
+        ..Sent::default()
+    }
+}
+
+/// The addresses of the files behind pointers, at their pins, each once.
+pub(crate) fn files<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String> {
+    let file = |target: &Target| {
+        let target = match target.clone() {
+            Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => Target::Repo {
+                path,
+                lines: None,
+                pin,
+            },
+            Target::Artifact { name, pin, .. } => Target::Artifact {
+                name,
+                section: None,
+                pin,
+            },
+            Target::Diff { head, path, .. } => Target::Repo {
+                path,
+                lines: None,
+                pin: engram_model::Pin::Rev(head),
+            },
+            sam @ Target::Sam { .. } => sam,
+            // A web page is not fetched here, so it has no size.
+            Target::Url { .. } => return None,
+        };
+        let whole = engram_model::Pointer {
+            target,
+            digest: None,
+        };
+        Some(whole.to_string())
+    };
+    targets
+        .filter_map(file)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }

@@ -64,7 +64,7 @@ fn resolve_into(cx: &Context<'_>, pack: &mut Pack, input: &PointerInput) -> Resu
     }
     pack.stale
         .extend(repo.and_then(|repo| health::became(repo, &shelf, &pointer, &resolved)));
-    let (pointer, copy) = gather::hold(cx, resolved.pointer)?;
+    let (pointer, copy) = gather::keep_commits(cx, resolved.pointer)?;
     pack.snapshots.extend(copy);
     pack.pointers.push(pointer);
     Ok(())

@@ -19,23 +19,22 @@ use crate::{
     },
     decide,
     messages::{
-        message::{self, CheckedMessage},
+        message::{self, CheckedMessage, at_place, files, kept},
         pack::{self, Pack},
         tell,
     },
 };
-use engram_gateway::{may_report, with_skeleton};
+use engram_gateway::{refuse_report, with_skeleton};
 use engram_model::{
-    ChildMessage, Code, Finding, JournalTime, MemoryOp, Message, Noticed, Operation, Outcome,
-    PutReply, Refusal, Sending, SentReply, Target,
-    operation::{Agent, Sent, Served, Unsent},
+    ChildMessage, Code, EngramId, Finding, JournalTime, MemoryOp, Message, Noticed, Operation,
+    Outcome, PutReply, Refusal, Sending, SentReply,
+    operation::{Agent, Sent, Unsent},
 };
 use engram_store::Reader;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 pub(crate) fn send_message(cx: &Context<'_>, sending: &Sending) -> Result<SentReply, Refusal> {
-    opened::known_caller(cx)?;
+    opened::refuse_unknown_caller(cx)?;
     let sent = message::parsed(cx, &sending.message).and_then(|parsed| {
         screen(&parsed.value)?;
         match &parsed.checked.message {
@@ -75,10 +74,10 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
     };
     let remembered = decide::decide(cx, &ground, |tx, _| {
         decide::admit(cx, tx)?;
-        Ok(Plan {
-            entries: vec![Planned::private(Operation::Unsent(unsent.clone()), &by)],
-            answer: (),
-        })
+        Ok(Plan::of(
+            vec![Planned::private(Operation::Unsent(unsent.clone()), &by)],
+            (),
+        ))
     });
     match remembered {
         Ok(_) => {}
@@ -100,48 +99,43 @@ fn report(
     child: &ChildMessage,
 ) -> Result<SentReply, Refusal> {
     let agent = sender(cx, sending, child)?;
-    let claims = claims(cx, &parsed.value, child)?;
+    let claims = claims(cx, parsed)?;
     let pack = pack::resolve_pack(cx, "pointer_pack", &child.pointer_pack)?;
     let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
     let wanted = all_wanted(cx, child, &ground)?;
     let pinned = pinned(&parsed.value, &pack, &wanted);
     let id = cx.engine.world.id().to_string();
     findings::before_comparing(cx);
-    let ((mut replies, requests, count, resend_of), seq) =
-        decide::decide(cx, &ground, |tx, now| {
-            decide::admit_many(cx, tx, claims.len())?;
-            still_granted(cx, tx, parsed)?;
-            is_no_echo_of_all(cx, tx, child, &pack, &wanted)?;
-            let (mut entries, replies) = plan_claims(cx, tx, now, &ground, &claims)?;
-            entries.extend(pack.kept(tx, &ground, &by)?);
-            let (asked, requests) = plan_requests(cx, tx, &ground, &wanted)?;
-            entries.extend(planned(asked, &by));
-            let resend_of = tx.messages().unsent(ground.project, Some(&agent.handle))?;
-            let pointers = claims.iter().flat_map(|it| &it.found.pointers);
-            let pointers = pointers.chain(&pack.pointers);
-            let pointers = pointers.chain(wanted.iter().map(|it| &it.resolved.pointer));
-            let sent = Sent {
-                id: id.clone(),
-                to: agent.parent.iter().cloned().collect(),
-                tokens: parsed.checked.tokens as u64,
-                grant: parsed.grant.clone(),
-                turn: turn(cx, tx)?,
-                resend_of: resend_of.clone(),
-                files: files(pointers.map(|it| &it.target)),
-                ..kept(&pinned, &replies)
-            };
-            entries.push(Planned::private(Operation::Sent(Box::new(sent)), &by));
-            if let Some(parent) = parent_of(tx, agent)? {
-                entries.push(Planned::private(told_to(&parent, child, &claims), &by));
-            }
-            let count = entries.len();
-            let plan = (replies, requests, count, resend_of);
-            Ok(Plan {
-                entries,
-                answer: plan,
-            })
-        })?;
-    number(&mut replies, seq, count);
+    let ((mut replies, requests, resend_of), first) = decide::decide(cx, &ground, |tx, now| {
+        decide::admit_many(cx, tx, claims.len())?;
+        message::refuse_spent_grant(cx, tx, parsed)?;
+        refuse_summary_echo(cx, tx, child, &pack, &wanted)?;
+        let (mut entries, replies) = plan_claims(cx, tx, now, &ground, &claims)?;
+        let stored: Vec<EngramId> = replies.iter().map(|it| it.put.id).collect();
+        entries.extend(pack.kept(tx, &ground, &by)?);
+        let (asked, requests) = plan_requests(cx, tx, &ground, &wanted)?;
+        entries.extend(planned(asked, &by));
+        let resend_of = tx.messages().unsent(ground.project, Some(&agent.handle))?;
+        let pointers = claims.iter().flat_map(|it| &it.found.pointers);
+        let pointers = pointers.chain(&pack.pointers);
+        let pointers = pointers.chain(wanted.iter().map(|it| &it.resolved.pointer));
+        let sent = Sent {
+            id: id.clone(),
+            to: agent.parent.iter().cloned().collect(),
+            tokens: parsed.checked.tokens as u64,
+            grant: parsed.grant.clone(),
+            turn: message::turn(cx, tx)?,
+            resend_of: resend_of.clone(),
+            files: files(pointers.map(|it| &it.target)),
+            ..kept(&pinned, &stored)
+        };
+        entries.push(Planned::private(Operation::Sent(Box::new(sent)), &by));
+        if let Some(parent) = parent_of(tx, agent)? {
+            entries.push(Planned::private(told_to(&parent, child, &claims), &by));
+        }
+        Ok(Plan::of(entries, (replies, requests, resend_of)).about(0))
+    })?;
+    place(&mut replies, first);
     for reply in &replies {
         served::note_told(cx, &reply.put.findings)?;
     }
@@ -177,15 +171,14 @@ fn sender<'a>(
             "Omit the recipient.",
         ));
     }
-    may_report(&kin_of(agent.clone()), &child.role)?;
+    refuse_report(&kin_of(agent.clone()), &child.role)?;
     Ok(agent)
 }
 
-/// Numbers the stored claims: the `count` entries of one commit are consecutive and end at `last`.
-fn number(replies: &mut [ClaimReply], last: Option<u64>, count: usize) {
-    let first = (last.unwrap_or_default() + 1).saturating_sub(count as u64);
+/// Says where each claim was stored: the entries of a commit stand one after the other, from `first` on.
+fn place(replies: &mut [ClaimReply], first: Option<u64>) {
     for reply in replies {
-        if let (0, Some(at)) = (reply.put.seq, reply.entry) {
+        if let (Some(first), Some(at)) = (first, reply.entry) {
             reply.put.seq = first + at as u64;
         }
     }
@@ -195,25 +188,24 @@ fn number(replies: &mut [ClaimReply], last: Option<u64>, count: usize) {
 /// stored.
 fn claims<'a>(
     cx: &'a Context<'_>,
-    value: &Value,
-    child: &ChildMessage,
+    parsed: &CheckedMessage,
 ) -> Result<Vec<PreparedClaim<'a>>, Refusal> {
     let mut claims: Vec<PreparedClaim<'a>> = Vec::new();
     let mut refused: Option<Refusal> = None;
-    let mut kept = value.clone();
-    for (at, draft) in child.engrams.iter().enumerate() {
-        let looked_up = match draft.operation {
-            Some(MemoryOp::Delete) => Err(Refusal::new(
+    let mut kept = parsed.value.clone();
+    for (at, new) in parsed.checked.engrams.iter().enumerate() {
+        let looked_up = match new.operation {
+            MemoryOp::Delete => Err(Refusal::new(
                 Code::SchemaInvalid,
                 "an engram in a message cannot retire a claim",
                 "Retire a claim with engram_commit and operation delete.",
             )),
-            Some(MemoryOp::None) => Err(Refusal::new(
+            MemoryOp::None => Err(Refusal::new(
                 Code::SchemaInvalid,
                 "an engram in a message must state a claim; operation none stores nothing",
                 "Leave the engram out.",
             )),
-            _ => put::ready(cx, draft.clone(), None, Occasion::Said),
+            _ => put::prepare(cx, new.clone(), None, Occasion::Said),
         };
         match looked_up {
             Ok(claim) => claims.push(claim),
@@ -230,28 +222,8 @@ fn claims<'a>(
                 .as_array()
                 .map(|it| it.iter().filter(|it| !it.is_null()).cloned().collect())
                 .unwrap_or_default();
-            Err(with_skeleton(refusal, value, &kept, cx.limits()?))
+            Err(with_skeleton(refusal, &parsed.value, &kept, cx.limits()?))
         }
-    }
-}
-
-/// Checks that the grant for the message's inline code is still open; a grant is for one message.
-pub(crate) fn still_granted(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    parsed: &CheckedMessage,
-) -> Result<(), Refusal> {
-    let Some(id) = &parsed.grant else {
-        return Ok(());
-    };
-    if message::code_grants(cx, tx)?.iter().any(|it| it.id == *id) {
-        Ok(())
-    } else {
-        Err(Refusal::new(
-            Code::DerefDenied,
-            "another message has just spent the grant for inline code",
-            "Point at the code, or ask your parent for another grant.",
-        ))
     }
 }
 
@@ -309,7 +281,7 @@ fn plan_claims(
         }
         let plan = put::plan_claim(cx, tx, now, ground, claim, &entries)
             .map_err(|refusal| at_place(refusal, "engrams", at))?;
-        let (put, after) = plan.answer;
+        let put = plan.answer;
         if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {
             let twice = Refusal::new(
                 Code::SchemaInvalid,
@@ -318,25 +290,16 @@ fn plan_claims(
             );
             return Err(at_place(twice, "engrams", at));
         }
-        let is_stored = !plan.entries.is_empty();
+        let entry = plan.about.map(|at| entries.len() + at);
         entries.extend(plan.entries);
-        let own = entries.len().checked_sub(1 + after as usize);
-        replies.push(ClaimReply {
-            entry: own.filter(|_| is_stored),
-            put,
-        });
+        replies.push(ClaimReply { put, entry });
     }
     Ok((entries, replies))
 }
 
-/// The turn against which a message counts.
-pub(crate) fn turn(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<String>, Refusal> {
-    cx.called()?.map(|called| called.turn(tx)).transpose()
-}
-
 /// Refuses a summary that only repeats what its sender was shown, without evidence of its own.
 /// Engrams are checked individually elsewhere.
-fn is_no_echo_of_all(
+fn refuse_summary_echo(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     child: &ChildMessage,
@@ -396,11 +359,7 @@ fn told_to(parent: &Agent, child: &ChildMessage, claims: &[PreparedClaim<'_>]) -
         let pointers = claim.found.pointers.iter().map(ToString::to_string);
         prints.extend(told(&draft.claim, pointers));
     }
-    served(parent, prints)
-}
-
-pub(crate) fn served(to: &Agent, prints: Vec<u64>) -> Operation {
-    Operation::Served(Served::told(to, prints))
+    message::served(parent, prints)
 }
 
 /// Refuses a message with a credential in any text field.
@@ -423,15 +382,6 @@ fn take_out(value: &mut Value, at: usize) {
     }
 }
 
-pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
-    let place = match at {
-        usize::MAX => list.to_owned(),
-        at => format!("{list}[{at}]"),
-    };
-    refusal.message = format!("`{place}`: {}", refusal.message);
-    refusal
-}
-
 /// A child's message with fully pinned pointers, so that it stays readable.
 fn pinned(value: &Value, pack: &Pack, wanted: &[ResolvedRequest]) -> Value {
     let mut pinned = value.clone();
@@ -444,61 +394,4 @@ fn pinned(value: &Value, pack: &Pack, wanted: &[ResolvedRequest]) -> Value {
         }
     }
     pinned
-}
-
-/// The message as stored: claims are replaced by their ids so that they stay erasable, and grant
-/// tokens are removed.
-pub(crate) fn kept(value: &Value, replies: &[ClaimReply]) -> Sent {
-    let mut kept = value.clone();
-    if !replies.is_empty() {
-        kept["engrams"] = replies
-            .iter()
-            .map(|it| json!({ "id": it.put.id }))
-            .collect();
-    }
-    for grant in kept["grants"].as_array_mut().into_iter().flatten() {
-        grant["budget_token"] = json!("");
-    }
-    let text = kept.to_string();
-    Sent {
-        digest: hex::encode(Sha256::digest(&text)),
-        text,
-        ..Sent::default()
-    }
-}
-
-/// The addresses of the files behind pointers, at their pins, without repeats.
-pub(crate) fn files<'a>(targets: impl Iterator<Item = &'a Target>) -> Vec<String> {
-    let file = |target: &Target| {
-        let target = match target.clone() {
-            Target::Repo { path, pin, .. } | Target::Test { path, pin, .. } => Target::Repo {
-                path,
-                lines: None,
-                pin,
-            },
-            Target::Artifact { name, pin, .. } => Target::Artifact {
-                name,
-                section: None,
-                pin,
-            },
-            Target::Diff { head, path, .. } => Target::Repo {
-                path,
-                lines: None,
-                pin: engram_model::Pin::Rev(head),
-            },
-            sam @ Target::Sam { .. } => sam,
-            // A web page is not fetched here, so it has no size.
-            Target::Url { .. } => return None,
-        };
-        let whole = engram_model::Pointer {
-            target,
-            digest: None,
-        };
-        Some(whole.to_string())
-    };
-    targets
-        .filter_map(file)
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect()
 }

@@ -12,12 +12,11 @@ use crate::{
     },
     decide,
     messages::{
-        message::CheckedMessage,
+        message::{self, CheckedMessage, at_place, files, kept, served},
         pack::{self, Pack},
-        send::{self, at_place, files, kept, served},
     },
 };
-use engram_gateway::{GrantTerms, Kin, Wish, check_delivery, may_grant, recipients};
+use engram_gateway::{GrantTerms, Kin, Wish, check_delivery, grant_terms, recipients};
 use engram_model::{
     AgentId, Code, Delivery, GrantState, Granted, IssuedGrant, Operation, Outcome, ParentMessage,
     Refusal, Sending, SentReply,
@@ -43,15 +42,19 @@ pub(crate) fn tell(
     let id = cx.engine.world.id().to_string();
     let mut message = parsed.value.clone();
     message["target_pointer_pack"] = pack.pointers.iter().map(ToString::to_string).collect();
-    let gifts = gifts(cx, parent, &ground, to.len())?;
-    for (at, gift) in gifts.iter().enumerate() {
-        message["grants"][at]["pointer"] = json!(gift.resolved.pointer.to_string());
+    let offers = offers(cx, parent, &ground, to.len())?;
+    for (at, offer) in offers.iter().enumerate() {
+        message["grants"][at]["pointer"] = json!(offer.resolved.pointer.to_string());
     }
-    let secrets = gifts.iter().filter_map(Gift::secret).map(str::len).sum();
+    let secrets = offers
+        .iter()
+        .filter_map(OfferedGrant::secret)
+        .map(str::len)
+        .sum();
     check_delivery(&message, secrets, cx.limits()?)?;
     let ((sent, resend_of), _) = decide::decide(cx, &ground, |tx, _| {
         decide::admit_many(cx, tx, 1)?;
-        send::still_granted(cx, tx, parsed)?;
+        message::refuse_spent_grant(cx, tx, parsed)?;
         let resend_of = tx.messages().unsent(ground.project, cx.caller.agent())?;
         let mut entries = pack.kept(tx, &ground, &by)?;
         let sent = Sent {
@@ -59,12 +62,12 @@ pub(crate) fn tell(
             to: to.clone(),
             tokens: parsed.checked.tokens as u64,
             grant: parsed.grant.clone(),
-            turn: send::turn(cx, tx)?,
+            turn: message::turn(cx, tx)?,
             resend_of: resend_of.clone(),
             files: files(
                 pack.pointers
                     .iter()
-                    .chain(gifts.iter().map(|it| &it.resolved.pointer))
+                    .chain(offers.iter().map(|it| &it.resolved.pointer))
                     .map(|it| &it.target),
             ),
             budgets: parent.budgets.clone(),
@@ -74,7 +77,7 @@ pub(crate) fn tell(
         let mut deliveries = Vec::new();
         let children = family.iter().filter(|it| to.contains(&it.handle));
         for (nth, child) in children.enumerate() {
-            let (granted, tokens) = plan_gifts(cx, tx, &ground, &gifts, child, nth)?;
+            let (granted, tokens) = plan_offers(cx, tx, &ground, &offers, child, nth)?;
             entries.extend(planned(granted, &by));
             let mut message = message.clone();
             for (at, token) in tokens.into_iter().enumerate() {
@@ -87,10 +90,7 @@ pub(crate) fn tell(
             entries.push(Planned::private(instructed(child, parent, &pack), &by));
         }
         deliveries.sort_by(|one, other| one.to.cmp(&other.to));
-        Ok(Plan {
-            entries,
-            answer: (deliveries, resend_of),
-        })
+        Ok(Plan::of(entries, (deliveries, resend_of)))
     })?;
     Ok(SentReply {
         id,
@@ -133,17 +133,17 @@ fn addressees(
 }
 
 /// Resolves the grants of a message.
-fn gifts(
+fn offers(
     cx: &Context<'_>,
     parent: &ParentMessage,
     ground: &Ground,
     recipients: usize,
-) -> Result<Vec<Gift>, Refusal> {
+) -> Result<Vec<OfferedGrant>, Refusal> {
     let world = &cx.engine.world;
-    let gifts = parent.grants.iter().enumerate().map(|(at, grant)| {
+    let offers = parent.grants.iter().enumerate().map(|(at, grant)| {
         let resolved = grants::look_up(cx, grant.pointer.clone(), ground)
             .map_err(|refusal| at_place(refusal, "grants", at))?;
-        Ok(Gift {
+        Ok(OfferedGrant {
             resolved,
             cap_tokens: grant.cap_tokens,
             token: grant.budget_token.trim().to_owned(),
@@ -152,31 +152,31 @@ fn gifts(
                 .collect(),
         })
     });
-    gifts.collect()
+    offers.collect()
 }
 
 /// The grants of a message for one recipient: a new grant for each that has no token.
-fn plan_gifts(
+fn plan_offers(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     ground: &Ground,
-    gifts: &[Gift],
+    offers: &[OfferedGrant],
     child: &Agent,
     nth: usize,
 ) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
     let (mut entries, mut tokens) = (Vec::new(), Vec::new());
-    for (at, gift) in gifts.iter().enumerate() {
+    for (at, offer) in offers.iter().enumerate() {
         let place = |refusal| at_place(refusal, "grants", at);
-        if !gift.token.is_empty() {
-            holds(cx, tx, gift, child).map_err(place)?;
-            tokens.push(gift.token.clone());
+        if !offer.token.is_empty() {
+            refuse_token(cx, tx, offer, child).map_err(place)?;
+            tokens.push(offer.token.clone());
             continue;
         }
-        let Some((id, token)) = gift.fresh.get(nth) else {
+        let Some((id, token)) = offer.fresh.get(nth) else {
             continue;
         };
-        let grant = new_grant(cx, gift, child, id).map_err(place)?;
-        entries.extend(gift.resolved.copies(tx, ground.project)?);
+        let grant = new_grant(cx, offer, child, id).map_err(place)?;
+        entries.extend(offer.resolved.copies(tx, ground.project)?);
         entries.push(Operation::Granted(Box::new(NewGrant {
             grant,
             token: digest_of(token),
@@ -189,18 +189,18 @@ fn plan_gifts(
 
 fn new_grant(
     cx: &Context<'_>,
-    gift: &Gift,
+    offer: &OfferedGrant,
     child: &Agent,
     id: &str,
 ) -> Result<IssuedGrant, Refusal> {
     let now = cx.engine.world.now();
     let wish = Wish::Read {
-        pointer: gift.resolved.pointer.clone(),
-        cap_tokens: Some(gift.cap_tokens),
+        pointer: offer.resolved.pointer.clone(),
+        cap_tokens: Some(offer.cap_tokens),
     };
     let limits = &cx.engine.config.limits.grant;
     let to = kin_of(child.clone());
-    let GrantTerms { what, expires_at } = may_grant(cx.caller, &to, &wish, None, limits, now)?;
+    let GrantTerms { what, expires_at } = grant_terms(cx.caller, &to, &wish, None, limits, now)?;
     Ok(IssuedGrant {
         id: id.to_owned(),
         to: to.agent,
@@ -214,10 +214,15 @@ fn new_grant(
 }
 
 /// Checks that the recipient can use a token of the message for this pointer.
-fn holds(cx: &Context<'_>, tx: &Reader<'_>, gift: &Gift, child: &Agent) -> Result<(), Refusal> {
+fn refuse_token(
+    cx: &Context<'_>,
+    tx: &Reader<'_>,
+    offer: &OfferedGrant,
+    child: &Agent,
+) -> Result<(), Refusal> {
     let now = cx.engine.world.now();
-    let found = tx.grants().of_token(&digest_of(&gift.token))?;
-    let address = gift.resolved.pointer.to_string();
+    let found = tx.grants().of_token(&digest_of(&offer.token))?;
+    let address = offer.resolved.pointer.to_string();
     let is_open = match found.map(|grant| aged(tx, grant, now)).transpose()? {
         Some(grant) => {
             grant.to == child.handle
@@ -238,7 +243,7 @@ fn holds(cx: &Context<'_>, tx: &Reader<'_>, gift: &Gift, child: &Agent) -> Resul
 }
 
 /// A grant of a message.
-struct Gift {
+struct OfferedGrant {
     resolved: ResolvedPointer,
     cap_tokens: u32,
     /// The token given in the message; empty for a new grant.
@@ -247,7 +252,7 @@ struct Gift {
     fresh: Vec<(String, String)>,
 }
 
-impl Gift {
+impl OfferedGrant {
     /// The first recipient's token for a new grant; the others' tokens are as long.
     fn secret(&self) -> Option<&str> {
         let fresh = self.fresh.first().filter(|_| self.token.is_empty());

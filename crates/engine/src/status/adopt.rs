@@ -8,13 +8,13 @@ use crate::{
     context::{
         Context, Ground,
         plan::{Plan, Planned},
-        project::{located, read, replace, seat},
+        project::{is_its_own, located, read, replace, seat},
     },
     decide, status,
 };
 
 /// Applies the user's decision whose memory the repository uses.
-pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
+pub(crate) fn adopt_project(cx: &Context<'_>, how: Adoption) -> Result<Box<StatusReply>, Refusal> {
     let repo = cx.repository()?;
     let admitted = || Operation::Admitted(Admitted { place: seat(repo) });
     let located = || Operation::Located(located(repo));
@@ -39,7 +39,7 @@ pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<Stat
             ));
         }
         // The repository has its own memory; a new id would take away its content.
-        (Adoption::Own, Some(id)) if cx.engine.is_its_own(repo, id)? => {
+        (Adoption::Own, Some(id)) if is_its_own(cx.engine, repo, id)? => {
             if reads_outside {
                 (id, vec![located(), admitted()])
             } else {
@@ -59,10 +59,7 @@ pub(crate) fn settle_project(cx: &Context<'_>, how: Adoption) -> Result<Box<Stat
         let entries = operations
             .iter()
             .map(|operation| Planned::private(operation.clone(), &by));
-        Ok(Plan {
-            entries: entries.collect(),
-            answer: (),
-        })
+        Ok(Plan::of(entries.collect(), ()))
     })?;
     status::where_things_stand(cx).map(Box::new)
 }

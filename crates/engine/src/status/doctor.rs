@@ -41,231 +41,224 @@ pub struct Treatment {
     pub rebuild: bool,
 }
 
-impl Engine {
-    /// Checks the database, the journal, the index, who can read them, and the repository, and
-    /// applies the treatment.
-    pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
-        self.settle()?;
-        let mut findings = vec![self.look_at_database()?];
-        findings.push(match treatment {
-            Treatment { rebuild: true, .. } => self.rebuild_tables()?,
-            Treatment { replay: true, .. } => self.replay_journal()?,
-            _ => self.look_at_journal()?,
-        });
-        findings.push(if treatment.reindex {
-            self.reindex()?
-        } else {
-            self.look_at_index()?
-        });
-        findings.push(self.look_at_privacy());
-        findings.extend(self.look_at_watches());
-        findings.push(self.look_at_repository());
-        Ok(Checkup {
-            ok: findings.iter().all(|it| it.ok),
-            findings,
-        })
-    }
+pub(super) fn checkup(engine: &Engine, treatment: Treatment) -> Result<Checkup, Refusal> {
+    let mut findings = vec![look_at_database(engine)?];
+    findings.push(match treatment {
+        Treatment { rebuild: true, .. } => rebuild_tables(engine)?,
+        Treatment { replay: true, .. } => replay_journal(engine)?,
+        _ => look_at_journal(engine)?,
+    });
+    findings.push(if treatment.reindex {
+        reindex(engine)?
+    } else {
+        look_at_index(engine)?
+    });
+    findings.push(look_at_privacy(engine));
+    findings.extend(look_at_watches(engine));
+    findings.push(look_at_repository(engine));
+    Ok(Checkup {
+        ok: findings.iter().all(|it| it.ok),
+        findings,
+    })
+}
 
-    fn look_at_database(&self) -> Result<Diagnosis, Refusal> {
-        let problems = self.store.integrity()?;
-        let writable = self.store.is_writable();
-        let found = match (problems.as_slice(), writable) {
-            ([], true) => {
-                let home = self.store.home();
-                let remark = crate::home::files::remark(home).map(|it| format!("; {it}"));
-                format!("sound, at {}{}", home.display(), remark.unwrap_or_default())
-            }
-            ([], false) => format!(
-                "sound, but {} is not writable: change its permissions or choose another home",
-                self.store.home().display()
-            ),
-            (problems, _) => format!(
-                "{} is damaged: {}; back up the home first, then restore an earlier backup or, without one, run `{} --recover`",
-                self.store.database().display(),
-                problems.join("; "),
-                crate::home::files::doctor_of(self.store.home())
-            ),
-        };
-        Ok(Diagnosis {
-            what: "database".to_owned(),
-            ok: problems.is_empty() && writable,
-            found,
-        })
-    }
-
-    /// Checks whether entries are missing or cannot be read.
-    fn look_at_journal(&self) -> Result<Diagnosis, Refusal> {
-        let (faults, head) = self
-            .store
-            .read::<_, Refusal>(|tx| Ok((tx.journal_faults(FAULTS)?, tx.head()?)))?;
-        Ok(self.journal(faults, || format!("{}, none missing", count(head, ENTRIES))))
-    }
-
-    /// Checks whether the tables match a replay of the journal.
-    fn replay_journal(&self) -> Result<Diagnosis, Refusal> {
-        let replayed = self.store.replay()?;
-        // Entries of a newer build are applied in the tables, but this build cannot replay them.
-        if replayed.faults.is_empty()
-            && !replayed.differences.is_empty()
-            && replayed.passed_over == 0
-        {
-            return Ok(Diagnosis {
-                what: "journal".to_owned(),
-                ok: false,
-                found: format!(
-                    "{}: the tables do not match the journal ({}); `{} --rebuild` rebuilds them",
-                    self.store.database().display(),
-                    replayed.differences.join("; "),
-                    crate::home::files::doctor_of(self.store.home())
-                ),
-            });
+fn look_at_database(engine: &Engine) -> Result<Diagnosis, Refusal> {
+    let problems = engine.store.integrity()?;
+    let writable = engine.store.is_writable();
+    let found = match (problems.as_slice(), writable) {
+        ([], true) => {
+            let home = engine.store.home();
+            let remark = crate::home::files::remark(home).map(|it| format!("; {it}"));
+            format!("sound, at {}{}", home.display(), remark.unwrap_or_default())
         }
-        Ok(self.journal(replayed.faults, || {
-            let applied = count(replayed.applied, ENTRIES);
-            match (replayed.passed_over, replayed.differences.is_empty()) {
-                (0, _) => format!("{applied} replayed, the tables match"),
-                (newer, true) => format!(
-                    "{applied} replayed, the tables match; skipped {newer} from a newer Engram"
-                ),
-                (newer, false) => format!(
-                    "{applied} replayed; skipped {newer} from a newer Engram, so only that version can compare all tables"
-                ),
-            }
-        }))
-    }
+        ([], false) => format!(
+            "sound, but {} is not writable: change its permissions or choose another home",
+            engine.store.home().display()
+        ),
+        (problems, _) => format!(
+            "{} is damaged: {}; back up the home first, then restore an earlier backup or, without one, run `{} --recover`",
+            engine.store.database().display(),
+            problems.join("; "),
+            crate::home::files::doctor_of(engine.store.home())
+        ),
+    };
+    Ok(Diagnosis {
+        what: "database".to_owned(),
+        ok: problems.is_empty() && writable,
+        found,
+    })
+}
 
-    /// Rebuilds the tables, and restarts the followers.
-    fn rebuild_tables(&self) -> Result<Diagnosis, Refusal> {
-        let rebuilt = self.store.rebuild(self.world.now());
-        let rebuilt = rebuilt.map_err(|it| self.name_the_file(it.into()))?;
-        self.ring();
-        Ok(self.journal(rebuilt.faults, || {
-            format!(
-                "rebuilt the tables from {}",
-                count(rebuilt.applied, ENTRIES)
-            )
-        }))
-    }
+/// Whether an entry is missing or cannot be read.
+fn look_at_journal(engine: &Engine) -> Result<Diagnosis, Refusal> {
+    let (faults, head) = engine
+        .store
+        .read::<_, Refusal>(|tx| Ok((tx.journal_faults(FAULTS)?, tx.head()?)))?;
+    Ok(journal(engine, faults, || {
+        format!("{}, none missing", count(head, ENTRIES))
+    }))
+}
 
-    fn journal(&self, faults: Vec<String>, sound: impl FnOnce() -> String) -> Diagnosis {
-        Diagnosis {
+/// Whether the tables are what the journal makes of them.
+fn replay_journal(engine: &Engine) -> Result<Diagnosis, Refusal> {
+    let replayed = engine.store.replay()?;
+    // What a newer engram recorded is in the tables, and is not made again by this one.
+    if replayed.faults.is_empty() && !replayed.differences.is_empty() && replayed.passed_over == 0 {
+        return Ok(Diagnosis {
             what: "journal".to_owned(),
-            ok: faults.is_empty(),
-            found: if faults.is_empty() {
-                sound()
-            } else {
-                format!(
-                    "{}: {}; everything else is still readable: copy the home, then restore a backup if you have one",
-                    self.store.database().display(),
-                    faults.join("; ")
-                )
-            },
-        }
+            ok: false,
+            found: format!(
+                "{}: the tables do not match the journal ({}); `{} --rebuild` rebuilds them",
+                engine.store.database().display(),
+                replayed.differences.join("; "),
+                crate::home::files::doctor_of(engine.store.home())
+            ),
+        });
     }
-
-    fn look_at_index(&self) -> Result<Diagnosis, Refusal> {
-        let head = self.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
-        let looked = self
-            .index()
-            .map(|index| Ok((index.damaged()?, index.cursor()?)));
-        let damage = match looked {
-            Some(Ok((damaged, cursor))) if damaged.is_empty() => {
-                return Ok(Diagnosis {
-                    what: "index".to_owned(),
-                    ok: true,
-                    found: match head.saturating_sub(cursor) {
-                        0 => format!("sound, covers all of {}", count(head, ENTRIES)),
-                        _ => format!(
-                            "sound, covers {} of {}; queries read the rest from the journal",
-                            thousands(cursor),
-                            count(head, ENTRIES)
-                        ),
-                    },
-                });
+    Ok(journal(engine, replayed.faults, || {
+        let applied = count(replayed.applied, ENTRIES);
+        match (replayed.passed_over, replayed.differences.is_empty()) {
+            (0, _) => format!("{applied} replayed, the tables match"),
+            (newer, true) => {
+                format!("{applied} replayed, the tables match; skipped {newer} from a newer Engram")
             }
-            Some(Ok((damaged, _))) => format!("{} was damaged", damaged[0].display()),
-            Some(Err::<_, StoreError>(error)) => error.to_string(),
-            None => "could not be opened".to_owned(),
-        };
-        if !self.store.is_writable() {
+            (newer, false) => format!(
+                "{applied} replayed; skipped {newer} from a newer Engram, so only that version can compare all tables"
+            ),
+        }
+    }))
+}
+
+/// Rebuilds the tables, and restarts the followers.
+fn rebuild_tables(engine: &Engine) -> Result<Diagnosis, Refusal> {
+    let rebuilt = engine.store.rebuild(engine.world.now());
+    let rebuilt = rebuilt.map_err(|it| engine.name_the_file(it.into()))?;
+    engine.ring();
+    Ok(journal(engine, rebuilt.faults, || {
+        format!(
+            "rebuilt the tables from {}",
+            count(rebuilt.applied, ENTRIES)
+        )
+    }))
+}
+
+fn journal(engine: &Engine, faults: Vec<String>, sound: impl FnOnce() -> String) -> Diagnosis {
+    Diagnosis {
+        what: "journal".to_owned(),
+        ok: faults.is_empty(),
+        found: if faults.is_empty() {
+            sound()
+        } else {
+            format!(
+                "{}: {}; everything else is still readable: copy the home, then restore a backup if you have one",
+                engine.store.database().display(),
+                faults.join("; ")
+            )
+        },
+    }
+}
+
+fn look_at_index(engine: &Engine) -> Result<Diagnosis, Refusal> {
+    let head = engine.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
+    let looked = engine
+        .index()
+        .map(|index| Ok((index.damaged()?, index.cursor()?)));
+    let damage = match looked {
+        Some(Ok((damaged, cursor))) if damaged.is_empty() => {
             return Ok(Diagnosis {
                 what: "index".to_owned(),
-                ok: false,
-                found: format!("{damage}; it will be rebuilt once the home is writable"),
+                ok: true,
+                found: match head.saturating_sub(cursor) {
+                    0 => format!("sound, covers all of {}", count(head, ENTRIES)),
+                    _ => format!(
+                        "sound, covers {} of {}; queries read the rest from the journal",
+                        thousands(cursor),
+                        count(head, ENTRIES)
+                    ),
+                },
             });
         }
-        let built = self.reindex()?;
-        Ok(Diagnosis {
-            found: format!("{damage}; {}", built.found),
-            ..built
-        })
-    }
-
-    fn reindex(&self) -> Result<Diagnosis, Refusal> {
-        Index::delete(self.store.home())?;
-        *crate::lock(&self.index) = None;
-        let head = self.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
-        let built = self.catch_up_to(head);
-        Ok(Diagnosis {
+        Some(Ok((damaged, _))) => format!("{} was damaged", damaged[0].display()),
+        Some(Err::<_, StoreError>(error)) => error.to_string(),
+        None => "could not be opened".to_owned(),
+    };
+    if !engine.store.is_writable() {
+        return Ok(Diagnosis {
             what: "index".to_owned(),
-            ok: built.is_ok(),
-            found: match built {
-                Ok(()) => format!("rebuilt from {}", count(head, ENTRIES)),
-                Err(why) => format!("could not be rebuilt, so queries run without it: {why}"),
-            },
-        })
+            ok: false,
+            found: format!("{damage}; it will be rebuilt once the home is writable"),
+        });
     }
+    let built = reindex(engine)?;
+    Ok(Diagnosis {
+        found: format!("{damage}; {}", built.found),
+        ..built
+    })
+}
 
-    /// Checks whether other users of this machine can read the home. Opening the home closed what
-    /// could be closed.
-    fn look_at_privacy(&self) -> Diagnosis {
-        let home = self.store.home();
-        let open = crate::home::files::open_to_others(home);
-        let names: Vec<_> = open.iter().map(|it| it.display().to_string()).collect();
-        Diagnosis {
-            what: "privacy".to_owned(),
-            ok: open.is_empty(),
-            found: if open.is_empty() {
-                "only you can open this home".to_owned()
-            } else {
-                format!(
-                    "other users can read {} in {}, which cannot be made private (another user owns it, or its file system has no permissions): move the home to a folder you own",
-                    names.join(", "),
-                    home.display()
-                )
-            },
-        }
+fn reindex(engine: &Engine) -> Result<Diagnosis, Refusal> {
+    Index::delete(engine.store.home())?;
+    *crate::lock(&engine.index) = None;
+    let head = engine.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
+    let built = engine.catch_up_to(head);
+    Ok(Diagnosis {
+        what: "index".to_owned(),
+        ok: built.is_ok(),
+        found: match built {
+            Ok(()) => format!("rebuilt from {}", count(head, ENTRIES)),
+            Err(why) => format!("could not be rebuilt, so queries run without it: {why}"),
+        },
+    })
+}
+
+/// Whether others on this machine can read what the home holds: opening it closed what could be closed.
+fn look_at_privacy(engine: &Engine) -> Diagnosis {
+    let home = engine.store.home();
+    let open = crate::home::files::open_to_others(home);
+    let names: Vec<_> = open.iter().map(|it| it.display().to_string()).collect();
+    Diagnosis {
+        what: "privacy".to_owned(),
+        ok: open.is_empty(),
+        found: if open.is_empty() {
+            "only you can open this home".to_owned()
+        } else {
+            format!(
+                "other users can read {} in {}, which cannot be made private (another user owns it, or its file system has no permissions): move the home to a folder you own",
+                names.join(", "),
+                home.display()
+            )
+        },
     }
+}
 
-    /// Checks whether this process gets file watches; `None` if the home cannot be written.
-    fn look_at_watches(&self) -> Option<Diagnosis> {
-        let bell = self.bell.read().unwrap_or_else(|it| it.into_inner());
-        let refused = bell.as_ref()?.try_watch().err();
-        Some(Diagnosis {
-            what: "watches".to_owned(),
-            ok: refused.is_none(),
-            found: refused.map_or_else(
-                || "a process is told of what others write".to_owned(),
-                |why| no_watch(&why.to_string()),
-            ),
-        })
-    }
+/// Whether a process is told of what others write; nothing where the home cannot be written.
+fn look_at_watches(engine: &Engine) -> Option<Diagnosis> {
+    let bell = engine.bell.read().unwrap_or_else(|it| it.into_inner());
+    let refused = bell.as_ref()?.try_watch().err();
+    Some(Diagnosis {
+        what: "watches".to_owned(),
+        ok: refused.is_none(),
+        found: refused.map_or_else(
+            || "a process is told of what others write".to_owned(),
+            |why| no_watch(&why.to_string()),
+        ),
+    })
+}
 
-    fn look_at_repository(&self) -> Diagnosis {
-        let context = Context::own(self);
-        // The status reports known data for a missing repository; here a missing one is a fault.
-        let looked = context
-            .repo()
-            .and_then(|_| status::where_things_stand(&context));
-        let (ok, found) = match looked {
-            Ok(status) => (true, describe(&status)),
-            Err(error) => (false, format!("{}: {}", error.message, error.hint)),
-        };
-        Diagnosis {
-            what: "repository".to_owned(),
-            ok,
-            found,
-        }
+fn look_at_repository(engine: &Engine) -> Diagnosis {
+    let context = Context::own(engine);
+    // The status reports known data for a missing repository; here a missing one is a fault.
+    let looked = context
+        .repo()
+        .and_then(|_| status::where_things_stand(&context));
+    let (ok, found) = match looked {
+        Ok(status) => (true, describe(&status)),
+        Err(error) => (false, format!("{}: {}", error.message, error.hint)),
+    };
+    Diagnosis {
+        what: "repository".to_owned(),
+        ok,
+        found,
     }
 }
 

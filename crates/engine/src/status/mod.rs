@@ -2,8 +2,14 @@
 
 pub(crate) mod adopt;
 pub(crate) mod doctor;
+pub(crate) mod recover;
 
-use crate::context::{Context, Tree, names, project, visibility::Visibility};
+use crate::{
+    Engine,
+    context::{Context, Tree, names, project, visibility::Visibility},
+    evidence::health::is_followed,
+    status::doctor::{Checkup, Treatment},
+};
 use engram_gateway::budget;
 use engram_model::{AgentId, Evidence, ProjectId, ProjectStatus, Refusal, Spending, StatusReply};
 use engram_pointers::Repo;
@@ -14,6 +20,15 @@ use jiff::{SignedDuration, Timestamp};
 const SPENDERS: usize = 100;
 /// The most claims that are counted for an agent.
 const COUNTED: usize = 1000;
+
+impl Engine {
+    /// Looks at the database, the journal, the index, who can read them, and the repository, and does what
+    /// is asked for on the way.
+    pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
+        self.ensure_open()?;
+        doctor::checkup(self, treatment)
+    }
+}
 
 pub(crate) fn where_things_stand(cx: &Context<'_>) -> Result<StatusReply, Refusal> {
     let id = cx.known_project()?;
@@ -179,7 +194,7 @@ fn next_step(user: bool, is_in_repository: bool, is_empty: bool) -> String {
 /// polls for changes by others.
 pub(crate) fn watching(cx: &Context<'_>) -> Result<Option<String>, Refusal> {
     let of_tree = match cx.tree()? {
-        Some(tree) if cx.engine.is_followed(&tree) => {
+        Some(tree) if is_followed(cx.engine, &tree) => {
             let store = &cx.engine.store;
             store.read(|tx| tx.looked(tree.project, &tree.worktree))?
         }

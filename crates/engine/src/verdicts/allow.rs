@@ -59,10 +59,10 @@ fn permit(
     let by = decide::speaker(cx, None)?;
     let permit = Permit { id, why, undone };
     decide::decide(cx, &Ground::of(cx.project()?), |_, _| {
-        Ok(Plan {
-            entries: vec![Planned::new(Operation::Allowed(permit.clone()), &by, true)],
-            answer: (),
-        })
+        Ok(Plan::of(
+            vec![Planned::new(Operation::Allowed(permit.clone()), &by, true)],
+            (),
+        ))
     })?;
     list::one_conflict(cx, id)
 }

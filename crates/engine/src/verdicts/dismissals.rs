@@ -7,38 +7,28 @@ use crate::{
     claims::close,
     conflicts::{
         rights::{self, is_persons},
+        rules::{both_hold, holding},
         shown::ShownConflict,
     },
     context::{Context, plan::Planned},
     verdicts::settle::ProposedVerdict,
 };
 
-/// The holding versions that a conflict is about.
-pub(super) fn held_by(
+/// Refuses a dismissal by an agent that could not end both sides: it would let its own claim stand beside the user's,
+/// and open the gate. Nor does it dismiss what a person has reopened, of these sides.
+pub(super) fn refuse_dismissal(
     cx: &Context<'_>,
     tx: &Reader<'_>,
     pair: &Pair,
-) -> Result<Vec<Engram>, Refusal> {
-    let clock = cx.engine.world.now();
-    let mut all = Vec::new();
-    for side in &pair.sides {
-        all.extend(tx.holding(pair.project, side, clock)?);
-    }
-    all.retain(|version| pair.is_about(version));
-    Ok(all)
-}
-
-/// Refuses a dismissal by an agent that could not end both sides: it would let its own claim stand
-/// beside the user's, and open the gate. An agent also may not dismiss a conflict of sides for
-/// which a person reopened one.
-pub(super) fn may_dismiss(cx: &Context<'_>, tx: &Reader<'_>, pair: &Pair) -> Result<(), Refusal> {
-    for voice in held_by(cx, tx, pair)? {
-        close::may_close(cx, &voice).map_err(|refusal| not_for_agents(&voice, refusal))?;
+) -> Result<(), Refusal> {
+    let holding = holding(tx, pair, cx.engine.world.now(), &[], &[])?;
+    for voice in holding.iter().flatten() {
+        close::refuse_close(cx, voice).map_err(|refusal| not_for_agents(voice, refusal))?;
     }
     let visibility = cx.visibility()?;
     for other in tx.conflicts_between(pair.project, &pair.sides)? {
         if let Some(seq) = other.verdict.filter(|_| visibility.may_know_of(other.run)) {
-            rights::may_change(cx, tx, seq)?;
+            rights::refuse_change(cx, tx, seq)?;
         }
     }
     Ok(())
@@ -77,7 +67,7 @@ pub(super) fn dismissed_with(
         if other.id == found.pair.id || is_settled || !visibility.may_know_of(other.run) {
             continue;
         }
-        if may_dismiss(cx, tx, &other).is_err() || !tx.both_hold(&other, clock)? {
+        if refuse_dismissal(cx, tx, &other).is_err() || !both_hold(tx, &other, clock)? {
             continue;
         }
         entries.push(ruled_too(&other, Some(How::Dismissed), asked));
@@ -100,8 +90,8 @@ pub(super) fn reopened_with(
     let visibility = cx.visibility()?;
     let is_person = cx.agent()?.is_none();
     let author = |pair: &Pair| -> Result<Option<Option<AgentId>>, Refusal> {
-        let deed = pair.verdict.map_or(Ok(None), |seq| tx.deed(seq))?;
-        Ok(deed.map(|deed| deed.agent))
+        let attribution = pair.verdict.map_or(Ok(None), |seq| tx.attribution(seq))?;
+        Ok(attribution.map(|attribution| attribution.agent))
     };
     let whose = author(&found.pair)?;
     for other in tx.conflicts_between(found.pair.project, &found.pair.sides)? {

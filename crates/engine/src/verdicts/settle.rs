@@ -54,7 +54,7 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
     let project = cx.project()?;
     let by = decide::speaker(cx, None)?;
     findings::before_comparing(cx);
-    let ((mut reply, after), seq) = decide::decide(cx, &Ground::of(project), |tx, now| {
+    let (mut reply, seq) = decide::decide(cx, &Ground::of(project), |tx, now| {
         decide::admit(cx, tx)?;
         let clock = cx.engine.world.now();
         let pair = tx.conflict(conflict)?.filter(|it| it.project == project);
@@ -77,9 +77,7 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
         };
         plan_verdict(cx, tx, &found, &asked)
     })?;
-    if reply.seq == 0 {
-        reply.seq = seq.unwrap_or_default().saturating_sub(after);
-    }
+    reply.seq = seq.unwrap_or(reply.seq);
     Ok(reply)
 }
 
@@ -110,7 +108,7 @@ fn plan_verdict(
     tx: &Reader<'_>,
     found: &ShownConflict,
     asked: &ProposedVerdict,
-) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+) -> Result<Plan<ResolveReply>, Refusal> {
     let last = match found.pair.verdict {
         Some(seq) => tx.ruling(seq)?.map(|ruling| (seq, ruling)),
         None => None,
@@ -118,9 +116,9 @@ fn plan_verdict(
     match (&asked.how, found.pair.status) {
         (Settle::Undo, ConflictStatus::Resolved | ConflictStatus::Dismissed) => {
             let (seq, ruling) = last.ok_or_else(|| undo::nothing_to_undo(found))?;
-            rights::may_change(cx, tx, seq)?;
+            rights::refuse_change(cx, tx, seq)?;
             for voice in &found.voices {
-                close::may_write_topic(cx, &voice.topic)?;
+                close::refuse_topic(cx, &voice.topic)?;
             }
             let mut done = undo::undone(cx, tx, found, &ruling, asked)?;
             done.entries
@@ -164,7 +162,7 @@ fn plan_verdict(
         _ => {
             // What a person decided, even the undoing of a verdict, only a person may change.
             if let Some((seq, _)) = last {
-                rights::may_change(cx, tx, seq)?;
+                rights::refuse_change(cx, tx, seq)?;
             }
             ruled(cx, tx, found, asked)
         }
@@ -177,11 +175,11 @@ fn ruled(
     tx: &Reader<'_>,
     found: &ShownConflict,
     asked: &ProposedVerdict,
-) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+) -> Result<Plan<ResolveReply>, Refusal> {
     let mut done = VerdictEffects::default();
     let (how, winner, merged) = match &asked.how {
         Settle::Dismiss => {
-            dismissals::may_dismiss(cx, tx, &found.pair)?;
+            dismissals::refuse_dismissal(cx, tx, &found.pair)?;
             done.entries
                 .extend(dismissals::dismissed_with(cx, tx, found, asked)?);
             (How::Dismissed, None, None)
@@ -217,12 +215,12 @@ fn confirmed(
     found: &ShownConflict,
     asked: &ProposedVerdict,
     ruling: Ruling,
-) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+) -> Result<Plan<ResolveReply>, Refusal> {
     let mut plan = repeated(cx, tx, found, 0, ruling.clone())?;
     let why = asked.why.clone().or_else(|| ruling.why.clone());
     let ruling = Ruling { why, ..ruling };
     plan.entries.push(ruling_on(found, ruling, asked));
-    Ok(plan)
+    Ok(plan.about(0))
 }
 
 fn ruling_on(found: &ShownConflict, ruling: Ruling, asked: &ProposedVerdict) -> Planned {
@@ -238,7 +236,7 @@ fn repeated(
     found: &ShownConflict,
     seq: u64,
     ruling: Ruling,
-) -> Result<Plan<(ResolveReply, u64)>, Refusal> {
+) -> Result<Plan<ResolveReply>, Refusal> {
     let visibility = cx.visibility()?;
     let seen = |ids: Vec<EngramId>| -> Result<Vec<EngramId>, Refusal> {
         let mut seen = Vec::new();
@@ -260,10 +258,7 @@ fn repeated(
         stored: seen(ruling.stored)?,
         due: 0,
     };
-    Ok(Plan {
-        entries: Vec::new(),
-        answer: (reply, 0),
-    })
+    Ok(Plan::of(Vec::new(), reply))
 }
 
 /// Closes every engram of a side that the caller may see, and the to-dos that ask about them.
@@ -284,7 +279,7 @@ fn close_side(
         if !visibility.may_see(&engram) {
             continue;
         }
-        close::may_close(cx, &engram)?;
+        close::refuse_close(cx, &engram)?;
         done.entries
             .extend(answered(tx, engram.lineage_id, &asked.by)?);
         done.closed.push(engram.id);
@@ -325,7 +320,7 @@ fn planned(
     asked: &ProposedVerdict,
     done: VerdictEffects,
     how: Option<(How, Option<String>, Option<EngramId>)>,
-) -> Plan<(ResolveReply, u64)> {
+) -> Plan<ResolveReply> {
     let status = match how.as_ref().map(|it| it.0) {
         None => ConflictStatus::Open,
         Some(How::Dismissed) => ConflictStatus::Dismissed,
@@ -358,11 +353,9 @@ fn planned(
         why: asked.why.clone(),
     };
     let mut entries = done.entries;
+    let about = entries.len();
     entries.push(ruling_on(found, ruling, asked));
-    Plan {
-        entries,
-        answer: (answer, 0),
-    }
+    Plan::of(entries, answer).about(about)
 }
 
 /// The side that wins: 0 is `a`.

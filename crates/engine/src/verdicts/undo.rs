@@ -3,13 +3,12 @@
 
 use crate::{
     claims::{close, lineage},
-    conflicts::{risks::ended_report, shown::ShownConflict},
+    conflicts::{risks::ended_report, rules::holding, shown::ShownConflict},
     context::{Context, plan::Planned, visibility::Visibility},
     verdicts::settle::{ProposedVerdict, VerdictEffects, store},
 };
 use engram_model::{Code, Engram, Refusal, is_over, operation::Ruling};
-use engram_store::{Pair, Reader, side};
-use jiff::Timestamp;
+use engram_store::{Pair, Reader};
 
 /// The conflict whose verdict an undo by this id removes: of the conflicts of the same sides that
 /// the caller may see, the one with the newest verdict.
@@ -43,7 +42,7 @@ pub(super) fn undone(
         let versions = tx.lineage(first.lineage_id)?;
         let head = versions.into_iter().find(|it| it.holds_now(clock));
         if let Some(head) = head.filter(|head| visibility.may_see(head)) {
-            close::may_close(cx, &head)?;
+            close::refuse_close(cx, &head)?;
             done.closed.push(head.id);
             done.entries.push(Planned::ended(&head, &asked.by));
         }
@@ -58,12 +57,15 @@ pub(super) fn undone(
         let is_newest = newest.is_some_and(|it| it.id == old.id && it.valid_until.is_some());
         let is_gone = old.redacted || is_over(old.recorded_at, old.expires_at, clock);
         if is_newest && !is_gone {
-            close::may_close(cx, &old)?;
+            close::refuse_close(cx, &old)?;
             let engram = lineage::again(cx, old, asked.now, None);
             store(cx, tx, found, engram, asked, &mut done);
         }
     }
-    done.is_closed = !holds_again(tx, found, &done, clock)?;
+    // What was said since may have other words.
+    let begun: Vec<Engram> = done.entries.iter().filter_map(Planned::version).collect();
+    let sides = holding(tx, &found.pair, clock, &done.closed, &begun)?;
+    done.is_closed = sides.iter().any(Vec::is_empty);
     if !done.is_closed
         && let Some(old) = ended_report(tx, &found.pair)?
     {
@@ -71,29 +73,6 @@ pub(super) fn undone(
         done.entries.push(Planned::stored(risk, &asked.by, None));
     }
     Ok(done)
-}
-
-/// Whether both sides hold after this. A later correction may have other words.
-fn holds_again(
-    tx: &Reader<'_>,
-    found: &ShownConflict,
-    done: &VerdictEffects,
-    clock: Timestamp,
-) -> Result<bool, Refusal> {
-    for digest in &found.pair.sides {
-        let is_stored = |entry: &Planned| {
-            entry
-                .version()
-                .is_some_and(|it| found.pair.is_about(&it) && side(&it.topic, &it.claim) == *digest)
-        };
-        let holds = tx.holding(found.pair.project, digest, clock)?;
-        let is_left = |it: &Engram| found.pair.is_about(it) && !done.closed.contains(&it.id);
-        let holds = holds.iter().any(is_left);
-        if !holds && !done.entries.iter().any(is_stored) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 pub(super) fn nothing_to_undo(found: &ShownConflict) -> Refusal {

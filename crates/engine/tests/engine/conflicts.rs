@@ -160,7 +160,7 @@ fn nobody_is_told_of_a_side_that_they_may_not_see() {
     at.put(&ada, own).unwrap();
     let reply = at.put(&bob, on("wallet", LONG)).unwrap();
     assert_eq!((told(&reply), reply.conflicts), (Vec::new(), 0));
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     assert_eq!(listed(&at, &bob, Listed::All), []);
     let [known] = &listed(&at, &ada, Listed::All)[..] else {
         panic!("its author sees both");
@@ -390,7 +390,7 @@ fn a_reply_tells_of_the_worst_and_counts_all() {
         at.0.ask(&USER, ask::Gate(check)).unwrap()
     };
     assert_eq!(gate(Severity::Low).due, due(&at, &USER));
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     let (high, all) = (gate(Severity::High), gate(Severity::Low));
     assert_eq!((high.gate, all.gate), (Gate::Shut, Gate::Shut));
     assert_eq!((all.due, due(&at, &USER)), (0, 0));

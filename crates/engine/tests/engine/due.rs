@@ -29,10 +29,10 @@ fn a_write_raises_five_conflicts_and_the_others_are_due() {
     for number in 0..8 {
         at.put(&at.agent(&format!("agent-{number}")), lasting(number))
             .unwrap();
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
     }
     let users = at.put(&USER, lasting(8)).unwrap();
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     let before = open(&at).len();
     let ada = at.agent("ada");
     let said = at.put(&ada, on("wallet", SHORT)).unwrap();
@@ -53,7 +53,7 @@ fn a_write_raises_five_conflicts_and_the_others_are_due() {
     // They survive the process, and another process makes them in the background.
     let at = ground.open_at("repo", 9);
     assert_eq!(due(&at, &USER), 4);
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     assert_eq!((due(&at, &USER), open(&at).len()), (0, before + 9));
 }
 
@@ -63,7 +63,7 @@ fn nothing_is_pushed_out_of_the_comparison() {
     let ground = Ground::new();
     let at = ground.open();
     let users = at.put(&USER, on("wallet", SHORT)).unwrap();
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     let flood = at.agent("flood");
     let mut last = None;
     for number in 0..200 {
@@ -101,14 +101,14 @@ fn what_lies_under_many_that_hold_is_compared_in_the_end() {
         }
         at.0.doctor(REINDEX).unwrap();
         while due(&at, &USER) > 0 {
-            at.0.help_index().unwrap();
+            at.0.leave_in_order().unwrap();
         }
         let ada = at.agent("ada");
         let said = at.put(&ada, on("wallet", LONG)).unwrap();
         let is_told = said.findings.iter().any(|it| it.id == old.id);
         assert!(is_told || due(&at, &USER) > 0, "{said:?}");
         assert!(is_told || !is_users, "the user's are compared first");
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
         let known = open(&at);
         let is_found = known
             .iter()
@@ -134,16 +134,16 @@ fn a_series_of_strangers_hides_no_claim() {
         ground.clock.turn(120);
         let stranger = at.agent(["one", "two"][number % 2]);
         at.put(&stranger, value(100 + number)).unwrap();
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
     }
     while due(&at, &USER) > 0 {
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
     }
     let said = at.put(&USER, value(5)).unwrap();
     let is_told = said.findings.iter().any(|it| it.id == old.id);
     assert!(is_told || said.due > 0, "{said:?}");
     while due(&at, &USER) > 0 {
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
     }
     let known = open(&at);
     let is_found = known
@@ -159,18 +159,18 @@ fn an_error_is_not_taken_for_nothing_found() {
     let ground = Ground::new();
     let at = ground.open();
     at.put(&at.agent("ada"), on("wallet", SHORT)).unwrap();
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     drop(at);
     ground.damage("\"confidence\"", "\"confidenze\"");
     let at = ground.open_at("repo", 5);
     let said = at.put(&at.agent("bob"), on("wallet", LONG)).unwrap();
     assert_eq!((said.conflicts, due(&at, &USER)), (0, 1));
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     assert_eq!((due(&at, &USER), gate(&at)), (1, (Gate::Shut, 1)));
     drop(at);
     ground.damage("\"confidenze\"", "\"confidence\"");
     let at = ground.open_at("repo", 6);
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     assert_eq!((due(&at, &USER), open(&at).len()), (0, 1));
 }
 
@@ -181,7 +181,7 @@ fn a_list_is_read_in_pages() {
         let topic = format!("area-{}", number % 3);
         at.put(&USER, on(&topic, &format!("PORT is {}.", 8000 + number)))
             .unwrap();
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
     }
     let all = open(&at);
     assert!(all.len() > 2, "{all:?}");
@@ -230,7 +230,7 @@ fn a_message_raises_five_conflicts_and_reports_each_once() {
     for number in 0..4 {
         let claim = format!("The wallet lock lasts {} minutes.", 10 + number);
         engine.put(&USER, on("wallet", &claim)).unwrap();
-        engine.0.help_index().unwrap();
+        engine.0.leave_in_order().unwrap();
     }
     let before = open(&engine).len();
     let about = |claim: &str, pointer: &str| {
@@ -249,7 +249,7 @@ fn a_message_raises_five_conflicts_and_reports_each_once() {
     let known = open(&engine);
     assert_eq!(known.len(), before + 5, "one write raises five");
     assert!(due(&engine, &USER) > 0);
-    engine.0.help_index().unwrap();
+    engine.0.leave_in_order().unwrap();
     let known = open(&engine);
     assert_eq!(due(&engine, &USER), 0);
     let asked = Query {

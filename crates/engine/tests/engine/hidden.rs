@@ -132,7 +132,7 @@ fn a_report_ends_for_whoever_sees_a_side_of_it_no_more() {
         } else {
             at.forget(&ada, said.id).unwrap();
         }
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
         let told = |who: &Caller| (listed(&at, who, Listed::Open).len(), risks_to(&at, who));
         let due = page_of(&at, &bob, Listed::Open).due;
         ((told(&bob), due), told(&ada), told(&USER).0)
@@ -159,12 +159,12 @@ fn what_is_hidden_takes_no_place_from_what_is_seen() {
             for number in 0..6 {
                 let claim = format!("The wallet lock lasts {} minutes.", 40 + number);
                 at.put(&USER, of_user_alone(&claim)).unwrap();
-                at.0.help_index().unwrap();
+                at.0.leave_in_order().unwrap();
             }
         }
         at.put(&bob, on("wallet", LONG)).unwrap();
         let said = at.put(&ada, on("wallet", SHORT)).unwrap();
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
         let pages = [Listed::Open, Listed::All, Listed::Closed, Listed::Resolved].map(|status| {
             let page = page_of(&at, &ada, status);
             (page.conflicts.len(), page.omitted, page.open, page.due)

@@ -50,7 +50,7 @@ fn a_verdict_settles_only_what_its_judge_may_close() {
             assert_eq!((&again.closed, again.status), (&reply.closed, status));
             // For the user and the gate it is open, once the hidden version was compared.
             assert!(!is_hidden || at.gate(Severity::High).gate == Gate::Shut);
-            at.0.help_index().unwrap();
+            at.0.leave_in_order().unwrap();
             let expected = if is_hidden {
                 ConflictStatus::Open
             } else {
@@ -96,7 +96,7 @@ fn what_a_verdict_uncovers_is_reported_once() {
     };
     at.put(&bob, again).unwrap();
     at.put(&judge, on("wallet", LONG)).unwrap();
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     let [known] = &open(&at)[..] else {
         panic!("one, which covers the other: {:?}", open(&at));
     };
@@ -140,7 +140,7 @@ fn a_reason_given_about_what_is_hidden_is_told_to_nobody_else() {
         let [ada, eve] = ["ada", "eve"].map(|name| at.agent(name));
         at.put(&USER, of_user_alone(SHORT)).unwrap();
         at.put(&ada, on("wallet", LONG)).unwrap();
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
         let resolve = Resolve {
             conflict: open(&at)[0].id,
             how,
@@ -229,7 +229,7 @@ fn a_merge_is_as_visible_as_what_it_replaces() {
     at.put(&ada, on("wallet", SHORT)).unwrap();
     at.put(&bob, on("wallet", LONG)).unwrap();
     at.put(&hid, of_user_alone(LONG)).unwrap();
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     let [found] = &open(&at)[..] else {
         panic!("what covers is told alone: {:?}", open(&at));
     };
@@ -264,7 +264,7 @@ fn no_dismissal_outlasts_its_undo() {
         at.put(&bob, on("wallet", LONG)).unwrap();
         if is_said_before {
             at.put(&USER, of_user_alone(SHORT)).unwrap();
-            at.0.help_index().unwrap();
+            at.0.leave_in_order().unwrap();
         }
         let id = open(&at)[0].id;
         at.settle(&USER, id, Settle::Dismiss).unwrap();
@@ -277,7 +277,7 @@ fn no_dismissal_outlasts_its_undo() {
         );
         at.settle(&USER, id, Settle::Undo).unwrap();
         at.forget(&ada, seen.id).unwrap();
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
         let told = (open(&at).len(), risks(&at), at.gate(Severity::High).gate);
         assert_eq!(told, (1, 1, Gate::Shut), "said before: {is_said_before}");
     }

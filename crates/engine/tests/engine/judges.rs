@@ -223,7 +223,7 @@ fn whatever_agents_do_the_users_claims_hold_and_the_gate_knows() {
                 }
             }
             if dice.below(3) == 0 {
-                at.0.help_index().unwrap();
+                at.0.leave_in_order().unwrap();
             }
             is_known_to_the_gate(&at, &holding(&at, &said), &when);
         }

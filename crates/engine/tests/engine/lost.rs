@@ -149,7 +149,7 @@ fn what_tells_of_a_conflict_is_counted_with_no_claims() {
     let value = |number: u32| on("gateway", &format!("The retry limit is {number}."));
     for number in 0..16 {
         at.put(&USER, value(number)).unwrap();
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
     }
     let status = || at.0.ask(&USER, ask::Status).unwrap();
     let stored = || {
@@ -158,7 +158,7 @@ fn what_tells_of_a_conflict_is_counted_with_no_claims() {
     };
     assert_eq!(status().engrams, 16);
     let said = at.put(&bob, value(99)).unwrap();
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     assert_eq!((said.conflicts, said.due), (5, 11));
     assert_eq!(open(&at).len(), 17 * 16 / 2);
     assert_eq!((status().engrams, stored()), (17, 1));

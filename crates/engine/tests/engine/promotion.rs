@@ -27,7 +27,7 @@ fn promote(
 /// results.
 fn ask_all(at: &Asked, who: &Caller, text: &str) -> usize {
     let found = only_ask(at, who, text);
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     found
 }
 

@@ -248,7 +248,7 @@ fn followed_step_by_step_is_the_same_as_at_once() {
     }
     // A conflict that is found between the two lists of answers would be in one alone.
     while due(&engine, &USER) > 0 {
-        engine.0.help_index().unwrap();
+        engine.0.leave_in_order().unwrap();
     }
     let followed = answers(&engine, &ground);
     assert!(ground.open().0.doctor(crate::fixture::REINDEX).unwrap().ok);

@@ -23,7 +23,7 @@ fn say(ground: &Ground, at: &Asked, who: &Caller, drafts: Vec<Draft>) -> Vec<Eng
     let said = drafts.into_iter().map(|draft| {
         ground.clock.turn(120);
         let reply = at.put(who, draft).unwrap();
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
         reply.id
     });
     said.collect()
@@ -42,7 +42,7 @@ fn compare_all(at: &Asked) {
         if due(at, &USER) == 0 {
             return;
         }
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
     }
     panic!("{} are due for ever", due(at, &USER));
 }
@@ -252,7 +252,7 @@ fn the_values_of_a_series_are_not_all_held_against_each_other() {
         // So many that older ones are read in the background.
         let left = u64::from(number > 32);
         assert_eq!(told, (expected.min(5), expected + left), "value {number}");
-        at.0.help_index().unwrap();
+        at.0.leave_in_order().unwrap();
         if number > 16 {
             assert_eq!(
                 reply.findings[0].id,

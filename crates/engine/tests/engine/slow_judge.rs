@@ -70,7 +70,7 @@ fn nobody_waits_for_a_judge_that_takes_its_time() {
     let at = opened(&ground, 2, &slow);
     let behind = std::thread::spawn({
         let engine = Arc::clone(&at.0);
-        move || engine.help_index()
+        move || engine.leave_in_order()
     });
     while slow.calls.load(Ordering::SeqCst) == 0 {
         std::thread::yield_now();
@@ -84,7 +84,7 @@ fn nobody_waits_for_a_judge_that_takes_its_time() {
         sender.send(()).unwrap();
     }
     behind.join().unwrap().unwrap();
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     let found = open(&at);
     let sides: Vec<_> = found.iter().map(|it| [it.a.id, it.b.id]).collect();
     assert_eq!(sides, [[old.id, new.id]], "{found:?}");
@@ -92,7 +92,7 @@ fn nobody_waits_for_a_judge_that_takes_its_time() {
     assert_eq!(due(&at, &USER), 0);
     // Each pair is judged once: nothing of the eight is judged again.
     let judged = slow.calls.load(Ordering::SeqCst);
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     assert_eq!(slow.calls.load(Ordering::SeqCst), judged);
     assert!(judged <= 2, "{judged} calls");
 }

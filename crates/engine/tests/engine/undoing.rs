@@ -11,7 +11,7 @@ use crate::fixture::{
 };
 
 fn gate(at: &Asked) -> Gate {
-    at.0.help_index().unwrap();
+    at.0.leave_in_order().unwrap();
     at.gate(Severity::Low).gate
 }
 

@@ -255,7 +255,7 @@ fn what_an_agent_does_in_its_run_is_seen_by_nobody_else() {
                 };
                 let answer = act(at, &who, &stranger, &mut dice[world], &mut said[world]);
                 if catch_up {
-                    at.0.help_index().unwrap();
+                    at.0.leave_in_order().unwrap();
                 }
                 // The user's replies depend on what is hidden.
                 let answer = if who == USER { String::new() } else { answer };

@@ -8,7 +8,7 @@ use crate::{INLINE_CODE_CHARS, code_chars, count_tokens};
 /// Checks a line that a parent or the user wants to pin: one line, without code, no longer than a
 /// claim. The existing pins (`pinned`, the texts of their lines) and this one take at most half of
 /// a brief, so that no pin is silently left out.
-pub fn may_pin(text: &str, pinned: &[String], limits: &Limits) -> Result<String, Refusal> {
+pub fn pin_text(text: &str, pinned: &[String], limits: &Limits) -> Result<String, Refusal> {
     let text = text.trim();
     let chars = text.chars().count();
     if chars == 0 || crate::line_count(text) > 1 {

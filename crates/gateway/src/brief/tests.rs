@@ -358,7 +358,7 @@ fn code_is_said_by_nobody_and_pinned_by_nobody() {
         ("x ".repeat(400).as_str(), Some(Code::BudgetExceeded)),
     ] {
         assert_eq!(
-            may_pin(text, &[], &limits).err().map(|it| it.code),
+            pin_text(text, &[], &limits).err().map(|it| it.code),
             want,
             "{text:.40}"
         );
@@ -370,7 +370,7 @@ fn pins_leave_room_and_are_all_said() {
     let limits = Limits::default();
     let mut pins: Vec<String> = Vec::new();
     let refusal = loop {
-        match may_pin(
+        match pin_text(
             &format!("Pin number {} is about this.", pins.len()),
             &pins,
             &limits,
@@ -383,7 +383,7 @@ fn pins_leave_room_and_are_all_said() {
     let figure = refusal.remedy.unwrap().figures["brief_lines"];
     assert_eq!((figure.used, figure.limit), (16, 15));
     let long = vec!["words of a pin ".repeat(30); 4];
-    let refusal = may_pin(&long[0], &long, &limits).unwrap_err();
+    let refusal = pin_text(&long[0], &long, &limits).unwrap_err();
     assert!(
         refusal
             .remedy

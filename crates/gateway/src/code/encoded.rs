@@ -155,7 +155,7 @@ fn hex(run: &str) -> Option<Vec<u8>> {
 /// Decodes either alphabet, padded or not.
 fn base64(run: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(run.len());
-    let (mut bits, mut held) = (0u32, 0u32);
+    let (mut bits, mut filled) = (0u32, 0u32);
     for digit in run.trim_end_matches('=').bytes() {
         let value = match digit {
             b'A'..=b'Z' => digit - b'A',
@@ -166,11 +166,11 @@ fn base64(run: &str) -> Option<Vec<u8>> {
             _ => return None,
         };
         bits = (bits << 6) | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-            bits &= (1 << held) - 1;
+        filled += 6;
+        if filled >= 8 {
+            filled -= 8;
+            bytes.push((bits >> filled) as u8);
+            bits &= (1 << filled) - 1;
         }
     }
     Some(bytes)

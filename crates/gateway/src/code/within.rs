@@ -7,7 +7,7 @@ use regex::RegexSet;
 use super::lines::{LineKind, SURE, is_hard, judge, set, without_ticks};
 
 /// Whether a line contains, anywhere, code that is more than a name.
-pub(super) fn holds_code(line: &str) -> bool {
+pub(super) fn contains_code(line: &str) -> bool {
     const SQL: [&str; 6] = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "select "];
     if !line.contains(['(', '{', ';', '[', '`']) && !SQL.iter().any(|it| line.contains(it)) {
         return false;

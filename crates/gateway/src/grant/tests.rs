@@ -143,7 +143,7 @@ fn a_parent_and_the_user_grant_within_their_limits() {
             Some(Code::ScopeDenied),
         ),
     ] {
-        let refusal = may_grant(caller, &child, &wish, ttl, &limits, now()).err();
+        let refusal = grant_terms(caller, &child, &wish, ttl, &limits, now()).err();
         assert!(refusal.as_ref().is_none_or(|it| !it.hint.is_empty()));
         assert_eq!(
             refusal.map(|it| it.code),
@@ -151,7 +151,7 @@ fn a_parent_and_the_user_grant_within_their_limits() {
             "{caller:?} {wish:?} {ttl:?}"
         );
     }
-    let terms = may_grant(&root, &child, &read(None, &pinned), None, &limits, now()).unwrap();
+    let terms = grant_terms(&root, &child, &read(None, &pinned), None, &limits, now()).unwrap();
     assert_eq!(terms.expires_at, at(600));
     let cap_tokens = 500;
     assert_eq!(
@@ -284,6 +284,10 @@ fn code_is_granted_by_characters_and_taken_back() {
         (Caller::Agent(id("root")), true),
         (Caller::Agent(id("child")), false),
     ] {
-        assert_eq!(may_revoke(&caller, &code, &child).is_ok(), ok, "{caller:?}");
+        assert_eq!(
+            refuse_revoke(&caller, &code, &child).is_ok(),
+            ok,
+            "{caller:?}"
+        );
     }
 }

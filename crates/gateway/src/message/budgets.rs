@@ -9,7 +9,7 @@ use super::schema;
 use crate::INLINE_CODE_CHARS;
 
 /// Refuses an unknown budget, since its sender would wrongly believe that it is set.
-pub(super) fn known(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
+pub(super) fn refuse_unknown(budgets: &BTreeMap<String, u64>) -> Result<(), Refusal> {
     let unknown = |name: &&String| BUDGETS.iter().all(|it| it.0 != name.as_str());
     match budgets.keys().find(unknown) {
         None => Ok(()),

@@ -38,8 +38,8 @@ fn agents_write_what_is_configured() {
         (on, vec![Scope::Run, Scope::Project]),
     ] {
         for scope in Scope::ALL {
-            assert!(may_write_scope(&Caller::User, *scope, &scopes).is_ok());
-            let refusal = may_write_scope(&agent, *scope, &scopes).err();
+            assert!(refuse_scope(&Caller::User, *scope, &scopes).is_ok());
+            let refusal = refuse_scope(&agent, *scope, &scopes).err();
             assert_eq!(
                 refusal.is_none(),
                 open.contains(scope),
@@ -53,7 +53,7 @@ fn agents_write_what_is_configured() {
 #[test]
 fn topics_of_a_handle_are_its_borders() {
     let mut kin = family("a").remove(0);
-    assert!(may_write_topic(&kin, "anything").is_ok() && may_read_topic(&kin, "anything"));
+    assert!(refuse_topic(&kin, "anything").is_ok() && may_read_topic(&kin, "anything"));
     kin.writes = vec!["payments".to_owned()];
     kin.reads = vec!["payments".to_owned(), "docs".to_owned()];
     for (topic, writes, reads) in [
@@ -63,7 +63,7 @@ fn topics_of_a_handle_are_its_borders() {
         ("docs/guide", false, true),
         ("", false, true),
     ] {
-        assert_eq!(may_write_topic(&kin, topic).is_ok(), writes, "{topic}");
+        assert_eq!(refuse_topic(&kin, topic).is_ok(), writes, "{topic}");
         assert_eq!(may_read_topic(&kin, topic), reads, "{topic}");
     }
 }
@@ -229,7 +229,7 @@ fn only_a_parent_promotes_from_a_confidence_on() {
             confidence,
             author: author.as_ref(),
         };
-        let refusal = may_promote(&caller, &claim, to, scopes, |it| find(&all, it)).err();
+        let refusal = refuse_promotion(&caller, &claim, to, scopes, |it| find(&all, it)).err();
         assert!(refusal.as_ref().is_none_or(|it| !it.hint.is_empty()));
         assert_eq!(
             refusal.map(|it| it.code),

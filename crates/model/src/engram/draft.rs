@@ -115,16 +115,10 @@ impl Draft {
             Kind::Decision => FactType::Decision,
             _ => self.fact_type.unwrap_or(FactType::Observation),
         };
-        let corrects = match self.corrects_lineage.as_deref().filter(|it| !it.is_empty()) {
-            Some(text) => Some(text.parse::<EngramId>()?.0),
-            None => None,
+        let corrects = match operation {
+            MemoryOp::Delete => Some(self.retired()?),
+            _ => self.corrected()?,
         };
-        if operation == MemoryOp::Delete && corrects.is_none() {
-            return Err(schema(
-                "operation delete needs corrects_lineage",
-                "Set corrects_lineage to the lineage_id of the claim to retire.",
-            ));
-        }
         let provenance = self.provenance;
         Ok(NewEngram {
             claim: check_claim(&self.claim, limits)?,
@@ -143,7 +137,22 @@ impl Draft {
             source: provenance.map(|p| p.source),
             durability: self.durability.unwrap_or(Durability::Durable),
             operation,
-            corrects,
+            corrects: corrects.map(|id| id.0),
+        })
+    }
+
+    fn corrected(&self) -> Result<Option<EngramId>, Refusal> {
+        let text = self.corrects_lineage.as_deref();
+        text.filter(|it| !it.is_empty()).map(str::parse).transpose()
+    }
+
+    /// The lineage, or a version of it, that `operation: delete` ends; nothing else of such a draft is read.
+    pub fn retired(&self) -> Result<EngramId, Refusal> {
+        self.corrected()?.ok_or_else(|| {
+            schema(
+                "operation delete needs corrects_lineage",
+                "Set corrects_lineage to the lineage_id of the claim to retire.",
+            )
         })
     }
 }

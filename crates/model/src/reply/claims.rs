@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::is_none;
+use super::is_zero;
 use crate::{
     ConflictId, Durability, Engram, EngramId, EventId, LineageId, MemoryOp, Scope, Severity, Tier,
     words::words,
@@ -48,7 +48,7 @@ pub struct PutReply {
     #[serde(default)]
     pub conflicts: u64,
     /// How many comparisons are still due; absent if none. The gate is shut until they are done.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub due: u64,
     /// What the engine noticed; never a reason for failure.
     pub findings: Vec<Finding>,
@@ -204,7 +204,7 @@ pub struct PromoteReply {
     /// The journal entry of the promotion; if there was nothing to promote, that of the version.
     pub seq: u64,
     /// How many comparisons are still due; absent if none.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub due: u64,
     /// What the engine noticed; never a reason for failure.
     pub findings: Vec<Finding>,

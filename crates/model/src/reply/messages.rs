@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PutReply, is_none};
+use super::{PutReply, is_zero};
 use crate::{AgentId, CheckedPointer};
 
 /// The cost of a valid message.
@@ -64,7 +64,7 @@ pub struct Delivered {
     pub full_tokens: u64,
     /// How many of these files are estimated as the average of the others, because they cannot be
     /// read or were not counted yet.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub uncounted: u64,
     /// `tokens` divided by `full_tokens`; 0 without files.
     pub share: f64,

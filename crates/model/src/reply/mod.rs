@@ -109,6 +109,6 @@ impl Reply {
     }
 }
 
-fn is_none(count: &u64) -> bool {
+fn is_zero(count: &u64) -> bool {
     *count == 0
 }

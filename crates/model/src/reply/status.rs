@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Budget, Spending, is_none};
+use super::{Budget, Spending, is_zero};
 use crate::ProjectId;
 
 /// Where things stand.
@@ -42,7 +42,7 @@ pub struct StatusReply {
     pub conflicts: Option<u64>,
     /// How many comparisons are still due; absent if none. An agent sees only those of its own
     /// claims.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub due: u64,
     /// Requests to read beyond a budget that wait for an answer; for the user only.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -33,12 +33,12 @@ pub(super) struct CommitResult {
     supersedes: Option<EngramId>,
     committed_at: String,
     conflicts: u64,
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     due: u64,
     findings: Vec<Finding>,
 }
 
-fn is_none(count: &u64) -> bool {
+fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
@@ -68,7 +68,7 @@ pub(super) struct PromoteResult {
     durability: Durability,
     scope: Scope,
     lineage_id: LineageId,
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     due: u64,
     findings: Vec<Finding>,
 }
@@ -300,7 +300,7 @@ pub(super) struct ResolveResult {
     pub(super) resolution_type: ResolutionType,
     pub(super) closed: Vec<EngramId>,
     pub(super) stored: Vec<EngramId>,
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub(super) due: u64,
 }
 
@@ -346,7 +346,7 @@ pub(super) struct StatusResult {
     branch: Option<String>,
     engrams: u64,
     agents: u64,
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     due: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<BudgetLeft>,

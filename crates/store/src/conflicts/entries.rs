@@ -88,7 +88,7 @@ impl Reader<'_> {
     }
 
     /// Who made an entry, when, and why.
-    pub fn deed(&self, seq: u64) -> Result<Option<Attribution>> {
+    pub fn attribution(&self, seq: u64) -> Result<Option<Attribution>> {
         Ok(told(self.0, seq)?.map(|(entry, why)| Attribution {
             agent: entry.agent,
             by: entry.by,
@@ -128,7 +128,7 @@ impl Reader<'_> {
             .0
             .prepare_cached("SELECT max(seq) FROM journal WHERE subject = ?1 AND kind = ?2")?
             .query_row([subject, kind.as_str()], |row| row.get(0))?;
-        seq.map_or(Ok(None), |seq| self.deed(seq as u64))
+        seq.map_or(Ok(None), |seq| self.attribution(seq as u64))
     }
 
     /// The places of all entries about a conflict.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::params;
 
 use super::severity;
-use crate::{Reader, Result, StoreError, journal::parse_id, tables::NOT_OVER};
+use crate::{Reader, Result, journal::parse_id, tables::NOT_OVER};
 
 /// The values by which a list of conflicts is sorted and counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Listing {
     pub first: u64,
     /// The topics of its sides, the newer side's first.
     pub topics: [String; 2],
-    /// Whether the user let it pass the gate.
+    /// Whether the user let it pass the gate, as severe as it was then.
     pub is_allowed: bool,
 }
 
@@ -103,11 +103,10 @@ impl Reader<'_> {
             Some(false) => format!("AND NOT ({})", both_hold("conflict")),
         };
         let (covered, behind) = (is_covered(), stands_behind());
-        let found: Vec<(Listing, bool)> = self
-            .0
+        self.0
             .prepare_cached(&format!(
                 "SELECT conflict.id, conflict.severity, conflict.first, newer.topic, older.topic,
-                   conflict.allowed IS NOT NULL, conflict.allowed < conflict.last
+                   conflict.allowed IS NOT NULL
                  FROM conflict LEFT JOIN engram AS newer ON newer.id = conflict.newer
                    LEFT JOIN engram AS older ON older.id = conflict.older
                  WHERE conflict.project = ?1 AND (?4 IS NULL OR conflict.status = ?4)
@@ -123,26 +122,16 @@ impl Reader<'_> {
                 ],
                 |row| {
                     let topic = |at: usize| row.get::<_, Option<String>>(at);
-                    let listing = Listing {
+                    Ok(Listing {
                         id: parse_id(&row.get::<_, String>(0)?)?,
                         severity: severity(row.get(1)?),
                         first: row.get::<_, i64>(2)? as u64,
                         topics: [topic(3)?.unwrap_or_default(), topic(4)?.unwrap_or_default()],
                         is_allowed: row.get(5)?,
-                    };
-                    Ok::<_, StoreError>((listing, row.get::<_, Option<bool>>(6)?.unwrap_or(false)))
+                    })
                 },
             )?
-            .collect::<Result<_>>()?;
-        let mut listed = Vec::with_capacity(found.len());
-        for (mut listing, is_found_since) in found {
-            if listing.is_allowed && is_found_since {
-                let pair = self.conflict(listing.id)?;
-                listing.is_allowed = pair.is_some_and(|pair| pair.allowed.is_some());
-            }
-            listed.push(listing);
-        }
-        Ok(listed)
+            .collect()
     }
 
     /// How many conflicts of a project wait for a verdict: those whose sides both hold now.

@@ -7,7 +7,6 @@ mod reports;
 mod sides;
 
 use engram_model::{ConflictId, ConflictStatus, Engram, ProjectId, RunId, Scope, Severity};
-use jiff::Timestamp;
 use rusqlite::{Row, params};
 
 pub use entries::Attribution;
@@ -43,8 +42,7 @@ pub struct Pair {
     pub last: u64,
     /// The entry of the last verdict, or of its undoing.
     pub verdict: Option<u64>,
-    /// The entry that let it pass the gate; `None` if that was withdrawn, or if the conflict is now
-    /// more severe than when it was allowed.
+    /// The entry that let it pass the gate; none once that was taken back.
     pub allowed: Option<u64>,
     /// The last verdict, if it was not undone. `status` is open again if the pair was found after
     /// the verdict.
@@ -119,36 +117,11 @@ fn severity(stored: i64) -> Severity {
 }
 
 fn pairs(reader: &Reader<'_>, tail: &str, values: impl rusqlite::Params) -> Result<Vec<Pair>> {
-    let mut found: Vec<Pair> = reader
+    reader
         .0
         .prepare_cached(&format!("SELECT {PAIR} {tail}"))?
         .query_and_then(values, pair)?
-        .collect::<Result<_>>()?;
-    for pair in &mut found {
-        if has_outgrown(reader, pair)? {
-            pair.allowed = None;
-        }
-    }
-    Ok(found)
-}
-
-/// Whether a pair was found again since it was allowed and is now more severe than it was then.
-/// Whoever allowed it did not know that.
-fn has_outgrown(reader: &Reader<'_>, pair: &Pair) -> Result<bool> {
-    let Some(allowed) = pair.allowed.filter(|it| *it < pair.last) else {
-        return Ok(false);
-    };
-    let then: Option<i64> = reader
-        .0
-        .prepare_cached(
-            "SELECT max(seq) FROM journal WHERE subject = ?1 AND kind = 'conflict' AND seq < ?2",
-        )?
-        .query_row(params![pair.id.to_string(), allowed as i64], |row| {
-            row.get(0)
-        })?;
-    let severity = |seq: u64| Ok::<_, StoreError>(reader.contradiction(seq)?.map(|it| it.severity));
-    let then = then.map_or(Ok(None), |it| severity(it as u64))?;
-    Ok(severity(pair.last)? > then)
+        .collect()
 }
 
 impl Reader<'_> {
@@ -172,40 +145,5 @@ impl Reader<'_> {
             "WHERE a = ?2 AND b = ?3 AND project = ?1",
             params![project.to_string(), sides[0], sides[1]],
         )
-    }
-
-    /// Whether both sides of a conflict hold, by versions that it is about.
-    pub fn both_hold(&self, pair: &Pair, now: Timestamp) -> Result<bool> {
-        let mut has_own = pair.run.is_none();
-        for side in &pair.sides {
-            let mut holding = self.holding(pair.project, side, now)?;
-            holding.retain(|engram| pair.is_about(engram));
-            has_own |= holding.iter().any(|engram| engram.scope == Scope::Run);
-            if holding.is_empty() {
-                return Ok(false);
-            }
-        }
-        Ok(has_own)
-    }
-
-    /// The conflict that covers a conflict of a run: the same sides contradict each other for
-    /// everybody, or a person dismissed that conflict.
-    pub fn covering(&self, pair: &Pair, now: Timestamp) -> Result<Option<Pair>> {
-        if pair.run.is_none() {
-            return Ok(None);
-        }
-        let all = self.conflicts_between(pair.project, &pair.sides)?;
-        let Some(wide) = all.into_iter().find(|wide| wide.run.is_none()) else {
-            return Ok(None);
-        };
-        let covers = match wide.status {
-            ConflictStatus::Open => wide.severity >= pair.severity,
-            ConflictStatus::Dismissed => {
-                let deed = wide.verdict.map_or(Ok(None), |seq| self.deed(seq))?;
-                deed.is_some_and(|deed| deed.agent.is_none())
-            }
-            _ => false,
-        };
-        Ok((covers && self.both_hold(&wide, now)?).then_some(wide))
     }
 }

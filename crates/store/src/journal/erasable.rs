@@ -93,7 +93,7 @@ impl Reader<'_> {
             let entry = entry?;
             match entry.kind() {
                 Some(OperationKind::Stored) => {
-                    let names = free.iter().any(|it| entry.holds(it));
+                    let names = free.iter().any(|it| entry.contains(it));
                     if names
                         && let Some(Operation::Stored(other)) = entry.known()
                         && !ids.contains(&other.id)
@@ -104,14 +104,16 @@ impl Reader<'_> {
                 Some(
                     OperationKind::Dereferenced | OperationKind::Requested | OperationKind::Granted,
                 ) => {
-                    if free.iter().any(|it| entry.holds(it))
+                    if free.iter().any(|it| entry.contains(it))
                         && let Some(pointer) = entry.known().as_ref().and_then(read_by)
                         && let Ok(pointer) = pointer.parse::<engram_model::Pointer>()
                     {
                         read.push((entry.seq, pointer.address()));
                     }
                 }
-                _ if ids.iter().any(|it| entry.holds(&it.to_string())) => entries.push(entry.seq),
+                _ if ids.iter().any(|it| entry.contains(&it.to_string())) => {
+                    entries.push(entry.seq)
+                }
                 _ => {}
             }
         }

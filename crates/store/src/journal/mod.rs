@@ -70,7 +70,7 @@ impl Journalled {
     }
 
     /// Whether its body may contain a word. A word that JSON escapes is not found.
-    pub(crate) fn holds(&self, word: &str) -> bool {
+    pub(crate) fn contains(&self, word: &str) -> bool {
         self.body.contains(word)
     }
 

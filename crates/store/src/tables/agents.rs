@@ -66,7 +66,7 @@ pub struct Spender {
 
 /// An agent whose name others must not use.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NameHolder {
+pub struct NameOwner {
     /// Its handle.
     pub handle: AgentId,
     /// What it is called.
@@ -128,14 +128,14 @@ impl Reader<'_> {
     }
 
     /// The agents of a project that were opened, or that a person named.
-    pub fn holders(&self, project: ProjectId) -> Result<Vec<NameHolder>> {
+    pub fn name_owners(&self, project: ProjectId) -> Result<Vec<NameOwner>> {
         self.0
             .prepare_cached(
                 "SELECT handle, label, given FROM agent
                  WHERE project = ?1 AND (given OR handle IN (SELECT agent FROM token))",
             )?
             .query_and_then([project.to_string()], |row| {
-                Ok(NameHolder {
+                Ok(NameOwner {
                     handle: AgentId(row.get(0)?),
                     label: row.get(1)?,
                     is_given: row.get(2)?,

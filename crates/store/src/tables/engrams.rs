@@ -28,7 +28,7 @@ const HOUR: i64 = 3_600_000_000;
 
 /// How many engrams a project has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CommitCount {
+pub struct EngramCount {
     /// Engrams that hold now, without the reports of conflicts.
     pub holding: u64,
     /// Versions ever stored.
@@ -429,7 +429,7 @@ impl Reader<'_> {
 
     /// How many engrams a project has, from the counts by the hour of expiry and from the versions
     /// that expire in this hour. Reports of conflicts do not count, because nobody said them.
-    pub fn count_engrams(&self, project: ProjectId, now: Timestamp) -> Result<CommitCount> {
+    pub fn count_engrams(&self, project: ProjectId, now: Timestamp) -> Result<EngramCount> {
         let hour = now.as_microsecond().div_euclid(HOUR);
         let (ever, later): (i64, i64) = self
             .0
@@ -464,7 +464,7 @@ impl Reader<'_> {
             .query_row(params![project.to_string(), now.as_microsecond()], |row| {
                 row.get(0)
             })?;
-        Ok(CommitCount {
+        Ok(EngramCount {
             holding: (later + soon - risks).max(0) as u64,
             ever: ever as u64,
         })

@@ -15,10 +15,10 @@ mod served;
 mod snapshots;
 
 pub(crate) use agents::all_agents;
-pub use agents::{AgentActivity, NameHolder, Spender};
+pub use agents::{AgentActivity, NameOwner, Spender};
 pub use due::Due;
 pub(crate) use due::all_are_due;
-pub use engrams::{CommitCount, Traits};
+pub use engrams::{EngramCount, Traits};
 pub(crate) use engrams::{NOT_OVER, engrams_where};
 pub use events::Events;
 pub use followers::WorktreeState;

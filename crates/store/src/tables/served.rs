@@ -17,7 +17,7 @@ pub struct Fingerprints(Vec<u8>);
 
 impl Fingerprints {
     /// Whether a fingerprint is among them.
-    pub fn holds(&self, print: u64) -> bool {
+    pub fn contains(&self, print: u64) -> bool {
         let (prints, _) = self.0.as_chunks::<PRINT>();
         prints
             .binary_search_by_key(&print, |it| u64::from_be_bytes(*it))

@@ -176,7 +176,7 @@ fn who_gave_a_name_is_known_of_every_home() {
         write(number, name, by);
     }
     let known = |store: &Store| {
-        let mut holders = ask(store, |it| it.holders(PROJECT));
+        let mut holders = ask(store, |it| it.name_owners(PROJECT));
         holders.sort_by(|a, b| a.handle.cmp(&b.handle));
         let holders: Vec<(String, bool)> = holders
             .into_iter()

@@ -82,7 +82,7 @@ fn what_is_said_of_a_conflict_is_read_back_with_its_words() {
             assert_eq!(pair.sides, ["aa", "bb"]);
             let found = reader.contradiction(pair.last)?.unwrap();
             assert_eq!((found.id, found.why.as_str()), (CONFLICT, "1 is not 2."));
-            let allowed = reader.deed(pair.allowed.unwrap())?.unwrap();
+            let allowed = reader.attribution(pair.allowed.unwrap())?.unwrap();
             assert_eq!(
                 (allowed.by.as_str(), allowed.why.as_deref()),
                 ("one", Some("Known."))

@@ -89,7 +89,7 @@ fn note(reader: &mut Reader<'_>, token: &Token) {
         Some(Meaning::Environment(key)) if token.lower != "ci" || token.text == "CI" => {
             reader.said.environment.insert(key.to_owned());
         }
-        Some(Meaning::Noise | Meaning::Hang | Meaning::Light) => {}
+        Some(Meaning::Noise | Meaning::Preposition | Meaning::Light) => {}
         Some(Meaning::Past | Meaning::Plan | Meaning::Example) => reader.said.aside = true,
         _ if is_region(&token.lower) => drop(reader.said.environment.insert(token.lower.clone())),
         _ => {

@@ -101,8 +101,9 @@ fn joins(tokens: &[Token]) -> Option<usize> {
             .any(|it| is(at, it))
     };
     // "While in use" is a condition.
-    let hangs = tokens.get(1).and_then(|it| lexicon::exact(&it.lower)) == Some(Meaning::Hang);
-    if is(0, "while") && hangs {
+    let is_preposition =
+        tokens.get(1).and_then(|it| lexicon::exact(&it.lower)) == Some(Meaning::Preposition);
+    if is(0, "while") && is_preposition {
         return None;
     }
     match (is(0, ","), word(0), word(1)) {

@@ -165,14 +165,14 @@ impl Reader<'_> {
     }
 
     fn keep(&mut self, mut value: Value, bare: bool) {
-        if self.sketch.changed && self.hung == "from" {
-            self.hung = "";
+        if self.sketch.changed && self.preposition == "from" {
+            self.preposition = "";
             return;
         }
         let beside = self.at.checked_sub(1);
         let last = self.sketch.places.last().and_then(|it| it.term);
         let last = last.and_then(|it| self.said.terms.get(it));
-        self.sketch.in_lots |= self.hung == "of" && last.is_some_and(|it| it.led == "in");
+        self.sketch.in_lots |= self.preposition == "of" && last.is_some_and(|it| it.led == "in");
         let named = self
             .sketch
             .places
@@ -192,8 +192,8 @@ impl Reader<'_> {
         self.sketch.bare.push(bare);
         self.sketch
             .after
-            .push(["after", "within", "in"].contains(&self.hung));
+            .push(["after", "within", "in"].contains(&self.preposition));
         self.said.values.push(value);
-        self.hung = "";
+        self.preposition = "";
     }
 }

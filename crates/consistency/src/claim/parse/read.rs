@@ -20,7 +20,7 @@ pub(crate) fn read(tokens: &[Token]) -> Statement {
         at: 0,
         sketch: Sketch::default(),
         said: Statement::default(),
-        hung: "",
+        preposition: "",
     };
     circumstance::leading(&mut reader);
     if is_order(tokens) {
@@ -46,7 +46,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) sketch: Sketch,
     pub(crate) said: Statement,
     /// The preposition that governs the next word.
-    pub(crate) hung: &'static str,
+    pub(crate) preposition: &'static str,
 }
 
 impl Reader<'_> {
@@ -144,24 +144,26 @@ impl Reader<'_> {
         let ends = self.words.get(self.at + 1).is_none_or(|it| it.mark)
             || matches!(
                 lexicon::exact(next),
-                Some(Meaning::Hang | Meaning::Condition | Meaning::Default)
+                Some(Meaning::Preposition | Meaning::Condition | Meaning::Default)
             );
         let copula = vocabulary::has(vocabulary::COPULAS, before);
         let number_next = || quantity::value_at(&self.words, self.at + 1).is_some();
         let meaning = match token.lower.as_str() {
             "on" if copula && ends => Meaning::Opposite("enable", true),
             "off" if copula && ends => Meaning::Opposite("enable", false),
-            "off" => Meaning::Hang,
+            "off" => Meaning::Preposition,
             "over" if number_next() => Meaning::Form(Form::More),
             "under" if number_next() => Meaning::Form(Form::Less),
             "after" if !number_next() && !self.counts_next() => Meaning::Opposite("before", false),
-            "after" => Meaning::Hang,
-            "before" if number_next() => Meaning::Hang,
-            "once" if number_next() => Meaning::Hang,
+            "after" => Meaning::Preposition,
+            "before" if number_next() => Meaning::Preposition,
+            "once" if number_next() => Meaning::Preposition,
             "ci" if token.text != "CI" => return None,
             "current" | "supported" | "maintained" if !(copula && ends) => return None,
             "every" | "each" | "any" | "all"
-                if !self.sketch.places.is_empty() && self.hung != "in" && self.hung != "for" =>
+                if !self.sketch.places.is_empty()
+                    && self.preposition != "in"
+                    && self.preposition != "for" =>
             {
                 Meaning::Noise
             }
@@ -192,7 +194,7 @@ impl Reader<'_> {
             // Other marks add nothing
             _ => {}
         }
-        self.hung = "";
+        self.preposition = "";
         self.at += 1;
     }
 
@@ -208,7 +210,7 @@ impl Reader<'_> {
         self.at += words;
         match meaning {
             Meaning::Noise => self.noise(&lower),
-            Meaning::Hang => self.hang(&lower),
+            Meaning::Preposition => self.take_preposition(&lower),
             Meaning::Light => self.light(&lower, at),
             Meaning::Open => {
                 self.said.open = true;
@@ -276,9 +278,9 @@ impl Reader<'_> {
         self.said.sole |= ["only", "exclusively"].contains(&lower);
     }
 
-    fn hang(&mut self, lower: &str) {
+    fn take_preposition(&mut self, lower: &str) {
         let kept = vocabulary::words(vocabulary::GOVERNING).find(|it| *it == lower);
-        self.hung = kept.unwrap_or("with");
+        self.preposition = kept.unwrap_or("with");
     }
 
     pub(crate) fn light(&mut self, lower: &str, at: usize) {
@@ -299,7 +301,7 @@ impl Reader<'_> {
         let runs = ["run", "runs"].contains(&lower)
             && ["on", "under", "in"].contains(&self.words.lower(at + 1));
         self.sketch.is_copula |= runs || ["is", "are", "be"].contains(&lower);
-        self.hung = "";
+        self.preposition = "";
     }
 
     /// Whether a word is the value of a setting, as in `SAMESITE=Strict`, not a statement of its

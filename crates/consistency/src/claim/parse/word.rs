@@ -65,8 +65,8 @@ impl Reader<'_> {
         literal: bool,
         kind: Option<&'static str>,
     ) {
-        if self.sketch.changed && self.hung == "from" {
-            self.hung = "";
+        if self.sketch.changed && self.preposition == "from" {
+            self.preposition = "";
             return;
         }
         self.sketch.last_name_at = Some(self.at);
@@ -85,11 +85,11 @@ impl Reader<'_> {
     /// Parses a path. The file in which something is set says nothing about its value.
     fn path(&mut self, token: &Token, literal: bool) {
         let said = self.sketch.filled || self.sketch.verb_seen && !self.said.values.is_empty();
-        let aside = ["in", "at", "from", "by"].contains(&self.hung)
+        let aside = ["in", "at", "from", "by"].contains(&self.preposition)
             && (!self.said.values.is_empty() || self.sketch.assigned.is_some())
             && (!self.sketch.filled || said && !self.said.values.is_empty());
         if aside && !self.sketch.places.is_empty() {
-            self.hung = "";
+            self.preposition = "";
             return;
         }
         let key = token.text.trim_end_matches(['/', ':']).to_lowercase();
@@ -281,7 +281,7 @@ impl Reader<'_> {
             return;
         }
         traits.object = self.sketch.verb_seen && !traits.verb;
-        let led = std::mem::take(&mut self.hung);
+        let led = std::mem::take(&mut self.preposition);
         if !self.sketch.verb_seen && !traits.verb {
             self.class(&key);
         }

@@ -32,7 +32,7 @@ pub(crate) enum Meaning {
     /// A word that makes no difference.
     Noise,
     /// A preposition: the following words depend on the preceding ones.
-    Hang,
+    Preposition,
     /// A verb without meaning of its own: is, has, runs.
     Light,
     /// A verb that allows several values: supports, depends on.

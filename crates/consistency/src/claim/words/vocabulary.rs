@@ -21,7 +21,7 @@ pub(crate) const EXACT: &[(Meaning, &str)] = &[
          specific, see, cf, namely",
     ),
     (
-        Hang,
+        Preposition,
         "of, for, in, on, at, by, from, to, with, via, into, per, through, over, between, onto, \
          within, inside, after, since, using, behind, against, across, under, among, as well \
          as, for each, because of, due to, according to",

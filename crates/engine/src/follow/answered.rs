@@ -1,4 +1,4 @@
-//! Promotes claims that were returned to agents other than their authors.
+//! Promotes what others were answered with: that is noted in memory, so this follower reads no journal.
 
 use std::sync::{Arc, mpsc::Sender};
 
@@ -6,6 +6,7 @@ use engram_model::Refusal;
 
 use crate::{
     Engine,
+    claims::promote::promote_answered,
     follow::{Follower, Woken},
 };
 
@@ -17,12 +18,12 @@ impl Follower for PromoteFollower {
     type Patience = ();
 
     fn begin(engine: &Arc<Engine>, _: &Sender<Woken>) -> Result<Option<Self>, Refusal> {
-        engine.promote_answered();
+        promote_answered(engine);
         Ok(Some(Self))
     }
 
     fn wake(&mut self, engine: &Engine, _: Vec<Woken>) -> Result<(), Refusal> {
-        engine.promote_answered();
+        promote_answered(engine);
         Ok(())
     }
 }

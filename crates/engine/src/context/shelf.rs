@@ -1,0 +1,71 @@
+//! The shelf: what pointers address that is not in git.
+
+use crate::context::{names, visibility::Visibility};
+use engram_model::{OWN_EVENT, ProjectId, Recorded, Refusal};
+use engram_pointers::Shelf;
+use engram_store::{Attribution, Reader, Store};
+use jiff::civil::Date;
+
+/// What is not in git, for the pointers of one project.
+pub(crate) struct HomeShelf<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) project: Option<ProjectId>,
+    /// Who looks; nobody where that is not known.
+    pub(crate) visibility: Option<Visibility>,
+    pub(crate) urls: bool,
+}
+
+impl HomeShelf<'_> {
+    /// Whether the claim may be seen that was stored with this event of saying it, as the next entry.
+    fn may_see_said(&self, tx: &Reader<'_>, event: u64) -> Result<bool, Refusal> {
+        let said = tx.engram_at(event + 1)?;
+        let visibility = self.visibility.as_ref();
+        Ok(said.is_none_or(|it| visibility.is_some_and(|visibility| visibility.may_see(&it))))
+    }
+}
+
+impl Shelf for HomeShelf<'_> {
+    fn blob(&self, path: &str, digest_hex: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        let Some(project) = self.project else {
+            return Ok(None);
+        };
+        self.store
+            .read(|tx| Ok(tx.snapshots().bytes(project, digest_hex, path)?))
+    }
+
+    fn event(
+        &self,
+        kind: &str,
+        slug: &str,
+        date: Date,
+    ) -> Result<Option<(String, Recorded)>, Refusal> {
+        let Some(project) = self.project else {
+            return Ok(None);
+        };
+        self.store.read(|tx: &Reader<'_>| {
+            // The event of saying a claim repeats it: who may not see the one does not see the other.
+            for seq in tx.events().at(project, kind, slug, date)?.into_iter().rev() {
+                if kind != OWN_EVENT || self.may_see_said(tx, seq)? {
+                    let told = |(text, attribution): (String, Attribution)| {
+                        let (by, at) = (names::by(&attribution), attribution.at);
+                        (text, Recorded { by, at })
+                    };
+                    return Ok(tx.events().text_at(seq)?.map(told));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    fn urls_allowed(&self) -> bool {
+        self.urls
+    }
+
+    fn base(&self, path: &str, digest_hex: &str) -> Option<String> {
+        let project = self.project?;
+        self.store
+            .read::<_, Refusal>(|tx| Ok(tx.snapshots().base(project, digest_hex, path)?))
+            .ok()
+            .flatten()
+    }
+}
