@@ -3,16 +3,16 @@
 //! time.
 //!
 //! - [`Store::write`] is the only way to write: one short transaction, queued fairly between
-//! processes, durable when it returns. Every change is an operation that [`Writer::record`] appends
-//! to the journal and applies to the tables. [`Store::replay`] repeats all operations and compares.
+//!   processes, durable when it returns. Every change is an operation that [`Writer::record`] appends
+//!   to the journal and applies to the tables. [`Store::replay`] repeats all operations and compares.
 //! - [`Store::read`] gives a [`Reader`] on one snapshot. It answers most queries itself;
-//! [`Events`], [`Grants`], [`Messages`], [`Projects`] and [`Snapshots`] answer those on one
-//! subject.
+//!   [`Events`], [`Grants`], [`Messages`], [`Projects`] and [`Snapshots`] answer those on one
+//!   subject.
 //! - [`Index`] finds the engrams that share terms with a query, and records how far it has read.
 //! - A foreign database is refused before it is touched. [`Vacant`] holds a home while it is moved.
 //! - [`Doorbell`] notifies other processes of new journal entries.
 //! - The files of a home are created for their owner alone, and opening them never blocks
-//! (`files.rs`).
+//!   (`files.rs`).
 //!
 //! **Never:** no policy (who may write, what ranks first, what a budget allows), no git, no models.
 
