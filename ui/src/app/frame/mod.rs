@@ -43,11 +43,14 @@ pub(crate) struct Undo {
     /// The noun for what the action was done to.
     of: Noun,
     take_back: Arc<dyn Fn(App) -> UndoFuture + Send + Sync>,
-    then: Arc<dyn Fn(App, &str) + Send + Sync>,
+    then: AfterUndo,
 }
 
 /// An undo in progress; returns the version that holds again, if any.
 type UndoFuture = Pin<Box<dyn Future<Output = Result<Option<EngramId>, Refusal>>>>;
+
+/// What follows a single undo; gets the claim that it was done on.
+type AfterUndo = Arc<dyn Fn(App, &str) + Send + Sync>;
 
 /// Reports that the action was undone, and on what.
 fn say_undone(app: App, of: &str) {
@@ -55,8 +58,8 @@ fn say_undone(app: App, of: &str) {
 }
 
 impl Undo {
-    /// What `take_back` takes back returns the version that holds again, if any; `then` follows where it
-    /// was the only one, with what was said of it.
+    /// `take_back` undoes the action and returns the version that holds again, if any. `then` runs if
+    /// it was the only action to undo, and gets the claim that it was done on.
     pub(crate) fn new<F: Future<Output = Result<Option<EngramId>, Refusal>> + 'static>(
         of: Noun,
         take_back: impl Fn(App) -> F + Send + Sync + 'static,
@@ -69,7 +72,7 @@ impl Undo {
         }
     }
 
-    /// This version holds again, as a new one.
+    /// Restores this version, as a new one.
     pub(crate) fn restore(id: EngramId) -> Self {
         let restore = move |app: App| async move {
             let restored = app.ask(ask::Restore(id)).await;
@@ -78,7 +81,7 @@ impl Undo {
         Self::new(say::CLAIMS, restore, say_undone)
     }
 
-    /// This claim, or this to-do, is forgotten.
+    /// Forgets this claim or to-do.
     pub(crate) fn withdraw(id: EngramId) -> Self {
         let forget = move |app: App| async move { app.ask(ask::Forget(id)).await.map(|_| None) };
         Self::new(say::CLAIMS, forget, say_undone)
