@@ -9,7 +9,7 @@ use engram_model::{
     Adoption, AgentOpened, AgentsReply, Allow, Answered, Answers, Ask, Blame, BriefReply, BudgetOf,
     BudgetsReply, Caller, Check, CheckReply, CheckedPointer, Code, Commit, Conflict,
     ConflictFilter, ConflictId, ConflictsReply, DenyAnswer, Deref, DerefRequest, Dereferenced,
-    Draft, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck,
+    Draft, Effect, Engram, EngramId, Entry, Facets, Feed, FeedPage, Filter, ForgetReply, GateCheck,
     GateReply, GrantAnswer, GrantIssued, GrantWanted, GrantsReply, Hook, HookReply, LineReply,
     LineView, MetricsReply, NextTurn, Note, NoteReply, Opening, Pinning, PointerInput, Promote,
     PromoteReply, PutReply, Query, QueryReply, Refusal, Reply, Request, RequestsReply, Resolve,
@@ -53,7 +53,6 @@ impl Engine {
     /// and the disk then end soon.
     ///
     /// # Errors
-    /// As [`Engine::handle`].
     /// As [`Engine::handle`].
     pub fn handle_until(
         &self,
@@ -115,6 +114,9 @@ impl Engine {
                 "this is a token, not the handle of an agent",
                 "Name the agent by its handle, as `engram agents` lists it; a token goes into ENGRAM_AGENT for `engram mcp`, or into Authorization over HTTP.",
             ));
+        }
+        if terms.effect != Effect::Reads {
+            self.retry_writing()?;
         }
         self.ensure_open()?;
         let is_of_many = matches!(request, Request::CheckPointers(_));

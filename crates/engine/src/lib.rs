@@ -326,6 +326,19 @@ impl Engine {
         Ok(())
     }
 
+    /// Opens a home for writing that was read-only until now; returns whether it did.
+    pub(crate) fn retry_writing(&self) -> Result<bool, Refusal> {
+        if self.store.is_writable() {
+            return Ok(false);
+        }
+        let retried = self.store.retry_writing();
+        let is_writable = retried.map_err(|it| self.name_the_file(it.into()))?;
+        if is_writable {
+            tracing::info!(home = %self.store.home().display(), "the home is now writable");
+        }
+        Ok(is_writable)
+    }
+
     /// Stores what agents were shown and no write has stored yet, and promotes claims that were
     /// returned to them. Call it before the process ends.
     pub fn keep_shown(&self) -> Result<(), Refusal> {

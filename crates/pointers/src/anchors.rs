@@ -358,8 +358,10 @@ fn on_disk(
             },
             Some(_) => {
                 let since_head = since.next().unwrap_or_else(|| Err(repo.gone()));
+                let here = grown(repo, kept, pin, &at_head)
+                    .unwrap_or_else(|| composed(repo, kept, pin, &at_head, &since_head));
                 Stand {
-                    here: composed(repo, kept, pin, &at_head, &since_head),
+                    here,
                     since_head,
                     at_head,
                 }
@@ -368,6 +370,17 @@ fn on_disk(
         stands.push(stand);
     }
     stands
+}
+
+/// Follows uncommitted lines directly to the disk if the commit has only some of them: by way of the
+/// commit, the others would be lost.
+fn grown(repo: &Repo, kept: &KeptFiles<'_>, pin: &Pinned, at_head: &Found) -> Option<Found> {
+    let is_kept = matches!(pin.origin, Origin::Kept { .. });
+    let is_edited = matches!(at_head, Ok(anchor) if matches!(anchor.state, State::Edited(_)));
+    if !is_kept || !is_edited {
+        return None;
+    }
+    follow(repo, kept, std::iter::once(pin), &RepoState::Worktree).pop()
 }
 
 /// Lines that are missing from the commit may exist on disk again.

@@ -266,16 +266,19 @@ fn a_home_that_can_be_written_again_is_followed() {
             const LONG: Duration = Duration::from_secs(30);
             let place = Place::new();
             let id = place.put("Retries use full jitter.");
+            let other: EngramId = place.put("Requests time out.").parse().unwrap();
             let home = place.home();
             let at = home.to_str().unwrap();
             mount(&["--bind", at, at]);
             mount(&["-o", "remount,bind,ro", at]);
-            let engine = Engine::open(Options {
-                home: home.clone(),
-                repo: Some(place.repo()),
-                from: place.repo(),
-            });
-            let engine = Arc::new(engine.unwrap());
+            let open = || {
+                Engine::open(Options {
+                    home: home.clone(),
+                    repo: Some(place.repo()),
+                    from: place.repo(),
+                })
+            };
+            let (engine, writer) = (Arc::new(open().unwrap()), open().unwrap());
             engine.follow().unwrap();
             let id: EngramId = id.parse().unwrap();
             let refused = [
@@ -288,6 +291,8 @@ fn a_home_that_can_be_written_again_is_followed() {
             }
             engine.ask(&Caller::User, ask::Get(id)).unwrap();
             mount(&["-o", "remount,bind,rw", at]);
+            // A process that only writes notices as well.
+            writer.ask(&Caller::User, ask::Forget(other)).unwrap();
             let (tell, told) = channel();
             let subscription = engine.subscribe(0, move |it| tell.send(it.len()).unwrap_or(()));
             let _subscription = subscription.unwrap();

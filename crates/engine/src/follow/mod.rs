@@ -285,16 +285,11 @@ impl Engine {
 
     /// Follows a home that was read-only when opened as soon as it is writable.
     fn write_again(self: &Arc<Self>) -> Result<(), Refusal> {
-        if self.store.is_writable() {
-            return Ok(());
+        if self.retry_writing()? {
+            self.ensure_open()?;
+            self.follow()?;
         }
-        let retried = self.store.retry_writing();
-        if !retried.map_err(|it| self.name_the_file(it.into()))? {
-            return Ok(());
-        }
-        tracing::info!(home = %self.store.home().display(), "the home is now writable");
-        self.ensure_open()?;
-        self.follow()
+        Ok(())
     }
 
     /// The doorbell's rings as messages, starting with one.

@@ -236,6 +236,34 @@ fn what_was_not_committed_is_followed_from_its_snapshot() {
     );
 }
 
+/// Following such lines by way of the commit would find only those that were committed.
+#[test]
+fn lines_of_which_some_are_committed_are_unchanged_while_nobody_edits_them() {
+    let ground = Ground::new();
+    let at = ground.open();
+    let tree = Tree(ground.path("repo"));
+    let file = tree.0.join("src/grown.rs");
+    fs::write(&file, "fn t() {\n    one();\n}\n").unwrap();
+    tree.git(&["add", "."]);
+    tree.git(&["commit", "-qm", "grown"]);
+    let grown = "fn t() {\n    one();\n}\n\nfn u() {\n    two();\n}\n";
+    fs::write(&file, grown).unwrap();
+    for (text, span) in [("Whole", "L1-L7"), ("Begun", "L3-L6"), ("New", "L5-L7")] {
+        let pointer = format!("repo:src/grown.rs#{span}@worktree");
+        let id = claim(&at, &format!("{text} functions stand here."), &pointer).id;
+        assert_eq!(line(&health(&at, id)), "evidence unchanged", "{span}");
+        fs::write(&file, grown.replace("two", "three")).unwrap();
+        let edited = line(&health(&at, id));
+        assert!(edited.starts_with("edited: check"), "{span}: {edited}");
+        fs::write(&file, grown).unwrap();
+        assert_eq!(
+            line(&health(&at, id)),
+            "evidence unchanged",
+            "{span}, again"
+        );
+    }
+}
+
 #[test]
 fn a_picture_is_evidence_as_a_whole() {
     let ground = Ground::new();
