@@ -1,12 +1,12 @@
-//! Limits what all agents below an agent may read in its turn. Otherwise, an agent with narrowed
-//! budgets could read through a child, by starting a new turn of the child each time.
+//! Limits what all agents below an agent together may read in its turn. Otherwise, an agent with
+//! narrowed budgets could read through a child, by starting a new turn of the child each time.
 
 use engram_model::{DerefLimits, PointerType, Refusal, operation::ReadBelow};
 
 use crate::{budget::left, charge};
 
-/// The multiple of an agent's own figures that all agents below it may read in its turn, and of its
-/// write limits that its tree may write.
+/// In an agent's turn, all agents below it together may read this many times its own limits. Its
+/// tree may write this many times its write limits.
 pub(crate) const TIMES: u32 = 10;
 
 /// An agent above the reader.

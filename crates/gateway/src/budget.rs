@@ -7,7 +7,7 @@ use engram_model::{
 
 use crate::{below::TIMES, refuse_scope};
 
-/// The three classes that pointers spend from (docs/design.md#budgets).
+/// The three classes of budgets that reads spend (docs/design.md#budgets).
 enum BudgetClass {
     Repo,
     Artifact,
@@ -107,7 +107,7 @@ pub fn budget(limits: &DerefLimits, spent: &Spend, turn: &str) -> Budget {
     }
 }
 
-/// The limit for all agents that nobody opened together, in multiples of one agent's limit.
+/// Together, all agents that nobody opened may write this many times one agent's limit.
 const STRANGERS: u32 = 4;
 
 /// Checks whether an agent with this many recent writes may write once more.
@@ -150,7 +150,7 @@ pub fn admit_tree(limits: &RateLimits, last_minute: u32, last_hour: u32) -> Resu
     })
 }
 
-/// The hint if a rate is used up.
+/// Returns the hint for a rate that is used up.
 fn wait(time: &str) -> String {
     format!(
         "Wait up to a {time}; meanwhile, collect findings and merge those that say the same thing."
@@ -176,8 +176,8 @@ fn admit_times(
     spent.map_or(Ok(()), Err)
 }
 
-/// Refuses a caller who may not close or replace a version by `author` (none means the user). Agents may close
-/// each other's claims, which can be undone, but never the user's.
+/// Refuses a caller who may not close or replace a version by `author` (`None` means the user).
+/// Agents may close each other's claims, since that can be undone, but never the user's.
 pub fn refuse_close(
     caller: &Caller,
     scope: Scope,
@@ -194,8 +194,9 @@ pub fn refuse_close(
     }
 }
 
-/// Refuses a caller who may not retire a claim by `author`, whose parent is `parent`, without saying anything instead: an
-/// agent its own and its children's (docs/design.md#what-a-version-may-replace).
+/// Refuses a caller who may not retire a claim by `author` without replacing it; `parent` is the
+/// author's parent. An agent may retire its own claims and its children's
+/// (docs/design.md#what-a-version-may-replace).
 pub fn refuse_retire(
     caller: &Caller,
     author: Option<&AgentId>,
@@ -307,8 +308,7 @@ mod tests {
         }
     }
 
-    /// An agent closes no claims of the user, and only those of agents that it could have written
-    /// itself.
+    /// An agent may close only claims of agents, and only in scopes that it may write.
     #[test]
     fn an_agent_closes_what_agents_said_within_its_scopes() {
         let agent = AgentId("a1".to_owned());

@@ -76,7 +76,7 @@ fn is_plain(text: &str) -> bool {
     !text.ends_with(':') && (!spaced || (!marked && !lines::begins_code(text)))
 }
 
-/// Does the same as [`code_chars`] for a text that was decoded `depth` times.
+/// Counts like [`code_chars`], in a text that was decoded `depth` times.
 fn code_within(text: &str, depth: usize) -> usize {
     if is_plain(text) {
         return encoded::encoded_chars(text, depth).max(alike(text));

@@ -43,8 +43,7 @@ pub fn probes(claim: &str) -> Vec<u64> {
     probes
 }
 
-/// Returns the fingerprint of an address that was served together with a claim, as evidence of its
-/// author.
+/// Returns the fingerprint of an address that was served with a claim, as its author's evidence.
 pub fn told_print(address: &str) -> u64 {
     print(&["\u{1}told".to_owned(), address.to_owned()])
 }

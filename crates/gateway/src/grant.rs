@@ -37,8 +37,8 @@ pub struct GrantTerms {
     pub expires_at: Timestamp,
 }
 
-/// What the caller may grant to an agent of this, and for how long. A parent is bound by the home's
-/// limits, the user is not. `ttl` is in seconds.
+/// Returns the terms of the grant that the caller wants to give an agent, or refuses it. The home's
+/// limits bind a parent, not the user. `ttl` is in seconds.
 pub fn grant_terms(
     caller: &Caller,
     to: &Kin,
@@ -94,7 +94,7 @@ pub fn grant_terms(
     Ok(GrantTerms { what, expires_at })
 }
 
-/// Checks a grant's figure: at least 1, and at most the most that may be granted.
+/// Checks that a grant's figure is at least 1 and at most `most`.
 fn refuse_beyond(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
     if asked == 0 {
         return Err(Refusal::new(
@@ -115,7 +115,7 @@ fn refuse_beyond(name: &str, asked: u64, most: u64) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses a pointer without a fixed pin, since what is granted must not change after the decision.
+/// Refuses a pointer without a fixed pin, since its content could change after the decision.
 fn refuse_unpinned(pointer: &Pointer) -> Result<(), Refusal> {
     let is_commit =
         |rev: &str| matches!(rev.len(), 40 | 64) && rev.bytes().all(|it| it.is_ascii_hexdigit());
@@ -162,22 +162,23 @@ pub struct Allowance {
 /// A read that an agent requests.
 #[derive(Clone, Copy, Debug)]
 pub struct PointerRead<'a> {
-    /// Who reads.
+    /// The reader.
     pub agent: &'a AgentId,
-    /// The canonical address, with a full pin; `None` before it is looked up, when no grant fits.
+    /// The canonical address, with a full pin; `None` until it is looked up. Until then, no grant
+    /// fits.
     pub pointer: Option<&'a str>,
     /// Its kind, which decides the budget it spends.
     pub kind: PointerType,
     /// The agents above it, its parent first.
     pub elders: &'a [Elder],
-    /// Now.
+    /// The current time.
     pub now: Timestamp,
 }
 
 /// Decides whether a read is permitted. A named grant must be valid. Without one, the budget pays;
-/// if it refuses, the agent's grant for this pointer (in `open`) that expires first does. The
-/// agents above the reader limit what budgets and agents' grants pay for, but not what the user
-/// granted.
+/// if the budget refuses, the reader's grant for this pointer pays (of several in `open`, the one
+/// that expires first). The agents above the reader limit what budgets and agents' grants pay for,
+/// but not what the user granted.
 pub fn admit_read(
     reading: PointerRead<'_>,
     limits: &DerefLimits,
@@ -203,7 +204,7 @@ pub fn admit_read(
         })
 }
 
-/// What a grant allows of a read. Another agent's grant looks exactly like none.
+/// Returns what a grant allows for a read. Refuses another agent's grant as if it did not exist.
 fn allowance_of(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
     if grant.to != *reading.agent {
         return Err(no_grant());
@@ -235,7 +236,7 @@ fn allowance_of(grant: &IssuedGrant, reading: PointerRead<'_>) -> Result<Allowan
     }
 }
 
-/// Limits these tokens to what the agents above the reader leave.
+/// Lowers these tokens to what the agents above the reader have left.
 fn bound(tokens: u32, paid: PaidBy, reading: PointerRead<'_>) -> Result<Allowance, Refusal> {
     Ok(Allowance {
         tokens: tokens.min(admit_below(reading.elders, reading.kind)?),
@@ -244,7 +245,7 @@ fn bound(tokens: u32, paid: PaidBy, reading: PointerRead<'_>) -> Result<Allowanc
     })
 }
 
-/// Characters of inline code that a grant allows an agent in one message; 0 without one.
+/// Returns how many characters of inline code an agent may send in one message; 0 without a grant.
 pub fn code_allowance(
     agent: &AgentId,
     grant: Option<&IssuedGrant>,
@@ -262,7 +263,7 @@ pub fn code_allowance(
     }
 }
 
-/// Refuses a caller who may not revoke a grant: its issuer, its holder's parent, and the user may.
+/// Refuses a caller who may not revoke a grant. Its issuer, its holder's parent and the user may.
 pub fn refuse_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(), Refusal> {
     match caller {
         Caller::Agent(agent) if grant.by.as_ref() == Some(agent) => Ok(()),
@@ -270,7 +271,7 @@ pub fn refuse_revoke(caller: &Caller, grant: &IssuedGrant, to: &Kin) -> Result<(
     }
 }
 
-/// Refuses a grant that is not there, or is another agent's.
+/// Returns the refusal for a grant that does not exist or belongs to another agent.
 pub fn no_grant() -> Refusal {
     denied("this agent has no such grant")
 }

@@ -15,7 +15,7 @@ pub struct Kin {
     pub parent: Option<AgentId>,
     /// The run that it belongs to.
     pub run: RunId,
-    /// Its role, a word; empty if none was given.
+    /// Its role, one word; empty if it has none.
     pub role: String,
     /// Topics that it may read; empty means all.
     pub reads: Vec<String>,
@@ -26,8 +26,8 @@ pub struct Kin {
 /// The most generations examined; a longer chain is a cycle or an attempt to slow the check down.
 pub const GENERATIONS: usize = 32;
 
-/// Refuses an agent that may not be opened below a parent; `known` returns agents of this project only. An
-/// agent's parent never changes, and is never one of its descendants.
+/// Refuses to open an agent below a parent that it may not have: an agent's parent never changes,
+/// and is never its descendant. `known` returns agents of this project only.
 pub fn refuse_opening(
     child: &AgentId,
     parent: Option<&AgentId>,
@@ -59,8 +59,8 @@ pub fn refuse_opening(
     )))
 }
 
-/// Refuses a caller who may not decide for a child: grant, deny, revoke, advance its turn, set its budgets.
-/// Its parent and the user may; nobody may for itself.
+/// Refuses a caller who may not decide for a child: grant, deny, revoke, advance its turn, set its
+/// budgets. The child's parent and the user may; no agent may decide for itself.
 pub fn refuse_decision(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
     match caller {
         Caller::User => Ok(()),
@@ -78,7 +78,7 @@ pub fn refuse_decision(caller: &Caller, child: &Kin) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses a child's message in another role than its own.
+/// Refuses a message that a child sends in a role other than its own.
 pub fn refuse_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
     if sender.role.is_empty() || same_role(&sender.role, role) {
         Ok(())
@@ -94,8 +94,8 @@ pub fn refuse_report(sender: &Kin, role: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Who receives a parent's message: the named child, which must have the addressed role,
-/// or all its children with that role, in the order of their handles.
+/// Returns the recipients of a parent's message: the named child, which must have the addressed
+/// role, or all its children with that role, in the order of their handles.
 pub fn recipients(
     sender: &Caller,
     role: &str,
@@ -142,7 +142,7 @@ pub fn recipients(
     }
 }
 
-/// Refuses because there is no such agent, or none that the caller may know about.
+/// Returns the refusal for an agent that does not exist in this project.
 pub fn unknown(agent: &AgentId) -> Refusal {
     Refusal::new(
         Code::NotFound,
@@ -215,7 +215,7 @@ pub(crate) mod tests {
 
     #[test]
     fn an_agent_has_one_parent_and_no_cycle() {
-        // A cycle cannot be created, but even with one in the data nothing hangs.
+        // No request can create a cycle, but even a cycle in the data must not hang a search.
         let all = family("root a<root b<a c<b x<y y<x");
         for (child, parent, code) in [
             ("new", None, None),

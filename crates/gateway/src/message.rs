@@ -51,7 +51,7 @@ pub struct Checked {
     pub message: Message,
     /// Its engrams, validated.
     pub engrams: Vec<NewEngram>,
-    /// Its tokens (`o200k_base`): of the compact JSON, or of the text as sent if that has more.
+    /// Its tokens (`o200k_base`), in compact JSON or in the text as sent, whichever has more.
     pub tokens: usize,
 }
 
@@ -68,9 +68,9 @@ pub fn check_message(message: &Value, limits: &Limits) -> Result<Checked, Refusa
     check(message, 0, limits)
 }
 
-/// Checks a parent's message as its recipients get it. It is longer than as sent: pointers have
-/// full pins, and the tokens of new grants are added, `secrets` characters in total. A refusal
-/// carries figures, what to cut and a skeleton.
+/// Checks a parent's message in the form that its recipients get. That form is longer than what was
+/// sent: pointers have full pins, and the tokens of new grants are added, `secrets` characters in
+/// total. A refusal carries figures, what to cut and a skeleton.
 pub fn check_delivery(message: &Value, secrets: usize, limits: &Limits) -> Result<(), Refusal> {
     // A character is at most one token.
     let tokens = count_tokens(&message.to_string()).saturating_add(secrets);
@@ -88,7 +88,7 @@ pub fn check_delivery(message: &Value, secrets: usize, limits: &Limits) -> Resul
     })
 }
 
-/// Checks a message that takes this many tokens as written.
+/// Checks a message whose text as written has `written` tokens.
 fn check(message: &Value, written: usize, limits: &Limits) -> Result<Checked, Refusal> {
     inspect(message, written, limits)
         .map_err(|refusal| with_skeleton(refusal, message, message, limits))
@@ -125,8 +125,7 @@ fn refuse_unseen(message: &Value) -> Result<(), Refusal> {
     }
 }
 
-/// Returns the message as compact JSON, unless it has more bytes than its allowed tokens could ever
-/// have.
+/// Returns the message as compact JSON; refuses one with more bytes than [`most_bytes`].
 fn compact(message: &Value, limits: &Limits) -> Result<String, Refusal> {
     if depth_exceeds(message, MAX_DEPTH) {
         return Err(schema(
@@ -232,7 +231,7 @@ fn shape<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
     })
 }
 
-/// Checks every engram and pointer as strictly as if they were to be stored; the engrams, validated.
+/// Checks every engram and pointer as strictly as before storing it; returns the valid engrams.
 fn content(sent: &Value, message: &Message, limits: &Limits) -> Result<Vec<NewEngram>, Refusal> {
     let mut engrams = Vec::new();
     match message {
@@ -268,7 +267,7 @@ fn engram(sent: &Value, draft: &Draft, limits: &Limits) -> Result<NewEngram, Ref
     }
 }
 
-/// Adds a claim that is too long to what must be cut.
+/// Adds a claim that is too long to the refusal's list of cuts.
 fn long_claim(refusal: Refusal, at: usize, draft: &Draft) -> Refusal {
     match refusal.code {
         Code::ClaimTooLong => refusal.cut([Cut {
@@ -306,14 +305,14 @@ fn over(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::new(Code::BudgetExceeded, message, hint)
 }
 
-/// The most bytes that the allowed tokens could ever have.
+/// Returns the most bytes that a message within the allowed tokens can have.
 fn most_bytes(limits: &Limits) -> usize {
     let tokens = limits.message.inline_tokens;
     tokens.saturating_mul(TOKEN_BYTES).min(MESSAGE_BYTES)
 }
 
-/// Refuses a message by its bytes alone, without counting tokens; a quarter of the bytes stands for
-/// the tokens.
+/// Returns the refusal for a message with too many bytes. Its tokens are not counted: a quarter of
+/// the bytes is reported instead.
 fn too_big(bytes: usize, limits: &Limits) -> Refusal {
     let allowed = limits.message.inline_tokens;
     over(
@@ -323,7 +322,7 @@ fn too_big(bytes: usize, limits: &Limits) -> Refusal {
     .figure(overrun::TOKENS, wide(bytes / 4), wide(allowed))
 }
 
-/// The hint for every message that is too long.
+/// Returns the hint for every message that is too long.
 fn resend(allowed: usize) -> String {
     format!(
         "Resend it within {allowed} tokens, as engrams with pointers: state each finding in one sentence, and point at text instead of pasting it."

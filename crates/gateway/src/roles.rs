@@ -17,7 +17,7 @@ pub struct Template {
     pub reads: &'static [Kind],
 }
 
-/// From the whole to the line: the roles that decide, plan, split and write.
+/// The four roles, from the one with the widest view to the one that writes code.
 const TEMPLATES: [Template; 4] = [
     Template {
         role: "architect",

@@ -5,7 +5,8 @@ use engram_model::{AgentId, Caller, Code, Refusal, Scope, Scopes, fold, is_on_to
 
 use crate::kin::{Kin, descends};
 
-/// Refuses a scope that the home's configuration closes to the caller. The user may write to all. A scope that no administrator turned on is closed to agents, whatever else the
+/// Refuses a scope that the home's configuration closes to the caller. The user may write to every
+/// scope. A scope that no administrator turned on is closed to agents, whatever else the
 /// configuration says.
 pub fn refuse_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<(), Refusal> {
     let open = scopes.agents_write.iter();
@@ -28,7 +29,8 @@ pub fn refuse_scope(caller: &Caller, scope: Scope, scopes: &Scopes) -> Result<()
     ))
 }
 
-/// Refuses a topic that is none of an agent's own or below; none if it has none.
+/// Refuses a topic that is neither one of an agent's own nor below one. An agent without topics of
+/// its own may write to all.
 pub fn refuse_topic(kin: &Kin, topic: &str) -> Result<(), Refusal> {
     if covers(&kin.writes, topic) {
         Ok(())
@@ -70,9 +72,9 @@ pub struct Promoted<'a> {
     pub author: Option<&'a AgentId>,
 }
 
-/// Refuses a caller who may not promote a claim to a wider scope. A parent may, for its descendants' claims
-/// of enough confidence; the user may promote anything. Agents never reach `org` and `global` until an
-/// administrator turns them on.
+/// Refuses a caller who may not promote a claim to a wider scope. An agent may promote its
+/// descendants' claims that have enough confidence; the user may promote any claim. Agents cannot
+/// promote to `org` or `global` until an administrator turns those scopes on.
 pub fn refuse_promotion(
     caller: &Caller,
     claim: &Promoted<'_>,

@@ -7,9 +7,9 @@
 
 use tiktoken_rs::o200k_base_singleton;
 
-/// A block ends at the first certain place after this many bytes, ...
+/// A block ends at the first place after this many bytes where a piece certainly begins.
 const BLOCK_MIN: usize = 1024;
-/// ... and here at the latest.
+/// The most bytes of a block.
 const BLOCK_MAX: usize = 4096;
 
 /// No token of `o200k_base` is longer than this many bytes (128 blanks); a test checks all of them.

@@ -20,7 +20,7 @@ pub(super) fn refuse_unknown(budgets: &BTreeMap<String, u64>) -> Result<(), Refu
     }
 }
 
-/// The budgets above the limits: the figure's name, the value asked for, the value allowed.
+/// Returns the budgets above the limits: the figure's name, the value given, the value allowed.
 pub(super) fn wider(
     budgets: &BTreeMap<String, u64>,
     limits: &Limits,
@@ -34,8 +34,8 @@ pub(super) fn wider(
     found.collect()
 }
 
-/// Returns the limits of a child after its parent gave it these budgets; they never widen. Unknown
-/// names change nothing, and messages that have one are refused earlier.
+/// Returns the limits of a child after its parent gave it these budgets; no limit ever widens.
+/// Ignores unknown names: a message with one is refused earlier.
 pub fn narrowed(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
     let mut narrow = limits.clone();
     for (name, figure) in BUDGETS {
@@ -46,7 +46,7 @@ pub fn narrowed(limits: &Limits, budgets: &BTreeMap<String, u64>) -> Limits {
     narrow
 }
 
-/// The limit that a figure's name stands for.
+/// A reference to one limit, whatever its integer type.
 enum LimitMut<'a> {
     Size(&'a mut usize),
     Count(&'a mut u32),

@@ -8,9 +8,8 @@ use crate::{
     code_chars,
 };
 
-/// Counts the characters of code in a message. Every text counts, under any key, and so does code
-/// spread over texts that are read in sequence (a statement in each claim, or in each line of the
-/// brief).
+/// Counts the characters of code in a message: in every text, under any key, and spread over texts
+/// that are read in sequence (a statement in each claim, or in each line of the brief).
 pub(super) fn chars(sent: &Value, message: &Message) -> usize {
     let mut each = 0;
     walk(sent, &mut String::new(), &mut |_, text| {

@@ -32,7 +32,7 @@ pub(super) fn cost(text: &str) -> u64 {
     })
 }
 
-/// Makes one refusal for all of them; its sentences are about the first.
+/// Combines all overruns in one refusal, with the message and the hint of the first.
 pub(super) fn refuse(found: Vec<Overrun>) -> Result<(), Refusal> {
     let Some(first) = found.first() else {
         return Ok(());
@@ -49,13 +49,13 @@ pub(super) fn refuse(found: Vec<Overrun>) -> Result<(), Refusal> {
             }
         }
     }
-    // The first cut for each budget comes before the second for any.
+    // The first cut for every budget comes before any second cut.
     cuts.sort_by_key(|it| it.0);
     cuts.truncate(CUTS);
     Err(refusal.cut(cuts.into_iter().map(|it| it.1)))
 }
 
-/// Returns what a message exceeds, the hard limits first; `tokens` are those of the message.
+/// Returns the budgets that a message with `tokens` tokens exceeds, the hard limits first.
 pub(super) fn overruns(
     sent: &Value,
     message: &Message,

@@ -63,7 +63,7 @@ fn skeleton(sent: &Value, limits: &Limits) -> Option<Value> {
     }
 }
 
-/// What to remove, in order: first what can be found again, last what the sender said.
+/// What to remove, in order: first what the sender can find again, last the sender's own words.
 const TAKEN: [&str; 7] = [
     "target_pointer_pack",
     "pointer_pack",

@@ -14,7 +14,7 @@ fn agents_write_what_is_configured() {
         agents_write: vec![Scope::Run],
         ..Scopes::default()
     };
-    // Named, but not turned on
+    // Listed for agents, but not turned on
     let named = Scopes {
         agents_write: Scope::ALL.to_vec(),
         ..Scopes::default()
@@ -23,7 +23,7 @@ fn agents_write_what_is_configured() {
         org: true,
         ..named.clone()
     };
-    // Turned on, but agents get there only by promotion
+    // Turned on, but not listed: agents reach them only by promotion
     let on = Scopes {
         org: true,
         global: true,

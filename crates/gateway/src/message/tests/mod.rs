@@ -1,4 +1,4 @@
-//! What a message may hold, and what of it is refused.
+//! Tests which messages pass and which are refused.
 #![allow(clippy::unwrap_used)]
 
 mod criteria;
