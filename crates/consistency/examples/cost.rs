@@ -1,4 +1,4 @@
-//! Measures what screening and parsing claims cost, and which lines the screen refuses of code that
+//! Measures what screening and parsing claims cost, and which lines the screen refuses in code that
 //! was not written to test it.
 //!
 //! `cargo run --release -p engram-consistency --example cost` prints times and memory;

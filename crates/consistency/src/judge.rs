@@ -55,8 +55,8 @@ pub(crate) fn password(value: &[u8]) -> bool {
         && !lower.iter().all(u8::is_ascii_digit)
 }
 
-/// Judges the same where only a name announces the value: letters, digits and punctuation as people
-/// choose them, but neither an algorithm nor an example.
+/// Accepts a password that only a name announces: letters, digits and punctuation as people choose
+/// them, but neither an algorithm nor an example.
 pub(crate) fn chosen(value: &[u8]) -> bool {
     const NAMES: [&str; 36] = [
         "aes", "argon", "base", "bcrypt", "blake", "changeme", "demo", "ed25519", "es256", "foo",
@@ -104,12 +104,12 @@ pub(crate) fn assigned(value: &[u8]) -> bool {
         && entropy(value) >= variety(value)
 }
 
-/// The same for names that a digest may have too, such as `token`.
+/// Does the same as [`assigned`] for names that a digest may have too, such as `token`.
 pub(crate) fn assigned_and_no_digest(value: &[u8]) -> bool {
     assigned(value) && !is_digest(value.strip_suffix(b".").unwrap_or(value))
 }
 
-/// The same for vague names, such as `key`.
+/// Does the same as [`assigned`] for vague names, such as `key`.
 pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     value.len() >= 15
@@ -120,8 +120,8 @@ pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
         && entropy(value) >= 3.5
 }
 
-/// The same for slightly clearer names, such as `acme_key`: the value needs a digest's length, and
-/// may be hex.
+/// Does the same as [`assigned`] for slightly clearer names, such as `acme_key`: the value needs a
+/// digest's length, and may be hex.
 pub(crate) fn assigned_and_long(value: &[u8]) -> bool {
     value.len() >= 32 && assigned(value) && value.iter().any(u8::is_ascii_alphabetic)
 }

@@ -141,7 +141,7 @@ pub struct Statement {
     pub(crate) aspect: Option<Aspect>,
     /// Whether it names an interval without what recurs: "the heartbeat interval".
     pub(crate) interval: bool,
-    /// Verbs that its value says as well: "expires after 5 minutes".
+    /// Verbs that its value also implies: "expires after 5 minutes".
     pub(crate) until: BTreeSet<&'static str>,
     /// The keys of the terms to the left of "before" or "after".
     pub(crate) first: Option<BTreeSet<String>>,

@@ -1,5 +1,4 @@
-//! Texts that must pass: of what a codebase contains, at most one line in two hundred may be
-//! refused.
+//! Texts that must pass: at most one line in two hundred of a codebase may be refused.
 
 use std::{fs, path::Path};
 

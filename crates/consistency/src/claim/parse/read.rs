@@ -137,7 +137,7 @@ impl Reader<'_> {
     fn alone(&self, token: &Token, meaning: Meaning) -> Option<(Meaning, usize)> {
         let next = self.words.lower(self.at + 1);
         let before = self.at.checked_sub(1).map_or("", |it| self.words.lower(it));
-        // "Closed after a minute" ends something; it is not a state.
+        // In "closed after a minute", "closed" is an end, not a state.
         if meaning == Meaning::Opposite("open", false) && next == "after" {
             return None;
         }

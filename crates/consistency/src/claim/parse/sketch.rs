@@ -15,7 +15,7 @@ use crate::claim::{
 
 use super::assigned;
 
-/// A word of the clause, and what it became.
+/// A word of the clause, and the term or value that it became.
 pub(crate) struct PlacedWord {
     pub(crate) at: usize,
     pub(crate) term: Option<usize>,
@@ -336,8 +336,8 @@ fn implied(said: &mut Statement) {
     for term in said.terms.iter_mut().filter(|it| !it.traits.name) {
         term.traits.implied = match term.key.as_str() {
             "limit" | "minimum" | "count" => any,
-            // Needing two of something does not exclude more, but needing a version or a minimum
-            // says all.
+            // "Needs two" does not exclude more than two, but after a version or a minimum, "needs"
+            // adds nothing.
             "=mandatory" => version || least,
             "pin" | "lock" | "write" if term.traits.verb => version,
             "build" if term.traits.verb => version && product,

@@ -307,7 +307,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A term as it was written.
+    /// Returns a term's word as written; the key without its mark if that word is not found.
     fn written(&self, key: &str, from: usize) -> String {
         const BACK: usize = 6;
         let mut near = (self.at.saturating_sub(BACK)..=self.at).filter_map(|it| self.words.get(it));

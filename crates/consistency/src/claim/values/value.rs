@@ -124,7 +124,7 @@ impl Value {
             (form, Form::Exact) if allows(form, left, right) => ValueRelation::Open,
             (Form::Exact, form) if allows(form, right, left) => ValueRelation::Open,
             (Form::Exact, _) | (_, Form::Exact) => ValueRelation::Apart,
-            // One requires at least a version above all that the other allows.
+            // One requires at least a version that is above everything the other allows.
             (form, Form::AtLeast) if ends_before(form, left, right) => ValueRelation::Apart,
             (Form::AtLeast, form) if ends_before(form, right, left) => ValueRelation::Apart,
             _ => ValueRelation::Open,

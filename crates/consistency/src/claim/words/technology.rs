@@ -1,6 +1,6 @@
 //! Technologies by purpose. Two of one kind exclude each other if a claim names the one in use: a
-//! service that keeps its data in PostgreSQL does not keep it in MySQL. Of some kinds one system
-//! may use several, so there the claim must say that it names the only one.
+//! service that keeps its data in PostgreSQL does not keep it in MySQL. One system may use
+//! several of some kinds; for those, the claim must say that it names the only one.
 
 use std::{collections::HashMap, sync::LazyLock};
 

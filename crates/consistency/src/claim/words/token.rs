@@ -4,9 +4,9 @@
 /// A word or a mark of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// As it was written.
+    /// The text as written.
     pub(crate) text: String,
-    /// In lower case, with straight apostrophes.
+    /// The text in lower case, with straight apostrophes.
     pub(crate) lower: String,
     /// Its first character, and the one after its last, counted in characters of the claim.
     pub(crate) from: usize,

@@ -1,5 +1,6 @@
-//! The tables of [`lexicon`](super::lexicon), common words and their roles in a claim, and the lists that parsing
-//! asks. Words are separated by a comma and a space; if two rows have a word, the first decides.
+//! The tables of [`lexicon`](super::lexicon), with common words and their roles in a claim, and the
+//! word lists of the parser. Words are separated by a comma and a space; if two rows list a word,
+//! the first decides.
 
 use super::lexicon::Meaning::{self, *};
 
@@ -330,27 +331,27 @@ pub(crate) const STEMMED: &[(Meaning, &str)] = &[
 /// The first word of an instruction, which states nothing.
 pub(crate) const ORDERS: &str = "run, use, set, make, add, ensure, keep, try, please, do, don't, ignore, remember, \
      remove, avoid, prefer, disregard, note";
-/// After one of these, a word such as "on" says how something stands.
+/// After one of these, "on" and "off" mean enabled and disabled.
 pub(crate) const COPULAS: &str = "is, are, be, was, were, been, currently, turned, switched, not, isn't, aren't, =, stays, \
      remains, always";
-/// Prepositions that are told apart; any other counts as "with".
+/// Prepositions that the parser distinguishes; any other counts as "with".
 pub(crate) const GOVERNING: &str = "from, in, at, for, after, within, by, to, of, per, on, inside, across, between, into, \
      over, under, behind";
-/// Adjectives that say which ones are meant, besides participles: "private keys".
+/// Adjectives that narrow the subject, as participles do: "private keys".
 pub(crate) const ATTRIBUTES: &str = "active, inactive, mandatory, optional, public, private, synchronous, asynchronous, \
      stateful, stateless, manual, automatic, static, dynamic, sequential, read-only, \
      writable, mutable, immutable, invalid, forbidden";
-/// Before a number: a place of evidence, as in "line 43".
+/// Words that, before a number, name a place of evidence: "line 43".
 pub(crate) const EVIDENCE: &str = "line, lines, #, pr, issue, commit";
 /// Prepositions that begin a circumstance before the subject.
 pub(crate) const LEADS: &str =
     "on, in, with, for, under, during, within, at, since, from, before, after";
-/// One of several things of this kind is told apart by a number: step 9, shard 3.
+/// Nouns of things that a number distinguishes: step 9, shard 3.
 pub(crate) const NUMBERED: &str = "number, step, phase, part, section, chapter, figure, case, rule, task, test, question, \
      example, entry, item, point, option, worker, node, shard, replica, instance, partition, \
      slot, batch, sprint, milestone, ticket, user, customer, claim, fact, note, record, row, \
      column";
-/// Their number is what is said of them.
+/// Nouns whose number is a value, not a label: "port number 80".
 pub(crate) const WITH_NUMBERS: &str = "port, version, build, revision";
 
 /// The words of a list.
