@@ -21,7 +21,7 @@ pub trait Surface {
     fn deref(&mut self, pointer: &str, token: Option<&str>) -> Answer;
     /// Returns the engrams that match.
     fn query(&mut self, word: &str) -> Vec<Value>;
-    /// Those of kind risk among them.
+    /// Returns the matching engrams of kind risk.
     fn risks(&mut self, word: &str) -> Vec<Value>;
     /// Makes a grant by the user to ada: of a pointer, or of this many characters of code.
     fn grant(&mut self, pointer: Option<&str>, code_chars: Option<u32>) -> Value;
@@ -104,13 +104,13 @@ fn order(brief: usize) -> Value {
     json!({ "role": "programmer", "shared_brief_micro": lines, "instructions": ["Confirm the retries."] })
 }
 
-/// The addresses of an engram's pointers, in whichever form the surface has them.
+/// Returns the addresses of an engram's pointers, in either form that surfaces use.
 fn addresses(engram: &Value) -> impl Iterator<Item = &str> {
     let pointers = engram["pointers"].as_array().unwrap().iter();
     pointers.map(|it| it["ref"].as_str().or(it.as_str()).unwrap())
 }
 
-/// Returns the code of a refusal, without the surface's prefix, and asserts that there is a hint.
+/// Returns the code of a refusal, without the surface's prefix; asserts that it has a hint.
 #[track_caller]
 fn refused(answer: Answer) -> String {
     let error = answer.expect_err("a refusal");
@@ -185,7 +185,7 @@ pub fn excerpts_are_tied_to_pointers_by_their_digest(surface: &mut impl Surface)
         digest.starts_with("sha256:") && digest.len() == 71,
         "{read}"
     );
-    // The pointer in the reply is pinned to a commit, and reads the same.
+    // The reply pins the pointer to a commit, and reading that pointer gives the same text.
     let pinned = read["pointer"].as_str().unwrap().to_owned();
     assert!(!pinned.ends_with("@HEAD"), "{pinned}");
     let again = surface.deref(&pinned, None).unwrap();
@@ -282,9 +282,10 @@ pub fn an_engram_whose_ttl_is_over_is_not_found(surface: &mut impl Surface) {
     assert!(surface.query("vendors").is_empty());
 }
 
-/// In a typical run all messages of an agent in one turn have at most 800 inline tokens, and its budget shows their
-/// sum, which nothing limits (docs/design.md#messages-stay-small): ada is told what to do, reads, reports twice how
-/// far it got, and hands in a claim.
+/// In a typical run, an agent's messages in one turn have at most 800 inline tokens in total. No
+/// limit applies to that sum, but the agent's budget shows it
+/// (docs/design.md#messages-stay-small). Ada gets an order, reads, reports progress twice and sends
+/// a claim.
 pub fn a_typical_run_takes_at_most_800_inline_tokens_a_turn(bus: &mut impl Bus) {
     bus.send("lead", order(3)).unwrap();
     let pointer = bus.pointer().to_owned();
@@ -359,7 +360,8 @@ pub fn dereferenced_content_is_traceable_by_its_digest(surface: &mut impl Surfac
     assert_eq!(addresses(&found[0]).collect::<Vec<_>>(), [pinned]);
 }
 
-/// Two claims contradict each other, and Engram itself stores the risk (docs/design.md#evidence-stays-traceable).
+/// When two claims contradict each other, Engram itself stores the risk
+/// (docs/design.md#evidence-stays-traceable).
 pub fn a_contradiction_is_one_risk_that_points_at_both_sources(surface: &mut impl Surface) {
     let first = surface.pointer().to_owned();
     let other = first.replace("#L2", "#L1").replace("-L3", "");

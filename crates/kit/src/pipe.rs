@@ -1,4 +1,4 @@
-//! A pipe in the place of a file.
+//! A pipe that takes the place of a file.
 
 use std::{
     fs::{File, OpenOptions},
@@ -19,15 +19,15 @@ const END: &str = "end";
 /// What the program under test does with the file that the pipe replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// It reads it.
+    /// Reads it.
     Read,
-    /// It writes to it.
+    /// Writes to it.
     Write,
 }
 
-/// A pipe that blocks nobody for ever. A program that opens it finds the other end open, and then
-/// gets the end of an empty file, or a reader that goes away. So a test fails by what the program
-/// then reports.
+/// A pipe that never blocks a program for ever. A thread opens the other end and closes it again: a
+/// program that reads finds an empty file, and one that writes loses its reader. So a test fails on
+/// what the program reports, and does not hang.
 pub struct Pipe {
     path: PathBuf,
     /// A second link to the pipe, in case the program removes the first.

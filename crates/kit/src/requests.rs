@@ -37,7 +37,7 @@ impl Site {
         self.0.path("repo")
     }
 
-    /// Stores the claim that requests are about, by calling `put`, and returns its id.
+    /// Stores the claim that requests name, by calling `put`, and returns its id.
     pub fn claim(&self, put: impl FnOnce(Value) -> Value) -> String {
         let reply = put(json!({ "claim": "The first claim.", "pointers": [POINTER] }));
         let id = reply["with"]["id"].as_str();
@@ -46,8 +46,7 @@ impl Site {
     }
 }
 
-/// Returns the requests that must come first, in this order, so that a request of this name
-/// succeeds.
+/// Returns the requests to send first, in this order, so that a request of this name succeeds.
 pub fn first(name: &str, id: &str) -> Vec<Value> {
     let put = |claim: &str| {
         let draft = json!({ "claim": claim, "pointers": [POINTER], "topic": "wallet" });
@@ -77,8 +76,8 @@ pub fn first(name: &str, id: &str) -> Vec<Value> {
     }
 }
 
-/// Returns what the request is about after this reply to one that came first: the conflict it
-/// found, or what it made, or else the same `id`.
+/// Returns the id for the request to use after this reply to an earlier one: that of the conflict
+/// which the earlier request found, or of what it made, or else `id`.
 pub fn about(id: &str, reply: &Value) -> String {
     let found = reply["with"]["findings"].as_array();
     let mut found = found.into_iter().flatten();
@@ -87,7 +86,8 @@ pub fn about(id: &str, reply: &Value) -> String {
     made.unwrap_or(id).to_owned()
 }
 
-/// Whether another caller must send a request first; such a request is tested elsewhere.
+/// Whether a request of this name succeeds only after another caller's request. Other tests cover
+/// it.
 pub fn takes_two(name: &str) -> bool {
     matches!(name, "grant_request" | "deny_request")
 }
