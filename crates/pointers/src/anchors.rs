@@ -39,9 +39,9 @@ pub enum Origin {
 /// Lines to follow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pinned {
-    /// Where their place is known.
+    /// The state in which their place is known.
     pub origin: Origin,
-    /// The lines, as numbered there.
+    /// The lines, with their numbers in that state.
     pub span: Span,
 }
 
@@ -53,7 +53,7 @@ pub type Found = Result<Anchor, Refusal>;
 pub struct Stand {
     /// In the commit that is checked out.
     pub at_head: Found,
-    /// On disk; in a bare repository, the same.
+    /// On disk; in a bare repository, the same as `at_head`.
     pub here: Found,
     /// How the lines changed between that commit and the files on disk.
     pub since_head: Found,
@@ -64,7 +64,7 @@ pub struct Stand {
 pub struct Stands {
     /// The commit that is checked out; `None` before the first commit.
     pub head: Option<String>,
-    /// In the order of the spans passed in.
+    /// Where the spans are, in the order in which they were passed in.
     pub stands: Vec<Stand>,
 }
 
@@ -78,7 +78,7 @@ pub struct Anchors {
 }
 
 impl Anchors {
-    /// Returns where each of these is now.
+    /// Returns where each of these spans is now.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Anchors {
         })
     }
 
-    /// Returns where each of these is now, by way of `rev` instead of the commit that is checked
+    /// Does the same as [`Anchors::look`], by way of `rev` instead of the commit that is checked
     /// out: `since_head` says how the lines changed since `rev`.
     ///
     /// # Errors
@@ -372,8 +372,8 @@ fn on_disk(
     stands
 }
 
-/// Follows uncommitted lines directly to the disk if the commit has only some of them: by way of the
-/// commit, the others would be lost.
+/// Follows uncommitted lines directly to the files on disk if the commit has only some of them: by
+/// way of the commit, the other lines would be lost. `None` for all other lines.
 fn grown(repo: &Repo, kept: &KeptFiles<'_>, pin: &Pinned, at_head: &Found) -> Option<Found> {
     let is_kept = matches!(pin.origin, Origin::Kept { .. });
     let is_edited = matches!(at_head, Ok(anchor) if matches!(anchor.state, State::Edited(_)));
@@ -383,7 +383,7 @@ fn grown(repo: &Repo, kept: &KeptFiles<'_>, pin: &Pinned, at_head: &Found) -> Op
     follow(repo, kept, std::iter::once(pin), &RepoState::Worktree).pop()
 }
 
-/// Lines that are missing from the commit may exist on disk again.
+/// Searches the disk for lines that are missing from the commit; they may exist there again.
 fn lost(
     repo: &Repo,
     kept: &KeptFiles<'_>,
@@ -403,7 +403,7 @@ fn lost(
     }
 }
 
-/// The paths among these whose files on disk differ from the commit.
+/// Returns the paths whose files on disk differ from the commit.
 fn dirty(repo: &Repo, head: &str, paths: &HashSet<&str>) -> Result<HashSet<String>, Refusal> {
     if paths.is_empty() {
         return Ok(HashSet::new());

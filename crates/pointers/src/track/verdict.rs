@@ -67,10 +67,10 @@ pub struct Anchor {
     pub state: State,
     /// The place of the span; `None` if it is deleted.
     pub place: Option<super::Span>,
-    /// From 0 to 1. Same bytes begin at 1, edited ones at how much of the span is still there;
-    /// it falls where there is little to tell the span by, where another place was as good, and
-    /// where the direct comparison and the way through the commits disagree. What each takes from it
-    /// orders answers by doubt: no state depends on it, and docs/accuracy.md does not measure it.
+    /// From 0 to 1. It starts at 1 for equal bytes, and lower for edited ones, by the share of the
+    /// span that is left. It falls if the span has few significant words, if another place matched
+    /// as well, or if the direct comparison and the way through the commits disagree. It only orders
+    /// results by doubt: no state depends on it, and docs/accuracy.md does not measure it.
     pub confidence: f64,
 }
 

@@ -216,8 +216,8 @@ fn no_spelling_of_gits_own_folder_is_read() {
     }
 }
 
-/// As in an operating system: up and down, through links to folders, and by absolute links that
-/// stay inside.
+/// Links are followed as by an operating system: up and down, through links to folders, and by
+/// absolute links that stay inside.
 #[cfg(unix)]
 #[test]
 fn links_that_stay_inside_are_followed() {
