@@ -49,7 +49,8 @@ enum Task {
     /// Call a running server in every way that its description allows, and in ways that it does not
     #[command(disable_help_flag = true)]
     Fuzz(MeasureArgs),
-    /// Let a parent and eight children work on this repository, and check what their gateway let through
+    /// Let a parent and eight children work on this repository, and check what their gateway let
+    /// through
     #[command(disable_help_flag = true)]
     Trace(MeasureArgs),
     /// Write schemas/ from the types of engram-model

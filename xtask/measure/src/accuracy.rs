@@ -232,7 +232,7 @@ impl Measurement {
     }
 }
 
-/// Tells which files are the same at both ends.
+/// Finds and remembers which files are the same at both ends.
 struct SameFiles<'a> {
     repo: &'a Path,
     range: &'a Range,

@@ -50,7 +50,8 @@ pub(crate) struct Bench {
     /// Measure instead what looking for contradictions costs a commit
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before"])]
     conflicts: bool,
-    /// Measure instead what the gateway between agents costs; the brief over --many engrams (100,000)
+    /// Measure instead what the gateway between agents costs; the brief over --many engrams
+    /// (100,000)
     #[arg(long, conflicts_with_all = ["window", "pointers", "hostile", "before", "conflicts"])]
     gateway: bool,
     /// Count instead which pairs of claims are called conflicts; with --peer, by two peers too

@@ -31,7 +31,8 @@ enum What {
     Accuracy(accuracy::Accuracy),
     /// Call a running server in every way that its description allows, and in ways that it does not
     Fuzz(fuzz::Fuzz),
-    /// Let a parent and eight children work on this repository, and check what their gateway let through
+    /// Let a parent and eight children work on this repository, and check what their gateway let
+    /// through
     Trace(trace::Trace),
 }
 

@@ -123,6 +123,9 @@ fn agree(figures: &TraceFigures, said: &Value) -> Result<()> {
     let is_same = said["tokens"] == figures.inline
         && said["full_tokens"] == figures.full
         && (said["resend_rate"].as_f64().unwrap_or_default() - figures.resend_rate()).abs() < 1e-3;
-    ensure!(is_same, "engram says {said}, and {figures:?} was seen");
+    ensure!(
+        is_same,
+        "engram reports {said}, but {figures:?} was counted"
+    );
     Ok(())
 }

@@ -71,7 +71,7 @@ fn links_lead_somewhere() {
             }
         }
     }
-    none("links to what is not there", dead);
+    none("dead links", dead);
 }
 
 /// Returns what is in backquotes, across the documents.

@@ -290,7 +290,8 @@ fn the_number_of_packages_only_falls() {
     }
 }
 
-// 590, those that tests share, three for comparing names that look alike, and those for measuring.
+// 590 packages, those that tests share, three for comparing look-alike names, and those for
+// measuring.
 const PACKAGES: usize = 599;
 const UI_PACKAGES: usize = 190;
 
@@ -354,7 +355,7 @@ fn modules_of_the_engine_use_only_those_below_them() {
             }
         }
     }
-    none("a module that uses one above it", found);
+    none("modules that use one above them", found);
 }
 
 #[test]

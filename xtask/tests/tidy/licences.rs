@@ -33,7 +33,7 @@ fn every_licence_is_accepted() {
             other.unwrap_or("no licence")
         )),
     });
-    none("licences that nobody has looked at", refused.collect());
+    none("licences that nobody has reviewed", refused.collect());
 }
 
 /// Whether accepted licences satisfy an SPDX expression. `AND` binds tighter than `OR`; an old `/`

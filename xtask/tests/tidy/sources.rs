@@ -63,7 +63,7 @@ fn tables_are_written_in_few_places() {
         }
     }
     none(
-        "a change that the journal does not know: record an operation",
+        "changes that bypass the journal: record an operation",
         found,
     );
 }
@@ -192,11 +192,11 @@ fn pointers_never_writes() {
         ".treebuilder",
         ".set_str(",
     ];
-    // This file alone keeps pinned commits, and writes to memory.
+    // Only `keep.rs` writes: the refs that keep pinned commits, and objects in memory.
     let mut sources = files(&["crates/pointers/src"], &[".rs"]);
     sources.retain(|it| !it.path.ends_with("keep.rs"));
     none(
-        "a write in the crate that only reads",
+        "writes in the crate that only reads",
         occurrences(&sources, &writes, Source::product),
     );
 }
@@ -213,7 +213,7 @@ fn programs_are_started_in_few_places() {
         .into_iter()
         .filter(|it| !STARTS_PROGRAMS.iter().any(|place| it.starts_with(place)));
     none(
-        "a program is started outside the places that may",
+        "programs started outside the allowed files",
         found.collect(),
     );
 }

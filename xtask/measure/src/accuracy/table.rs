@@ -99,7 +99,7 @@ impl Table {
         row.like_one += usize::from(ours == a || ours == b);
     }
 
-    /// Prints the table. `spans` names what is counted; `references` tells whether there are two
+    /// Prints the table. `spans` names what is counted; `references` says whether there are two
     /// references that may differ.
     pub(crate) fn print(&self, spans: &str, references: bool) {
         if self.rows.is_empty() {

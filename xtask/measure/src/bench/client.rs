@@ -86,7 +86,7 @@ impl LineClient {
             let mut line = String::new();
             let bytes = self.output.read_line(&mut line)?;
             let took = start.elapsed();
-            ensure!(bytes > 0, "the server went away");
+            ensure!(bytes > 0, "the server closed its output");
             let mut answer: Value = serde_json::from_str(&line)?;
             if answer["id"] == json!(id) {
                 ensure!(answer["error"].is_null(), "{method}: {}", answer["error"]);
@@ -120,7 +120,7 @@ impl LineClient {
             ..
         } = self;
         drop((input, output));
-        ensure!(process.wait()?.success(), "the server did not end well");
+        ensure!(process.wait()?.success(), "the server ended with an error");
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ const LINES: usize = 400;
 const FILES: usize = 20;
 /// The number of engrams that a question asks for.
 pub(super) const WANTED: usize = 10;
-/// The intended engram must be among this many.
+/// The intended engram must be among this many of the first results.
 const NEAR: usize = 5;
 
 /// Returns a claim from the peers' harness, so that figures can be compared with theirs.

@@ -71,7 +71,7 @@ pub(super) fn settle(processes: &[u32], lull: Duration) -> Result<()> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "to do nothing for a while is what is measured, or all that can be done"
+    reason = "idle time is what is measured, or there is no event to wait for"
 )]
 pub(super) fn pause(time: Duration) {
     std::thread::sleep(time);

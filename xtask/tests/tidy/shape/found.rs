@@ -218,7 +218,7 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 }
 
-/// Tells whether a block inside an expression has more than its final expression.
+/// Finds out whether a block inside an expression has more than its final expression.
 #[derive(Default)]
 struct Blocks {
     have_statements: bool,
