@@ -69,8 +69,8 @@ pub struct Anchor {
     pub place: Option<super::Span>,
     /// From 0 to 1. It starts at 1 for equal bytes, and lower for edited ones, by the share of the
     /// span that is left. It falls if the span has few significant words, if another place matched
-    /// as well, or if the direct comparison and the way through the commits disagree. It only orders
-    /// results by doubt: no state depends on it, and docs/accuracy.md does not measure it.
+    /// as well, or if the direct comparison and the way through the commits disagree. It only
+    /// orders results by doubt: no state depends on it, and docs/accuracy.md does not measure it.
     pub confidence: f64,
 }
 
