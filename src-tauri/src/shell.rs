@@ -312,7 +312,7 @@ mod tests {
         drop(another);
         let Poll::Ready(Err(refusal)) = Box::pin(shell.entries()).as_mut().poll(&mut context)
         else {
-            panic!("the page waits for what never comes");
+            panic!("the page waits although its subscription ended");
         };
         assert!(refusal.message.contains("not followed"), "{refusal}");
     }

@@ -225,7 +225,7 @@ mod unix {
             let (ending, ends) = mpsc::channel();
             let (gone, is_gone) = mpsc::channel();
             first(&StartRequest::default()).listen(
-                |_| panic!("the first is asked for nothing"),
+                |_| panic!("the first start gets no request"),
                 move || {
                     ending.send(()).unwrap();
                     let _: Result<(), _> = is_gone.recv();

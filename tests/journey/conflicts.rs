@@ -203,7 +203,7 @@ fn a_queue_of_twenty_is_settled_by_keys_alone() {
         PAIRS.len().to_string()
     );
     window.shot("conflicts");
-    // Grouped by topic: two conflicts share a topic and stand together.
+    // Grouped by topic: two conflicts share a topic and are listed together.
     assert_eq!(
         window.count("[data-testid=conflict-topic]"),
         PAIRS.len() as u64 - 1

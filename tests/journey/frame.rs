@@ -118,7 +118,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
         "document.querySelector('{split}').getAttribute('aria-valuenow') === '{}'",
         before + 84
     ));
-    // Another pane may stand above the list: the edge is the list's all the same.
+    // The edge also resizes the list when another pane is above the list.
     window.script("document.activeElement.blur()", json!([]));
     window.click("[data-testid=knowledge-view]");
     window.find("[data-testid=when]");

@@ -220,7 +220,11 @@ fn a_repository_that_is_moved_away_is_noticed() {
         desk.window.wait(&says(id, "could not check"));
     }
     desk.window.shot("repository-gone");
-    assert_eq!(desk.window.count(".word.well"), 0, "nothing of it is green");
+    assert_eq!(
+        desk.window.count(".word.well"),
+        0,
+        "no claim is marked as unchanged"
+    );
     fs::rename(&away, &desk.ground.shop.root).unwrap();
     for id in &desk.ids {
         desk.window.wait(&says(id, "unchanged"));

@@ -91,7 +91,7 @@ impl Window {
             place,
         };
         let opened = window.post("", json!({"capabilities": {"alwaysMatch": options}}));
-        let id = opened["sessionId"].as_str().expect("the id of a session");
+        let id = opened["sessionId"].as_str().expect("the session's id");
         window.session = format!("{}/{id}", window.session);
         let patience = PATIENCE.as_millis();
         window.post(
@@ -367,7 +367,7 @@ impl Window {
     pub(crate) fn drawn(&self) -> &Display {
         match &self.place {
             Place::Screen { display, .. } => display,
-            Place::Browser(_) => panic!("a browser without a head is drawn nowhere"),
+            Place::Browser(_) => panic!("a headless browser has no display"),
         }
     }
 

@@ -1,5 +1,5 @@
-//! `AGENTS.md`: a repository's advice to the agents that work in it. Our section stands between two
-//! lines of its own; every other byte stays as it is.
+//! `AGENTS.md`: a repository's advice to the agents that work in it. Our section is between two
+//! marker lines; every other byte stays as it is.
 
 const BEGIN: &str = "<!-- engram: begin -->";
 const END: &str = "<!-- engram: end -->";

@@ -246,7 +246,7 @@ fn a_page_is_sent_so_much_and_no_more() {
     assert_eq!((shown.file.lines.len(), shown.file.more), (400, 600));
 }
 
-/// The agent may take the other one.
+/// An agent might read the other entry.
 #[test]
 fn a_name_that_appears_twice_is_refused() {
     for text in [

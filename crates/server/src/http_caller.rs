@@ -29,7 +29,7 @@ impl HttpCaller {
         }
     }
 
-    /// The turn that an agent holds until its request ends.
+    /// Returns the permit that an agent holds until its request ends.
     pub(crate) fn permit(&self) -> Option<RequestPermit> {
         match self {
             Self::User => None,

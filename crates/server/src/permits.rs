@@ -1,5 +1,6 @@
-//! Permits for requests. An agent has few requests under way at once, whatever it sends them through, and all agents
-//! together leave some for the user; more wait, and not for ever.
+//! Permits for requests. They limit how many requests an agent may have under way at once, over
+//! all its connections, and how many all agents together may have, so that the user's requests
+//! always find room. Further requests wait for a limited time.
 
 use std::{
     collections::HashMap,
@@ -24,7 +25,7 @@ pub(crate) const WAIT: Duration = Duration::from_secs(10);
 /// The permits of the agents that this process answers.
 pub(crate) struct RequestPermits {
     all: Arc<Semaphore>,
-    /// The agents that have a turn or wait for one.
+    /// The agents that hold a permit or wait for one.
     each: Mutex<HashMap<AgentId, Weak<Semaphore>>>,
     patience: Duration,
 }
@@ -45,7 +46,7 @@ impl RequestPermits {
         }
     }
 
-    /// A permit for this agent, once there is one.
+    /// Waits for a permit for this agent and returns it.
     ///
     /// # Errors
     /// `RATE_LIMITED` if that takes too long.
@@ -79,7 +80,7 @@ impl RequestPermits {
         own
     }
 
-    /// How many permits agents have now.
+    /// Counts the permits that agents hold now.
     #[cfg(test)]
     pub(crate) fn taken(&self) -> usize {
         let each = lock(&self.each);

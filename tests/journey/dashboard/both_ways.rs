@@ -234,7 +234,7 @@ fn settings_are_chosen_by_keys_and_by_mouse_and_hold() {
             window.wait(&holds);
             window.wait(&is_on);
             let others = format!("[data-testid^={name}-][aria-pressed=true]");
-            assert_eq!(window.count(&others), 1, "one of them holds");
+            assert_eq!(window.count(&others), 1, "exactly one choice is on");
             window.keys(ESCAPE);
             window.wait("!document.querySelector('dialog[open]')");
             // The choice is kept.

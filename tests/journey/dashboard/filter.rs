@@ -128,7 +128,7 @@ const HOLD: &str = "const real = window.fetch;
 
 #[test]
 fn a_long_search_says_how_far_it_is_and_stops_and_goes_on() {
-    // Three parts, of which the last has a match.
+    // Three parts; only the last has a match.
     let shop = Shop::long();
     let server = Server::start(shop, &[]);
     let window = Window::browse(&server.url);

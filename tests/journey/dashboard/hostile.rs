@@ -65,7 +65,7 @@ fn a_hostile_claim_is_text_wherever_it_is_shown() {
     window.control('k');
     window.find("dialog[open] [data-testid=palette-option]");
     let elements = ".row p *, [data-testid=claim] *, .tag *, .by *, main script, main img, main style, dialog script, dialog img";
-    assert_eq!(window.count(elements), 0, "text became elements");
+    assert_eq!(window.count(elements), 0, "hostile text created elements");
     assert_eq!(
         window.script("return window.hacked ?? null", json!([])),
         json!(null)

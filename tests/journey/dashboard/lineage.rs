@@ -80,7 +80,7 @@ fn a_claim_tells_its_versions_and_who_else_said_it() {
         window.press_any(hand, &line);
         window.wait(&read(third));
         assert!(state(window).is_empty());
-        assert_eq!(window.count(NEWER), 0, "nothing is newer");
+        assert_eq!(window.count(NEWER), 0, "the newest version is open");
         window.open_row(hand, first);
         for newer in [second, third] {
             window.press_any(hand, NEWER);
@@ -127,7 +127,7 @@ fn a_correction_and_a_voice_come_while_their_claim_is_read() {
             "pointers": ["repo:src/retry.rs#L9-L15@HEAD"]})
     };
     let same = engram.put(&[said("auditor", &newest.claim)]);
-    assert_eq!(same, versions[2..], "it is held once");
+    assert_eq!(same, versions[2..], "the repeat is not stored");
     window.wait("document.querySelector('#engram .facts').textContent.includes('3 other agents')");
     window.wait("[...document.querySelectorAll('[data-testid=voice]')].some(it => it.textContent.startsWith('auditor'))");
 

@@ -89,7 +89,11 @@ fn what_was_pinned_stands_beside_what_became_of_it() {
             "Working tree".to_owned()
         ]
     );
-    assert_eq!(texts("mark"), ["count", "total"], "words, not lines");
+    assert_eq!(
+        texts("mark"),
+        ["count", "total"],
+        "only the changed words are marked"
+    );
     let folds = texts("[data-testid=unfold]");
     assert_eq!(folds, ["16 unchanged lines", "17 unchanged lines"]);
     let code = texts("tr:has(mark) td:nth-child(2) code");

@@ -77,7 +77,11 @@ impl Member {
             assert!(read.is_ok(), "{read:?}");
         }
         let fourth = self.read(WANTED);
-        assert_eq!(fourth, Err("DEREF_DENIED".to_owned()), "a fourth span");
+        assert_eq!(
+            fourth,
+            Err("DEREF_DENIED".to_owned()),
+            "a fourth span is refused"
+        );
     }
 
     /// Asks to read; returns the id of the request.

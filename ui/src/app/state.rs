@@ -22,7 +22,7 @@ use crate::{
     words::{Clock, say},
 };
 
-/// Which design of the window is on the screen.
+/// How far the window has loaded, which decides what it shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Phase {
     /// The first page is being read.

@@ -6,9 +6,9 @@ use crate::app::View;
 /// A pressed key.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Press<'a> {
-    /// What it types, as the browser names that.
+    /// The character or key name that it types (the browser's `key`).
     pub key: &'a str,
-    /// Where it is on the keyboard, as the browser names that.
+    /// Its place on the keyboard (the browser's `code`).
     pub code: &'a str,
     /// Whether Ctrl or Command is held.
     pub is_mod: bool,
@@ -17,8 +17,8 @@ pub struct Press<'a> {
 }
 
 impl Press<'_> {
-    /// Returns which digit from 1 to 9 it is. If it types something else, as with Shift on
-    /// most keyboards and without on some, its place counts.
+    /// Returns the digit from 1 to 9 that the key types. If it types something else (with Shift on
+    /// most keyboards, without Shift on some), its place on the keyboard decides.
     pub fn digit(&self) -> Option<usize> {
         let place = self.code.strip_prefix("Digit").unwrap_or_default();
         let digit = [self.key, place].map(|it| it.parse().ok().filter(|it| (1..=9).contains(it)));

@@ -463,7 +463,7 @@ fn memory_stays_bounded_however_far_one_goes() {
     feed.live(many, false);
     let last = 20_001 - most;
     assert_eq!(stretch(&feed), (20_000, last, MOST, None, Some(last), 0));
-    // While the person is further down, only so many are held back.
+    // While the person is further down, at most `MOST` are held back; the others are counted.
     let many = (20_001..=20_000 + most + 1)
         .map(|seq| stored(seq, "x"))
         .collect();

@@ -94,7 +94,7 @@ pub fn author(engram: &Engram) -> String {
     }
 }
 
-/// A topic for people; what has none is under a name of ours.
+/// A topic for people; claims without one get a name of ours.
 pub fn topic_name(topic: &str) -> String {
     match topic {
         "" => say::knowledge::NO_TOPIC.to_owned(),
@@ -111,7 +111,7 @@ pub fn claim(engram: &Engram) -> String {
     }
 }
 
-/// The name of who did something, as shown; empty if it was erased.
+/// The name to show for a person or an agent; empty if it was erased.
 pub fn person(by: &str) -> String {
     match by {
         "user" => say::engram::YOU.to_owned(),

@@ -67,7 +67,11 @@ fn connecting_shows_then_writes_then_takes_back_to_the_byte() {
                 plain.out.contains("+") && plain.out.contains("--yes") && plain.code == Some(0),
                 "{plain:?}"
             );
-            assert_eq!(read(&path).as_deref(), before, "nobody agreed");
+            assert_eq!(
+                read(&path).as_deref(),
+                before,
+                "nothing is written without consent"
+            );
 
             let written = place.json(&["connect", client, "--yes"]);
             assert_eq!(

@@ -370,7 +370,10 @@ fn a_read_only_home_with_a_log_shows_all_or_nothing() {
                 child.kill().unwrap();
                 child.wait().unwrap();
                 let log = place.home().join("engram.db-wal");
-                assert!(fs::metadata(log).unwrap().len() > 0, "the case needs a log");
+                assert!(
+                    fs::metadata(log).unwrap().len() > 0,
+                    "this case needs a write-ahead log"
+                );
                 if !shared {
                     fs::remove_file(place.home().join("engram.db-shm")).unwrap();
                 }

@@ -251,7 +251,11 @@ fn a_copied_repository_shows_nothing_of_the_original_until_the_user_says_so() {
         let answer = place.in_repo(&copied, &["project", how]);
         assert_eq!(answer.code, Some(0), "{answer:?}");
         assert_eq!(place.finds(&copied), seen, "{how}");
-        assert_eq!(place.finds(&place.repo()), 1, "the original keeps its own");
+        assert_eq!(
+            place.finds(&place.repo()),
+            1,
+            "the original keeps its memory"
+        );
         let id = place.project_of(&copied);
         assert_eq!(id == place.project_of(&place.repo()), how == "share");
         // The copy that the user admitted does not replace the original.

@@ -68,8 +68,8 @@ fn contradicted(place: &Place) -> String {
     found["conflict"].as_str().unwrap().to_owned()
 }
 
-/// What was allowed is marked in the list, and blocks again once that is taken back; an undo of an older
-/// verdict is not repeated in its place.
+/// The list marks an allowed conflict, which blocks again once the allowance is undone. Undoing a
+/// verdict does not undo the allowance: it is refused, with the command that does.
 #[test]
 fn an_allowance_is_marked_and_taken_back() {
     let place = Place::new();

@@ -95,7 +95,8 @@ impl OpenConnections {
         }
     }
 
-    /// Whether one more connection with this token has room. May close an idle one to make room.
+    /// Whether there is room for one more connection with this token. May close an idle one to make
+    /// room.
     fn has_room(&mut self, holder: TokenHolder, bounds: &Bounds) -> bool {
         if holder == TokenHolder::User {
             return self.makes_room(

@@ -1,5 +1,6 @@
-//! How long a connection lasts, and what is said on it: one that says nothing, or reads nothing, ends. Where all
-//! places are taken, `connection_places.rs` says which one ends before that.
+//! Connections: their time limits and what is sent on them. The server closes a connection whose
+//! client sends nothing or reads nothing. If all places are taken, `connection_places.rs` decides
+//! which connection to close early.
 
 use std::{
     convert::Infallible,

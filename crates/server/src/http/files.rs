@@ -74,7 +74,8 @@ fn nothing() -> RefusalResponse {
     ))
 }
 
-/// Runs a read off the threads that serve connections, with a limit on how many run at once.
+/// Runs a read on another thread than those that serve connections, and limits how many run at
+/// once.
 async fn apart<T: Send + 'static>(
     read: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {

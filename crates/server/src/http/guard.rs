@@ -202,8 +202,8 @@ pub(super) async fn token(
     }
 }
 
-/// Wants a token on the bus: the server's, which is the user's, or that of an agent that somebody opened.
-/// Who that is, with the permit of an agent, goes along with the request.
+/// Requires a token on the bus: the server's, which is the user's, or that of an opened agent.
+/// Adds the caller to the request; for an agent, with its permit.
 pub(super) async fn caller(
     State((guard, api)): State<(Arc<Guard>, Api)>,
     mut request: Request,
@@ -237,8 +237,8 @@ fn last(mut answer: Response) -> Response {
     answer
 }
 
-/// The agent of a token, with its permit. One that proved it on this connection before is looked up with the request,
-/// which saves handing over to another thread.
+/// Returns the agent of a token, with its permit. If the token proved its agent on this connection
+/// before, the look-up is left to the request itself, which saves a hand-over to another thread.
 async fn agent(
     token: &str,
     place: Option<&Arc<ConnectionPlace>>,

@@ -242,8 +242,9 @@ impl IntoResponse for RefusalResponse {
     }
 }
 
-/// What does not have the shape that is asked for is a bad request; what has it, and is refused for what it
-/// says, is forbidden: a claim that is too long, or a pointer that cannot be parsed, too.
+/// Returns the HTTP status of a refusal. Input of the wrong shape is a bad request (400); input of
+/// the right shape that is refused for its content is forbidden (403), such as a claim that is too
+/// long or a pointer that cannot be parsed.
 fn status(code: Code) -> StatusCode {
     match code {
         Code::NotFound | Code::PointerNotFound => StatusCode::NOT_FOUND,
@@ -349,8 +350,8 @@ impl Api {
         }
     }
 
-    /// Waits for a permit before it begins. A client that goes takes its request along: one that waits is
-    /// not begun, and what is looked up for one that was begun ends.
+    /// Waits for a permit, then sends the request to the engine. If the client leaves, a request
+    /// that still waits never begins, and the look-ups of one that has begun stop.
     async fn answer(
         self,
         who: HttpCaller,

@@ -181,12 +181,12 @@ struct Server {
     agent: Arc<OnceCell<AgentId>>,
     tools: Arc<[OfferedTool]>,
     instructions: Arc<str>,
-    /// None over HTTP, where each request brings its permit along, and none is answered on the thread that serves
-    /// it: that one serves others too.
+    /// None over HTTP: there, each request carries its permit, and no request is answered on the
+    /// thread that serves it, since that thread serves others too.
     permits: Option<Arc<RequestPermits>>,
 }
 
-/// Who asks, with the permit of an agent.
+/// The caller of a request; for an agent, with its permit.
 #[derive(Clone)]
 struct PermittedCaller {
     caller: Caller,
@@ -220,8 +220,8 @@ impl Server {
         }
     }
 
-    /// Who asks, once an agent has a permit. What is cancelled before that is not begun. Over HTTP, each request brought
-    /// its caller along.
+    /// Returns the caller of a request, once an agent has a permit. A request that is cancelled
+    /// before that never begins. Over HTTP, each request carries its caller.
     async fn asking(
         &self,
         context: &RequestContext<RoleServer>,
@@ -265,7 +265,7 @@ impl Server {
     /// Sends one request to the engine. On standard streams, the thread that read the request
     /// answers it, since the client waits and a hand-over to another thread takes longer than most
     /// answers; the exceptions are requests that may take long and changes while another process
-    /// holds the turn to write. In a hand-over, cancelling the request stops its look-ups.
+    /// holds the write lock. In a hand-over, cancelling the request stops its look-ups.
     async fn ask<A>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -288,7 +288,7 @@ impl Server {
         let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
         let PermittedCaller { caller, permit } = asking.clone();
         let asked = move || {
-            // The turn lasts as long as the work, even if the client has left.
+            // The permit is held until the work is done, even if the client has left.
             let _permit = permit;
             engine.ask_until(&caller, ask, move || cancelled.is_cancelled())
         };

@@ -27,10 +27,12 @@ use tokio::{
 
 use super::lines::{LineReader, MAX_LINE, parse};
 
-/// RequestPermits there are: requests that were begun and whose answer the client has not taken.
+/// The number of permits. A request holds its permits from when it begins until the client has
+/// taken its answer.
 const PERMITS: u32 = 32;
 
-/// What one permit bears, in bytes: a longer request takes several, the longest all.
+/// The length of request that one permit covers, in bytes: a longer request takes several permits,
+/// the longest takes all.
 const SHARE: usize = MAX_LINE / PERMITS as usize;
 
 /// How far to read ahead, in lines and in bytes. This lets a cancelled request be dropped before it
@@ -41,11 +43,11 @@ const AHEAD_BYTES: usize = MAX_LINE;
 /// How long a client that sends no more requests may leave its answers unread.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A line for the client, with the permit that ends once it is taken; none ends the writer. There are
-/// no more of them than permits.
+/// A line for the client, with the permit to release once the client has taken it; `None` ends the
+/// writer. At most [`PERMITS`] answers wait here.
 type Outgoing = Option<(Vec<u8>, Option<OwnedSemaphorePermit>)>;
 
-/// What was read and has no permit yet.
+/// A line that was read and has no permit yet.
 enum QueuedLine {
     /// Kept unparsed: parsed, it would take many times the memory.
     Request(RequestId, Vec<u8>),
@@ -75,7 +77,7 @@ pub(super) struct Pipe<R> {
     begun: HashMap<RequestId, OwnedSemaphorePermit>,
     waiting: VecDeque<QueuedLine>,
     waiting_bytes: usize,
-    /// Notifications that went to the SDK since others had a permit.
+    /// Notifications passed to the SDK since this last yielded to other tasks.
     notified: u32,
     /// Returns once nobody can write to the input; called only if reading has stopped before the
     /// end.
@@ -119,7 +121,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
                     if self.forget(id) {
                         return None;
                     }
-                    // The SDK drops its answer, so that nothing else would give the permit back.
+                    // The SDK drops the answer of a cancelled request, so release its permit here.
                     self.begun.remove(id);
                 }
                 self.notified += 1;
@@ -161,7 +163,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         }
     }
 
-    /// A permit for a line, where one is free and nothing came before it.
+    /// Returns a permit for a line, if one is free and no earlier line waits.
     fn permit(&self, line: &[u8]) -> Option<OwnedSemaphorePermit> {
         let permits = Arc::clone(&self.permits);
         let permit = self.waiting.is_empty().then_some(permits)?;
@@ -174,7 +176,7 @@ impl<R: AsyncRead + Send + Unpin> Pipe<R> {
         None
     }
 
-    /// Gives the first that waits its permit.
+    /// Gives the first waiting line its permit.
     fn go_on(&mut self, permit: OwnedSemaphorePermit) -> Option<ClientJsonRpcMessage> {
         let first = self.waiting.pop_front()?;
         self.waiting_bytes -= first.line().len();
@@ -273,7 +275,8 @@ fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes until it is told to end; to a client that is gone, nothing, so that no permit is held up.
+/// Writes lines until a `None` arrives. Once the client is gone, it drops the lines instead, which
+/// releases their permits.
 async fn write<W: AsyncWrite + Unpin>(mut output: W, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
     let mut gone = false;
     while let Some(Some((line, _turn))) = queue.recv().await {
@@ -308,7 +311,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Pipe<R> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            // The SDK begins a task for each, and no permit bounds them: let those run.
+            // The SDK starts a task for each notification, and no permit limits them: let them run.
             if self.notified == PERMITS {
                 self.notified = 0;
                 yield_now().await;

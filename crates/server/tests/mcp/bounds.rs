@@ -19,7 +19,7 @@ use tokio::{
 
 use crate::client::{Client, ERAS, Era, Ground, meta};
 
-/// An endless input of requests, and how many of them were read.
+/// An input that repeats one request, and counts how many were read.
 struct Asks {
     line: Vec<u8>,
     at: usize,
@@ -141,7 +141,7 @@ async fn who_asks_a_thousand_times_before_it_reads_gets_every_answer() {
     }
 }
 
-/// The longest line takes all turns, and is answered among others.
+/// The longest line takes all permits, and is answered like the others.
 #[tokio::test]
 async fn long_requests_wait_for_each_other() {
     let mut client = Client::open(&Ground::new(), Era::Modern).await;
@@ -251,8 +251,8 @@ async fn what_is_cancelled_before_it_begins_is_never_begun() {
     }
 }
 
-/// Reads that may be large wait for a thread. Cancelled reads spend nothing and leave their turns
-/// to others.
+/// Reads that may be large wait for a thread. Cancelled reads spend nothing and release their
+/// permits.
 #[tokio::test]
 async fn a_cancelled_read_spends_nothing() {
     let ground = Ground::new();
@@ -271,7 +271,7 @@ async fn a_cancelled_read_spends_nothing() {
     assert_eq!(excerpt, "    // Vendors retry for 30 days.\n");
 }
 
-/// An agent has at most two requests under way at once. A request that waits for its turn delays no
+/// An agent has at most two requests under way at once. A request that waits for a permit delays no
 /// other message.
 #[tokio::test]
 async fn a_third_request_waits_for_the_first_two() {

@@ -239,7 +239,7 @@ async fn an_answer_fits_and_says_what_it_left_out() {
     assert!(tokens <= 4_000, "{shown} engrams in {tokens} tokens");
 }
 
-/// Whoever asks for too much is told how to ask for less, not to wait and ask for the same again.
+/// The refusal of a list that takes too long says how to ask for less, not to wait and ask again.
 #[tokio::test]
 async fn an_answer_that_took_too_long_says_how_to_ask_for_less() {
     let (clock, is_slow) = (Clock::default(), Arc::new(AtomicBool::new(false)));

@@ -221,7 +221,7 @@ fn arrive(app: App, entries: Vec<Entry>) {
     app.frame.announce(new);
 }
 
-/// Asks whether conflicts are still open that were settled, reopened or lost a side.
+/// Asks whether conflicts that were settled, reopened or lost a side are still open.
 fn ask_about_conflicts(app: App) {
     let doubtful = app
         .list

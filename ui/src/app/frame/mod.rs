@@ -37,7 +37,7 @@ pub(crate) enum Over {
     Connect,
 }
 
-/// What undoes one action of the person.
+/// The undo of one action of the person.
 #[derive(Clone)]
 pub(crate) struct Undo {
     /// The noun for what the action was done to.
@@ -49,17 +49,17 @@ pub(crate) struct Undo {
 /// An undo in progress; returns the version that holds again, if any.
 type UndoFuture = Pin<Box<dyn Future<Output = Result<Option<EngramId>, Refusal>>>>;
 
-/// What follows a single undo; gets the claim that it was done on.
+/// Runs after a single undo; gets the claim of the action, quoted, or an empty text.
 type AfterUndo = Arc<dyn Fn(App, &str) + Send + Sync>;
 
-/// Reports that the action was undone, and on what.
+/// Reports that the action on `of` was undone.
 fn say_undone(app: App, of: &str) {
     app.frame.say(say::notice::UNDONE, of);
 }
 
 impl Undo {
-    /// `take_back` undoes the action and returns the version that holds again, if any. `then` runs if
-    /// it was the only action to undo, and gets the claim that it was done on.
+    /// `take_back` undoes the action and returns the version that holds again, if any. `then` runs
+    /// after it, if this was the only action to undo.
     pub(crate) fn new<F: Future<Output = Result<Option<EngramId>, Refusal>> + 'static>(
         of: Noun,
         take_back: impl Fn(App) -> F + Send + Sync + 'static,
@@ -72,7 +72,7 @@ impl Undo {
         }
     }
 
-    /// Restores this version, as a new one.
+    /// An undo that restores this version, as a new one.
     pub(crate) fn restore(id: EngramId) -> Self {
         let restore = move |app: App| async move {
             let restored = app.ask(ask::Restore(id)).await;
@@ -81,7 +81,7 @@ impl Undo {
         Self::new(say::CLAIMS, restore, say_undone)
     }
 
-    /// Forgets this claim or to-do.
+    /// An undo that forgets this claim or to-do.
     pub(crate) fn withdraw(id: EngramId) -> Self {
         let forget = move |app: App| async move { app.ask(ask::Forget(id)).await.map(|_| None) };
         Self::new(say::CLAIMS, forget, say_undone)
@@ -153,12 +153,12 @@ impl Frame {
         self.warn(&sentence(&refusal.message), &refusal.hint);
     }
 
-    /// Says what was done, or how things stand.
+    /// Shows a notice of what was done, or of the current state.
     pub(crate) fn say(self, text: &str, hint: &str) {
         self.tell(text, hint, false, false, 3);
     }
 
-    /// Says what could not be done.
+    /// Shows a warning that something could not be done.
     pub(crate) fn warn(self, text: &str, hint: &str) {
         self.tell(text, hint, true, false, 12);
     }

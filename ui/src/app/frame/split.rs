@@ -37,7 +37,7 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
             .and_then(|it| it.previous_element_sibling());
         list.map_or(LIST, |it| it.client_width().max(0) as u32)
     };
-    // Reports the actual width to screen readers, whoever set it.
+    // Reports the actual width to screen readers, however it was set.
     let told = move || {
         now.try_set((width(), room().saturating_sub(DETAIL).max(LIST)));
     };

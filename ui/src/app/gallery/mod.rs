@@ -182,7 +182,8 @@ fn Strip(children: Children) -> impl IntoView {
     view! { <div style:width="64px">{children()}</div> }
 }
 
-/// A dialog that stays in its place: one that is open already is not shown over the page.
+/// A dialog in its place on the page. It is already open, so that the browser does not show it over
+/// the page.
 #[component]
 fn Sheet(over: Over, children: Children) -> impl IntoView {
     let app = App::here();

@@ -65,7 +65,7 @@ pub(crate) struct ReadingState {
     pub(crate) returned: RwSignal<Option<EngramId>>,
     /// The action on an engram that waits for confirmation.
     pub(crate) closing: RwSignal<Option<(EngramId, Closing)>>,
-    /// Why the last action on it failed, until another action or another engram.
+    /// Why the last action on the engram failed; another action or another engram clears it.
     pub(crate) refused: RwSignal<Option<Refusal>>,
 }
 

@@ -107,8 +107,8 @@ pub(crate) fn SourceCard(
     }
 }
 
-/// Where the lines are now, if not where they were pinned: as this card has `seen` it, else as its
-/// engram says.
+/// Where the lines are now, if they are no longer where they were pinned: as this card has `seen`
+/// them, otherwise as the engram says.
 fn follow_place(
     app: App,
     engram: EngramId,
@@ -220,7 +220,7 @@ impl CardPanel {
         reading::toggle_panel(self.app, panel);
     }
 
-    /// Opens the changes by itself: whoever opens a drifted claim wants to see them.
+    /// Opens the changes unasked, since a person who opens a drifted claim wants to see them.
     fn open_changes(self, standing: Memo<Option<Arc<Standing>>>) {
         let reading = self.app.reading;
         Effect::new(move |seen: Option<bool>| {

@@ -124,7 +124,7 @@ fn scrolled(
 ) -> impl IntoView {
     let now = lines.get_untracked();
     let total = now.len();
-    // The first marked line stands in the upper part of the box.
+    // The first marked line is in the upper part of the box.
     let marked = now.iter().position(|it| it.marked);
     let start = marked.unwrap_or(0).saturating_sub(4);
     node.on_load(move |element| {

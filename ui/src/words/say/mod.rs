@@ -4,7 +4,7 @@
 //! - an *engram* is what is stored; its *claim* is what it says, its *evidence* what it rests on
 //! - a *pointer* leads to evidence, is *pinned* to a commit, and opens a *source*
 //! - evidence is *unchanged*, *moved*, *renamed*, *reformatted*, *edited* or *gone*
-//! - a *conflict* has two *claims*, A and B, of which A was stored first; a person *settles* it by
+//! - a *conflict* has two *claims*, A and B; A was stored first; a person *settles* it by
 //!   a *verdict*, or *allows* it, so that it no longer blocks CI
 //! - an agent *asks* for more than its *budget* by a *request*; a person *grants* or *denies* it; a
 //!   *grant* is open until it is used, *expires* or is *revoked*

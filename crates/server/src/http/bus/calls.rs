@@ -152,8 +152,7 @@ pub(super) async fn deref(by: BusCaller, asked: Asked) -> BusResponse {
     by.answer(Request::Deref(Deref { turn, ..read })).await
 }
 
-/// Sends a message as it was written, in JSON or the text form, or a message with its recipient
-/// beside it.
+/// Sends a message in JSON or the text form, either alone or together with its recipient.
 pub(super) async fn message(by: BusCaller, asked: Asked) -> BusResponse {
     let bytes = by.api.whole(asked.into_body()).await?;
     let as_written = || text(&bytes).map(|it| Value::String(it.to_owned()));
@@ -333,7 +332,7 @@ pub(super) async fn open(by: BusCaller, asked: Asked) -> BusResponse {
 #[schemars(rename = "Turn")]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct TurnBody {
-    /// What to call it; a new name without it.
+    /// Its name; by default a new one.
     turn: Option<String>,
 }
 
@@ -343,7 +342,7 @@ pub(super) async fn next_turn(by: BusCaller, Path(id): Path<String>, asked: Aske
     by.answer(Request::NextTurn(NextTurn { agent, turn })).await
 }
 
-/// A message of an agent: the caller, its child, or any for the user.
+/// A message of an agent: the caller or its child; for the user, any agent.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MessageBody {
@@ -356,7 +355,7 @@ pub(super) struct MessageBody {
 #[schemars(rename = "Retrieved")]
 #[serde(deny_unknown_fields)]
 pub(super) struct RagResultBody {
-    /// Who asked; the caller without it.
+    /// The agent that asked; by default the caller.
     agent: Option<AgentId>,
     /// What was asked.
     question: String,
@@ -369,11 +368,11 @@ pub(super) struct RagResultBody {
 #[schemars(rename = "Recalled")]
 #[serde(deny_unknown_fields)]
 pub(super) struct SamReadBody {
-    /// Who reads; the caller without it.
+    /// The agent that reads; by default the caller.
     agent: Option<AgentId>,
     /// Its kind.
     kind: String,
-    /// Its slug; the newest one of that name.
+    /// Its slug; of several events, the newest.
     slug: String,
 }
 

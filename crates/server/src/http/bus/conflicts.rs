@@ -1,4 +1,4 @@
-//! Conflicts over the bus: listed, shown, settled, and verdicts taken back.
+//! Conflicts over the bus: lists, shows and settles them, and takes verdicts back.
 
 use axum::extract::{Path, Query, Request as Asked, rejection::QueryRejection};
 use engram_model::{ConflictFilter, EngramId, Request, Resolve, Settle};
@@ -42,7 +42,7 @@ pub(super) async fn show(by: BusCaller, Path(id): Path<String>) -> BusResponse {
 #[schemars(rename = "Resolution")]
 #[serde(deny_unknown_fields)]
 pub(super) struct ResolutionBody {
-    /// `undo` takes the verdict back that stands.
+    /// `undo` takes back the current verdict.
     #[schemars(schema_with = "resolution_types")]
     resolution_type: String,
     /// Why, for the record.

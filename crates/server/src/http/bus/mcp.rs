@@ -61,7 +61,7 @@ pub(super) fn routes(api: &Api) -> Router<Api> {
     )
 }
 
-/// Waits for a permit before it begins, as other calls of the bus do.
+/// Waits for a permit, as other calls of the bus do, then answers.
 async fn answer(api: &Api, server: &OverHttp, request: Request) -> BusResponse {
     let (head, body) = request.into_parts();
     let body = Body::from(api.whole(body).await?);
@@ -70,7 +70,7 @@ async fn answer(api: &Api, server: &OverHttp, request: Request) -> BusResponse {
     if is_json(&answer) {
         return Ok(answer.into_response());
     }
-    // An error of the transport, which answers no message.
+    // An error of the transport, not the answer to a message.
     let said = to_bytes(answer.into_body(), MAX_BODY).await;
     Err(invalid(
         String::from_utf8_lossy(&said.unwrap_or_default()),

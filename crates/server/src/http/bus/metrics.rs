@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engram_model::MetricsReply;
 
-/// Returns the exposition.
+/// Returns the metrics as text.
 #[rustfmt::skip]
 pub(super) fn text(metrics: &MetricsReply) -> String {
     let one = |value: String| vec![(String::new(), value)];

@@ -59,11 +59,11 @@ fn shape<T: JsonSchema>(schemas: &mut SchemaGenerator) -> Schema {
     schemas.subschema_for::<T>()
 }
 
-/// The schema of a message in either direction, or of one with its recipient beside it.
+/// The schema of a message in either direction, alone or together with its recipient.
 fn any_message(schemas: &mut SchemaGenerator) -> Schema {
     let child = schemas.subschema_for::<ChildMessage>();
     let parent = schemas.subschema_for::<ParentMessage>();
-    // Besides the role, one key tells whose message it is.
+    // A parent's message has at least one key besides the role.
     let parent = json_schema!({ "allOf": [parent], "minProperties": 2 });
     json_schema!({
         "anyOf": [child, parent, {

@@ -128,7 +128,7 @@ impl Transform for Bounded {
 #[rustfmt::skip]
 fn says(limits: &Limits) -> Value {
     let message = &limits.message;
-    // At least one character is not white space
+    // At least one character is not white space.
     let printed = format!("^[^{HIDDEN}]*[^\\s{HIDDEN}][^{HIDDEN}]*$");
     let words = format!("^[^{UNSEEN}]*[^\\s{UNSEEN}][^{UNSEEN}]*$");
     let name = json!({ "maxLength": 80, "pattern": format!("^[^{HIDDEN}]*$") });

@@ -176,7 +176,7 @@ async fn requests_wait_their_turn_and_those_of_who_left_are_not_begun() {
     };
     let left = served.connect(&head, note("left").as_bytes()).await;
     let mut stays = served.connect(&head, note("stays").as_bytes()).await;
-    // A page needs no permit: by the time that some are answered, those two wait for theirs.
+    // A page needs no permit: once some pages are answered, the two requests wait for theirs.
     for _ in 0..20 {
         let page = served.ask("GET / HTTP/1.1\r\nhost: HOST", b"").await;
         assert_eq!(page.0, 200);

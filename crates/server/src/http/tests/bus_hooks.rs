@@ -159,7 +159,7 @@ async fn an_event_is_read_pointer_first() {
         (&reply["scope"], &reply["ttl"]),
         (&json!("project"), &json!("P90D"))
     );
-    // An agent's claim that repeats what it has read is no finding of its own.
+    // An agent's claim that only repeats what the agent has read is an echo.
     let echo = json!({ "claim": "We publish on FRIDAY", "pointers": [reply["pointer"]] });
     let echo = bus.call(&ada, "POST /engram", echo).await;
     assert_eq!(Bus::code(&echo), (403, "ECHO"));

@@ -60,7 +60,7 @@ impl Quarrel {
     }
 }
 
-/// An agent and the user list, show and settle. The user takes back the agent's verdict.
+/// An agent and the user list, show and settle conflicts. The user takes back the agent's verdict.
 #[tokio::test]
 async fn conflicts_are_listed_settled_and_opened_again() {
     let quarrel = Quarrel::new().await;
@@ -101,7 +101,7 @@ async fn conflicts_are_listed_settled_and_opened_again() {
     assert_eq!(settled["closed"], json!([quarrel.claims[0]]));
     assert_eq!(settled["stored"], json!([]));
     assert!(settled["seq"].is_u64());
-    // The same verdict again is no change; another one is refused, since one stands.
+    // Repeating a verdict changes nothing; a different verdict is refused.
     assert_eq!(bus.ok(&quarrel.ada, &quarrel.at(), winner).await, settled);
     let other = bus
         .call(
@@ -150,7 +150,7 @@ async fn an_agent_does_not_undo_a_persons_verdict() {
     assert_eq!(kept["conflicts"][0]["settled"]["by"], "user");
 }
 
-/// Of two verdicts at once one stands, and the other is refused.
+/// If two verdicts arrive at once, one is recorded and the other is refused.
 #[tokio::test]
 async fn of_two_verdicts_at_once_one_stands() {
     let quarrel = Quarrel::new().await;

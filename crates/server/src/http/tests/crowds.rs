@@ -222,7 +222,7 @@ async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
     }
 }
 
-/// To leave and to ask again begins no more work than a permit allows.
+/// An agent that leaves and asks again starts no more work than its permits allow.
 #[tokio::test]
 async fn a_turn_lasts_as_long_as_the_work_that_was_begun() {
     let folder = tempfile::tempdir().unwrap();

@@ -98,7 +98,7 @@ async fn pages_come_only_by_the_methods_that_read() {
     }
 }
 
-/// Every answer has these headers: those to the user, to strangers, and errors.
+/// Every answer has these headers: answers to the user and to strangers, and errors.
 #[tokio::test]
 async fn no_answer_is_kept_guessed_at_or_framed() {
     let served = Served::new().await;
@@ -243,7 +243,7 @@ async fn what_is_not_plainly_a_request_to_us_is_refused() {
     }
 }
 
-/// A head without an end is read only up to the limit, whoever sends it.
+/// A head without an end is read only up to the limit.
 #[tokio::test]
 async fn a_head_of_megabytes_is_cut_short() {
     let served = Served::new().await;

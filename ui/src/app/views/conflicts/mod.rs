@@ -1,5 +1,5 @@
 //! The conflicts that wait for a verdict, as an inbox: by topic, worst first. The two claims of a
-//! conflict stand side by side with their evidence; a key settles it and opens the next.
+//! conflict are side by side with their evidence; a key settles it and opens the next.
 
 mod chosen;
 mod detail;

@@ -241,7 +241,7 @@ fn refuse_verdict(app: App, id: ConflictId, verdict: ConflictVerdict, refusal: R
     }
 }
 
-/// Undoes the verdict on the open conflict, whoever gave it; if the conflict is still open, undoes
+/// Undoes the verdict on the open conflict, by anyone; if the conflict is still open, undoes
 /// its allowance.
 pub(super) fn reopen_conflict(app: App) {
     let Some(conflict) = untrack(|| state::conflict(app)) else {
