@@ -219,7 +219,7 @@ fn bus_routes() -> Vec<BusRoute> {
         BusRoute::new("get", "/metrics", get(calls::metrics), shape::<String>, "Counts for Prometheus; for the user.")
             .in_text(),
         BusRoute::new("post", "/grant", post(calls::grant), shape::<GrantIssued>,
-            "RequestPermit a child one thing beyond its budget; the token is shown this once.").body(shape::<calls::GrantBody>),
+            "Permit a child one thing beyond its budget; the token is shown this once.").body(shape::<calls::GrantBody>),
         BusRoute::new("delete", "/grant/{id}", delete(calls::revoke), shape::<Answered>, "Revoke a grant."),
         BusRoute::new("get", "/request", get(calls::requests), shape::<RequestsReply>,
             "Requests of the caller and its children.").query(&[ALL]),
