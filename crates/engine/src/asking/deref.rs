@@ -242,12 +242,12 @@ struct Payer<'a> {
 
 /// An agent's means of payment.
 struct Funds {
-    /// The newest entry of the journal at that time.
+    /// The newest entry of the journal when these were read.
     head: u64,
     purse: Purse,
     /// The grant of the named token.
     named: Option<IssuedGrant>,
-    /// Its unspent grants, if one of them has to pay.
+    /// The agent's unspent grants, if one of them has to pay.
     open: Vec<IssuedGrant>,
     now: Timestamp,
 }

@@ -175,7 +175,8 @@ fn sender<'a>(
     Ok(agent)
 }
 
-/// Says where each claim was stored: the entries of a commit stand one after the other, from `first` on.
+/// Fills in where each claim was stored. The entries of a commit are consecutive, starting at
+/// `first`.
 fn place(replies: &mut [ClaimReply], first: Option<u64>) {
     for reply in replies {
         if let (Some(first), Some(at)) = (first, reply.entry) {
