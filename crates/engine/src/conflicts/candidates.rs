@@ -15,8 +15,8 @@ use crate::{
 
 /// The most holding lineages that are examined under one key, newest first.
 const UNDER_A_KEY: usize = 128;
-/// The most versions that are read under one key to find them, since closed versions stay in the
-/// index.
+/// The most versions that are read under one key to find those lineages, since closed versions stay
+/// in the index.
 const READ: usize = 512;
 
 /// The places of versions that share a key with a given one.

@@ -101,7 +101,7 @@ fn a_claim_in_any_script_is_stored_and_raises_nothing() {
     assert_eq!(open(&at), []);
 }
 
-/// Whoever is first, whoever speaks, in whatever process: it is the same conflict, found once.
+/// A conflict is the same, and is found once, whatever the order, the authors and the processes.
 #[test]
 fn order_voices_and_processes_change_nothing() {
     let mut seen = Vec::new();
