@@ -108,9 +108,8 @@ fn payer<'c>(
     }
 }
 
-/// Checks whether the budget or the named grant can pay for some read. If only a matching grant
-/// could, returns the refusal for the case that the grant does not match. If nothing could, refuses
-/// at once.
+/// Refuses if neither the budget nor a grant can pay for any read. If only a grant may pay, returns
+/// the refusal to give for a pointer that does not resolve.
 fn refusal_for(payer: &Payer<'_>, funds: &Funds) -> Result<Option<Refusal>, Refusal> {
     let Err(refusal) = allowance(payer, funds, None) else {
         return Ok(None);

@@ -274,8 +274,8 @@ fn reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refu
     Ok(places)
 }
 
-/// Adds what goes with the words: stored files that nothing else refers to, and what other entries
-/// say about them.
+/// Adds what is erased with the words: stored files that nothing else refers to, and the entries
+/// that name what is erased.
 fn reach(
     tx: &Reader<'_>,
     project: ProjectId,

@@ -57,8 +57,8 @@ fn elect(engine: &Engine, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
     }
 }
 
-/// Waits for this lock, on one thread at most. Otherwise, when an agent's process ends, nobody would
-/// follow the tree until the next write.
+/// Waits for this lock, on one thread at most. Otherwise, when an agent's process ends, nobody
+/// would follow the tree until the next write.
 fn succeed(engine: &Engine, lock: File, own: &Sender<Woken>) {
     if engine.succeeding.swap(true, Ordering::AcqRel) {
         return;

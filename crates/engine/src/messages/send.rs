@@ -298,8 +298,8 @@ fn plan_claims(
     Ok((entries, replies))
 }
 
-/// Refuses a summary that only repeats what its sender was shown, without evidence of its own.
-/// Engrams are checked individually elsewhere.
+/// Refuses a summary that only repeats what its sender was shown and has no new evidence. Engrams
+/// are checked individually elsewhere.
 fn refuse_summary_echo(
     cx: &Context<'_>,
     tx: &Reader<'_>,

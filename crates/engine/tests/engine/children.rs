@@ -1,5 +1,5 @@
-//! A budget also limits what all descendants of an agent read in its turn, in whatever turns of
-//! their own.
+//! A budget also limits what all descendants of an agent read in its turn, whichever turns they are
+//! in.
 
 use engram_engine::Treatment;
 use engram_model::{
