@@ -116,7 +116,7 @@ pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut F
     }
 }
 
-/// The spellings whose words in the question no version contains.
+/// The alternative spellings of question words that no version contains.
 pub(crate) fn due<'s>(
     terms: &SearchTerms,
     found: &Frequencies,
