@@ -149,7 +149,7 @@ impl Engine {
 }
 
 /// Answers a request. A read ends when an agent's time is over or nobody waits any more. A change
-/// goes on, so that what it stored is acknowledged.
+/// runs to its end, so that what it stored is acknowledged.
 fn answer_in_time(cx: &Context<'_>, request: Request) -> Result<Reply, Refusal> {
     if request.changes() {
         return Answering(cx).answer(request);

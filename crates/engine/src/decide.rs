@@ -21,8 +21,8 @@ use jiff::Timestamp;
 /// The name of the user in records.
 const USER: &str = "user";
 
-/// Plans and commits. The answer, and the place of the entry that it is about; none where it is about none, or
-/// nothing was to be recorded.
+/// Plans and commits. Returns the answer and the place of the entry that it is about; `None` if it
+/// is about no entry, or if there was nothing to record.
 pub(crate) fn decide<T>(
     cx: &Context<'_>,
     ground: &Ground,
@@ -100,8 +100,8 @@ pub(crate) fn admit(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refusal> {
     admit_many(cx, tx, 1)
 }
 
-/// The same for a message: each of its engrams counts, and all must fit. Agents that nobody opened
-/// share one allowance, so that more connections do not allow more writes.
+/// Like [`admit`], for a message: each of its engrams counts, and all must fit. Agents that nobody
+/// opened share one allowance, so that more connections do not allow more writes.
 pub(crate) fn admit_many(cx: &Context<'_>, tx: &Reader<'_>, engrams: usize) -> Result<(), Refusal> {
     let Some(agent) = cx.agent()? else {
         return Ok(());
@@ -153,7 +153,7 @@ pub(crate) fn speaker(cx: &Context<'_>, given: Option<&str>) -> Result<String, R
     }
 }
 
-/// The same inside a read.
+/// Like [`speaker`], within a read.
 pub(crate) fn speaker_in(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -174,9 +174,9 @@ fn users(given: Option<&str>) -> Result<String, Refusal> {
     Ok(name.to_owned())
 }
 
-/// The entries that must come before: the project's location, the caller, and what agents were
-/// shown since the last write. Reads never wait for the disk; they are recorded with the next
-/// write.
+/// The entries that come before the planned ones: the project's location, the caller, and what
+/// agents were shown since the last write. Reads never wait for the disk; they are recorded with
+/// the next write.
 fn books(
     tx: &Writer<'_>,
     ground: &Ground,

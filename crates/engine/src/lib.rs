@@ -102,7 +102,7 @@ pub struct Engine {
     following: Mutex<Option<follow::Followers>>,
     /// Whether a thread waits until the process that follows the working tree ends.
     succeeding: Arc<AtomicBool>,
-    /// The opening of the store to which all this belongs.
+    /// The store's count of reopenings when the caches and followers were last reset.
     renewed: Mutex<u64>,
 }
 
@@ -214,7 +214,7 @@ impl Engine {
             match Index::open(&self.store, conflicts::parsed::related) {
                 Ok(opened) => *index = Some(Arc::new(opened)),
                 Err(error) => {
-                    tracing::info!(%error, "no index to be had; searching by scan");
+                    tracing::info!(%error, "no index is available; searching by scan");
                 }
             }
         }

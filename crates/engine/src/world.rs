@@ -42,7 +42,7 @@ impl World {
         }
     }
 
-    /// A clock of the caller's, and randomness from a seed.
+    /// The caller's clock, and randomness from a seed.
     pub fn seeded(seed: u64, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let now: Now = Arc::new(now);
         let clock = Arc::clone(&now);

@@ -106,7 +106,7 @@ macro_rules! requests {
             $($(#[doc = $doc])+ $name $(($payload))?,)+
         }
 
-        /// Each request as a type of its own: `engine.ask(&caller, ask::Get(id))` is an engram.
+        /// Each request as a separate type: `engine.ask(&caller, ask::Get(id))` returns an engram.
         pub mod ask {
             use super::*;
 

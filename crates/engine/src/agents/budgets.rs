@@ -105,8 +105,8 @@ pub(crate) fn spent_by(
     })
 }
 
-/// Ends an agent's turn. The turn that its parent or the user begins starts at its next call, in
-/// every process.
+/// Ends an agent's turn, for its parent or the user. The new turn starts at the agent's next call,
+/// in every process.
 pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Refusal> {
     let ground = cx.ground(true)?;
     let turn = match &ask.turn {

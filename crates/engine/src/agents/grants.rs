@@ -437,7 +437,7 @@ pub(crate) fn aged(
     })
 }
 
-/// The name of whoever did something, as surfaces show it.
+/// The name of an author, as surfaces show it.
 fn by_name(by: &str) -> &str {
     match by {
         "" => "user",

@@ -13,7 +13,7 @@ use engram_model::{Operation, ProjectId, Refusal, operation::Served};
 use engram_store::NewEntry;
 
 impl Engine {
-    /// What was shown since the last write; whoever takes it stores it, or puts it back.
+    /// Takes what was shown since the last write. The caller must store it or put it back.
     pub(crate) fn take_served(&self) -> Vec<Served> {
         self.served.take()
     }
@@ -22,8 +22,8 @@ impl Engine {
         served.into_iter().for_each(|it| self.served.add(it));
     }
 
-    /// Stores what agents were shown and no write has stored yet, when a process ends. Counts alone are not
-    /// worth a write.
+    /// When a process ends, stores what agents were shown and no write has stored yet. Counts alone
+    /// are not worth a write.
     pub(crate) fn store_shown(&self, project: ProjectId) -> Result<(), Refusal> {
         let (served, counts) = self
             .take_served()
@@ -33,7 +33,7 @@ impl Engine {
         self.write_served(project, served)
     }
 
-    /// Stores all that agents were shown so far at once, instead of with the next write.
+    /// Stores everything that agents were shown so far, without waiting for the next write.
     pub(crate) fn store_served(&self, project: ProjectId) -> Result<(), Refusal> {
         self.write_served(project, self.take_served())
     }

@@ -1,4 +1,4 @@
-//! Handles, runs and turns of the calling agents, and the tokens that prove them.
+//! Opens agents, with their tokens, parents and topics, and lists them.
 
 use engram_gateway::refuse_opening;
 use engram_model::{

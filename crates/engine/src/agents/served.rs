@@ -1,5 +1,5 @@
-//! What agents were shown. It is counted, and stored as fingerprints with the next write. A claim
-//! that only repeats it is an echo (docs/design.md#echoes).
+//! Records what agents were shown: counts, and fingerprints that are stored with the next write. A
+//! claim that only repeats what its author was shown is an echo (docs/design.md#echoes).
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +29,7 @@ pub(crate) struct Servings(Mutex<BTreeMap<AgentId, Serving>>);
 struct Serving {
     run: RunId,
     counts: BTreeMap<EngramId, u64>,
-    /// In the order of showing.
+    /// The fingerprints, in the order of showing.
     prints: Vec<u64>,
 }
 
@@ -73,12 +73,13 @@ impl Servings {
     }
 }
 
-/// Notes that the calling agent was shown these claims, except its own; what the user reads is not noted.
+/// Records that the calling agent was shown these claims, except its own. Nothing is recorded for
+/// the user.
 pub(crate) fn note_shown(cx: &Context<'_>, engrams: &[Engram]) -> Result<(), Refusal> {
     note(cx, engrams, &[])
 }
 
-/// Notes likewise what a query found, which counts towards its becoming durable.
+/// Like [`note_shown`], for claims that a query found. Each also counts towards becoming durable.
 pub(crate) fn note_found(cx: &Context<'_>, engrams: &[Engram]) -> Result<(), Refusal> {
     note(cx, engrams, engrams)
 }
@@ -156,7 +157,7 @@ fn memory_of_caller(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<Memory>,
 /// What one agent was shown.
 struct Memory {
     stored: Vec<Fingerprints>,
-    /// Sorted.
+    /// The fingerprints that no write has stored yet, sorted.
     waiting: Vec<u64>,
 }
 

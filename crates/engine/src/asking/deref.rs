@@ -108,9 +108,8 @@ fn payer<'c>(
     }
 }
 
-/// Checks whether the budget or the named grant can pay for some read. If only a matching grant
-/// could, returns the refusal for the case that the grant does not match. If nothing could, refuses
-/// at once.
+/// Refuses if neither the budget nor a grant can pay for any read. If only a grant may pay, returns
+/// the refusal to give for a pointer that does not resolve.
 fn refusal_for(payer: &Payer<'_>, funds: &Funds) -> Result<Option<Refusal>, Refusal> {
     let Err(refusal) = allowance(payer, funds, None) else {
         return Ok(None);
@@ -242,12 +241,12 @@ struct Payer<'a> {
 
 /// An agent's means of payment.
 struct Funds {
-    /// The newest entry of the journal at that time.
+    /// The newest entry of the journal when these were read.
     head: u64,
     purse: Purse,
     /// The grant of the named token.
     named: Option<IssuedGrant>,
-    /// Its unspent grants, if one of them has to pay.
+    /// The agent's unspent grants, if one of them has to pay.
     open: Vec<IssuedGrant>,
     now: Timestamp,
 }

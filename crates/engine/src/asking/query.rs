@@ -389,7 +389,7 @@ impl QueryFilter<'_> {
         });
         admitted.unwrap_or_else(|refusal| {
             let seq = traits.seq;
-            tracing::warn!(seq, %refusal, "it cannot be read whether a risk reports a conflict");
+            tracing::warn!(seq, %refusal, "cannot read whether a risk reports a conflict");
             matches!(self.visibility, Visibility::All)
         })
     }

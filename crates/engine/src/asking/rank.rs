@@ -21,8 +21,8 @@ const GRAM: f64 = 0.15;
 pub(crate) const FLOOR: f64 = 0.2;
 /// From this share on, an engram is about the question.
 const STRONG: f64 = 0.6;
-/// The same where all that the question names is found exactly: a name tells claims apart better than words do, and
-/// the words around it are often others than those of the claim.
+/// Like [`STRONG`], for an engram with every exact term of the question: a name tells claims apart
+/// better than words do, and the other words of the question often differ from those of the claim.
 const STRONG_BY_NAME: f64 = STRONG * 0.6;
 
 /// The factor for a claim whose evidence was edited since; it may still be true.
@@ -77,8 +77,8 @@ impl TermWeights {
         &self.worth
     }
 
-    /// Which terms of the question a version has that the index has not read, in the form of the
-    /// index.
+    /// Returns which terms of the question a version has, in the form of the index, for a version
+    /// that the index has not read.
     pub(crate) fn of(&self, seq: u64, keys: &VersionKeys) -> Match {
         let mut found = Match {
             seq,
@@ -116,7 +116,7 @@ pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut F
     }
 }
 
-/// The spellings of words that no version contains.
+/// The alternative spellings of question words that no version contains.
 pub(crate) fn due<'s>(
     terms: &SearchTerms,
     found: &Frequencies,

@@ -59,7 +59,7 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
     })
 }
 
-/// Refuses a caller who may not end a version or replace it. What the user said ends by the user alone.
+/// Refuses a caller who may not end or replace a version. Only the user ends what the user said.
 pub(crate) fn refuse_close(cx: &Context<'_>, engram: &Engram) -> Result<(), Refusal> {
     let scopes = &cx.engine.config.scopes;
     engram_gateway::refuse_close(cx.caller, engram.scope, engram.agent.as_ref(), scopes)?;
@@ -248,8 +248,8 @@ fn redaction(tx: &Reader<'_>, engram: &Engram) -> Result<Redaction, Refusal> {
     reach(tx, engram.project, said, &addresses)
 }
 
-/// The places of entries about conflicts of these versions, whose words go with theirs. Adds the
-/// risk engrams that repeat the words to the versions.
+/// The places of entries about conflicts of these versions; their words are erased with the
+/// versions' words. Adds the risk engrams that repeat the words to the versions.
 fn reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refusal> {
     let mut pairs = BTreeMap::new();
     for engram in versions.iter() {
@@ -274,8 +274,8 @@ fn reasons(tx: &Reader<'_>, versions: &mut Vec<Engram>) -> Result<Vec<u64>, Refu
     Ok(places)
 }
 
-/// Adds what goes with the words: stored files that nothing else refers to, and what other entries
-/// say about them.
+/// Adds what is erased with the words: stored files that nothing else refers to, and the entries
+/// that name what is erased.
 fn reach(
     tx: &Reader<'_>,
     project: ProjectId,

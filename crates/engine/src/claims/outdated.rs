@@ -1,5 +1,5 @@
-//! What an update without a lineage replaces: the nearest claim about the same attribute of the same
-//! subject (docs/design.md#what-a-version-may-replace).
+//! Finds the claim that an update without a lineage replaces: the nearest claim about the same
+//! attribute of the same subject (docs/design.md#what-a-version-may-replace).
 
 use crate::{
     asking::query,

@@ -105,7 +105,8 @@ pub(crate) fn point_at_now(cx: &Context<'_>, id: EngramId) -> Result<PutReply, R
     put::put_claim(cx, draft, None, Occasion::Confirmed(&engram))
 }
 
-/// Stores a to-do for the next agent to find out. It points to what is left of the evidence.
+/// Stores a to-do that asks the next agent whether a claim still holds. It points to what is left
+/// of the evidence.
 pub(crate) fn ask_again(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
     const ASK: &str = "Is this still true? Its evidence changed: ";
     let engram = read::find(cx, id)?;

@@ -166,7 +166,7 @@ pub(crate) fn note_answered(cx: &Context<'_>, engrams: &[Engram]) -> bool {
     is_any
 }
 
-/// The most claims that wait for this; beyond it they are dropped.
+/// The most claims of a project that wait to be counted; more are dropped.
 const WAITING: usize = 10_000;
 
 /// Ephemeral claims that were returned to agents and not counted yet, by project.
@@ -188,7 +188,7 @@ impl AnsweredClaims {
         }
     }
 
-    /// Takes all of them.
+    /// Takes all waiting claims.
     pub(crate) fn take(&self) -> BTreeMap<ProjectId, BTreeSet<EngramId>> {
         std::mem::take(&mut *self.lock())
     }

@@ -109,7 +109,7 @@ fn usual_scope(cx: &Context<'_>) -> Option<Scope> {
     }
 }
 
-/// Looks up what a claim rests on, so that it will be found again.
+/// Looks up the evidence of a claim, and makes sure that it can be found again.
 pub(crate) fn prepare<'a>(
     cx: &'a Context<'_>,
     new: NewEngram,
@@ -154,7 +154,8 @@ fn own_event(cx: &Context<'_>, draft: &Draft, words: Option<&str>) -> Result<Eve
     )
 }
 
-/// What a claim comes to. The answer is about its own entry, or about a claim that is stored already.
+/// Plans a claim. The answer is about the claim's own entry, or about a claim that is already
+/// stored.
 pub(crate) fn plan_claim(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -176,8 +177,8 @@ pub(crate) fn plan_claim(
         }
         None => {
             let held = held_already(cx, tx, ground.project, &visibility, claim)?;
-            // An agent's claim does not become the user's when the user repeats it. The user's is a
-            // claim of its own, which no agent may end.
+            // When the user repeats an agent's claim, it does not become the user's. The user gets
+            // a separate claim, which no agent may end.
             let is_of_equals = |it: &&Engram| claim.agent.is_some() || it.agent.is_none();
             let mut same = held.iter().filter(is_of_equals);
             if let Some(same) = same.find(|it| covers(it, &claim.new, &claim.found)) {
@@ -199,7 +200,7 @@ pub(crate) fn plan_claim(
             }
         }
     };
-    // The replaced version gets a finding of its own.
+    // A separate finding reports the replaced version.
     findings.retain(|same| head.as_ref().is_none_or(|it| it.id != same.id));
     let engram = version(cx, now, ground, claim, head.as_ref());
     findings.extend(claim.found.phantoms.iter().map(|label| {

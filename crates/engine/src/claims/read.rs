@@ -29,7 +29,7 @@ pub(crate) fn find(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
     found.ok_or_else(|| not_found(id))
 }
 
-/// The same, with the health of its evidence.
+/// Like [`find`], with the health of the evidence.
 pub(crate) fn record(cx: &Context<'_>, id: EngramId) -> Result<Engram, Refusal> {
     let mut engram = find(cx, id)?;
     health::tell_health_now(cx, std::slice::from_mut(&mut engram));
@@ -162,7 +162,7 @@ pub(crate) fn view<T>(
     ask(repo, &cx.shelf(project), &pointer)
 }
 
-/// Whether the caller may see an entry: not if it reveals a hidden claim.
+/// Whether the caller may see an entry: not an entry that reveals a hidden claim.
 fn is_for(
     tx: &Reader<'_>,
     project: ProjectId,

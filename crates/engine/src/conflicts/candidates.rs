@@ -15,8 +15,8 @@ use crate::{
 
 /// The most holding lineages that are examined under one key, newest first.
 const UNDER_A_KEY: usize = 128;
-/// The most versions that are read under one key to find them, since closed versions stay in the
-/// index.
+/// The most versions that are read under one key to find those lineages, since closed versions stay
+/// in the index.
 const READ: usize = 512;
 
 /// The places of versions that share a key with a given one.
@@ -32,13 +32,13 @@ pub(crate) struct Candidates {
     /// Whether versions were left out that the author may not see. They take no place from the
     /// others.
     pub(crate) has_hidden: bool,
-    /// Whether one of those is not of a run.
+    /// Whether any of the versions left out is not of a run.
     pub(crate) hides_shared: bool,
 }
 
 impl Candidates {
-    /// The place down to which everything was examined before the candidate at this position. The
-    /// end of the journal if that candidate is among the user's, which are out of order.
+    /// The place down to which everything was examined before the candidate at this position.
+    /// Returns the end of the journal for one of the user's candidates, which are out of order.
     pub(crate) fn places_before(&self, at: usize) -> u64 {
         let before = at.checked_sub(1).and_then(|before| self.places.get(before));
         match (before, self.users < at) {
@@ -134,9 +134,9 @@ pub(super) struct CandidateQuery<'a> {
     pub(super) below: u64,
 }
 
-/// Finds the candidates for a version; without an index, only among recent versions. A comparison
-/// that is due is searched only in the order of the journal, so that the search can continue from
-/// its floor. Versions that `visibility` may not see are left out.
+/// Finds the candidates for a version; without an index, only among recent versions. A due
+/// comparison searches only in journal order, so that a later search can continue from its floor.
+/// Versions that `visibility` may not see are left out.
 pub(crate) fn candidates(
     engine: &Engine,
     visibility: &Visibility,

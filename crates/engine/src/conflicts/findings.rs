@@ -21,7 +21,7 @@ use crate::{
     context::{Context, names, names::ENGINE, plan::Planned, visibility::Visibility},
 };
 
-/// The most conflicts that a write raises, and that one comparison that was due raises.
+/// The most conflicts that one write raises, and the most that one step of a due comparison raises.
 const RAISED: usize = 5;
 const RAISED_WHEN_DUE: usize = 32;
 /// The most conflicts, and the most corroborating claims, that a reply lists.
@@ -57,7 +57,7 @@ pub(crate) struct CompareOptions<'a> {
     pub(crate) before: &'a [Planned],
     /// The conflict that this write settles or reopens: it is not raised again.
     pub(crate) of: Option<ConflictId>,
-    /// What is compared, where the version was stored before and something was left to compare.
+    /// The next step, if the version was stored before and comparisons of it are still due.
     pub(crate) due: Option<DueComparison<'a>>,
 }
 
@@ -82,12 +82,12 @@ impl<'a> CompareOptions<'a> {
         }
     }
 
-    /// Compared with what was stored before this place.
+    /// The version is compared only with those stored before this place.
     pub(super) fn below(&self) -> u64 {
         self.due.map_or(Due::ALL, |due| due.left).below
     }
 
-    /// Whether only with what runs say.
+    /// Whether only conflicts of runs are left to find.
     pub(super) fn of_runs(&self) -> bool {
         self.due.is_some_and(|due| due.left.of_runs)
     }
@@ -200,7 +200,8 @@ fn compare_with_all(
     Ok(compared)
 }
 
-/// What is left to compare: sides that were not raised, else what was not looked at; and what the author may not see.
+/// Returns the comparisons that are still due: sides that were not raised or, if there are none,
+/// versions that were not examined. Adds versions that the author may not see.
 fn left_to_compare(
     judgments: &Judgments,
     unraised: Due,
@@ -237,7 +238,7 @@ fn left_to_compare(
 
 /// The sides that a later step raises.
 fn not_raised(unraised: Due, judgments: &Judgments, options: &CompareOptions<'_>) -> Due {
-    // What was not looked at may be for everybody.
+    // Versions that were not examined may be for everybody.
     let is_whole = judgments.floor == 0 && !judgments.has_failed;
     Due {
         told: if options.by == ENGINE {
@@ -250,7 +251,8 @@ fn not_raised(unraised: Due, judgments: &Judgments, options: &CompareOptions<'_>
     }
 }
 
-/// What was not looked at: everything again where a version could not be read, else what was stored below the floor.
+/// The comparisons with versions that were not examined: with everything again if a version could
+/// not be read, otherwise with what was stored below the floor.
 fn not_looked_at(
     judgments: &Judgments,
     visibility: &Visibility,
@@ -264,8 +266,8 @@ fn not_looked_at(
     if judgments.has_failed {
         return Some(all);
     }
-    // How many there are that somebody may not see is not told by what is left to compare, nor what the
-    // engine sees where it acts by itself.
+    // An agent gets no count, because it would reveal how many versions the agent may not see. For
+    // the same reason, what the engine finds by itself is not counted.
     let is_told = matches!(visibility, Visibility::All) && options.by != ENGINE;
     (judgments.floor > 0).then_some(Due {
         below: judgments.floor,

@@ -46,8 +46,8 @@ pub(super) struct Judgments {
     pub(super) has_failed: bool,
     /// The first version about which the slow judges must still be asked.
     pub(super) unjudged: Option<Engram>,
-    /// Whether something is left that the author may not see, and whether some of that is not of a
-    /// run.
+    /// Whether versions were left out that the author may not see, and whether any of those is not
+    /// of a run.
     pub(super) has_hidden: bool,
     pub(super) hides_shared: bool,
 }
@@ -85,7 +85,7 @@ pub(super) fn judge_candidates(
         !is_waited_for && (judgments.against.len() <= 2 * SERIES || !*may_stop)
     };
     let mut ended: Vec<EngramId> = options.ending.to_vec();
-    // Versions of this transaction, which no reader sees yet.
+    // Judges the versions of this transaction, which no reader sees yet.
     for other in options.before.iter().rev().filter_map(stored) {
         ended.extend(other.supersedes);
         if other.lineage_id != engram.lineage_id && is_comparable(&other) {
@@ -217,7 +217,7 @@ fn stored(entry: &Planned) -> Option<Engram> {
     entry.version().filter(|_| entry.by != ENGINE)
 }
 
-/// Whether a version may be compared at all, by its own record.
+/// Whether a version's own record allows comparing it.
 pub(crate) fn is_comparable(engram: &Engram) -> bool {
     engram.durability == Durability::Durable
         && engram.asks.is_none()
@@ -233,7 +233,7 @@ fn is_another_voice(engram: &Engram, other: &Engram, by: &str) -> bool {
     }
 }
 
-/// The run for which a conflict of these versions is; `None` if everybody may see both.
+/// The run that a conflict of these versions is for; `None` if everybody may see both.
 fn run_of(both: [&Engram; 2]) -> Option<RunId> {
     both.into_iter().find_map(audience)
 }

@@ -128,7 +128,7 @@ pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, R
         }
         bars.sort_by_key(|bar| (Reverse(bar.severity), bar.first, bar.id));
         let blocking: Vec<ConflictId> = bars.iter().map(|bar| bar.id).collect();
-        // The severity of what they will find is not known yet.
+        // Every due comparison counts, because the severity of what it will find is not known yet.
         let due = tx.count_due(project, None)?;
         let is_open = blocking.is_empty() && due == 0;
         Ok(GateReply {
@@ -170,8 +170,8 @@ pub(crate) fn may_see_conflict(
     Ok(found.is_some())
 }
 
-/// The open conflicts of a holding claim, as its author got them: worst first, then by the claim
-/// that was made last.
+/// The open conflicts of a holding claim, in the form in which its author got them: worst first,
+/// then the newest claim first.
 pub(crate) fn disputes_of(
     cx: &Context<'_>,
     tx: &Reader<'_>,

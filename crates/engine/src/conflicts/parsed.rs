@@ -1,5 +1,5 @@
-//! The parsed content of claims, and which versions that the index has not read share a key with a
-//! new one. It is only in memory: a new process parses the tail again.
+//! A cache in memory: the parsed content of claims, and the keys of the versions that the index has
+//! not read yet (the tail). A new process parses the tail again.
 
 use std::{
     collections::HashMap,
@@ -26,7 +26,7 @@ pub(crate) struct Parsed {
     pub(crate) claim: Claim,
     stored: Vec<u64>,
     pub(crate) asked: Vec<u64>,
-    /// The same keys, restricted to the user's claims.
+    /// The keys of `asked`, restricted to the user's claims.
     pub(crate) asked_of_user: Vec<u64>,
 }
 
@@ -85,8 +85,8 @@ fn key(project: ProjectId, key: &str) -> u64 {
         .fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
 }
 
-/// Recently parsed claims, including those that were about to be stored. Versions never change, and
-/// erased ones are not compared.
+/// Recently parsed claims, including those that were about to be stored. None goes stale: versions
+/// never change, and erased ones are not compared.
 #[derive(Default)]
 pub(crate) struct KeptClaims {
     parsed: Mutex<HashMap<EngramId, Arc<Parsed>>>,
@@ -100,7 +100,7 @@ struct Tail {
     to: u64,
     count: usize,
     under: HashMap<u64, Vec<u64>>,
-    /// Up to this place some versions may be missing, because there were too many to read.
+    /// Some versions up to this place may be missing, because there were too many to read.
     skipped: u64,
 }
 

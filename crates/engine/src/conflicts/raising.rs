@@ -17,8 +17,8 @@ use crate::{
     context::{Context, names, plan::Planned},
 };
 
-/// Whether a contradiction needs an entry: the pair is new, is no longer open, or is worse than
-/// before; or no report of it lasts as long as these versions. Entries before it in this write
+/// Whether a contradiction needs an entry: the pair is new, no longer open, or worse than before,
+/// or no report of it lasts as long as these versions. Conflicts that this write has already raised
 /// count as known.
 pub(super) fn is_news(
     cx: &Context<'_>,

@@ -23,8 +23,8 @@ use sha2::{Digest, Sha256};
 /// The tag of an engram that reports a conflict.
 const CONFLICT: &str = "conflict";
 
-/// The entries for a conflict, and for the risk engram that reports it if there is none yet; no
-/// report if another conflict covers it.
+/// The entries for a conflict and for the risk engram that reports it. The report is left out if
+/// there is one already, or if another conflict covers this one.
 pub(crate) fn raised(
     cx: &Context<'_>,
     tx: &Reader<'_>,
@@ -151,7 +151,7 @@ pub(crate) fn aftermath(
     let mut risks: Vec<Planned> = Vec::new();
     let mut again = BTreeSet::new();
     for pair in &reopened {
-        // The dismissal kept them from being compared for any run.
+        // While the dismissal stood, these versions were not compared for any run.
         again.extend(
             tx.holding(pair.project, &pair.sides[0], clock)?
                 .iter()
@@ -353,7 +353,7 @@ pub(crate) fn may_see(
     )
 }
 
-/// The same, if the version itself is known to be visible.
+/// Like [`may_see`], for a version that the caller may see itself.
 pub(crate) fn may_see_sides(
     tx: &Reader<'_>,
     visibility: &Visibility,
@@ -386,7 +386,8 @@ pub(crate) fn sees_all(
     Ok(true)
 }
 
-/// Whether it reports a conflict. Its lineage decides, because earlier builds allowed rewording it.
+/// Whether an engram reports a conflict. Its lineage decides, because earlier builds allowed
+/// rewording it.
 pub(crate) fn is_told(tx: &Reader<'_>, engram: &Engram) -> Result<bool, Refusal> {
     Ok(told_by(tx, engram)?.is_some())
 }
@@ -427,8 +428,8 @@ pub(crate) fn refuse_open_report(
     }
 }
 
-/// The pointers of both, at most [`RISK_POINTERS`]: the first of each, then the second of each, and
-/// so on.
+/// The pointers of both engrams, at most [`RISK_POINTERS`]: the first of each, then the second of
+/// each, and so on.
 pub(crate) fn sources(one: &Engram, other: &Engram) -> Vec<engram_model::Pointer> {
     let most = one.pointers.len().max(other.pointers.len());
     let mut found = Vec::new();

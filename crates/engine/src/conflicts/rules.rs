@@ -1,5 +1,6 @@
-//! What becomes of a conflict by the versions of its sides: whether it goes on, what covers it, and whether it is
-//! allowed still. The store states the first two as queries too, to list and count conflicts without reading each.
+//! Derives the state of a conflict from the versions of its sides: whether it goes on, which
+//! conflict covers it, and whether it is still allowed. The store has queries for the first two as
+//! well, to list and count conflicts without reading each one.
 
 use std::slice::from_ref;
 
@@ -8,7 +9,8 @@ use engram_model::{ConflictStatus, Engram, EngramId, Refusal, Scope};
 use engram_store::{Pair, Reader, side};
 use jiff::Timestamp;
 
-/// The versions that a conflict is about, of each side, that hold once these have ended and those have begun.
+/// The versions of each side that a conflict is about and that hold once the `ended` ones have
+/// ended and the `begun` ones have begun.
 pub(crate) fn holding(
     tx: &Reader<'_>,
     pair: &Pair,
@@ -26,7 +28,8 @@ pub(crate) fn holding(
     Ok(sides)
 }
 
-/// Whether a conflict goes on where these versions of its sides hold: one of a run by one of that run.
+/// Whether a conflict goes on while these versions of its sides hold. A conflict of a run needs a
+/// version of that run on one side.
 pub(super) fn goes_on(pair: &Pair, sides: &[Vec<Engram>; 2]) -> bool {
     let is_own = |version: &Engram| version.scope == Scope::Run;
     sides.iter().all(|side| !side.is_empty())
@@ -50,8 +53,8 @@ pub(crate) fn both_hold(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Resul
     Ok(goes_on(pair, &holding(tx, pair, clock, &[], &[])?))
 }
 
-/// The conflict that covers one of a run: the same sides contradict each other for everybody, as severely at least,
-/// or a person dismissed that.
+/// The conflict that covers a conflict of a run: the same sides contradict each other for
+/// everybody, at least as severely, or a person dismissed the wider conflict.
 pub(crate) fn covering(
     tx: &Reader<'_>,
     pair: &Pair,
@@ -71,8 +74,8 @@ pub(crate) fn covering(
     Ok((covers && both_hold(tx, &wide, clock)?).then_some(wide))
 }
 
-/// The entry that let a conflict pass the gate. None once it was found again and is more severe than it was then:
-/// whoever let it pass did not know.
+/// The entry that let a conflict pass the gate. `None` if the conflict was found again since and is
+/// now more severe, because the user allowed only the milder one.
 pub(crate) fn allowance(tx: &Reader<'_>, pair: &Pair) -> Result<Option<u64>, Refusal> {
     let Some(allowed) = pair.allowed.filter(|it| *it < pair.last) else {
         return Ok(pair.allowed);

@@ -185,7 +185,7 @@ fn risk_of(tx: &Reader<'_>, pair: &Pair, clock: Timestamp) -> Result<Option<Engr
 
 /// The engram that represents a side: the newest that holds, otherwise the newest that a verdict
 /// closed or whose comparison found the conflict, otherwise the newest of all. If the words were
-/// erased, the one whose comparison found it.
+/// erased, the engram whose comparison found the conflict.
 fn voice(
     tx: &Reader<'_>,
     pair: &Pair,
@@ -212,7 +212,7 @@ fn voice(
 }
 
 fn side_of(engram: &Engram, mut differs: Vec<(usize, usize)>) -> ConflictSide {
-    // Another engram of this side may have different white space.
+    // The ranges may come from another engram of this side, with different white space.
     let length = engram.claim.chars().count();
     differs.retain(|(from, to)| from < to && *to <= length);
     let ends = [engram.valid_until, engram.expires_at];

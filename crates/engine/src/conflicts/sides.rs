@@ -1,5 +1,5 @@
-//! The sides against which a version is raised, once its candidates are judged: none that were
-//! dismissed, and few of a series.
+//! Selects the contradicted sides to raise, after the candidates are judged: no dismissed ones, and
+//! only a few of a series.
 
 use std::{
     cmp::Reverse,
@@ -15,8 +15,8 @@ use crate::{
     context::Context,
 };
 
-/// The most sides that a new one may contradict in the same words and still be compared with each.
-/// More are the values of a series (a counter, a log), of which at most two of each author are kept
+/// The most sides that a new one may contradict in the same words before they count as values of a
+/// series (a counter, a log). Of a series, at most two sides of each author are kept
 /// ([`without_series`]).
 pub(super) const SERIES: usize = 16;
 
@@ -82,7 +82,7 @@ struct AlikeSides {
     kept: BTreeMap<Option<AgentId>, KeptSides>,
 }
 
-/// What an author said last, and what of it holds longest.
+/// The side that an author stated last, and the one that holds longest.
 struct KeptSides {
     last: (u64, usize),
     longest: (Timestamp, u64, usize),
@@ -160,8 +160,8 @@ pub(super) fn contradicted(
     Ok((found, is_cut))
 }
 
-/// The conflict that covers a conflict of a run once this version is stored: one that was found
-/// before it here, or a recorded one.
+/// The conflict that covers a conflict of a run once this version is stored: one that this
+/// comparison found earlier, or a recorded one.
 fn covering(
     tx: &Reader<'_>,
     found: &[ContradictedSide],

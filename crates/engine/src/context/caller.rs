@@ -22,8 +22,8 @@ pub(crate) struct CallingAgent {
     /// The agent in its current turn.
     pub(crate) agent: Agent,
     /// The agent's turn in the store at that time; `None` for an agent that the store did not know.
-    /// If the store has another turn later, a parent or another process of the agent has begun it,
-    /// and it counts.
+    /// If the store has another turn later, a parent or another process of the agent began it, and
+    /// that turn counts.
     pub(crate) stored: Option<String>,
     /// Whether the request names its turn.
     pub(crate) is_named: bool,
@@ -44,7 +44,7 @@ impl CallingAgent {
         Ok(self.turn_from(stored.as_ref()))
     }
 
-    /// The same, if the stored turn was already read.
+    /// Like [`Self::turn`], if the stored turn was already read.
     pub(crate) fn turn_from(&self, stored: Option<&String>) -> String {
         let is_newer = |turn: &&String| !self.is_named && self.stored.as_ref() != Some(*turn);
         stored.filter(is_newer).unwrap_or(&self.agent.turn).clone()

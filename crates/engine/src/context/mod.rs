@@ -132,8 +132,7 @@ impl<'e> Context<'e> {
         Self::begun(engine, caller, None, false)
     }
 
-    /// A context for the last state of an agent that somebody looks at. The agent itself does not
-    /// call.
+    /// A context that shows somebody the last state of an agent. The agent itself does not call.
     pub(crate) fn as_seen(engine: &'e Engine, caller: &'e Caller, agent: Agent) -> Self {
         let context = Self::new(engine, caller);
         context.in_turn.set(CallingAgent::new(agent, None)).ok();
@@ -244,7 +243,7 @@ impl<'e> Context<'e> {
         Ok(self.called()?.map(|it| &it.agent))
     }
 
-    /// The same, with its turn in the store.
+    /// The calling agent with its turn in the store; `None` for the user.
     pub(crate) fn called(&self) -> Result<Option<&CallingAgent>, Refusal> {
         let Caller::Agent(handle) = self.caller else {
             return Ok(None);
@@ -294,7 +293,7 @@ impl<'e> Context<'e> {
         }
     }
 
-    /// The same, by the current state of the store.
+    /// The limits of the caller by the current state of the store.
     pub(crate) fn limits_in(&self, tx: &Reader<'_>) -> Result<Limits, Refusal> {
         match self.agent()? {
             None => Ok(self.engine.config.limits.clone()),

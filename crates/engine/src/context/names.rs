@@ -30,7 +30,7 @@ static OURS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     ];
     ours.iter().map(|it| folded(it)).collect()
 });
-/// Handles up to this length are shown in full where part of them would do.
+/// Handles up to this length are shown in full even where a part would do.
 const SHORT: usize = 16;
 /// Marks a name that an agent gave to another agent whose handle is that name.
 const BY_AN_AGENT: &str = "named by an agent";
@@ -138,7 +138,7 @@ pub(crate) fn author(engram: &Engram) -> String {
     shown(engram.agent.as_ref(), &engram.provenance.created_by)
 }
 
-/// The name of whoever did something, as shown.
+/// The author of an entry, as shown.
 pub(crate) fn by(attribution: &Attribution) -> String {
     shown(attribution.agent.as_ref(), &attribution.by)
 }

@@ -21,7 +21,7 @@ impl<T> Plan<T> {
         }
     }
 
-    /// The same, with an answer about the entry at this position.
+    /// The same plan, with an answer about the entry at this position.
     pub(crate) fn about(mut self, at: usize) -> Self {
         self.about = Some(at);
         self

@@ -68,9 +68,9 @@ pub(crate) fn project_of(
     Ok(id)
 }
 
-/// The project of this repository, with a new id if it has none. The id is kept in the home, and,
-/// with `in_repository`, in the git folder where that can be written. `found` is what
-/// [`project_of`] has just said, where that was an id.
+/// The project of this repository, with a new id if it has none. The id is kept in the home and,
+/// with `in_repository`, in the git folder if that is writable. `found` is the id that
+/// [`project_of`] has just returned, if any.
 pub(crate) fn ground_of(
     engine: &Engine,
     repo: Option<&Repo>,
@@ -115,9 +115,10 @@ pub(crate) fn ground_of(
     })
 }
 
-/// The id that only the home knows, by the place: of a repository whose git folder cannot be
-/// written, or in which nothing was stored yet. Another repository may have taken the place since: it
-/// is the same only if it has a commit that a claim is pinned to, or on which a kept file was based.
+/// The id that only the home knows, found by the place of the repository: nothing was stored in the
+/// project yet, or the git folder cannot be written. Otherwise another repository may have taken
+/// the place, so the id counts only if this one has a commit that a claim is pinned to, or that a
+/// kept file is based on.
 fn kept_in_home(engine: &Engine, repo: &Repo) -> Result<Option<ProjectId>, Refusal> {
     let now = engine.world.now();
     let (id, is_empty, commits) = engine.store.read::<_, Refusal>(|tx| {
@@ -145,8 +146,9 @@ fn kept_in_home(engine: &Engine, repo: &Repo) -> Result<Option<ProjectId>, Refus
     Ok(id.filter(|_| is_same))
 }
 
-/// Refuses a place that may not use the project: one may that is its own, that it was moved to, or that
-/// the user admitted. Whether the home knows all of that already.
+/// Refuses a place that may not use the project. A place may use its own project, one that was
+/// moved to it, and one that the user admitted there. Returns whether the home has already recorded
+/// this.
 fn check_place(engine: &Engine, repo: &Repo, id: ProjectId) -> Result<bool, Refusal> {
     let (known, is_admitted) = engine.store.read::<_, Refusal>(|tx| {
         Ok((

@@ -1,4 +1,5 @@
-//! Repositories, looked at without a home: which one is around a folder, and where its lines went.
+//! Reads repositories without a home: finds the one around a folder, and finds where its lines
+//! moved.
 
 use engram_model::{Code, Refusal};
 use engram_pointers::{
@@ -42,11 +43,12 @@ pub fn working_tree(from: &Path) -> Result<PathBuf, Refusal> {
     }
 }
 
-/// Where each span of one side of a repository is at another, in their order. Needs no home and
-/// stores nothing. The repository is the one named, or the one around the current folder.
+/// Returns where each span in one state of a repository is in another state, in the order of the
+/// spans. Needs no home and stores nothing. Uses the named repository, or the one around the
+/// current folder.
 ///
 /// # Errors
-/// No repository. A span that cannot be answered has its own.
+/// If there is no repository. A span that cannot be tracked gets its own error.
 pub fn track(
     repo: Option<&Path>,
     from: &RepoState,

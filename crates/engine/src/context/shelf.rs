@@ -1,4 +1,4 @@
-//! The shelf: what pointers address that is not in git.
+//! The shelf: evidence that is not in git.
 
 use crate::context::{names, visibility::Visibility};
 use engram_model::{OWN_EVENT, ProjectId, Recorded, Refusal};
@@ -6,17 +6,17 @@ use engram_pointers::Shelf;
 use engram_store::{Attribution, Reader, Store};
 use jiff::civil::Date;
 
-/// What is not in git, for the pointers of one project.
+/// Evidence that is not in git, for the pointers of one project.
 pub(crate) struct HomeShelf<'a> {
     pub(crate) store: &'a Store,
     pub(crate) project: Option<ProjectId>,
-    /// Who looks; nobody where that is not known.
+    /// What the reader may see; `None` if the reader is unknown.
     pub(crate) visibility: Option<Visibility>,
     pub(crate) urls: bool,
 }
 
 impl HomeShelf<'_> {
-    /// Whether the claim may be seen that was stored with this event of saying it, as the next entry.
+    /// Whether the reader may see the claim that this event repeats: the next entry of the journal.
     fn may_see_said(&self, tx: &Reader<'_>, event: u64) -> Result<bool, Refusal> {
         let said = tx.engram_at(event + 1)?;
         let visibility = self.visibility.as_ref();
@@ -43,7 +43,8 @@ impl Shelf for HomeShelf<'_> {
             return Ok(None);
         };
         self.store.read(|tx: &Reader<'_>| {
-            // The event of saying a claim repeats it: who may not see the one does not see the other.
+            // The event of making a claim repeats the claim, so only readers of the claim may see
+            // it.
             for seq in tx.events().at(project, kind, slug, date)?.into_iter().rev() {
                 if kind != OWN_EVENT || self.may_see_said(tx, seq)? {
                     let told = |(text, attribution): (String, Attribution)| {

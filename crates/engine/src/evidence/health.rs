@@ -59,7 +59,8 @@ fn tell_kept<'e>(
     })
 }
 
-/// The same for a few requested claims; checks them now if no process follows the tree.
+/// Like [`tell_health`], for a few requested claims: checks them now if no process follows the
+/// tree.
 pub(crate) fn tell_health_now(cx: &Context<'_>, engrams: &mut [Engram]) {
     let told = (|| {
         let Some(tree) = cx.tree()? else {

@@ -142,7 +142,7 @@ fn count_lines(bytes: &[u8]) -> u32 {
 /// The result of checking one pointer.
 pub(crate) type StandResult = Result<Stand, Refusal>;
 
-/// Checks all pointers of these claims at once. An error for a pointer that cannot be followed.
+/// Checks all pointers of these claims at once. A pointer that cannot be followed gets an error.
 pub(crate) fn look<'h>(
     anchors: &mut Anchors,
     repo: &Repo,
@@ -154,7 +154,7 @@ pub(crate) fn look<'h>(
     Ok((head, answers(followed, stands)))
 }
 
-/// The same across the work since a revision.
+/// Like [`look`], across the work since a revision.
 pub(crate) fn look_since<'h>(
     rev: &str,
     repo: &Repo,

@@ -31,7 +31,7 @@ use crate::{
 const SOON: Duration = Duration::from_millis(20);
 /// The pause for new claims, which were checked when they were stored and can wait for each other.
 const LATER: Duration = Duration::from_millis(250);
-/// How many times `SOON` to wait for a git process that changes the checkout.
+/// The longest wait for a git process that changes the checkout, in multiples of `SOON`.
 const WAITS: u32 = 500;
 /// The most claims that are followed, the newest. Each takes a few hundred bytes of memory.
 const FOLLOWED: usize = 50_000;
@@ -57,8 +57,8 @@ fn elect(engine: &Engine, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
     }
 }
 
-/// Waits for this lock, on one thread at most. Otherwise, when an agent's process ends, nobody would
-/// follow the tree until the next write.
+/// Waits for this lock, on one thread at most. Otherwise, when an agent's process ends, nobody
+/// would follow the tree until the next write.
 fn succeed(engine: &Engine, lock: File, own: &Sender<Woken>) {
     if engine.succeeding.swap(true, Ordering::AcqRel) {
         return;
@@ -75,7 +75,7 @@ fn succeed(engine: &Engine, lock: File, own: &Sender<Woken>) {
     });
     if let Err(error) = waiting {
         engine.succeeding.store(false, Ordering::Release);
-        tracing::warn!(%error, "who follows the working tree is not waited for");
+        tracing::warn!(%error, "cannot wait for the process that follows the working tree");
     }
 }
 
@@ -114,9 +114,9 @@ pub(crate) struct AnchorFollower {
     looked: WorktreeState,
     /// The newest entry of the journal that was taken into account.
     cursor: u64,
-    /// The working tree is gone and cannot be checked.
+    /// Whether the working tree is gone, so that nothing can be checked.
     is_gone: bool,
-    /// What is checked out, as last reported.
+    /// The branch or commit that was last reported as checked out.
     checkout: Head,
 }
 

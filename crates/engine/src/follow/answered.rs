@@ -1,4 +1,5 @@
-//! Promotes what others were answered with: that is noted in memory, so this follower reads no journal.
+//! Promotes claims that other agents got as answers. These are noted in memory, so this follower
+//! does not read the journal.
 
 use std::sync::{Arc, mpsc::Sender};
 
@@ -10,7 +11,7 @@ use crate::{
     follow::{Follower, Woken},
 };
 
-/// The follower that promotes such claims in the background of a long-lived process.
+/// The follower that promotes these claims in the background of a long-lived process.
 pub(crate) struct PromoteFollower;
 
 impl Follower for PromoteFollower {

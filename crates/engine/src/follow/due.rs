@@ -1,7 +1,7 @@
 //! Due comparisons: versions that could not be compared with all others when they were stored, or
 //! that contradict more than one write records. Long-lived processes compare them in the
-//! background, a few at a time. A command that runs once does some of it before it ends. If nothing
-//! is due, nothing wakes up.
+//! background, a few at a time. A command that runs once makes some of the comparisons before it
+//! ends. If nothing is due, nothing wakes up.
 
 use std::{
     collections::BTreeMap,
@@ -165,7 +165,8 @@ fn compare_due(
     Ok(false)
 }
 
-/// Records the unknown conflicts of one version. It does not count as a new voice.
+/// Records the conflicts of one version that are not known yet. The version does not count as a new
+/// voice.
 fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusal> {
     let store = &cx.engine.store;
     let known = match store.read(|tx| tx.engram_at(seq)) {

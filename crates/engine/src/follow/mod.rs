@@ -1,7 +1,7 @@
-//! Followers of a process that stays: the index reads on (`indexing`), evidence is followed
-//! (`anchor`), claims are compared that are due (`due`), what others were answered with becomes durable
-//! (`answered`), and readers get what is new.
-//! Woken by the doorbell; nothing runs at rest.
+//! The followers of a long-lived process: they update the index (`indexing`), check evidence
+//! (`anchors`), make due comparisons (`due`), and promote claims that other agents got as answers
+//! (`answered`). Subscriptions deliver new entries to readers. The doorbell wakes them all; an idle
+//! process runs nothing.
 
 mod anchors;
 pub(crate) mod answered;
@@ -79,13 +79,13 @@ pub(crate) enum Woken {
     Gone,
 }
 
-/// What reads the journal on, behind the answers. How far it has read is a row of the table
-/// `follower`; what it keeps can be dropped, and is built anew from the journal and from git. `answered` alone reads
-/// what was noted in memory instead.
+/// Reads the journal in the background. The table `follower` stores how far it has read; everything
+/// else that it keeps can be rebuilt from the journal and from git. Only `answered` reads notes in
+/// memory instead of the journal.
 pub(crate) trait Follower: Sized {
     /// The name of its thread.
     const NAME: &'static str;
-    /// Its memory from one waking to the next before it begins.
+    /// State that lasts from one waking to the next, even before the follower begins.
     type Patience: Default;
 
     /// Begins; `None` if there is nothing to follow yet, or another process follows.
@@ -292,7 +292,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The doorbell's rings as messages, starting with one.
+    /// Delivers the doorbell's rings as messages, the first one at once.
     fn listen(&self) -> Result<(Listener, Receiver<()>), Refusal> {
         let (ring, rings): (Sender<()>, Receiver<()>) = channel();
         let _ = ring.send(());

@@ -32,9 +32,9 @@ const OURS: &[&str] = &[
 const OURS_IN: &[(&str, &str, &str)] = &[(CONNECT, "", ".json"), ("logs", "window.", ".log")];
 /// Backups of agents' configurations, including any secrets in them.
 const CONNECT: &str = "connect";
-/// The file that defines the home's place: the home is where it is.
+/// The file that defines the place of the home.
 const DATABASE: &str = "engram.db";
-/// The files that SQLite keeps beside it while it is open.
+/// The files that SQLite keeps beside the open database.
 const LOGS: [&str; 3] = ["engram.db-wal", "engram.db-shm", "engram.db-journal"];
 /// Locked until the database was moved.
 const QUEUE: &str = "write.lock";

@@ -1,5 +1,5 @@
-//! Hooks (docs/design.md#hooks): an orchestrator reports what happened, and it is turned into
-//! pointers.
+//! Hooks (docs/design.md#hooks): an orchestrator reports what happened, and Engram turns the report
+//! into pointers.
 
 use crate::{
     agents::{
@@ -320,9 +320,9 @@ fn add(
     fields.remove(key);
 }
 
-/// The lines at which a chunk stands in a text, if its whole lines appear exactly once. Its first
-/// and last line may be cut. Only whole lines count, so that an agent that knows part of a line
-/// cannot probe for the rest.
+/// The lines of a text that match a chunk, if the chunk's whole lines appear exactly once. Its
+/// first and last line may be cut. Only whole lines count, so that an agent that knows part of a
+/// line cannot probe for the rest.
 fn lines_of(text: &str, chunk: &str) -> Option<Lines> {
     let chunk: Vec<&str> = chunk
         .trim_matches(['\n', '\r'])

@@ -1,4 +1,4 @@
-//! Messages between parent and child agents: read and checked, and as they are stored.
+//! Messages between parent and child agents: how they are read, checked and stored.
 
 use std::collections::BTreeSet;
 
@@ -122,8 +122,8 @@ pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
     refusal
 }
 
-/// The message as it is stored: its claims are replaced by their ids, since they must stay erasable, and grant
-/// tokens are removed.
+/// The stored form of a message. Claims are replaced by their ids, so that their words can be
+/// erased, and grant tokens are removed.
 pub(crate) fn kept(value: &Value, stored: &[EngramId]) -> Sent {
     let mut kept = value.clone();
     if !stored.is_empty() {

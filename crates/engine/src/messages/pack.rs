@@ -20,7 +20,7 @@ use engram_store::Reader;
 #[derive(Default)]
 pub(crate) struct Pack {
     pub(crate) pointers: Vec<Pointer>,
-    /// Those that no longer match their pins.
+    /// The pointers that no longer match their pins.
     pub(crate) stale: Vec<CheckedPointer>,
     /// Copies of the files to which they point, if needed.
     snapshots: Vec<Snapshot>,
@@ -71,7 +71,7 @@ fn resolve_into(cx: &Context<'_>, pack: &mut Pack, input: &PointerInput) -> Resu
 }
 
 impl Pack {
-    /// Whether none of them points to an uncommitted file.
+    /// Whether none of the pointers addresses an uncommitted file.
     pub(crate) fn is_of_commits(&self) -> bool {
         self.snapshots.is_empty()
     }

@@ -175,7 +175,8 @@ fn sender<'a>(
     Ok(agent)
 }
 
-/// Says where each claim was stored: the entries of a commit stand one after the other, from `first` on.
+/// Fills in where each claim was stored. The entries of a commit are consecutive, starting at
+/// `first`.
 fn place(replies: &mut [ClaimReply], first: Option<u64>) {
     for reply in replies {
         if let (Some(first), Some(at)) = (first, reply.entry) {
@@ -297,8 +298,8 @@ fn plan_claims(
     Ok((entries, replies))
 }
 
-/// Refuses a summary that only repeats what its sender was shown, without evidence of its own.
-/// Engrams are checked individually elsewhere.
+/// Refuses a summary that only repeats what its sender was shown and has no new evidence. Engrams
+/// are checked individually elsewhere.
 fn refuse_summary_echo(
     cx: &Context<'_>,
     tx: &Reader<'_>,

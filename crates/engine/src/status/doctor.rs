@@ -99,10 +99,11 @@ fn look_at_journal(engine: &Engine) -> Result<Diagnosis, Refusal> {
     }))
 }
 
-/// Whether the tables are what the journal makes of them.
+/// Compares the tables with what a replay of the journal produces.
 fn replay_journal(engine: &Engine) -> Result<Diagnosis, Refusal> {
     let replayed = engine.store.replay()?;
-    // What a newer engram recorded is in the tables, and is not made again by this one.
+    // Tables may hold what a newer Engram recorded and this build cannot replay, so differences are
+    // then no fault.
     if replayed.faults.is_empty() && !replayed.differences.is_empty() && replayed.passed_over == 0 {
         return Ok(Diagnosis {
             what: "journal".to_owned(),
@@ -211,7 +212,8 @@ fn reindex(engine: &Engine) -> Result<Diagnosis, Refusal> {
     })
 }
 
-/// Whether others on this machine can read what the home holds: opening it closed what could be closed.
+/// Checks whether other users of this machine can read the home. Opening it has already removed the
+/// rights that could be removed.
 fn look_at_privacy(engine: &Engine) -> Diagnosis {
     let home = engine.store.home();
     let open = crate::home::files::open_to_others(home);
@@ -231,7 +233,7 @@ fn look_at_privacy(engine: &Engine) -> Diagnosis {
     }
 }
 
-/// Whether a process is told of what others write; nothing where the home cannot be written.
+/// Checks whether a process can watch for changes by others; `None` if the home cannot be written.
 fn look_at_watches(engine: &Engine) -> Option<Diagnosis> {
     let bell = engine.bell.read().unwrap_or_else(|it| it.into_inner());
     let refused = bell.as_ref()?.try_watch().err();

@@ -22,8 +22,8 @@ const SPENDERS: usize = 100;
 const COUNTED: usize = 1000;
 
 impl Engine {
-    /// Looks at the database, the journal, the index, who can read them, and the repository, and does what
-    /// is asked for on the way.
+    /// Checks the database, the journal, the index, who can read them, and the repository, and does
+    /// what `treatment` asks for on the way.
     pub fn doctor(&self, treatment: Treatment) -> Result<Checkup, Refusal> {
         self.ensure_open()?;
         doctor::checkup(self, treatment)

@@ -1,4 +1,4 @@
-//! Recovery: what is still readable of a damaged database.
+//! Recovers what is still readable of a damaged database.
 
 use crate::World;
 use engram_model::{Code, Refusal};
@@ -8,7 +8,7 @@ use std::path::Path;
 /// Sets a damaged database aside, and saves what can still be read of it into a new one.
 ///
 /// # Errors
-/// What is sound, not ours, or cannot be read at all: nothing is changed.
+/// If the database is sound or not ours, or if nothing of it can be read. Then nothing is changed.
 pub fn recover(home: &Path) -> Result<Recovered, Refusal> {
     let world = World::system();
     if is_sound(home, world.id()) {

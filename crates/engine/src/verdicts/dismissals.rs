@@ -14,8 +14,9 @@ use crate::{
     verdicts::settle::ProposedVerdict,
 };
 
-/// Refuses a dismissal by an agent that could not end both sides: it would let its own claim stand beside the user's,
-/// and open the gate. Nor does it dismiss what a person has reopened, of these sides.
+/// Refuses a dismissal by an agent that may not end both sides, because its own claim would stand
+/// beside the user's, with the gate open. Also refuses an agent if a person gave or undid the last
+/// verdict on a conflict of these sides.
 pub(super) fn refuse_dismissal(
     cx: &Context<'_>,
     tx: &Reader<'_>,

@@ -62,7 +62,7 @@ pub(super) fn undone(
             store(cx, tx, found, engram, asked, &mut done);
         }
     }
-    // What was said since may have other words.
+    // Claims made since may have other words, so the sides may no longer hold.
     let begun: Vec<Engram> = done.entries.iter().filter_map(Planned::version).collect();
     let sides = holding(tx, &found.pair, clock, &done.closed, &begun)?;
     done.is_closed = sides.iter().any(Vec::is_empty);

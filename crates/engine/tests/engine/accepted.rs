@@ -1,4 +1,4 @@
-//! In whichever way a pointer was accepted, its content can be found again.
+//! The content of an accepted pointer can be found again, whichever way it was accepted.
 
 use std::sync::{
     Arc,
@@ -58,7 +58,7 @@ impl Cast {
     }
 }
 
-/// The name of a way to have a pointer accepted, and the way.
+/// A named way to have a pointer accepted.
 type Way = (&'static str, fn(&Cast, &str));
 
 const WAYS: &[Way] = &[

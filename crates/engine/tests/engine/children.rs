@@ -1,5 +1,5 @@
-//! A budget also limits what all descendants of an agent read in its turn, in whatever turns of
-//! their own.
+//! A budget also limits what all descendants of an agent read in its turn, whichever turns they are
+//! in.
 
 use engram_engine::Treatment;
 use engram_model::{
@@ -134,7 +134,7 @@ fn each_kind_has_its_bound_and_so_have_tokens() {
     assert!(refusal.message.contains("30 of 30"), "{refusal}");
 }
 
-/// The name of an attempt, and the attempt.
+/// A named attempt.
 type Way = (&'static str, fn(&Ground, &Asked));
 
 /// No action of a team's agents begins a new turn for the agent at its head.

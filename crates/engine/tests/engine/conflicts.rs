@@ -101,7 +101,7 @@ fn a_claim_in_any_script_is_stored_and_raises_nothing() {
     assert_eq!(open(&at), []);
 }
 
-/// Whoever is first, whoever speaks, in whatever process: it is the same conflict, found once.
+/// A conflict is the same, and is found once, whatever the order, the authors and the processes.
 #[test]
 fn order_voices_and_processes_change_nothing() {
     let mut seen = Vec::new();
@@ -442,8 +442,8 @@ fn a_contradiction_is_an_engram_with_both_sources() {
     assert_eq!(at.ask(&USER, found).unwrap().engrams[0].id, risk.id);
 }
 
-/// The user still finds a risk whose report cannot be read; an agent does not, since nobody knows whether
-/// the agent may see both sides.
+/// The user still finds a risk whose report cannot be read. An agent does not, because nobody knows
+/// whether the agent may see both sides.
 #[test]
 fn a_report_that_cannot_be_read_hides_no_risk_from_the_user() {
     let ground = Ground::new();

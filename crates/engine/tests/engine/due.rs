@@ -1,5 +1,5 @@
-//! Due comparisons: those that a write left, that were cut short, or that could not be read.
-//! Nothing counts as compared that was not.
+//! Due comparisons: those that a write left, that were cut short, or that could not be read. No
+//! version counts as compared before it was.
 
 use engram_model::{
     Code, ConflictFilter, ConflictStatus, Draft, Gate, Kind, MemoryOp, Query, Severity, ask,
@@ -117,8 +117,8 @@ fn what_lies_under_many_that_hold_is_compared_in_the_end() {
     }
 }
 
-/// So many claims give other values that the new one counts as a value of a series. A claim older
-/// than those is found in the end, and the gate is shut until then.
+/// The new claim counts as a value of a series, because so many other claims give other values. A
+/// claim older than those is found in the end, and the gate is shut until then.
 #[test]
 fn a_series_of_strangers_hides_no_claim() {
     let ground = Ground::new();

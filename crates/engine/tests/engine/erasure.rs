@@ -255,7 +255,7 @@ const REPEATED: [(&str, bool); 5] = [
     ),
 ];
 
-/// Says a text somewhere; returns the id under which it is listed if it stays.
+/// Stores a text somewhere; returns the id under which it is listed if it stays.
 type Say = fn(&Asked, &str) -> String;
 
 /// Texts that judge or cite; they are erased with what they quote.

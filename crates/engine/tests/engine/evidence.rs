@@ -73,7 +73,7 @@ fn what_was_read_uncommitted_and_cited_by_its_digest_does_not_vanish() {
     assert_eq!(found.unwrap().excerpt, "fn new() {}\n");
 }
 
-/// An agent whose budget is spent is not told what exists instead, nor whether a digest is right.
+/// An agent whose budget is spent learns neither what exists instead nor whether a digest is right.
 #[test]
 fn a_spent_budget_reveals_nothing_more() {
     let engine = Ground::opened();

@@ -42,7 +42,7 @@ impl Ground {
         ground
     }
 
-    /// Opens an engine on a ground of its own.
+    /// Opens an engine on its own ground.
     pub(crate) fn opened() -> Asked {
         let ground = Self::new();
         let Asked(engine, _) = ground.open();
@@ -57,7 +57,8 @@ impl Ground {
         self.path("home")
     }
 
-    /// Writes other bytes of the same length over these, wherever they stand in the database of a closed home.
+    /// Overwrites these bytes with others of the same length, everywhere in the database of a
+    /// closed home.
     pub(crate) fn damage(&self, from: &str, to: &str) {
         let database = self.home().join("engram.db");
         let mut bytes = std::fs::read(&database).unwrap();
@@ -95,7 +96,7 @@ impl Ground {
     }
 }
 
-/// An engine for single requests, with its ground if nobody else owns that.
+/// An engine for single requests. It owns its ground if the test does not.
 pub(crate) struct Asked(
     pub(crate) Arc<Engine>,
     #[expect(dead_code, reason = "its folder goes after the engine")] pub(crate) Option<Ground>,
@@ -278,7 +279,7 @@ pub(crate) fn conflict(at: &Asked, id: ConflictId) -> Conflict {
     *at.0.ask(&USER, ask::Conflict(id)).unwrap()
 }
 
-/// The conflicts that a reply tells of.
+/// The conflicts that a reply reports.
 pub(crate) fn told(reply: &PutReply) -> Vec<ConflictId> {
     reply.findings.iter().filter_map(|it| it.conflict).collect()
 }

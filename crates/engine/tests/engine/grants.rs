@@ -315,7 +315,7 @@ fn a_clock_that_is_set_back_extends_no_grant() {
         let given = grant(&engine, &called("lead"), wanted("ada", POINTER)).unwrap();
         for step in steps {
             ground.clock.turn(*step);
-            // Somebody records something, at whatever time it is.
+            // An entry records each time that the clock shows.
             engine.claim(&format!("After {step} it is {}.", ground.clock.now()));
         }
         let state = states(&engine);

@@ -239,7 +239,7 @@ const OF_TWO_COMMITS: &[Case] = &[case(
     take_back,
 )];
 
-/// Files that were never committed, or not as they were read.
+/// Files that were never committed, or that differed from their commit when they were read.
 const OF_FILES: &[Case] = &[
     case(
         "changed",

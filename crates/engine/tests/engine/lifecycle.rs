@@ -89,7 +89,8 @@ fn the_past_can_be_asked_for() {
                 expected,
                 "{text:?} at {at}, indexed: {indexed}"
             );
-            // So does the list of that time, which shows nothing that was not known then.
+            // The list of that time gives the same answer, and shows nothing that was not known
+            // then.
             let held = Feed {
                 filter: Filter {
                     held_at: Some(at),

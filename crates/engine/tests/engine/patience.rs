@@ -1,5 +1,5 @@
-//! Time limits of answers: an agent's ends after its time, and anybody's ends when nobody waits for
-//! it.
+//! Time limits of answers: an agent's answer ends after its time, and any answer ends when nobody
+//! waits for it.
 
 use std::sync::{
     Arc,
@@ -51,7 +51,7 @@ impl Full {
         }
     }
 
-    /// The answer when each reading of the clock takes that long.
+    /// Returns the answer while each reading of the clock takes longer than a request may.
     fn slowly(&self, who: &Caller, request: Request) -> Result<Reply, Refusal> {
         self.is_slow.store(true, Ordering::Relaxed);
         let answer = self.engine.handle(who, request);
@@ -103,7 +103,7 @@ fn a_list_that_nobody_waits_for_ends() {
     }
 }
 
-/// What was stored is acknowledged, and what was not is not, however long it took and whoever left.
+/// Exactly the stored changes are acknowledged, however long they took and whichever caller left.
 #[test]
 fn a_change_is_stored_whole_and_acknowledged() {
     let full = Full::new();

@@ -31,7 +31,7 @@ fn ask_all(at: &Asked, who: &Caller, text: &str) -> usize {
     found
 }
 
-/// The same without the background work: the answer itself writes nothing.
+/// Like [`ask_all`], without the background work: the answer itself writes nothing.
 fn only_ask(at: &Asked, who: &Caller, text: &str) -> usize {
     let all = Query {
         include_ephemeral: true,

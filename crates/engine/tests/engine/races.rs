@@ -1,5 +1,5 @@
-//! Whoever says what first, concurrently or with accidents in between: the conflicts have the same
-//! ids, and each is found once.
+//! Conflicts have the same ids, and each is found once, in whatever order the claims arrive,
+//! concurrently or with accidents in between.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ fn ids(at: &Asked) -> BTreeSet<ConflictId> {
     open(at).iter().map(|it| it.id).collect()
 }
 
-/// The conflicts that were found, each as often as it was found.
+/// The conflicts that were found, listed once for each time.
 fn found(at: &Asked) -> Vec<ConflictId> {
     let entries = at.journal().entries.into_iter();
     entries

@@ -246,7 +246,7 @@ fn followed_step_by_step_is_the_same_as_at_once() {
         engine.claim(&format!("Step {at} of the follower."));
         let _ = heard.recv_timeout(std::time::Duration::from_secs(5));
     }
-    // A conflict that is found between the two lists of answers would be in one alone.
+    // A conflict that is found between the two lists of answers would be in only one of them.
     while due(&engine, &USER) > 0 {
         engine.0.leave_in_order().unwrap();
     }

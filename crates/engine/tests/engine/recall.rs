@@ -396,8 +396,7 @@ fn a_question_is_understood_in_other_spellings() {
             assert!(engine.0.doctor(crate::fixture::REINDEX).unwrap().ok);
         }
     }
-    // A question that is answered as it was asked is not reinterpreted, and no unrelated claims
-    // appear.
+    // A question without an answer gets none by respelling, and no unrelated claims appear.
     let ground = Ground::new();
     let engine = said(&ground, &["A block of the chain is done elsewhere."]);
     for question in UNKNOWN

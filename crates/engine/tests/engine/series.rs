@@ -249,7 +249,7 @@ fn the_values_of_a_series_are_not_all_held_against_each_other() {
         let expected = if number <= 16 { number } else { 1 };
         let told = (reply.conflicts, reply.conflicts + reply.due);
         let expected = expected as u64;
-        // So many that older ones are read in the background.
+        // Beyond 32 values, older ones are read in the background.
         let left = u64::from(number > 32);
         assert_eq!(told, (expected.min(5), expected + left), "value {number}");
         at.0.leave_in_order().unwrap();

@@ -266,7 +266,7 @@ fn a_commit_says_what_it_did_and_when() {
         (MemoryOp::Update, Some(first.id))
     );
     assert!(second.committed_at > first.committed_at);
-    // It names what ends; nothing else in it is looked at.
+    // The draft names what ends; its other fields are ignored.
     let retire = Draft {
         operation: Some(MemoryOp::Delete),
         confidence: Some(7.0),

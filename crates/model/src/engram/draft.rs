@@ -146,7 +146,8 @@ impl Draft {
         text.filter(|it| !it.is_empty()).map(str::parse).transpose()
     }
 
-    /// The lineage, or a version of it, that `operation: delete` ends; nothing else of such a draft is read.
+    /// The lineage, or a version of it, that `operation: delete` ends. Nothing else of such a draft
+    /// is read.
     pub fn retired(&self) -> Result<EngramId, Refusal> {
         self.corrected()?.ok_or_else(|| {
             schema(

@@ -160,7 +160,7 @@ pub struct Agent {
     pub handle: AgentId,
     /// What it calls itself; display only.
     pub label: String,
-    /// The role, given by whoever started it.
+    /// The role, given by the person or agent that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// The agent that started it.

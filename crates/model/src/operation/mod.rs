@@ -155,8 +155,8 @@ operations! {
     Carried(body: Box<Carried>) = "carried", Nobody;
     /// The readable part of a damaged database was recovered.
     Recovered(body: LostEntries) = "recovered", Nobody;
-    /// Two sides were found that cannot both hold: for the first time, again after a verdict, or worse
-    /// than before.
+    /// Two sides were found that cannot both hold: for the first time, again after a verdict, or
+    /// worse than before.
     Conflicted(body: Box<Contradiction>) = "conflict", All News, beside body.id;
     /// A conflict was settled, or its verdict was undone.
     Resolved(body: Box<Ruling>) = "resolved", All News Rated, beside body.id;

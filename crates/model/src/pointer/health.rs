@@ -1,4 +1,5 @@
-//! Pointer health: whether the evidence of a claim still reads as it did (docs/design.md#how-evidence-stands).
+//! Pointer health: whether the evidence of a claim still reads as it did
+//! (docs/design.md#how-evidence-stands).
 
 use serde::{Deserialize, Serialize};
 

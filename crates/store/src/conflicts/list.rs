@@ -19,11 +19,11 @@ pub struct Listing {
     pub first: u64,
     /// The topics of its sides, the newer side's first.
     pub topics: [String; 2],
-    /// Whether the user let it pass the gate, as severe as it was then.
+    /// Whether the user let it pass the gate, at the severity that it had then.
     pub is_allowed: bool,
 }
 
-/// SQL: a side of the conflict `of` holds, by a version that is `seen`.
+/// SQL: a version that satisfies `seen` holds on this side of the conflict `of`.
 fn holds(of: &str, side: &str, seen: &str) -> String {
     format!(
         // Starts from the side: a plan that walks all holding versions takes a second.
@@ -34,7 +34,7 @@ fn holds(of: &str, side: &str, seen: &str) -> String {
     )
 }
 
-/// SQL: both sides of a conflict hold by versions that it is about. A conflict of a run needs a
+/// SQL: on both sides of a conflict, a version that it is about holds. A conflict of a run needs a
 /// version of that run on one side.
 fn both_hold(of: &str) -> String {
     let own = &format!(

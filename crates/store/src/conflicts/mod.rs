@@ -18,8 +18,8 @@ pub use sides::{conflict_id, side};
 
 use crate::{Reader, Result, StoreError, journal::parse_id};
 
-/// The run for which a version is; `None` if it is for everybody. A version of scope `run` without
-/// a run is for the user alone: the run 0.
+/// The run that a version is for; `None` if it is for everybody. A version of scope `run` without a
+/// run is for the user alone; its run is 0.
 pub fn audience(engram: &Engram) -> Option<RunId> {
     let run = engram.run.unwrap_or(RunId(ulid::Ulid::nil()));
     (engram.scope == Scope::Run).then_some(run)
@@ -42,7 +42,7 @@ pub struct Pair {
     pub last: u64,
     /// The entry of the last verdict, or of its undoing.
     pub verdict: Option<u64>,
-    /// The entry that let it pass the gate; none once that was taken back.
+    /// The entry that let it pass the gate; `None` once that was taken back.
     pub allowed: Option<u64>,
     /// The last verdict, if it was not undone. `status` is open again if the pair was found after
     /// the verdict.

@@ -214,7 +214,7 @@ fn count_each(
     Ok(partial)
 }
 
-/// How many claims there are in each state of evidence that has rows of its own.
+/// How many claims there are in each state of evidence that table `health` stores.
 fn standings(
     connection: &Connection,
     project: ProjectId,

@@ -167,7 +167,8 @@ impl OpenHome {
             .and_then(|it| it.query_row("SELECT 1 FROM meta", [], |_| Ok(())));
         let address = match is_plain {
             Ok(()) => plain,
-            // The log of a killed writer would be ignored: better no answer.
+            // Without WAL, the log of a killed writer would be ignored, so the home is refused
+            // instead.
             Err(error) if has_log(database) => return Err(error.into()),
             Err(_) => ours::address(database, "immutable=1"),
         };

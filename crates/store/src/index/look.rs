@@ -313,8 +313,8 @@ impl Worth {
         found.exact_worth + found.words_worth + self.gram * found.grams as u64
     }
 
-    /// The words of which a version needs at least one if it has no exact term, and the rest, whose
-    /// weights add up to less than the floor.
+    /// Splits the words. A version without an exact term needs at least one of the first list. The
+    /// weights of the second list add up to less than the floor.
     fn split(&self) -> (Vec<usize>, Vec<usize>) {
         let mut least: Vec<usize> = (0..self.words.len()).collect();
         least.sort_by_key(|it| self.words[*it]);

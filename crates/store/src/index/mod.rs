@@ -1,8 +1,8 @@
-//! The index: which engrams share terms with a query. A follower of the journal that records how
-//! far it has read. If its folder is deleted, it is rebuilt.
+//! The index finds the engrams that share terms with a query. It follows the journal and records
+//! how far it has read. If its folder is deleted, it is rebuilt.
 //!
-//! Every version stays in it, closed or not, for questions about the past; only redaction removes
-//! one.
+//! Every version stays in it, closed or not, for questions about the past. Only redaction removes
+//! versions.
 
 mod kin;
 mod look;
@@ -112,7 +112,8 @@ impl Index {
         home.join(VERSION)
     }
 
-    /// Whether it has something to read, as far as this is known without opening it.
+    /// Whether the journal has entries that the index has not read, as far as this is known without
+    /// opening the index.
     pub fn is_behind(store: &Store) -> Result<bool> {
         let (head, read) = places(store)?;
         Ok(read < head || !Self::is_there(store.home()))
@@ -267,7 +268,8 @@ impl Index {
                 Ok((entries, engrams, unread))
             })?;
             if !unread.is_empty() {
-                // No key leads to it, so it is compared from its own side once it can be read.
+                // No key leads to this version, so it is compared from its own side once it can be
+                // read.
                 store.write::<_, StoreError>(Timestamp::UNIX_EPOCH, |tx| {
                     unread
                         .iter()

@@ -452,7 +452,8 @@ impl Applied<'_> {
         )
     }
 
-    /// A pair that is found again becomes open again under its old id: nobody has allowed it yet.
+    /// Stores a pair, or reopens a pair that is found again, under its old id. A pair that was not
+    /// open when it was found again loses its permission to pass the gate.
     fn conflict(&self, contradiction: &Contradiction) -> Result<()> {
         let [a, b] = &contradiction.sides;
         self.run(

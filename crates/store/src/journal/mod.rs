@@ -24,8 +24,8 @@ pub(crate) use replay::apply_all;
 
 use crate::{Reader, Result, StoreError, Writer};
 
-/// A stored time further ahead than this was written by a wrong clock. It does not move anybody's
-/// present time (docs/design.md#time).
+/// A stored time further ahead than this was written by a wrong clock. Journal time ignores it
+/// (docs/design.md#time).
 pub(crate) const AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 /// An operation to record. Its time, origin and place are those of the transaction.
@@ -55,7 +55,7 @@ pub struct Journalled {
     pub project: ProjectId,
     /// The handle of the agent that did it; `None` for the user.
     pub agent: Option<AgentId>,
-    /// The name of whoever did it.
+    /// The name of the person or agent that did it.
     pub by: String,
     kind: Option<OperationKind>,
     subject: Option<String>,
@@ -266,13 +266,13 @@ impl Reader<'_> {
 /// Counts the rated operations of agent ?1.
 static COUNT_RATED: LazyLock<String> = LazyLock::new(|| count_rated("journal_agent", "agent = ?1"));
 
-/// Counts those of all agents of project ?1 that nobody opened.
+/// Counts the rated operations of all agents of project ?1 that nobody opened.
 static COUNT_STRANGERS: LazyLock<String> = LazyLock::new(|| {
     let strangers = "project = ?1 AND agent IS NOT NULL AND agent NOT IN (SELECT agent FROM token)";
     count_rated("journal_lately", strangers)
 });
 
-/// Counts those of agent ?5 of project ?1 and of all its descendants.
+/// Counts the rated operations of agent ?5 of project ?1 and of all its descendants.
 static COUNT_TREE: LazyLock<String> = LazyLock::new(|| {
     let tree = "project = ?1 AND agent IN (WITH RECURSIVE tree (handle) AS
         (SELECT ?5 UNION SELECT agent.handle FROM tree JOIN agent ON agent.parent = tree.handle)

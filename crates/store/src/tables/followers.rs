@@ -90,7 +90,7 @@ impl Reader<'_> {
         Ok(count)
     }
 
-    /// How many of them pass `sees`, by scope, run and topic; at most `most`.
+    /// How many of these claims pass `sees`, by scope, run and topic; at most `most`.
     pub fn count_standing_seen(
         &self,
         project: ProjectId,
@@ -113,7 +113,7 @@ impl Reader<'_> {
 }
 
 impl Store {
-    /// Stores how far a follower has read, in a transaction of its own. It makes no entry, so it
+    /// Stores how far a follower has read, in a separate transaction. It makes no entry, so it
     /// needs no time.
     pub(crate) fn keep_cursor(&self, follower: &str, cursor: u64) -> Result<()> {
         self.write(Timestamp::UNIX_EPOCH, |it| it.keep_cursor(follower, cursor))

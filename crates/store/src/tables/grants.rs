@@ -284,7 +284,7 @@ impl Grants<'_> {
         Ok(all)
     }
 
-    /// How many requests these are.
+    /// How many requests [`Self::requests`] finds without its limit.
     pub fn count_requests(
         &self,
         project: ProjectId,

@@ -91,7 +91,7 @@ impl Messages<'_> {
             })?)
     }
 
-    /// At most `most` of those files that have no token count yet.
+    /// At most `most` of the files behind a project's messages that have no token count yet.
     pub fn uncounted_files(&self, project: ProjectId, most: usize) -> Result<Vec<String>> {
         self.0
             .prepare_cached(

@@ -20,7 +20,7 @@ const READINGS: (u128, u128) = (60, 360);
 /// merged.
 const LEFT: usize = 128 * 1024;
 
-/// Both for a process that updates the index and for one that only reads what another wrote.
+/// Checks a process that updates the index, and one that only reads what another wrote.
 #[test]
 fn a_reading_of_the_index_leaves_nothing_behind() {
     let home = tempfile::TempDir::new().unwrap();

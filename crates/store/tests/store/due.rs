@@ -24,7 +24,7 @@ fn what_is_to_be_compared_again_is_not_taken_for_compared() {
         noted.unwrap();
     };
     let is_cut = || store.read::<_, StoreError>(|tx| tx.is_cut(SEQ)).unwrap();
-    // Whatever was due before, and wherever its comparison stands.
+    // A new comparison starts from the beginning, whatever was due before and however far it got.
     let narrow = Due {
         below: 5,
         of_runs: true,

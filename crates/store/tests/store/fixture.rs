@@ -163,7 +163,7 @@ pub(crate) fn code(error: StoreError) -> String {
 
 pub(crate) const CONFLICT: ConflictId = ConflictId(Ulid(7));
 
-/// One of each kind that a home can be told, and what follows from it. Tests name entries by their places.
+/// Records one operation of each kind, with its consequences. Tests name entries by their places.
 pub(crate) fn everything(store: &Store) {
     let agent = agent_reading("a1", "ledger");
     let operations = [said(&agent), decided(), sent(), permitted()];
@@ -351,7 +351,7 @@ fn sent() -> Vec<Operation> {
     ]
 }
 
-/// An agent is opened, asks for more and is granted it; then what no agent does.
+/// An agent is opened, asks for more and is granted it; then operations that no agent performs.
 fn permitted() -> Vec<Operation> {
     let request = |id: &str| {
         Operation::Requested(Box::new(Requested {

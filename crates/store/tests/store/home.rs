@@ -25,7 +25,7 @@ fn a_new_home_is_private_and_keeps_its_identity() {
     assert!(first.is_writable());
 }
 
-/// Even in an existing folder that others may read.
+/// Even in an existing folder that others may read, everything that is made is private.
 #[test]
 fn all_that_is_made_in_a_home_is_private() {
     for name in ["plain", "a b&mode=ro?#%41"] {
@@ -223,7 +223,7 @@ fn a_clock_that_jumps_back_does_not_turn_the_journal() {
     );
 }
 
-/// As SQLite's own backup does: the file is the same, but its content is older.
+/// SQLite's own backup works like this: the file is the same, but its content is older.
 #[test]
 fn a_journal_that_ends_earlier_than_it_did_is_another() {
     let dir = TempDir::new().unwrap();

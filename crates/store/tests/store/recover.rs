@@ -206,7 +206,7 @@ fn what_is_not_ours_or_cannot_be_read_at_all_is_left() {
     }
 }
 
-/// As a full disk or an interrupted copy leaves it.
+/// The database is cut short, as a full disk or an interrupted copy leaves it.
 #[test]
 fn a_database_that_was_cut_short_is_read_as_far_as_it_goes() {
     let whole = TempDir::new().unwrap();

@@ -64,7 +64,7 @@ fn each_agent_has_its_own_and_the_oldest_are_forgotten() {
     assert_eq!(kept(&store, &one, &[99]), (0, vec![]));
 }
 
-/// Whatever is recorded between them.
+/// Old showings are removed, whatever is recorded between them.
 #[test]
 fn older_showings_are_removed_in_any_rhythm() {
     for others in [0, 1, 3, 15] {
