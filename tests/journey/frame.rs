@@ -178,7 +178,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
         "theme = \"contrast\"".to_owned(),
         "density = \"compact\"".to_owned(),
         "motion = \"reduced\"".to_owned(),
-        format!("list_width = {}", before + 84),
+        format!("list_width = {}", before + 108),
     ] {
         assert!(kept.contains(&line), "{line} in {kept}");
     }
@@ -186,7 +186,7 @@ fn the_frame_is_worked_by_keys_and_keeps_what_was_chosen() {
     window.wait("document.documentElement.dataset.theme === 'contrast'");
     window.wait(&format!(
         "document.querySelector('.list').clientWidth === {}",
-        before + 84
+        before + 108
     ));
     window.shot("compact");
 }

@@ -31,16 +31,16 @@ pub const GENERATIONS: usize = 32;
 pub fn refuse_opening(
     child: &AgentId,
     parent: Option<&AgentId>,
-    known: impl Fn(&AgentId) -> Option<Kin>,
+    known: impl Fn(&AgentId) -> Result<Option<Kin>, Refusal>,
 ) -> Result<(), Refusal> {
-    let before = known(child);
+    let before = known(child)?;
     let Some(parent) = parent else {
         return match before.and_then(|it| it.parent) {
             None => Ok(()),
             Some(_) => Err(tree(format!("{child} already has a parent"))),
         };
     };
-    let mut next = Some(known(parent).ok_or_else(|| unknown(parent))?);
+    let mut next = Some(known(parent)?.ok_or_else(|| unknown(parent))?);
     if parent == child {
         return Err(tree(format!("{child} cannot be its own parent")));
     }
@@ -52,7 +52,7 @@ pub fn refuse_opening(
         if kin.parent.as_ref() == Some(child) {
             return Err(tree(format!("{parent} descends from {child}")));
         }
-        next = kin.parent.as_ref().and_then(&known);
+        next = kin.parent.as_ref().map(&known).transpose()?.flatten();
     }
     Err(tree(format!(
         "{parent} has more than {GENERATIONS} ancestors"
@@ -166,17 +166,17 @@ fn tree(message: String) -> Refusal {
 pub(crate) fn descends(
     agent: &AgentId,
     elder: &AgentId,
-    known: impl Fn(&AgentId) -> Option<Kin>,
-) -> bool {
-    let mut next = known(agent).and_then(|it| it.parent);
+    known: impl Fn(&AgentId) -> Result<Option<Kin>, Refusal>,
+) -> Result<bool, Refusal> {
+    let mut next = known(agent)?.and_then(|it| it.parent);
     for _ in 0..GENERATIONS {
         match next {
-            None => return false,
-            Some(parent) if parent == *elder => return true,
-            Some(parent) => next = known(&parent).and_then(|it| it.parent),
+            None => return Ok(false),
+            Some(parent) if parent == *elder => return Ok(true),
+            Some(parent) => next = known(&parent)?.and_then(|it| it.parent),
         }
     }
-    false
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -234,12 +234,22 @@ pub(crate) mod tests {
             ("new", Some("x"), Some(Code::ScopeDenied)),
         ] {
             let parent = parent.map(id);
-            let refusal = refuse_opening(&id(child), parent.as_ref(), |it| find(&all, it)).err();
+            let refusal =
+                refuse_opening(&id(child), parent.as_ref(), |it| Ok(find(&all, it))).err();
             assert_eq!(refusal.map(|it| it.code), code, "{child} below {parent:?}");
         }
-        assert!(descends(&id("c"), &id("root"), |it| find(&all, it)));
-        assert!(!descends(&id("root"), &id("c"), |it| find(&all, it)));
-        assert!(!descends(&id("x"), &id("root"), |it| find(&all, it)));
+        assert_eq!(
+            descends(&id("c"), &id("root"), |it| Ok(find(&all, it))),
+            Ok(true)
+        );
+        assert_eq!(
+            descends(&id("root"), &id("c"), |it| Ok(find(&all, it))),
+            Ok(false)
+        );
+        assert_eq!(
+            descends(&id("x"), &id("root"), |it| Ok(find(&all, it))),
+            Ok(false)
+        );
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub fn refuse_promotion(
     claim: &Promoted<'_>,
     to: Scope,
     scopes: &Scopes,
-    known: impl Fn(&AgentId) -> Option<Kin>,
+    known: impl Fn(&AgentId) -> Result<Option<Kin>, Refusal>,
 ) -> Result<(), Refusal> {
     if to <= claim.scope {
         return Err(Refusal::new(
@@ -92,9 +92,10 @@ pub fn refuse_promotion(
     let Caller::Agent(agent) = caller else {
         return Ok(());
     };
-    let is_elder = claim
-        .author
-        .is_some_and(|author| author != agent && descends(author, agent, known));
+    let is_elder = match claim.author {
+        Some(author) if author != agent => descends(author, agent, known)?,
+        _ => false,
+    };
     if !is_elder {
         return Err(Refusal::new(
             Code::ScopeDenied,

@@ -7,8 +7,8 @@ use crate::{
 
 /// Each figure with its ceiling. Lower a ceiling when its figure has fallen.
 const CEILINGS: &[(&str, usize)] = &[
-    ("methods of the engine's Context", 60),
-    ("methods of the front end's App", 60),
+    ("methods of the engine's Context", 30),
+    ("methods of the front end's App", 15),
     ("types and traits with over 100 methods", 0),
     ("names of several types", 0),
     ("names of several types, not all private", 0),

@@ -52,14 +52,14 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
         decide::admit(cx, tx)?;
         let known = |id: &AgentId| match caller.filter(|caller| caller.handle == *id) {
             // The caller may not be recorded yet if this is its first call.
-            Some(caller) => Some(caller.clone()),
-            None => in_project(tx, ground.project, id).ok().flatten(),
+            Some(caller) => Ok(Some(caller.clone())),
+            None => in_project(tx, ground.project, id),
         };
-        let kin = |id: &AgentId| known(id).map(kin_of);
+        let kin = |id: &AgentId| known(id).map(|agent| agent.map(kin_of));
         let handle = handle_of(tx, ground.project, &name)?;
         refuse_opening(&handle, parent.as_ref(), kin)?;
-        let above = parent.as_ref().and_then(known);
-        let before = known(&handle);
+        let above = parent.as_ref().map(known).transpose()?.flatten();
+        let before = known(&handle)?;
         let fresh = Agent {
             handle,
             label: plain(&name),

@@ -61,8 +61,8 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             author: head.agent.as_ref(),
         };
         let known = |id: &AgentId| {
-            let agent = in_project(tx, found.project, id).ok().flatten();
-            agent.map(kin_of)
+            let agent = in_project(tx, found.project, id)?;
+            Ok(agent.map(kin_of))
         };
         refuse_promotion(cx.caller, &claim, to, &cx.engine.config.scopes, known)?;
         if is_over(head.recorded_at, head.expires_at, clock) {

@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use engram_consistency::{
@@ -13,6 +13,8 @@ use engram_consistency::{
 use engram_model::{Engram, EngramId, Operation, ProjectId};
 use engram_store::{Reader, StoreError};
 use sha2::{Digest, Sha256};
+
+use crate::lock;
 
 /// How many claims are cached in parsed form, a few kilobytes each.
 const KEPT: usize = 4_096;
@@ -237,8 +239,4 @@ impl Tail {
         self.to = head;
         Ok(())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -178,7 +178,7 @@ pub(crate) fn in_project(
     Ok(tx.agent(id)?.filter(|it| it.project == project))
 }
 
-/// An agent's ancestors, its parent first.
+/// An agent and its ancestors: itself first, then its parent.
 pub(crate) fn line_of(tx: &Reader<'_>, agent: Option<&Agent>) -> Result<Vec<Agent>, Refusal> {
     let mut line = Vec::new();
     let mut next = agent.cloned();

@@ -359,6 +359,7 @@ impl<'e> Context<'e> {
         let Some(agent) = self.stored(handle)? else {
             return Ok(());
         };
+        // Outside a repository there is no project to compare with; requests that need one refuse.
         let here = self.known_project().ok().flatten();
         let is_here = here.is_none_or(|it| it == agent.project);
         if is_here || agent.project == project::of_home(&self.engine.store) {

@@ -23,7 +23,7 @@ use crate::{
         health::lock_path,
         pins::{FollowedPointer, followed, health, look},
     },
-    follow::{Follower, Woken, gather, spawn},
+    follow::{Follower, Woken, pause_for, spawn},
 };
 
 /// The pause before the first change of the tree is checked, together with others that arrive
@@ -43,7 +43,10 @@ const PAGE: usize = 1_000;
 /// Takes the lock of the tree's follower. If another process has it, sends a bell when that process
 /// ends.
 fn elect(engine: &Engine, tree: &Tree, own: &Sender<Woken>) -> Option<File> {
-    let lock = open_private(&lock_path(engine, tree)).ok()?;
+    let opened = open_private(&lock_path(engine, tree));
+    let lock = opened
+        .inspect_err(|error| tracing::warn!(%error, "cannot open the lock of the follower"))
+        .ok()?;
     match lock.try_lock() {
         Ok(()) => Some(lock),
         Err(TryLockError::WouldBlock) => {
@@ -91,12 +94,12 @@ fn wait_for_git(engine: &Weak<Engine>, waits: &mut u32) {
         if *waits >= WAITS {
             return;
         }
-        gather(SOON);
+        pause_for(SOON);
         *waits += 1;
     }
     if *waits > already {
         // Git updates HEAD after the index.
-        gather(SOON);
+        pause_for(SOON);
     }
     *waits = 0;
 }
@@ -186,7 +189,7 @@ impl Follower for AnchorFollower {
             Woken::Bell if begun.is_some() => LATER,
             _ => SOON,
         };
-        gather(pause);
+        pause_for(pause);
         let mut heard = vec![first];
         heard.extend(woken.try_iter());
         if heard.iter().any(|it| matches!(it, Woken::Tree(_))) {

@@ -21,7 +21,7 @@ use crate::{
     },
     context::{Context, Ground, names::ENGINE, plan::Plan},
     decide,
-    follow::{BATCH, Follower, Woken, gather},
+    follow::{BATCH, Follower, Woken, pause_for},
 };
 use engram_model::{JournalTime, Operation, Refusal};
 use engram_store::{Due, Reader};
@@ -59,7 +59,7 @@ impl Follower for DueFollower {
         woken: &Receiver<Woken>,
         (): &mut (),
     ) -> Vec<Woken> {
-        gather(BATCH);
+        pause_for(BATCH);
         std::iter::once(first).chain(woken.try_iter()).collect()
     }
 

@@ -13,7 +13,7 @@ use engram_store::Index;
 
 use crate::{
     Engine,
-    follow::{Follower, Woken, gather},
+    follow::{Follower, Woken, pause_for},
 };
 
 /// The index is updated after this long without a ring, after [`INDEX_WAITS`] such waits, or after
@@ -45,7 +45,7 @@ impl Follower for IndexFollower {
     ) -> Vec<Woken> {
         let mut heard = vec![first];
         for _ in 0..INDEX_WAITS {
-            gather(INDEX_PAUSE);
+            pause_for(INDEX_PAUSE);
             let before = heard.len();
             heard.extend(woken.try_iter());
             if heard.len() == before || heard.len() >= INDEX_RINGS {

@@ -274,7 +274,7 @@ impl Engine {
                         }
                     }
                 }
-                gather(pause);
+                pause_for(pause);
             }
         })?;
         Ok(Subscription {
@@ -342,7 +342,7 @@ fn heard(rings: &Receiver<()>) -> bool {
     clippy::disallowed_methods,
     reason = "the pause is the point; rings wait in the channel"
 )]
-pub(crate) fn gather(pause: Duration) {
+pub(crate) fn pause_for(pause: Duration) {
     std::thread::sleep(pause);
 }
 

@@ -4,7 +4,7 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
-        mpsc::{Receiver, channel},
+        mpsc::{Receiver, Sender, channel},
     },
     time::Duration,
 };
@@ -18,18 +18,23 @@ use crate::fixture::{Asked, Ground, USER, due, on, open};
 const LASTS: &str = "The wallet lock lasts 3 minutes.";
 const AT_LEAST: &str = "The wallet lock lasts at least 2 minutes.";
 
+/// How long to wait for what must happen.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Reports a contradiction between a bound and a value, which the rules do not find. Each call
 /// waits for permission.
 struct Slow {
     go: Mutex<Receiver<()>>,
+    asked: Sender<()>,
     calls: AtomicUsize,
 }
 
 impl Slow {
     fn judge(&self, one: &Said<'_>, two: &Said<'_>) -> Option<Disagreement> {
         self.calls.fetch_add(1, Ordering::SeqCst);
+        let _ = self.asked.send(());
         let go = self.go.lock().unwrap();
-        go.recv_timeout(Duration::from_secs(60)).expect("a go");
+        go.recv_timeout(PATIENCE).expect("a go");
         let is_bound = |said: &Said<'_>| said.claim.folded.contains("at least");
         (is_bound(one) != is_bound(two)).then(|| Disagreement {
             tier: Tier::Nli,
@@ -51,9 +56,10 @@ fn opened(ground: &Ground, seed: u64, slow: &Arc<Slow>) -> Asked {
 #[test]
 fn nobody_waits_for_a_judge_that_takes_its_time() {
     let ground = Ground::new();
-    let (sender, go) = channel();
+    let ((sender, go), (tell, asked)) = (channel(), channel());
     let slow = Arc::new(Slow {
         go: Mutex::new(go),
+        asked: tell,
         calls: AtomicUsize::new(0),
     });
     let at = opened(&ground, 1, &slow);
@@ -72,9 +78,7 @@ fn nobody_waits_for_a_judge_that_takes_its_time() {
         let engine = Arc::clone(&at.0);
         move || engine.leave_in_order()
     });
-    while slow.calls.load(Ordering::SeqCst) == 0 {
-        std::thread::yield_now();
-    }
+    asked.recv_timeout(PATIENCE).expect("the judge is asked");
     // While it judges, others write and get replies.
     let eve = at.agent("eve");
     at.put(&eve, on("gateway", "The retry limit is 3."))

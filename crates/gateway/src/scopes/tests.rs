@@ -229,7 +229,7 @@ fn only_a_parent_promotes_from_a_confidence_on() {
             confidence,
             author: author.as_ref(),
         };
-        let refusal = refuse_promotion(&caller, &claim, to, scopes, |it| find(&all, it)).err();
+        let refusal = refuse_promotion(&caller, &claim, to, scopes, |it| Ok(find(&all, it))).err();
         assert!(refusal.as_ref().is_none_or(|it| !it.hint.is_empty()));
         assert_eq!(
             refusal.map(|it| it.code),

@@ -48,9 +48,7 @@ impl Served {
     async fn busy(&self, agent: &str) -> TcpStream {
         let before = self.places.of_agents();
         let stream = self.say_as(agent, HALF).await;
-        while self.places.of_agents() == before {
-            yield_now().await;
-        }
+        until("no agent connects", || self.places.of_agents() != before).await;
         stream
     }
 
@@ -62,9 +60,10 @@ impl Served {
     }
 
     async fn until_taken(&self, permits: usize) {
-        while self.permits.taken() != permits {
-            yield_now().await;
-        }
+        until("other permits are taken", || {
+            self.permits.taken() == permits
+        })
+        .await;
     }
 }
 
@@ -208,9 +207,8 @@ async fn a_third_request_of_an_agent_waits_its_turn_and_not_for_ever() {
             }
             let before = served.places.of_agents();
             let mut third = served.say_as(&tokens[0], &third).await;
-            while expected == 200 && served.places.of_agents() == before {
-                yield_now().await;
-            }
+            let is_in = || expected != 200 || served.places.of_agents() != before;
+            until("no third connection", is_in).await;
             assert_eq!(budget(&served, &tokens[1]).await, 200);
             assert_eq!(served.of_user().await, [200, 200]);
             served.until_taken(EACH).await;
@@ -269,9 +267,7 @@ async fn a_tool_that_takes_long_holds_up_no_other_connection() {
     let (go_on, held) = mpsc::channel();
     *gate.lock().unwrap() = Some(held);
     let mut late = served.say_as(&ada, &whole("POST /mcp", STATUS)).await;
-    while gate.lock().unwrap().is_some() {
-        yield_now().await;
-    }
+    until("nobody took the gate", || gate.lock().unwrap().is_none()).await;
     assert_eq!(served.of_user().await, [200, 200]);
     go_on.send(()).unwrap();
     assert_eq!(status(&mut late).await, 200);

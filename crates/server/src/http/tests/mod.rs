@@ -4,6 +4,7 @@ use std::{
     any::Any,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use engram_engine::{Engine, Options};
@@ -13,6 +14,7 @@ use tokio::{
     net::TcpStream,
     sync::Semaphore,
     task::yield_now,
+    time::timeout,
 };
 
 use super::{
@@ -123,10 +125,23 @@ impl Served {
 
     /// Waits until exactly `count` connections are open.
     async fn until_open(&self, count: usize) {
-        while self.places.count() != count {
+        until("other connections are open", || {
+            self.places.count() == count
+        })
+        .await;
+    }
+}
+
+/// Waits until something holds; fails with this message after a minute.
+async fn until(not_so: &str, holds: impl Fn() -> bool) {
+    let waiting = async {
+        while !holds() {
             yield_now().await;
         }
-    }
+    };
+    timeout(Duration::from_secs(60), waiting)
+        .await
+        .unwrap_or_else(|_| panic!("{not_so}"));
 }
 
 /// Reads everything until the connection ends, and returns the status, the head and the body.
