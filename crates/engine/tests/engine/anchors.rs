@@ -248,19 +248,25 @@ fn lines_of_which_some_are_committed_are_unchanged_while_nobody_edits_them() {
     tree.git(&["commit", "-qm", "grown"]);
     let grown = "fn t() {\n    one();\n}\n\nfn u() {\n    two();\n}\n";
     fs::write(&file, grown).unwrap();
-    for (text, span) in [("Whole", "L1-L7"), ("Begun", "L3-L6"), ("New", "L5-L7")] {
+    for (text, span) in [("Whole", "L1-L7"), ("Begun", "L3-L7"), ("New", "L5-L7")] {
         let pointer = format!("repo:src/grown.rs#{span}@worktree");
         let id = claim(&at, &format!("{text} functions stand here."), &pointer).id;
-        assert_eq!(line(&health(&at, id)), "evidence unchanged", "{span}");
-        fs::write(&file, grown.replace("two", "three")).unwrap();
-        let edited = line(&health(&at, id));
-        assert!(edited.starts_with("edited: check"), "{span}: {edited}");
-        fs::write(&file, grown).unwrap();
-        assert_eq!(
-            line(&health(&at, id)),
-            "evidence unchanged",
-            "{span}, again"
+        let stands = |on_disk: &str| {
+            fs::write(&file, on_disk).unwrap();
+            line(&health(&at, id))
+        };
+        assert_eq!(stands(grown), "evidence unchanged", "{span}");
+        let edited = stands(&grown.replace("two", "three"));
+        assert!(
+            !edited.starts_with("evidence unchanged"),
+            "{span}: {edited}"
         );
+        let moved = stands(&format!("// Grown.\n{grown}"));
+        assert!(
+            moved.starts_with("evidence unchanged | moved"),
+            "{span}: {moved}"
+        );
+        assert_eq!(stands(grown), "evidence unchanged", "{span}, again");
     }
 }
 
