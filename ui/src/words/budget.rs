@@ -13,15 +13,13 @@ pub fn meter(meter: Meter) -> String {
 
 /// Returns the fullest of the meters that count pointers, with its name; of equal ones, the first.
 pub fn fullest(budget: &Budget) -> (&'static str, Meter) {
-    let [_, spans, others @ ..] = budget.meters();
-    let fuller = |fullest: (_, Meter), it: (_, Meter)| {
-        if it.1.share() > fullest.1.share() {
-            it
-        } else {
-            fullest
+    let [_, mut fullest, others @ ..] = budget.meters();
+    for meter in others {
+        if meter.1.share() > fullest.1.share() {
+            fullest = meter;
         }
-    };
-    others.into_iter().fold(spans, fuller)
+    }
+    fullest
 }
 
 /// Returns all that an agent has spent in its turn, as a sentence.
