@@ -161,7 +161,7 @@ fn citations_lead_somewhere() {
 
 #[test]
 fn verbs_in_documents_exist() {
-    let verbs = read("crates/cli/src/args.rs");
+    let verbs = read("crates/cli/src/args/mod.rs");
     let documents = files(
         &["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs"],
         &[".md"],

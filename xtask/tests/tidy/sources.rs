@@ -25,7 +25,7 @@ const OUTSIDE: &[&str] = &[
 /// Where other programs may be started; everywhere else the engine does its own work.
 const STARTS_PROGRAMS: &[&str] = &[
     "crates/cli/src/run.rs",
-    "src-tauri/src/editor.rs",
+    "src-tauri/src/editor/mod.rs",
     // starts itself with another environment
     "src-tauri/src/graphics.rs",
     "xtask/",

@@ -24,9 +24,9 @@ pub const NOW: &str = "2026-01-08T15:04:00Z";
 /// The time at which the first claim was stored.
 const BEGIN: &str = "2026-01-08T09:12:00Z";
 
-const RETRY: &str = include_str!("shop/retry.rs.txt");
-const LEDGER: &str = include_str!("shop/ledger.rs.txt");
-const SPEC: &str = include_str!("shop/spec.md.txt");
+const RETRY: &str = include_str!("retry.rs.txt");
+const LEDGER: &str = include_str!("ledger.rs.txt");
+const SPEC: &str = include_str!("spec.md.txt");
 
 /// Minutes since the previous claim, agent, kind, topic, pointer, claim.
 type Said = (
