@@ -34,13 +34,8 @@ async fn take(shell: &Shell, call: Call, request: Request) -> Result<Response, R
 
 /// Returns JSON as bytes, which the page parses itself; JavaScript creates no objects for them.
 fn json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
-    serde_json::to_vec(value).map_err(|error| {
-        Refusal::new(
-            Code::Internal,
-            format!("cannot write an answer: {error}"),
-            "This is a bug in Engram: please report it.",
-        )
-    })
+    serde_json::to_vec(value)
+        .map_err(|error| Refusal::bug(format!("cannot write an answer: {error}")))
 }
 
 /// Follows the journal after this position, until the next call; [`entries`] returns what arrives.

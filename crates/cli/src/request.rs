@@ -105,11 +105,7 @@ pub(crate) fn request_of(verb: &Verb) -> Result<Request, Refusal> {
 }
 
 fn no_request() -> Refusal {
-    Refusal::new(
-        Code::Internal,
-        "this command is not a single request",
-        "This is a bug in Engram: please report it.",
-    )
+    Refusal::bug("this command is not a single request")
 }
 
 fn draft(put: &PutArgs) -> Result<Draft, Refusal> {

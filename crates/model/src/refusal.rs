@@ -196,6 +196,12 @@ impl Refusal {
         }
     }
 
+    /// The refusal for a case that cannot happen.
+    pub fn bug(what: impl Into<String>) -> Self {
+        let hint = "This is a bug in Engram: please report it.";
+        Self::new(Code::Internal, what, hint)
+    }
+
     /// Refuses a text with an [invisible character](crate::unseen); `what` names the place.
     pub fn unseen(what: &str, character: char) -> Self {
         let code = u32::from(character);
@@ -235,6 +241,15 @@ impl Refusal {
     pub fn skeleton(mut self, skeleton: Value) -> Self {
         self.remedy.get_or_insert_default().skeleton = Some(skeleton);
         self
+    }
+
+    /// Names the place in a message to which the refusal applies, such as `engrams[0]`.
+    #[must_use]
+    pub fn at(self, place: impl fmt::Display) -> Self {
+        Self {
+            message: format!("`{place}`: {}", self.message),
+            ..self
+        }
     }
 
     /// Adds the error below.

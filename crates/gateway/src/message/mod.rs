@@ -237,10 +237,9 @@ fn content(sent: &Value, message: &Message, limits: &Limits) -> Result<Vec<NewEn
     match message {
         Message::Child(child) => {
             for (at, draft) in child.engrams.iter().enumerate() {
-                let place = format!("engrams[{at}]");
                 let new = engram(&sent["engrams"][at], draft, limits)
                     .map_err(|it| long_claim(it, at, draft))
-                    .map_err(|it| at_place(it, &place))?;
+                    .map_err(|it| it.at(format_args!("engrams[{at}]")))?;
                 engrams.push(new);
             }
             pointers("pointer_pack", &child.pointer_pack, limits)?;
@@ -287,14 +286,9 @@ fn pointers<'a>(
         input
             .clone()
             .check(limits)
-            .map_err(|refusal| at_place(refusal, &format!("{key}[{at}]")))?;
+            .map_err(|refusal| refusal.at(format_args!("{key}[{at}]")))?;
     }
     Ok(())
-}
-
-fn at_place(refusal: Refusal, place: &str) -> Refusal {
-    let message = format!("`{place}`: {}", refusal.message);
-    Refusal { message, ..refusal }
 }
 
 fn schema(message: impl Into<String>, hint: impl Into<String>) -> Refusal {

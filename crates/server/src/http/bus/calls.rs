@@ -84,15 +84,10 @@ impl BusCaller {
             }
             other => serde_json::to_value(other).map(|mut it| it["with"].take()),
         };
-        let value: Value =
-            value.map_err(|error| bug(format!("the answer cannot be written: {error}")))?;
+        let value: Value = value
+            .map_err(|error| Refusal::bug(format!("the answer cannot be written: {error}")))?;
         Ok(Json(value).into_response())
     }
-}
-
-fn bug(what: impl Into<String>) -> RefusalResponse {
-    let hint = "This is a bug in Engram: please report it.";
-    Refusal::new(Code::Internal, what, hint).into()
 }
 
 pub(super) async fn put(by: BusCaller, asked: Asked) -> BusResponse {
@@ -213,7 +208,7 @@ pub(super) async fn budget(by: BusCaller) -> BusResponse {
 pub(super) async fn metrics(by: BusCaller) -> BusResponse {
     let Json(reply) = by.api.answer(by.who, Request::Metrics).await?;
     let metrics = ask::Metrics::answer(reply);
-    let metrics = metrics.ok_or_else(|| bug("the engine gave an unexpected answer"))?;
+    let metrics = metrics.ok_or_else(|| Refusal::bug("the engine gave an unexpected answer"))?;
     let form = [(
         header::CONTENT_TYPE,
         "text/plain; version=0.0.4; charset=utf-8",
