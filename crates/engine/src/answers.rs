@@ -26,7 +26,7 @@ use crate::{
         put::{self, Occasion},
         read, sample,
     },
-    conflicts::list,
+    conflicts::{gate, list},
     context::{Context, caller::is_token, names},
     evidence::health,
     follow::answered::PromoteFollower,
@@ -281,7 +281,7 @@ impl Answers for Answering<'_> {
     }
 
     fn gate(&self, check: GateCheck) -> Result<GateReply, Refusal> {
-        list::gate_of(self.0, check)
+        gate::gate_of(self.0, check)
     }
 
     fn resolve(&self, resolve: Box<Resolve>) -> Result<ResolveReply, Refusal> {
@@ -402,5 +402,5 @@ fn with_keys(mut reply: Reply) -> Reply {
 }
 
 fn typed<A: Ask>(reply: Reply) -> Result<A::Answer, Refusal> {
-    A::answer(reply).ok_or_else(|| crate::bug("the engine gave an unexpected answer"))
+    A::answer(reply).ok_or_else(|| Refusal::bug("the engine gave an unexpected answer"))
 }

@@ -3,31 +3,49 @@
 //! transaction, or nothing.
 
 use crate::{
+    Engine,
     conflicts::risks::{self, Aftermath},
     context::{
         Context, Ground,
-        caller::{CallingAgent, line_of, since},
-        names::{apart, refuse_ours},
-        plan::{Plan, Planned},
+        caller::CallingAgent,
+        plan::{DueOf, Plan, Planned},
     },
 };
 use engram_model::{
-    AgentId, JournalTime, Operation, ProjectId, RateLimits, Refusal,
+    AgentId, JournalTime, Operation, ProjectId, Refusal,
     operation::{Agent, Served},
 };
 use engram_store::{NewEntry, Reader, Writer};
-use jiff::Timestamp;
 
-/// The name of the user in records.
-const USER: &str = "user";
+/// What was decided, and where it was recorded.
+pub(crate) struct Decided<T> {
+    pub(crate) answer: T,
+    /// The places of the entries that the answer is about, in the order of the plan.
+    pub(crate) seqs: Vec<u64>,
+}
 
-/// Plans and commits. Returns the answer and the place of the entry that it is about; `None` if it
-/// is about no entry, or if there was nothing to record.
+impl<T> Decided<T> {
+    /// The place of the entry that the answer is about.
+    ///
+    /// # Errors
+    /// `INTERNAL` if the plan marks no entry as its answer.
+    pub(crate) fn seq(&self) -> Result<u64, Refusal> {
+        let seq = self.seqs.first().copied();
+        seq.ok_or_else(|| Refusal::bug("no entry is marked as the answer"))
+    }
+
+    /// Like [`Self::seq`], or `known` if nothing was recorded for the answer.
+    pub(crate) fn seq_or(&self, known: u64) -> u64 {
+        self.seqs.first().copied().unwrap_or(known)
+    }
+}
+
+/// Plans and commits.
 pub(crate) fn decide<T>(
     cx: &Context<'_>,
     ground: &Ground,
     plan: impl Fn(&Reader<'_>, JournalTime) -> Result<Plan<T>, Refusal>,
-) -> Result<(T, Option<u64>), Refusal> {
+) -> Result<Decided<T>, Refusal> {
     let called = cx.called()?;
     let agent = called.map(|it| &it.agent.handle);
     let store = &cx.engine.store;
@@ -38,7 +56,6 @@ pub(crate) fn decide<T>(
             entries: mut all,
             again,
         } = risks::aftermath(cx, tx, now, &planned.entries)?;
-        planned.about = planned.about.map(|at| all.len() + at);
         all.append(&mut planned.entries);
         planned.entries = all;
         Ok::<_, Refusal>((planned, again))
@@ -48,7 +65,10 @@ pub(crate) fn decide<T>(
         Ok((plan(tx, now)?, tx.head()?))
     })?;
     if planned.0.entries.is_empty() {
-        return Ok((planned.0.answer, None));
+        return Ok(Decided {
+            answer: planned.0.answer,
+            seqs: Vec::new(),
+        });
     }
     // Followers record results that agents may not see, so their entries carry no traces of what
     // agents did.
@@ -64,24 +84,24 @@ pub(crate) fn decide<T>(
             plan(tx, tx.now)?
         };
         let mut entries = books(tx, ground, called, &served)?;
-        let about = planned.about.map(|at| entries.len() + at);
         entries.extend(planned.entries);
         let places = record(tx, ground.project, agent, &entries)?;
         for version in again {
             tx.compare_again(ground.project, version)?;
         }
-        let seq = about.and_then(|at| places.get(at)).copied();
-        Ok((planned.answer, seq, places.last().copied(), entries))
+        Ok((planned.answer, entries, places))
     });
     match done {
-        Ok((answer, seq, last, entries)) => {
+        Ok((answer, entries, places)) => {
             cx.engine.ring();
-            if let Some(last) = last {
+            if let Some(last) = places.last() {
                 let operations = entries.iter().map(|it| &it.operation);
-                let claims = &cx.engine.claims;
-                claims.recorded(ground.project, last, operations);
+                let claims = &cx.engine.caches.claims;
+                claims.recorded(ground.project, *last, operations);
             }
-            Ok((answer, seq))
+            let placed = entries.iter().zip(places);
+            let seqs = placed.filter(|it| it.0.is_answer).map(|it| it.1).collect();
+            Ok(Decided { answer, seqs })
         }
         Err(refusal) => {
             cx.engine.put_back(served);
@@ -90,88 +110,22 @@ pub(crate) fn decide<T>(
     }
 }
 
-/// Limits how often an agent may store or close anything; the user is not limited.
-pub(crate) fn admit(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refusal> {
-    let limits = &cx.engine.config.limits.rate;
-    // The count cannot exceed the number of journal entries.
-    if tx.head()? < u64::from(limits.per_minute.min(limits.per_hour)) {
-        return Ok(());
-    }
-    admit_many(cx, tx, 1)
-}
-
-/// Like [`admit`], for a message: each of its engrams counts, and all must fit. Agents that nobody
-/// opened share one allowance, so that more connections do not allow more writes.
-pub(crate) fn admit_many(cx: &Context<'_>, tx: &Reader<'_>, engrams: usize) -> Result<(), Refusal> {
-    let Some(agent) = cx.agent()? else {
-        return Ok(());
-    };
-    let limits = &cx.engine.config.limits.rate;
-    let now = cx.engine.world.now();
-    let more = u32::try_from(engrams.saturating_sub(1)).unwrap_or(u32::MAX);
-    let own = |seconds| -> Result<u32, Refusal> {
-        let count = tx.count_by_agent(&agent.handle, since(now, seconds), now)?;
-        Ok(count.saturating_add(more))
-    };
-    engram_gateway::admit_write(limits, own(60)?, own(3_600)?)?;
-    if tx.is_opened(&agent.handle)? {
-        return admit_tree(tx, limits, agent, more, now);
-    }
-    let all = |seconds| -> Result<u32, Refusal> {
-        let count = tx.count_by_strangers(agent.project, since(now, seconds), now)?;
-        Ok(count.saturating_add(more))
-    };
-    engram_gateway::admit_strangers(limits, all(60)?, all(3_600)?)
-}
-
-/// Limits what an agent may write through its descendants, just as its reads are limited.
-fn admit_tree(
-    tx: &Reader<'_>,
-    limits: &RateLimits,
-    agent: &Agent,
-    more: u32,
-    now: Timestamp,
+/// Records what the engine noticed by itself: entries without an author that never leave this
+/// machine. `operations` may also write tables of followers, in the same transaction.
+pub(crate) fn note(
+    engine: &Engine,
+    project: ProjectId,
+    agent: Option<&AgentId>,
+    operations: impl FnOnce(&Writer<'_>) -> Result<Vec<Operation>, Refusal>,
 ) -> Result<(), Refusal> {
-    if agent.parent.is_none() && tx.family(agent.project, Some(&agent.handle), 1)?.is_empty() {
-        return Ok(());
+    let places = engine.store.write::<_, Refusal>(engine.world.now(), |tx| {
+        let noted = operations(tx)?.into_iter().map(unsigned);
+        record(tx, project, agent, &noted.collect::<Vec<_>>())
+    })?;
+    if !places.is_empty() {
+        engine.ring();
     }
-    let line = line_of(tx, Some(agent))?;
-    let root = line.last().map_or(&agent.handle, |root| &root.handle);
-    let all = |seconds| -> Result<u32, Refusal> {
-        let count = tx.count_by_tree(agent.project, root, since(now, seconds), now)?;
-        Ok(count.saturating_add(more))
-    };
-    engram_gateway::admit_tree(limits, all(60)?, all(3_600)?)
-}
-
-/// Who is recorded as the author: the `given` name, otherwise the agent's label, otherwise the
-/// user.
-pub(crate) fn speaker(cx: &Context<'_>, given: Option<&str>) -> Result<String, Refusal> {
-    match cx.agent()? {
-        None => users(given),
-        Some(_) => cx.engine.store.read(|tx| speaker_in(cx, tx, given)),
-    }
-}
-
-/// Like [`speaker`], within a read.
-pub(crate) fn speaker_in(
-    cx: &Context<'_>,
-    tx: &Reader<'_>,
-    given: Option<&str>,
-) -> Result<String, Refusal> {
-    match cx.agent()? {
-        None => users(given),
-        Some(agent) => apart(tx, agent, given.unwrap_or(&agent.label)),
-    }
-}
-
-/// The author that the user names: an agent for whom they write, otherwise themselves.
-fn users(given: Option<&str>) -> Result<String, Refusal> {
-    let name = given.filter(|it| !it.is_empty()).unwrap_or(USER);
-    if name != USER {
-        refuse_ours("the author's name", name)?;
-    }
-    Ok(name.to_owned())
+    Ok(())
 }
 
 /// The entries that come before the planned ones: the project's location, the caller, and what
@@ -203,10 +157,12 @@ fn books(
         }
     }
     books.extend(served.iter().cloned().map(Operation::Served));
-    let planned = books
-        .into_iter()
-        .map(|operation| Planned::private(operation, ""));
-    Ok(planned.collect())
+    Ok(books.into_iter().map(unsigned).collect())
+}
+
+/// A private entry without an author.
+fn unsigned(operation: Operation) -> Planned {
+    Planned::private(operation, "")
 }
 
 fn record(
@@ -224,8 +180,10 @@ fn record(
             by: &entry.by,
             operation: &entry.operation,
         })?;
-        if let Some((of, due)) = entry.due {
-            tx.keep_due(project, of.unwrap_or(own), due)?;
+        match entry.due {
+            Some(DueOf::Own(due)) => tx.keep_due(project, own, due)?,
+            Some(DueOf::At(seq, due)) => tx.keep_due(project, seq, due)?,
+            None => {}
         }
         places.push(own);
     }

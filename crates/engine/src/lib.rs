@@ -39,15 +39,17 @@ mod verdicts;
 mod world;
 
 use std::{
+    fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicBool},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak, atomic::AtomicBool},
 };
 
 use engram_model::{Code, EngramId, Limits, ProjectId, Refusal};
 use engram_pointers::Repo;
-use engram_store::{Doorbell, Index, Store};
+use engram_store::{Doorbell, Index, Store, StoreError};
 
 pub use conflicts::detect::{ClaimPair, Detection, detect};
+pub use conflicts::list::CONFLICT_PLACE;
 pub use context::caller::is_token;
 pub use context::repository::{repository_around, track, working_tree};
 pub use engram_gateway::MESSAGE_BYTES;
@@ -79,9 +81,7 @@ pub struct Options {
 /// block and may come from any thread.
 pub struct Engine {
     store: Store,
-    /// Opened on first use, so that a `put` alone does not pay for it. Reopened after a failure,
-    /// because another process may have deleted it.
-    index: Mutex<Option<Arc<Index>>>,
+    caches: Caches,
     bell: RwLock<Option<Doorbell>>,
     config: Config,
     world: World,
@@ -89,6 +89,23 @@ pub struct Engine {
     place: RepositoryPlace,
     /// Open repositories that no request is using.
     repos: Mutex<Vec<Repo>>,
+    /// The log of agents' calls.
+    calls: home::calls::Calls,
+    following: Mutex<Option<follow::Followers>>,
+    /// The engine itself, if its followers wait until the home is writable.
+    waiting: Mutex<Weak<Engine>>,
+    /// Whether a thread waits until the process that follows the working tree ends.
+    succeeding: Arc<AtomicBool>,
+    /// The store's count of reopenings when the caches and followers were last reset.
+    renewed: Mutex<u64>,
+}
+
+/// What this process remembers of the open home.
+#[derive(Default)]
+struct Caches {
+    /// Opened on first use, so that a `put` alone does not pay for it. Reopened after a failure,
+    /// because another process may have deleted it.
+    index: Mutex<Option<Arc<Index>>>,
     located: context::project::KnownSeat,
     keys: asking::keys::KeptKeys,
     claims: conflicts::parsed::KeptClaims,
@@ -97,13 +114,46 @@ pub struct Engine {
     served: agents::served::Servings,
     /// Ephemeral claims that were returned to agents and may become durable.
     answered: claims::promote::AnsweredClaims,
-    /// The log of agents' calls.
-    calls: home::calls::Calls,
-    following: Mutex<Option<follow::Followers>>,
-    /// Whether a thread waits until the process that follows the working tree ends.
-    succeeding: Arc<AtomicBool>,
-    /// The store's count of reopenings when the caches and followers were last reset.
-    renewed: Mutex<u64>,
+}
+
+impl Caches {
+    /// Clears all, because in another home the same places belong to other entries. Each cache is
+    /// named, so that one that is not cleared does not compile.
+    fn forget(&self) {
+        let Self {
+            index,
+            located,
+            keys,
+            claims,
+            track_record,
+            served,
+            answered,
+        } = self;
+        *lock(index) = None;
+        located.forget();
+        keys.forget();
+        claims.forget();
+        track_record.forget();
+        served.take();
+        answered.take();
+    }
+}
+
+/// Why the index could not be updated.
+enum IndexBehind {
+    Unopened,
+    Busy,
+    Failed(StoreError),
+}
+
+impl fmt::Display for IndexBehind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unopened => f.write_str("it cannot be opened"),
+            Self::Busy => f.write_str("another process has been writing it for long"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
 }
 
 /// Where to find the repository.
@@ -135,19 +185,14 @@ impl Engine {
             config: Config::read(&options.home)?,
             bell: RwLock::new(bell(&store)?),
             store,
-            index: Mutex::default(),
+            caches: Caches::default(),
             world,
             agents: Agents::default(),
             place,
             repos: Mutex::default(),
-            located: context::project::KnownSeat::default(),
-            keys: asking::keys::KeptKeys::default(),
-            claims: conflicts::parsed::KeptClaims::default(),
-            track_record: asking::track_record::KeptTrackRecord::default(),
-            served: agents::served::Servings::default(),
-            answered: claims::promote::AnsweredClaims::default(),
             calls: home::calls::Calls::of(&options.home),
             following: Mutex::default(),
+            waiting: Mutex::default(),
             succeeding: Arc::default(),
             renewed: Mutex::new(0),
         })
@@ -159,7 +204,10 @@ impl Engine {
         self.ensure_open()?;
         let project = match self.repo() {
             Ok(repo) => context::project::project_of(self, repo.as_ref())?,
-            Err(_) => None,
+            Err(error) => {
+                tracing::info!(%error, "registering an agent of the home, not of a repository");
+                None
+            }
         };
         let project = project.unwrap_or_else(|| context::project::of_home(&self.store));
         Ok(self.agents.register(&self.world, label, project))
@@ -209,7 +257,7 @@ impl Engine {
     }
 
     fn index(&self) -> Option<Arc<Index>> {
-        let mut index = lock(&self.index);
+        let mut index = lock(&self.caches.index);
         if index.is_none() {
             match Index::open(&self.store, conflicts::parsed::related) {
                 Ok(opened) => *index = Some(Arc::new(opened)),
@@ -224,7 +272,7 @@ impl Engine {
     /// The index, if it is open. Never opens it, because opening or deleting it may write to the
     /// home, which must not happen within a transaction.
     fn opened_index(&self) -> Option<Arc<Index>> {
-        let index = lock(&self.index);
+        let index = lock(&self.caches.index);
         index.clone()
     }
 
@@ -251,14 +299,14 @@ impl Engine {
     }
 
     /// Drops an index that failed, so that the next use reopens it.
-    fn close_index(&self, error: &engram_store::StoreError) {
+    fn close_index(&self, error: &StoreError) {
         tracing::info!(%error, "the index failed; reopening it");
-        *lock(&self.index) = None;
+        *lock(&self.caches.index) = None;
     }
 
     /// Deletes an index that failed a query; the next process that opens it rebuilds it. Does
     /// nothing if another process has just deleted it.
-    fn drop_index(&self, error: &engram_store::StoreError) {
+    fn drop_index(&self, error: &StoreError) {
         self.close_index(error);
         if self.store.is_writable()
             && Index::is_there(self.store.home())
@@ -268,15 +316,15 @@ impl Engine {
         }
     }
 
-    /// Updates the index at least up to `seq`; the error says why it could not.
-    fn catch_up_to(&self, seq: u64) -> Result<(), String> {
-        let index = self.index().ok_or("it cannot be opened")?;
+    /// Updates the index at least up to `seq`.
+    fn catch_up_to(&self, seq: u64) -> Result<(), IndexBehind> {
+        let index = self.index().ok_or(IndexBehind::Unopened)?;
         match index.catch_up_to(&self.store, seq) {
             Ok(cursor) if cursor >= seq => Ok(()),
-            Ok(_) => Err("another process has been writing it for long".to_owned()),
+            Ok(_) => Err(IndexBehind::Busy),
             Err(error) => {
                 self.close_index(&error);
-                Err(error.to_string())
+                Err(IndexBehind::Failed(error))
             }
         }
     }
@@ -313,37 +361,37 @@ impl Engine {
         if *known == renewed {
             return Ok(());
         }
-        *lock(&self.index) = None;
+        self.caches.forget();
         *self.bell.write().unwrap_or_else(PoisonError::into_inner) = bell(&self.store)?;
-        self.located.forget();
-        self.keys.forget();
-        self.claims.forget();
-        self.track_record.forget();
-        self.take_served();
-        self.answered.take();
         self.listen_again()?;
         *known = renewed;
         Ok(())
     }
 
-    /// Opens a home for writing that was read-only until now; returns whether it did.
-    pub(crate) fn retry_writing(&self) -> Result<bool, Refusal> {
+    /// Opens a home for writing that was read-only until now, and starts the followers that waited
+    /// for this.
+    fn retry_writing(&self) -> Result<(), Refusal> {
         if self.store.is_writable() {
-            return Ok(false);
+            return Ok(());
         }
         let retried = self.store.retry_writing();
-        let is_writable = retried.map_err(|it| self.name_the_file(it.into()))?;
-        if is_writable {
-            tracing::info!(home = %self.store.home().display(), "the home is now writable");
+        if !retried.map_err(|it| self.name_the_file(it.into()))? {
+            return Ok(());
         }
-        Ok(is_writable)
+        tracing::info!(home = %self.store.home().display(), "the home is now writable");
+        self.ensure_open()?;
+        let waiting = lock(&self.waiting).upgrade();
+        if let Some(Err(error)) = waiting.map(|it| it.follow()) {
+            tracing::warn!(%error, "nothing follows this home");
+        }
+        Ok(())
     }
 
     /// Stores what agents were shown and no write has stored yet, and promotes claims that were
     /// returned to them. Call it before the process ends.
     pub fn keep_shown(&self) -> Result<(), Refusal> {
         claims::promote::promote_answered(self);
-        match self.located.last() {
+        match self.caches.located.last() {
             Some(seat) if self.store.is_writable() => self.store_shown(seat.project),
             _ => Ok(()),
         }
@@ -391,15 +439,6 @@ fn log_cause(refusal: &Refusal) {
 /// Locks a mutex whose data stays usable even if a thread panicked while holding it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The refusal for a case that cannot happen.
-fn bug(what: &str) -> Refusal {
-    Refusal::new(
-        Code::Internal,
-        what,
-        "This is a bug in Engram: please report it.",
-    )
 }
 
 fn not_found(id: EngramId) -> Refusal {

@@ -7,11 +7,11 @@ use crate::{
         opened::{unknown, word},
     },
     context::{
-        Context,
+        Context, author,
         caller::{in_project, kin_of},
         names::TakenNames,
         plan::{Plan, Planned},
-        project,
+        project, rates,
     },
     decide,
 };
@@ -21,7 +21,7 @@ use engram_model::{
     GrantState, Meter, NextTurn, Operation, Refusal, Turned,
     operation::{Agent, Refused},
 };
-use engram_store::{NewEntry, Reader, StoreError};
+use engram_store::Reader;
 
 /// The most agents that are listed.
 const LISTED: usize = 200;
@@ -113,9 +113,9 @@ pub(crate) fn begin_turn(cx: &Context<'_>, ask: &NextTurn) -> Result<Turned, Ref
         Some(turn) => word("the turn", turn)?,
         None => cx.engine.world.id().to_string(),
     };
-    let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
+    let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
-        decide::admit(cx, tx)?;
+        rates::admit(cx, tx)?;
         let found = in_project(tx, ground.project, &ask.agent)?;
         let agent = found.ok_or_else(|| unknown(&ask.agent))?;
         refuse_decision(cx.caller, &kin_of(agent.clone()))?;
@@ -153,38 +153,27 @@ fn record_refusal(cx: &Context<'_>, handle: &AgentId, refusal: &Refusal) -> Resu
         return Ok(());
     };
     let engine = cx.engine;
-    let now = engine.world.now();
     let remedy = refusal.remedy.as_ref();
     let figures = remedy.map(|it| it.figures.clone()).unwrap_or_default();
-    let told = |tx: &Reader<'_>| -> Result<Option<(Agent, String)>, Refusal> {
+    let uncounted = |tx: &Reader<'_>| -> Result<Option<(Agent, String)>, Refusal> {
         let turn = called.turn(tx)?;
         let agent = tx.agent(handle)?;
         let is_counted = tx.refusals(handle, &turn)? >= COUNTED;
         Ok(agent.filter(|_| !is_counted).map(|agent| (agent, turn)))
     };
-    if engine.store.read(told)?.is_none() {
+    let Some((agent, _)) = engine.store.read(uncounted)? else {
         return Ok(());
-    }
-    engine.store.write::<_, Refusal>(now, |tx| {
-        let Some((agent, turn)) = told(tx)? else {
-            return Ok(());
-        };
-        tx.record(&NewEntry {
-            project: agent.project,
-            shareable: false,
-            agent: Some(handle),
-            by: "",
-            operation: &Operation::Refused(Refused {
+    };
+    decide::note(engine, agent.project, Some(handle), |tx| {
+        let refused = |turn| {
+            Operation::Refused(Refused {
                 turn,
                 code: refusal.code,
-                figures: figures.clone(),
-            }),
-        })
-        .map(drop)
-        .map_err(|it: StoreError| it.into())
-    })?;
-    engine.ring();
-    Ok(())
+                figures,
+            })
+        };
+        Ok(uncounted(tx)?.map(|it| refused(it.1)).into_iter().collect())
+    })
 }
 
 /// An agent's costs and refusals in a turn, newest first.

@@ -45,7 +45,7 @@ fn count_files(cx: &Context<'_>, project: ProjectId) -> Result<(), Refusal> {
     }
     let shelf = HomeShelf {
         urls: false,
-        ..cx.shelf(Some(project))
+        ..cx.shelf(Some(project))?
     };
     let repo = cx.repo().ok().flatten();
     let (mut counted, mut looked) = (Vec::new(), 0);

@@ -3,10 +3,11 @@
 use crate::{
     agents::opened::unknown,
     context::{
-        Context, Ground,
+        Context, Ground, author,
         caller::{digest_of, in_project, kin_of},
         names::{self, TakenNames},
         plan::{Plan, Planned},
+        rates,
         screen::{screen_secret, screen_snapshot, screen_text},
     },
     decide,
@@ -136,9 +137,9 @@ fn issue<'a>(
 ) -> Result<GrantIssued, Refusal> {
     let id = id.unwrap_or_else(|| cx.engine.world.id().to_string());
     let token = cx.engine.world.secret();
-    let (now, said_by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
-    let (issued, _) = decide::decide(cx, ground, |tx, _| {
-        decide::admit(cx, tx)?;
+    let (now, said_by) = (cx.engine.world.now(), author::author_of(cx, None)?);
+    let issued = decide::decide(cx, ground, |tx, _| {
+        rates::admit(cx, tx)?;
         let wanted = wanted(tx)?;
         let giver = giver(cx, tx, ground.project, wanted.by)?;
         let to = known(tx, ground.project, wanted.to)?;
@@ -173,7 +174,8 @@ fn issue<'a>(
             request: wanted.request,
         })));
         Ok(Plan::of(planned(entries, &said_by), grant))
-    })?;
+    })?
+    .answer;
     let told = told_grant(issued, now);
     Ok(GrantIssued {
         id: told.id,
@@ -214,7 +216,7 @@ pub(crate) fn look_up(
     let pointer = Pointer::try_from(pointer)?;
     let (repo, shelf) = (
         gather::repo_for(cx, &pointer)?,
-        cx.shelf(Some(ground.project)),
+        cx.shelf(Some(ground.project))?,
     );
     let resolved = match resolve(repo, &shelf, &pointer) {
         Ok(resolved) => resolved,
@@ -263,7 +265,7 @@ pub(crate) fn may_look_at(
 
 pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
-    let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
+    let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
         let found = tx.grants().find(ground.project, id)?;
         let grant = found.ok_or_else(|| missing("grant", id, "`engram grant list`"))?;
@@ -288,11 +290,12 @@ pub(crate) fn revoke(cx: &Context<'_>, id: &str) -> Result<Answered, Refusal> {
 pub(crate) fn request(cx: &Context<'_>, ask: DerefRequest) -> Result<Answered, Refusal> {
     let ground = cx.ground(true)?;
     let want = wanted(cx, ask, &ground)?;
-    let by = decide::speaker(cx, None)?;
-    let (id, _) = decide::decide(cx, &ground, |tx, _| {
-        decide::admit(cx, tx)?;
+    let by = author::author_of(cx, None)?;
+    let id = decide::decide(cx, &ground, |tx, _| {
+        rates::admit(cx, tx)?;
         plan_request(cx, tx, &ground, &want).map(|plan| Plan::of(planned(plan.0, &by), plan.1))
-    })?;
+    })?
+    .answer;
     Ok(answered(&id, RequestState::Waiting.as_str()))
 }
 
@@ -407,9 +410,9 @@ pub(crate) fn deny(cx: &Context<'_>, ask: &DenyAnswer) -> Result<Answered, Refus
         },
         why,
     };
-    let by = decide::speaker(cx, None)?;
+    let by = author::author_of(cx, None)?;
     decide::decide(cx, &ground, |tx, _| {
-        decide::admit(cx, tx)?;
+        rates::admit(cx, tx)?;
         let asked = waiting(tx, ground.project, &ask.id)?;
         refuse_decision(cx.caller, &known(tx, ground.project, &asked.agent)?)?;
         Ok(Plan::of(

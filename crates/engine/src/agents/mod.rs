@@ -8,18 +8,17 @@ pub(crate) mod metrics;
 pub(crate) mod opened;
 pub(crate) mod served;
 
-use crate::Engine;
+use crate::{Engine, decide};
 use engram_model::{Operation, ProjectId, Refusal, operation::Served};
-use engram_store::NewEntry;
 
 impl Engine {
     /// Takes what was shown since the last write. The caller must store it or put it back.
     pub(crate) fn take_served(&self) -> Vec<Served> {
-        self.served.take()
+        self.caches.served.take()
     }
 
     pub(crate) fn put_back(&self, served: Vec<Served>) {
-        served.into_iter().for_each(|it| self.served.add(it));
+        served.into_iter().for_each(|it| self.caches.served.add(it));
     }
 
     /// When a process ends, stores what agents were shown and no write has stored yet. Counts alone
@@ -42,27 +41,7 @@ impl Engine {
         if served.is_empty() {
             return Ok(());
         }
-        let done = self.store.write::<_, Refusal>(self.world.now(), |tx| {
-            for shown in &served {
-                tx.record(&NewEntry {
-                    project,
-                    shareable: false,
-                    agent: None,
-                    by: "",
-                    operation: &Operation::Served(shown.clone()),
-                })?;
-            }
-            Ok(())
-        });
-        match done {
-            Ok(()) => {
-                self.ring();
-                Ok(())
-            }
-            Err(refusal) => {
-                self.put_back(served);
-                Err(refusal)
-            }
-        }
+        let operations = served.iter().cloned().map(Operation::Served).collect();
+        decide::note(self, project, None, |_| Ok(operations)).inspect_err(|_| self.put_back(served))
     }
 }

@@ -12,11 +12,11 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     agents::budgets,
     context::{
-        Context,
+        Context, author,
         caller::{digest_of, in_project, kin_of, plain},
         names::{TakenNames, named, refuse_ours},
         plan::{Plan, Planned},
-        project,
+        project, rates,
         screen::screen_text,
     },
     decide,
@@ -46,10 +46,10 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
         RunId(cx.engine.world.id()),
         cx.engine.world.id().to_string(),
     );
-    let (now, by) = (cx.engine.world.now(), decide::speaker(cx, None)?);
+    let (now, by) = (cx.engine.world.now(), author::author_of(cx, None)?);
     let caller = cx.agent()?;
-    let (agent, _) = decide::decide(cx, &ground, |tx, _| {
-        decide::admit(cx, tx)?;
+    let agent = decide::decide(cx, &ground, |tx, _| {
+        rates::admit(cx, tx)?;
         let known = |id: &AgentId| match caller.filter(|caller| caller.handle == *id) {
             // The caller may not be recorded yet if this is its first call.
             Some(caller) => Ok(Some(caller.clone())),
@@ -87,7 +87,8 @@ pub(crate) fn open_one(cx: &Context<'_>, ask: &Opening) -> Result<AgentOpened, R
             vec![Planned::private(Operation::Opened(Box::new(opened)), &by)],
             agent,
         ))
-    })?;
+    })?
+    .answer;
     Ok(AgentOpened {
         agent: agent.handle,
         token: Secret(token),

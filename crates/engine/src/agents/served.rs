@@ -53,7 +53,7 @@ impl Servings {
         waiting.prints.drain(..over);
     }
 
-    pub(super) fn take(&self) -> Vec<Served> {
+    pub(crate) fn take(&self) -> Vec<Served> {
         let all = std::mem::take(&mut *self.lock());
         let served = all.into_iter().map(|(to, it)| Served {
             to,
@@ -93,7 +93,7 @@ fn note(cx: &Context<'_>, engrams: &[Engram], found: &[Engram]) -> Result<(), Re
         .filter(|it| it.agent.as_ref() != Some(&agent.handle));
     let prints = others.flat_map(|it| told(&it.claim, it.pointers.iter().map(Pointer::to_string)));
     let counted = found.iter().filter(|it| counts(it, &agent.handle));
-    cx.engine.served.add(Served {
+    cx.engine.caches.served.add(Served {
         to: agent.handle.clone(),
         run: agent.run,
         prints: prints.collect(),
@@ -107,7 +107,7 @@ pub(crate) fn note_told(cx: &Context<'_>, findings: &[Finding]) -> Result<(), Re
     let claims = findings.iter().filter_map(|it| it.claim.as_deref());
     let prints: Vec<u64> = claims.flat_map(|it| told(it, None)).collect();
     if let Some(agent) = cx.agent()?.filter(|_| !prints.is_empty()) {
-        cx.engine.served.add(Served::told(agent, prints));
+        cx.engine.caches.served.add(Served::told(agent, prints));
     }
     Ok(())
 }
@@ -149,7 +149,7 @@ fn memory_of_caller(cx: &Context<'_>, tx: &Reader<'_>) -> Result<Option<Memory>,
     };
     let memory = Memory {
         stored: tx.shown(&agent.handle)?,
-        waiting: cx.engine.served.prints(&agent.handle),
+        waiting: cx.engine.caches.served.prints(&agent.handle),
     };
     Ok((!memory.stored.is_empty() || !memory.waiting.is_empty()).then_some(memory))
 }

@@ -3,7 +3,7 @@
 use crate::{
     agents::{grants::aged, served},
     context::{
-        Context,
+        Context, author,
         caller::{CallingAgent, digest_of},
         plan::{Plan, Planned},
         purse::{self, Purse},
@@ -44,7 +44,7 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
         None => None,
     };
     let ground = cx.ground(false)?;
-    let shelf = cx.shelf(Some(ground.project));
+    let shelf = cx.shelf(Some(ground.project))?;
     let resolved = resolve(repo, &shelf, &pointer)
         .and_then(|it| it.refuse_binary().map(|()| it))
         .map_err(|it| refusal.unwrap_or(it))?;
@@ -65,9 +65,9 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
         Some(_) => served::read(&reply.excerpt, &reply.pointer),
         None => Vec::new(),
     };
-    let ((budget, grant), _) = decide::decide(cx, &ground, |tx, _| {
+    let (budget, grant) = decide::decide(cx, &ground, |tx, _| {
         let (read, budget) = spend(cx, tx, paying, &reply)?;
-        let by = decide::speaker_in(cx, tx, None)?;
+        let by = author::author_in(cx, tx, None)?;
         let grant = read.grant.clone();
         // A working tree's file is stored together with the read.
         let mut entries = copies(tx, ground.project, [], resolved.snapshot.as_slice())?;
@@ -79,7 +79,8 @@ pub(crate) fn fetch(cx: &Context<'_>, ask: Deref) -> Result<Dereferenced, Refusa
             .into_iter()
             .map(|operation| Planned::private(operation, &by));
         Ok(Plan::of(planned.collect(), (budget, grant)))
-    })?;
+    })?
+    .answer;
     Ok(Dereferenced {
         budget,
         grant,

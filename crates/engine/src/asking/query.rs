@@ -7,7 +7,7 @@ use crate::{
     agents::served,
     asking::{
         keys::{VersionKeys, number},
-        rank::{FLOOR, RankedEngram, TermWeights, count_terms, due, respelled},
+        rank::{FLOOR, RankedEngram, TermWeights, count_terms, respelled, unknown_spellings},
         track_record::{self, TrackRecord},
     },
     conflicts::{list, risks::sees_all},
@@ -57,8 +57,9 @@ pub(crate) fn search(cx: &Context<'_>, query: &Query) -> Result<QueryReply, Refu
         Ok(recalled)
     })?;
     // Weighing down lets others move up. Repeats until everything that is returned was weighed.
-    let is_due = |ranked: &[RankedEngram]| ranked.iter().take(limit).any(|it| !it.is_weighed);
-    while query.as_of.is_none() && is_due(&recalled.ranked) {
+    let has_unweighed =
+        |ranked: &[RankedEngram]| ranked.iter().take(limit).any(|it| !it.is_weighed);
+    while query.as_of.is_none() && has_unweighed(&recalled.ranked) {
         let ranked = &mut recalled.ranked;
         let store = &cx.engine.store;
         let lost = store.read::<_, Refusal>(|tx| track_record::lost(cx, tx, project))?;
@@ -166,10 +167,10 @@ fn recall(
     for (_, keys) in &tail {
         count_terms(keys, terms, &mut found);
     }
-    let due = due(terms, &found, spellings);
-    if !due.is_empty() {
-        let signs = count_signs(cx, project, &due, &tail);
-        if let Some(terms) = respelled(terms, &due, &signs) {
+    let unknown = unknown_spellings(terms, &found, spellings);
+    if !unknown.is_empty() {
+        let signs = count_signs(cx, project, &unknown, &tail);
+        if let Some(terms) = respelled(terms, &unknown, &signs) {
             let again = look(cx, project, &terms);
             return recall(cx, tx, project, &again, &terms, &[], filter);
         }
@@ -261,7 +262,7 @@ fn keys_of(
 ) -> Result<Vec<(Traits, Arc<VersionKeys>)>, Refusal> {
     let mut found = Vec::with_capacity(tail.len());
     for traits in tail.into_iter().filter(|it| !it.redacted) {
-        let keys = cx.engine.keys.of(traits.seq, || {
+        let keys = cx.engine.caches.keys.of(traits.seq, || {
             Ok::<_, StoreError>(tx.engrams_at([traits.seq])?.pop())
         })?;
         found.extend(keys.map(|keys| (traits, keys)));

@@ -117,7 +117,7 @@ pub(crate) fn count_terms(keys: &VersionKeys, terms: &SearchTerms, found: &mut F
 }
 
 /// The alternative spellings of question words that no version contains.
-pub(crate) fn due<'s>(
+pub(crate) fn unknown_spellings<'s>(
     terms: &SearchTerms,
     found: &Frequencies,
     spellings: &'s [Spelling],
@@ -138,11 +138,11 @@ pub(crate) fn due<'s>(
 /// each `count`; `None` if there is none.
 pub(crate) fn respelled(
     terms: &SearchTerms,
-    due: &[&Spelling],
+    unknown: &[&Spelling],
     count: &[u64],
 ) -> Option<SearchTerms> {
     let mut words = terms.words.clone();
-    for (spelling, count) in due.iter().zip(count) {
+    for (spelling, count) in unknown.iter().zip(count) {
         if *count > 0 && spelling.asked.iter().all(|word| words.contains(word)) {
             words.retain(|word| !spelling.asked.contains(word));
             words.extend(spelling.other.iter().cloned());

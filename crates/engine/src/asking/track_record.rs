@@ -109,7 +109,7 @@ pub(crate) fn lost(
     tx: &Reader<'_>,
     project: ProjectId,
 ) -> Result<Arc<TrackRecord>, Refusal> {
-    let kept = &cx.engine.track_record.0;
+    let kept = &cx.engine.caches.track_record.0;
     let mut kept = crate::lock(kept);
     let head = tx.head()?;
     if let Some((of, seen, lost)) = &mut *kept

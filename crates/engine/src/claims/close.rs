@@ -14,9 +14,10 @@ use crate::{
     },
     conflicts::risks::refuse_open_report,
     context::{
-        Context, Ground,
+        Context, Ground, author,
         caller::kin_of,
         plan::{Plan, Planned},
+        rates,
     },
     decide,
 };
@@ -43,12 +44,12 @@ pub(crate) fn close_window(cx: &Context<'_>, engram: &Engram) -> Result<ForgetRe
     let id = engram.id;
     let shareable = engram.scope != Scope::Run;
     record_of(cx, id, engram.project, shareable, |tx| {
-        decide::admit(cx, tx)?;
+        rates::admit(cx, tx)?;
         refuse_open_report(tx, engram, cx.engine.world.now())?;
         match tx.engram(id)? {
             Some(now) if now.valid_until.is_none() => Ok((
                 Operation::Forgotten(id),
-                answered(tx, engram.lineage_id, &decide::speaker(cx, None)?)?,
+                answered(tx, engram.lineage_id, &author::author_of(cx, None)?)?,
             )),
             _ => Err(Refusal::new(
                 Code::NotFound,
@@ -171,16 +172,15 @@ fn record_of(
     plan: impl Fn(&Reader<'_>) -> Result<(Operation, Vec<Planned>), Refusal>,
 ) -> Result<ForgetReply, Refusal> {
     let ground = Ground::of(project);
-    let by = decide::speaker(cx, None)?;
-    let (_, seq) = decide::decide(cx, &ground, |tx, _| {
+    let by = author::author_of(cx, None)?;
+    let decided = decide::decide(cx, &ground, |tx, _| {
         let (operation, mut entries) = plan(tx)?;
-        let about = entries.len();
-        entries.push(Planned::new(operation, &by, shareable));
-        Ok(Plan::of(entries, ()).about(about))
+        entries.push(Planned::new(operation, &by, shareable).as_answer());
+        Ok(Plan::of(entries, ()))
     })?;
     Ok(ForgetReply {
         id,
-        seq: seq.unwrap_or_default(),
+        seq: decided.seq()?,
         pending: Vec::new(),
         also: Vec::new(),
     })

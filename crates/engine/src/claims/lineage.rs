@@ -7,7 +7,7 @@ use crate::{
         risks::may_see,
     },
     context::{
-        Context, Ground,
+        Context, Ground, author,
         plan::{Plan, Planned},
         visibility::Visibility,
     },
@@ -45,9 +45,9 @@ pub(crate) fn retire(cx: &Context<'_>, lineage: EngramId) -> Result<PutReply, Re
 /// (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
 pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply, Refusal> {
     let ground = Ground::of(read::find(cx, id)?.project);
-    let by = decide::speaker(cx, None)?;
+    let by = author::author_of(cx, None)?;
     findings::before_comparing(cx);
-    let (mut reply, seq) = decide::decide(cx, &ground, |tx, now| {
+    let decided = decide::decide(cx, &ground, |tx, now| {
         let old = restorable(tx, id, cx.engine.world.now())?;
         let versions = tx.lineage(old.lineage_id)?;
         let head = versions.into_iter().find(|it| it.valid_until.is_none());
@@ -60,12 +60,14 @@ pub(crate) fn restore_version(cx: &Context<'_>, id: EngramId) -> Result<PutReply
             due: compared.told_due(),
             ..PutReply::of(&engram, superseded.chain(compared.findings).collect())
         };
-        let mut entries = vec![Planned::stored(engram, &by, compared.due)];
+        let mut entries = vec![Planned::stored(engram, &by, compared.due).as_answer()];
         entries.extend(compared.entries);
-        Ok(Plan::of(entries, answer).about(0))
+        Ok(Plan::of(entries, answer))
     })?;
-    reply.seq = seq.unwrap_or_default();
-    Ok(reply)
+    Ok(PutReply {
+        seq: decided.seq()?,
+        ..decided.answer
+    })
 }
 
 /// Turns an ended version into a new version of its lineage, in place of the version that holds.

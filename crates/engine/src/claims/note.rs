@@ -2,8 +2,9 @@
 
 use crate::{
     context::{
-        Context,
+        Context, author,
         plan::{Plan, Planned},
+        rates,
         screen::screen_text,
     },
     decide,
@@ -20,15 +21,15 @@ const LONGEST: usize = 100_000;
 pub(crate) fn note_event(cx: &Context<'_>, note: &Note) -> Result<NoteReply, Refusal> {
     let event = event_of(EventId(cx.engine.world.id()), cx.now()?, note)?;
     let ground = cx.ground(true)?;
-    let by = decide::speaker(cx, note.agent.as_deref())?;
-    let (_, seq) = decide::decide(cx, &ground, |tx, _| {
-        decide::admit(cx, tx)?;
+    let by = author::author_of(cx, note.agent.as_deref())?;
+    let decided = decide::decide(cx, &ground, |tx, _| {
+        rates::admit(cx, tx)?;
         let noted = Planned::new(Operation::Noted(event.clone()), &by, true);
-        Ok(Plan::of(vec![noted], ()).about(0))
+        Ok(Plan::of(vec![noted.as_answer()], ()))
     })?;
     Ok(NoteReply {
         id: event.id,
-        seq: seq.unwrap_or_default(),
+        seq: decided.seq()?,
         pointer: event.pointer,
     })
 }

@@ -12,7 +12,7 @@ use crate::{
         put::{self, Occasion},
         read,
     },
-    conflicts::{list, risks::may_see},
+    conflicts::{gate, risks::may_see},
     context::Context,
     evidence::pins::{FollowedPointer, checked, followed, look, look_since},
 };
@@ -24,12 +24,12 @@ const MOST: usize = 100_000;
 /// work since that commit touches.
 pub(crate) fn check(cx: &Context<'_>, check: &Check) -> Result<CheckReply, Refusal> {
     if check.gate {
-        list::refuse_unknown_repository(cx, "nothing was checked")?;
+        gate::refuse_unknown_repository(cx, "nothing was checked")?;
     }
     let since = check.since.as_deref();
     let repo = cx.repository()?;
     let engrams = holding(cx)?;
-    let shelf = cx.shelf(cx.known_project()?);
+    let shelf = cx.shelf(cx.known_project()?)?;
     let followed: Vec<Box<[FollowedPointer]>> = engrams
         .iter()
         .map(|it| followed(repo, &shelf, it, None))
@@ -153,7 +153,7 @@ fn repinned(cx: &Context<'_>, engram: &Engram) -> Result<Vec<Result<Pointer, Ref
             "Commit something, then confirm the claim again.",
         )
     })?;
-    let shelf = cx.shelf(Some(engram.project));
+    let shelf = cx.shelf(Some(engram.project))?;
     let followed = followed(repo, &shelf, engram, None);
     let (_, found) = look(&mut Anchors::default(), repo, &shelf, followed.iter())?;
     let mut pointers: Vec<Result<Pointer, Refusal>> =

@@ -18,10 +18,11 @@ use crate::{
     },
     conflicts::findings::{self, CompareOptions, Findings},
     context::{
-        Context, Ground,
+        Context, Ground, author,
         caller::{in_project, kin_of},
         names::ENGINE,
-        plan::{Plan, Planned},
+        plan::{DueOf, Plan, Planned},
+        rates,
     },
     decide,
 };
@@ -43,17 +44,20 @@ fn outlived(head: &Engram) -> Refusal {
 pub(crate) fn promote_claim(cx: &Context<'_>, ask: &Promote) -> Result<PromoteReply, Refusal> {
     let found = read::find(cx, ask.id)?;
     match ask.scope {
-        None => make_durable(cx, &found, &decide::speaker(cx, None)?),
+        None => make_durable(cx, &found, &author::author_of(cx, None)?),
         Some(scope) => widen(cx, &found, scope),
     }
 }
 
 /// Stores a version of the holding claim with a wider scope; its words, evidence and author stay.
 fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Refusal> {
-    let (visibility, by) = (cx.visibility_in(found.project)?, decide::speaker(cx, None)?);
+    let (visibility, by) = (
+        cx.visibility_in(found.project)?,
+        author::author_of(cx, None)?,
+    );
     let clock = cx.engine.world.now();
     findings::before_comparing(cx);
-    let (mut reply, seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
+    let decided = decide::decide(cx, &Ground::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
         let claim = Promoted {
             scope: head.scope,
@@ -68,7 +72,7 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
         if is_over(head.recorded_at, head.expires_at, clock) {
             return Err(outlived(&head));
         }
-        decide::admit(cx, tx)?;
+        rates::admit(cx, tx)?;
         let wider = Engram::from(Record {
             scope: to,
             supersedes: Some(head.id),
@@ -90,19 +94,20 @@ fn widen(cx: &Context<'_>, found: &Engram, to: Scope) -> Result<PromoteReply, Re
             findings,
         };
         let mut entries = answered(tx, head.lineage_id, &by)?;
-        let about = entries.len();
-        entries.push(Planned::stored(wider, &by, compared.due));
+        entries.push(Planned::stored(wider, &by, compared.due).as_answer());
         entries.extend(compared.entries);
-        Ok(Plan::of(entries, answer).about(about))
+        Ok(Plan::of(entries, answer))
     })?;
-    reply.seq = seq.unwrap_or(reply.seq);
-    Ok(reply)
+    Ok(PromoteReply {
+        seq: decided.seq()?,
+        ..decided.answer
+    })
 }
 
 fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteReply, Refusal> {
     let visibility = cx.visibility_in(found.project)?;
     findings::before_comparing(cx);
-    let (mut reply, seq) = decide::decide(cx, &Ground::of(found.project), |tx, now| {
+    let decided = decide::decide(cx, &Ground::of(found.project), |tx, now| {
         let head = head_of(tx, found.project, &visibility, found.id.0)?;
         engram_gateway::refuse_scope(cx.caller, head.scope, &cx.engine.config.scopes)?;
         close::refuse_topic(cx, &head.topic)?;
@@ -112,7 +117,7 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
         let mut entries = Vec::new();
         let mut compared = Findings::default();
         if head.durability == Durability::Ephemeral {
-            decide::admit(cx, tx)?;
+            rates::admit(cx, tx)?;
             let lasting = Engram {
                 durability: Durability::Durable,
                 ..head.clone()
@@ -127,7 +132,8 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
                 ends_term: head.ttl == default_term(cx),
             });
             entries.push(Planned {
-                due: compared.due.map(|due| (Some(head.seq), due)),
+                due: compared.due.map(|due| DueOf::At(head.seq, due)),
+                is_answer: true,
                 ..Planned::new(promoted, by, head.scope != Scope::Run)
             });
         }
@@ -141,10 +147,12 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
             findings: compared.findings,
         };
         entries.extend(compared.entries);
-        Ok(Plan::of(entries, answer).about(0))
+        Ok(Plan::of(entries, answer))
     })?;
-    reply.seq = seq.unwrap_or(reply.seq);
-    Ok(reply)
+    Ok(PromoteReply {
+        seq: decided.seq_or(decided.answer.seq),
+        ..decided.answer
+    })
 }
 
 /// The default ttl of an ephemeral claim; `None` if such claims do not expire.
@@ -162,7 +170,7 @@ pub(crate) fn note_answered(cx: &Context<'_>, engrams: &[Engram]) -> bool {
     let is_asked = |it: &&Engram| it.durability == Durability::Ephemeral && counts(it, asks);
     let mut asked = engrams.iter().filter(is_asked).peekable();
     let is_any = asked.peek().is_some();
-    cx.engine.answered.add(asked);
+    cx.engine.caches.answered.add(asked);
     is_any
 }
 
@@ -198,7 +206,7 @@ impl AnsweredClaims {
 /// query from separate processes, each of which knows only its own answers. A failure is not
 /// retried, because the next answer counts as well.
 pub(crate) fn promote_answered(engine: &Engine) {
-    for (project, asked) in engine.answered.take() {
+    for (project, asked) in engine.caches.answered.take() {
         if let Err(refusal) = promote_asked(engine, project, asked) {
             tracing::info!(%refusal, "cannot promote an ephemeral claim yet");
         }
@@ -215,10 +223,10 @@ fn promote_asked(
     let own = Context::own(engine);
     for id in asked {
         let now = engine.store.read::<_, Refusal>(|tx| Ok(tx.engram(id)?))?;
-        let is_due = |it: &Engram| {
+        let is_ripe = |it: &Engram| {
             (1..=it.figures.query_hits).contains(&wanted) && it.holds_now(engine.world.now())
         };
-        if let Some(engram) = now.filter(is_due) {
+        if let Some(engram) = now.filter(is_ripe) {
             make_durable(&own, &engram, ENGINE)?;
         }
     }

@@ -14,8 +14,9 @@ use crate::{
         risks::refuse_open_report,
     },
     context::{
-        Context, Ground,
+        Context, Ground, author,
         plan::{Plan, Planned},
+        rates,
         screen::{screen_claim, screen_text},
         visibility::Visibility,
     },
@@ -91,11 +92,14 @@ pub(crate) fn put_claim(
     let claim = prepare(cx, draft.validate(cx.limits()?)?, own, occasion)?;
     let ground = cx.ground(true)?;
     findings::before_comparing(cx);
-    let (mut reply, seq) = decide::decide(cx, &ground, |tx, now| {
-        decide::admit(cx, tx)?;
+    let decided = decide::decide(cx, &ground, |tx, now| {
+        rates::admit(cx, tx)?;
         plan_claim(cx, tx, now, &ground, &claim, &[])
     })?;
-    reply.seq = seq.unwrap_or(reply.seq);
+    let reply = PutReply {
+        seq: decided.seq_or(decided.answer.seq),
+        ..decided.answer
+    };
     served::note_told(cx, &reply.findings)?;
     Ok(reply)
 }
@@ -122,7 +126,7 @@ pub(crate) fn prepare<'a>(
     let found = gather::gather(cx, &new.pointers, own.as_ref())?;
     Ok(PreparedClaim {
         occasion,
-        by: decide::speaker(cx, new.agent.as_deref())?,
+        by: author::author_of(cx, new.agent.as_deref())?,
         content_hash: format!("sha256:{}", hex::encode(Sha256::digest(&new.claim))),
         new,
         found,
@@ -224,14 +228,8 @@ pub(crate) fn plan_claim(
         None => Vec::new(),
     };
     all.extend(entries(tx, claim, engram, compared.due)?);
-    let stored = |it: &Planned| matches!(it.operation, Operation::Stored(_));
-    let about = all.iter().rposition(stored);
     all.extend(compared.entries);
-    Ok(Plan {
-        entries: all,
-        answer,
-        about,
-    })
+    Ok(Plan::of(all, answer))
 }
 
 /// The same claim on the same evidence is not stored twice, but another voice is counted. Its
@@ -318,7 +316,7 @@ fn entries(
         Occasion::SaidWith(voice) => Some(Planned::corroborated(&engram, voice)),
         _ => None,
     };
-    entries.push(Planned::stored(engram, &claim.by, due));
+    entries.push(Planned::stored(engram, &claim.by, due).as_answer());
     entries.extend(said_with);
     Ok(entries)
 }

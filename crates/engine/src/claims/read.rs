@@ -159,7 +159,7 @@ pub(crate) fn view<T>(
         Some(_) => cx.known_project()?,
         None => Some(project::of_home(&cx.engine.store)),
     };
-    ask(repo, &cx.shelf(project), &pointer)
+    ask(repo, &cx.shelf(project)?, &pointer)
 }
 
 /// Whether the caller may see an entry: not an entry that reveals a hidden claim.

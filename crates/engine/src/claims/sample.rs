@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, time::Duration};
 use crate::{
     claims::put::{self, Occasion, answered},
     context::{
-        Context, Ground,
+        Context, Ground, author,
         plan::{Plan, Planned},
     },
     decide,
@@ -129,8 +129,8 @@ fn say(cx: &Context<'_>, trace: &Trace) -> Result<PutReply, Refusal> {
 
 /// Forgets every claim of the sample that still holds, and takes all of them off the list.
 pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
-    let (project, by) = (cx.project()?, decide::speaker(cx, None)?);
-    let (sample, _) = decide::decide(cx, &Ground::of(project), |tx, _| {
+    let (project, by) = (cx.project()?, author::author_of(cx, None)?);
+    let sample = decide::decide(cx, &Ground::of(project), |tx, _| {
         let sample = listed_sample(tx, project, cx.engine.world.now())?;
         let mut entries = Vec::new();
         for engram in sample.iter().filter(|it| it.valid_until.is_none()) {
@@ -143,7 +143,8 @@ pub(crate) fn forget_sample(cx: &Context<'_>) -> Result<SampleReply, Refusal> {
             entries.push(Planned::private(Operation::Unlisted(lineages), &by));
         }
         Ok(Plan::of(entries, sample))
-    })?;
+    })?
+    .answer;
     let mut held = sample;
     held.retain(|it| it.valid_until.is_none());
     Ok(reply(&held))

@@ -221,7 +221,10 @@ fn by_keys(
         kin.inspect_err(|error| engine.close_index(error)).ok()
     });
     let indexed = kin.as_ref().map_or(0, engram_store::Kin::indexed);
-    let (tail, mut floor) = engine.claims.behind(search.tx, project, indexed, keys)?;
+    let (tail, mut floor) = engine
+        .caches
+        .claims
+        .behind(search.tx, project, indexed, keys)?;
     let mut found = Vec::new();
     for (key, behind) in keys.iter().zip(tail) {
         let (mut under, mut has_more) = match &kin {

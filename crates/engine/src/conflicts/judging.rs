@@ -61,7 +61,7 @@ pub(super) fn judge_candidates(
     visibility: &Visibility,
     options: &CompareOptions<'_>,
 ) -> Result<Judgments, Refusal> {
-    let own = cx.engine.claims.of(engram);
+    let own = cx.engine.caches.claims.of(engram);
     // A new claim that says one thing and contradicts many is a value of a series. Older values are
     // read in the background.
     let may_stop = LazyCell::new(|| {
@@ -166,7 +166,7 @@ impl Subject<'_> {
     }
 
     fn judgment(&self, other: &Engram, is_voice: bool) -> Judgment {
-        let parsed = self.cx.engine.claims.of(other);
+        let parsed = self.cx.engine.caches.claims.of(other);
         let (one, two) = (self.own.said(self.engram), parsed.said(other));
         if let Some(found) = tier::compare(&one, &two) {
             return Judgment::Against(found);
@@ -203,7 +203,10 @@ pub(crate) fn judge_next(
         .store
         .read(|tx| judge_candidates(cx, tx, engram, &here, &visibility, options))?;
     Ok(judgments.unjudged.map(|other| {
-        let (own, parsed) = (cx.engine.claims.of(engram), cx.engine.claims.of(&other));
+        let (own, parsed) = (
+            cx.engine.caches.claims.of(engram),
+            cx.engine.caches.claims.of(&other),
+        );
         let (one, two) = (own.said(engram), parsed.said(&other));
         Judged {
             seq: other.seq,

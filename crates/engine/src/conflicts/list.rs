@@ -1,19 +1,18 @@
-//! What a caller may see of the conflicts of a project: a single one, the list, and whether they
-//! block CI.
+//! What a caller may see of the conflicts of a project: a single one, and the list.
 
 use std::{cmp::Reverse, collections::HashMap};
 
 use crate::{
     conflicts::{
         findings::author,
-        rules::{allowance, both_hold, covering},
+        lifecycle::{both_hold, covering},
         shown::{ShownConflict, shown, standing},
     },
     context::{Context, visibility::Visibility},
 };
 use engram_model::{
     Code, Conflict, ConflictFilter, ConflictId, ConflictStatus, ConflictsReply, Engram, Finding,
-    Gate, GateCheck, GateReply, Listed, Noticed, ProjectId, Refusal, Severity, is_on_topic,
+    Listed, Noticed, ProjectId, Refusal, Severity, is_on_topic,
 };
 use engram_store::{Listing, Reader, side};
 use jiff::Timestamp;
@@ -83,59 +82,6 @@ pub(crate) fn list_conflicts(
                 .extend(conflict.filter(|one| filter.status.admits(one.status)));
         }
         Ok(reply)
-    })
-}
-
-/// Refuses a job about a repository that the home knows nothing about. CI must not pass because it
-/// reads an empty home, or a clone without claims.
-pub(crate) fn refuse_unknown_repository(cx: &Context<'_>, otherwise: &str) -> Result<(), Refusal> {
-    cx.repository()?;
-    let known = cx.known_project()?;
-    let holds = |tx: &Reader<'_>| known.map_or(Ok(false), |project| tx.has_claims(project));
-    if cx.engine.store.read::<_, Refusal>(|tx| Ok(holds(tx)?))? {
-        Ok(())
-    } else {
-        Err(Refusal::new(
-            Code::NotFound,
-            format!("this home holds no claims of this repository, so {otherwise}"),
-            "Check --home and --repo. A clone is a project of its own: run this in a worktree of the clone that agents use, or bring that clone's home and .git/engram-project along.",
-        ))
-    }
-}
-
-pub(crate) fn gate_of(cx: &Context<'_>, check: GateCheck) -> Result<GateReply, Refusal> {
-    refuse_unknown_repository(cx, "the gate stays shut")?;
-    let (project, visibility) = (cx.project()?, cx.visibility()?);
-    let clock = cx.engine.world.now();
-    let open = ConflictFilter {
-        severity: Some(check.severity),
-        ..ConflictFilter::default()
-    };
-    cx.engine.store.read::<_, Refusal>(|tx| {
-        let mut bars = Vec::new();
-        for bar in listed(tx, project, &open, &visibility, clock)? {
-            let pair = if bar.is_allowed {
-                tx.conflict(bar.id)?
-            } else {
-                None
-            };
-            if pair
-                .map_or(Ok(None), |pair| allowance(tx, &pair))?
-                .is_none()
-            {
-                bars.push(bar);
-            }
-        }
-        bars.sort_by_key(|bar| (Reverse(bar.severity), bar.first, bar.id));
-        let blocking: Vec<ConflictId> = bars.iter().map(|bar| bar.id).collect();
-        // Every due comparison counts, because the severity of what it will find is not known yet.
-        let due = tx.count_due(project, None)?;
-        let is_open = blocking.is_empty() && due == 0;
-        Ok(GateReply {
-            gate: if is_open { Gate::Open } else { Gate::Shut },
-            blocking,
-            due,
-        })
     })
 }
 
@@ -252,6 +198,11 @@ pub(crate) fn no_conflict(id: ConflictId) -> Refusal {
     )
 }
 
+/// The pattern of a [`ConflictPlace`] as a text: two severities, the place of an entry, an id, and a
+/// topic.
+pub const CONFLICT_PLACE: &str =
+    r"^(low|medium|high)\.(low|medium|high)\.[0-9]{1,18}\.[0-7][0-9A-HJKMNP-TV-Z]{25}\.";
+
 /// A sort key for the list: by the topic of the newer side, starting with the topic that has the
 /// worst conflict; within a topic worst first, then newest first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -301,7 +252,7 @@ impl ConflictPlace {
 
 /// The conflicts of the list for a caller, unordered. An agent does not see conflicts of a topic
 /// that it may not read.
-fn listed(
+pub(super) fn listed(
     tx: &Reader<'_>,
     project: ProjectId,
     filter: &ConflictFilter,

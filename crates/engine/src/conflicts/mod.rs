@@ -1,4 +1,4 @@
-//! Conflicts: finding, raising and listing them.
+//! Conflicts: finding, raising and listing them, and the gate that they shut.
 //!
 //! A stored version is compared in three steps (`findings.rs`): its candidates are found
 //! (`candidates.rs`), each one is judged (`judging.rs`), and some of the sides that it contradicts
@@ -8,12 +8,13 @@
 pub(crate) mod candidates;
 pub(crate) mod detect;
 pub(crate) mod findings;
+pub(crate) mod gate;
 pub(crate) mod judging;
+pub(crate) mod lifecycle;
 pub(crate) mod list;
 pub(crate) mod parsed;
 mod raising;
 pub(crate) mod rights;
 pub(crate) mod risks;
-pub(crate) mod rules;
 pub(crate) mod shown;
 mod sides;

@@ -7,7 +7,7 @@ use crate::{
     conflicts::{
         findings::CompareOptions,
         judging::OpposingVersion,
-        rules::{both_hold, goes_on, goes_on_with, holding},
+        lifecycle::{both_hold, goes_on, goes_on_with, holding},
         sides::ContradictedSide,
     },
     context::{Context, names::ENGINE, plan::Planned, visibility::Visibility},

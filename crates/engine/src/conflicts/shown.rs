@@ -3,7 +3,7 @@
 //! The end of a side is not stored: it is derived from the claims each time a conflict is shown.
 
 use crate::{
-    conflicts::rules::{self, both_hold, covering},
+    conflicts::lifecycle::{self, both_hold, covering},
     context::{names, visibility::Visibility},
 };
 use engram_model::{
@@ -60,7 +60,7 @@ pub(crate) fn shown(
         return Ok(None);
     }
     let mut pair = covering(tx, &pair, clock)?.unwrap_or(pair);
-    pair.allowed = rules::allowance(tx, &pair)?;
+    pair.allowed = lifecycle::allowance(tx, &pair)?;
     let (Some(found), Some(first)) = (tx.contradiction(pair.last)?, tx.attribution(pair.first)?)
     else {
         return Ok(None);

@@ -11,7 +11,7 @@ use engram_store::{Pair, Reader, conflict_id};
 use jiff::Timestamp;
 
 use crate::{
-    conflicts::{findings::CompareOptions, judging::OpposingVersion, rights, rules},
+    conflicts::{findings::CompareOptions, judging::OpposingVersion, lifecycle, rights},
     context::Context,
 };
 
@@ -137,7 +137,8 @@ pub(super) fn contradicted(
         let worst = voices.first().map(|voice| voice.found.severity);
         let worst = worst.unwrap_or(Severity::Low);
         // A continuing conflict keeps its highest severity.
-        let goes_on = pair.status == ConflictStatus::Open && rules::both_hold(tx, &pair, clock)?;
+        let goes_on =
+            pair.status == ConflictStatus::Open && lifecycle::both_hold(tx, &pair, clock)?;
         pair.severity = if goes_on {
             pair.severity.max(worst)
         } else {
@@ -179,8 +180,8 @@ fn covering(
     if let Some(shared) = shared {
         return Ok(Some(shared.id));
     }
-    let wide = rules::covering(tx, pair, clock)?;
-    let goes_on = |wide: &Pair| rules::goes_on_with(tx, wide, clock, options.ending, engram);
+    let wide = lifecycle::covering(tx, pair, clock)?;
+    let goes_on = |wide: &Pair| lifecycle::goes_on_with(tx, wide, clock, options.ending, engram);
     let goes_on = wide.as_ref().map_or(Ok(false), goes_on)?;
     Ok(wide.filter(|_| goes_on).map(|wide| wide.id))
 }

@@ -1,12 +1,15 @@
 //! The context of one request: the caller, the repository, the project and the time. Each is found
 //! once, and only if it is needed. The submodules hold what every feature needs to know about its
-//! caller: names, visibility, what it may still read, and the secret screen.
+//! caller: its name as an author, visibility, what it may still read and how often it may write, and
+//! the secret screen.
 
+pub(crate) mod author;
 pub(crate) mod caller;
 pub(crate) mod names;
 pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod purse;
+pub(crate) mod rates;
 pub(crate) mod repository;
 pub(crate) mod screen;
 pub(crate) mod shelf;
@@ -214,7 +217,7 @@ impl<'e> Context<'e> {
     /// what the home knows about it.
     pub(crate) fn seat_of_gone(&self, gone: Refusal) -> Result<Seat, Refusal> {
         let seat = match (self.caller, gone.code) {
-            (Caller::User, Code::RepoUnavailable) => self.engine.located.last(),
+            (Caller::User, Code::RepoUnavailable) => self.engine.caches.located.last(),
             _ => None,
         };
         seat.ok_or(gone)
@@ -344,11 +347,11 @@ impl<'e> Context<'e> {
     }
 
     /// Evidence that is not in git, for the pointers of a project.
-    pub(crate) fn shelf(&self, project: Option<ProjectId>) -> HomeShelf<'e> {
-        HomeShelf {
-            visibility: project.and_then(|it| self.visibility_in(it).ok()),
+    pub(crate) fn shelf(&self, project: Option<ProjectId>) -> Result<HomeShelf<'e>, Refusal> {
+        Ok(HomeShelf {
+            visibility: project.map(|it| self.visibility_in(it)).transpose()?,
             ..self.engine.shelf(project)
-        }
+        })
     }
 
     /// Refuses an agent of another project of this home, whatever it asks.
@@ -359,8 +362,11 @@ impl<'e> Context<'e> {
         let Some(agent) = self.stored(handle)? else {
             return Ok(());
         };
-        // Outside a repository there is no project to compare with; requests that need one refuse.
-        let here = self.known_project().ok().flatten();
+        let here = match self.known_project() {
+            // Whatever needs the repository refuses by itself.
+            Err(it) if matches!(it.code, Code::RepoUnavailable | Code::ScopeDenied) => None,
+            known => known?,
+        };
         let is_here = here.is_none_or(|it| it == agent.project);
         if is_here || agent.project == project::of_home(&self.engine.store) {
             Ok(())
@@ -444,5 +450,5 @@ fn get_or_try<T>(
         let _ = cell.set(find()?);
     }
     cell.get()
-        .ok_or_else(|| crate::bug("an internal lookup lost its result"))
+        .ok_or_else(|| Refusal::bug("an internal lookup lost its result"))
 }

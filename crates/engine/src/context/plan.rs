@@ -7,24 +7,11 @@ use engram_store::Due;
 pub(crate) struct Plan<T> {
     pub(crate) entries: Vec<Planned>,
     pub(crate) answer: T,
-    /// The entry that the answer is about, by its position among them.
-    pub(crate) about: Option<usize>,
 }
 
 impl<T> Plan<T> {
-    /// A plan whose answer is about none of its entries.
     pub(crate) fn of(entries: Vec<Planned>, answer: T) -> Self {
-        Self {
-            entries,
-            answer,
-            about: None,
-        }
-    }
-
-    /// The same plan, with an answer about the entry at this position.
-    pub(crate) fn about(mut self, at: usize) -> Self {
-        self.about = Some(at);
-        self
+        Self { entries, answer }
     }
 }
 
@@ -35,8 +22,18 @@ pub(crate) struct Planned {
     pub(crate) by: String,
     /// Whether it may ever leave this machine.
     pub(crate) shareable: bool,
-    /// The comparisons due for the version that it stores, or for the version at this place.
-    pub(crate) due: Option<(Option<u64>, Due)>,
+    pub(crate) due: Option<DueOf>,
+    /// Whether the answer is about this entry.
+    pub(crate) is_answer: bool,
+}
+
+/// The comparisons that an entry makes due.
+#[derive(Clone, Copy)]
+pub(crate) enum DueOf {
+    /// Those of the version that it stores.
+    Own(Due),
+    /// Those of the version at this place.
+    At(u64, Due),
 }
 
 impl Planned {
@@ -46,6 +43,15 @@ impl Planned {
             by: by.to_owned(),
             shareable,
             due: None,
+            is_answer: false,
+        }
+    }
+
+    /// The entry that the answer is about.
+    pub(crate) fn as_answer(self) -> Self {
+        Self {
+            is_answer: true,
+            ..self
         }
     }
 
@@ -58,7 +64,7 @@ impl Planned {
     pub(crate) fn stored(engram: Engram, by: &str, due: Option<Due>) -> Self {
         let shareable = engram.scope != Scope::Run;
         Self {
-            due: due.map(|due| (None, due)),
+            due: due.map(DueOf::Own),
             ..Self::new(Operation::Stored(Box::new(engram.into())), by, shareable)
         }
     }

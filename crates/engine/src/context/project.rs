@@ -43,7 +43,7 @@ pub(crate) fn project_of(
     };
     let written = read(repo);
     if let Some(id) = written
-        && engine.located.is(repo, id)
+        && engine.caches.located.is(repo, id)
     {
         return Ok(Some(id));
     }
@@ -63,7 +63,7 @@ pub(crate) fn project_of(
     if let Some(id) = id
         && check_place(engine, repo, id)?
     {
-        engine.located.keep(repo, id);
+        engine.caches.located.keep(repo, id);
     }
     Ok(id)
 }
@@ -85,7 +85,7 @@ pub(crate) fn ground_of(
         None => project_of(engine, Some(repo))?,
     };
     if let Some(id) = found
-        && engine.located.is(repo, id)
+        && engine.caches.located.is(repo, id)
         && (!in_repository || read(repo).is_some())
     {
         return Ok(Ground::of(id));
@@ -101,7 +101,7 @@ pub(crate) fn ground_of(
         .store
         .read::<_, Refusal>(|tx| Ok(tx.projects().place_of(id)?))?;
     if known.as_deref() == Some(&place(repo)) {
-        engine.located.keep(repo, id);
+        engine.caches.located.keep(repo, id);
         return Ok(Ground::of(id));
     }
     let is_elsewhere = engine

@@ -3,8 +3,7 @@
 
 use crate::{
     Engine, HomeShelf,
-    context::{Context, purse, screen::screen_snapshot},
-    decide,
+    context::{Context, purse, rates, screen::screen_snapshot},
 };
 use engram_gateway::{admit, admit_below};
 use engram_model::{
@@ -34,7 +33,7 @@ pub(crate) fn gather(
     let repo = cx.repo()?;
     let shelf = HomeShelf {
         urls: false,
-        ..cx.shelf(cx.known_project()?)
+        ..cx.shelf(cx.known_project()?)?
     };
     let mut found = GatheredEvidence {
         pointers: Vec::with_capacity(pointers.len()),
@@ -109,7 +108,7 @@ pub(crate) fn keep_commits(
             continue;
         }
         // An agent that may store nothing writes no refs either.
-        cx.engine.store.read(|tx| decide::admit(cx, tx))?;
+        cx.engine.store.read(|tx| rates::admit(cx, tx))?;
         let Err(error) = repo.keep(commit) else {
             continue;
         };

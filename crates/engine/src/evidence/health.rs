@@ -97,7 +97,7 @@ pub(crate) fn track_pointer(
 ) -> Result<CheckedPointer, Refusal> {
     let pointer = Pointer::try_from(pointer)?;
     let repo = cx.repository()?;
-    let shelf = cx.shelf(cx.known_project()?);
+    let shelf = cx.shelf(cx.known_project()?)?;
     let resolved = resolve(Some(repo), &shelf, &pointer)?;
     if let Some(followed) = pins::of_resolved(repo, &shelf, &pointer, &resolved) {
         return Ok(checked(
@@ -122,7 +122,7 @@ pub(crate) fn track_pointer(
 
 fn look_now(cx: &Context<'_>, tree: &Tree, engrams: &mut [Engram]) -> Result<(), Refusal> {
     let repo = cx.repository()?;
-    let shelf = cx.shelf(Some(tree.project));
+    let shelf = cx.shelf(Some(tree.project))?;
     let (mut which, mut all) = (Vec::new(), Vec::new());
     for (at, engram) in engrams.iter().enumerate() {
         if engram.project != tree.project || engram.valid_until.is_some() || engram.redacted {

@@ -207,7 +207,7 @@ fn answers<'h>(
 }
 
 fn not_answered() -> Refusal {
-    crate::bug("a pointer got no answer")
+    Refusal::bug("a pointer got no answer")
 }
 
 /// The health of a claim, from the results for its pointers.

@@ -14,11 +14,12 @@ use std::{
 
 use engram_model::{Anchored, Engram, EngramId, Health, Operation, Refusal, operation::Anchoring};
 use engram_pointers::{Anchors, Repo, Stand, Stir, Watch};
-use engram_store::{NewEntry, Reader, WorktreeState, open_private};
+use engram_store::{Reader, WorktreeState, open_private};
 
 use crate::{
     Engine,
     context::{Context, Tree},
+    decide,
     evidence::{
         health::lock_path,
         pins::{FollowedPointer, followed, health, look},
@@ -260,21 +261,12 @@ impl AnchorFollower {
     /// checkout.
     fn tell(&self, engine: &Engine, head: Option<String>) -> Result<(), Refusal> {
         let tree = &self.tree;
-        engine.store.write::<_, Refusal>(engine.world.now(), |tx| {
-            Ok(tx.record(&NewEntry {
-                project: tree.project,
-                shareable: false,
-                agent: None,
-                by: "",
-                operation: &Operation::Anchored(Anchoring {
-                    worktree: tree.worktree.clone(),
-                    head,
-                    engrams: Vec::new(),
-                }),
-            })?)
-        })?;
-        engine.ring();
-        Ok(())
+        let anchored = Operation::Anchored(Anchoring {
+            worktree: tree.worktree.clone(),
+            head,
+            engrams: Vec::new(),
+        });
+        decide::note(engine, tree.project, None, |_| Ok(vec![anchored]))
     }
 
     /// Reads the holding claims and their last known health, one page at a time, because claims are
@@ -460,28 +452,23 @@ impl AnchorFollower {
                 health: now.clone(),
             })
             .collect();
-        engine.store.write::<_, Refusal>(engine.world.now(), |tx| {
+        let anchored = |news: &[Anchored]| {
+            Operation::Anchored(Anchoring {
+                worktree: tree.worktree.clone(),
+                head: self.looked.head.clone(),
+                engrams: news.to_vec(),
+            })
+        };
+        decide::note(engine, tree.project, None, |tx| {
             for (id, _, now) in changed {
                 tx.keep_health(*id, &tree.worktree, now)?;
             }
             for id in gone {
                 tx.drop_health(*id, &tree.worktree)?;
             }
-            for news in news.chunks(ENTRY) {
-                tx.record(&NewEntry {
-                    project: tree.project,
-                    shareable: false,
-                    agent: None,
-                    by: "",
-                    operation: &Operation::Anchored(Anchoring {
-                        worktree: tree.worktree.clone(),
-                        head: self.looked.head.clone(),
-                        engrams: news.to_vec(),
-                    }),
-                })?;
-            }
             tx.keep_looked(tree.project, &tree.worktree, &self.looked)?;
-            Ok(tx.keep_cursor(&tree.follower(), self.cursor)?)
+            tx.keep_cursor(&tree.follower(), self.cursor)?;
+            Ok(news.chunks(ENTRY).map(anchored).collect())
         })?;
         for (id, _, now) in changed {
             if *now == Health::unchanged() {
@@ -492,9 +479,6 @@ impl AnchorFollower {
         }
         for id in gone {
             self.known.remove(id);
-        }
-        if !news.is_empty() {
-            engine.ring();
         }
         Ok(())
     }

@@ -139,7 +139,7 @@ fn compare_due(
     // The index finds the versions that share a key with them.
     if let Err(why) = cx.engine.catch_up_to(head) {
         tracing::info!(
-            why,
+            %why,
             "claims are compared later: the index is not up to date"
         );
         return Ok(true);
@@ -202,7 +202,7 @@ fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusa
         let raised = entries.len();
         Ok(Plan::of(entries, (left, raised)))
     })?
-    .0;
+    .answer;
     let left = left.map(|left| Due {
         told: left.told.min(due.told),
         of_runs: due.of_runs,

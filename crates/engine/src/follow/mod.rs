@@ -147,10 +147,15 @@ pub struct Subscription {
 }
 
 impl Engine {
-    /// Starts the followers in the background. A second call does nothing.
+    /// Starts the followers in the background, those of a read-only home once it is writable. A
+    /// second call does nothing.
     pub fn follow(self: &Arc<Self>) -> Result<(), Refusal> {
         let mut following = self.following();
-        if following.is_some() || !self.store.is_writable() {
+        if following.is_some() {
+            return Ok(());
+        }
+        if !self.store.is_writable() {
+            *crate::lock(&self.waiting) = Arc::downgrade(self);
             return Ok(());
         }
         let all = FOLLOWERS.iter().map(|start| start(self));
@@ -225,7 +230,7 @@ impl Engine {
         after: u64,
         mut each: impl FnMut(Vec<Entry>) + Send + 'static,
     ) -> Result<Subscription, Refusal> {
-        self.write_again()?;
+        self.retry_writing()?;
         self.ensure_open()?;
         let renewed = self.store.renewed();
         let (listener, rings) = self.listen()?;
@@ -281,15 +286,6 @@ impl Engine {
             _listener: listener,
             _reader: reader,
         })
-    }
-
-    /// Follows a home that was read-only when opened as soon as it is writable.
-    fn write_again(self: &Arc<Self>) -> Result<(), Refusal> {
-        if self.retry_writing()? {
-            self.ensure_open()?;
-            self.follow()?;
-        }
-        Ok(())
     }
 
     /// Delivers the doorbell's rings as messages, the first one at once.

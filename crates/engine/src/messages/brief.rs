@@ -9,10 +9,11 @@ use crate::{
     claims::lineage::head_of,
     conflicts::{list, risks::may_see},
     context::{
-        Context,
+        Context, author,
         caller::{self, in_project},
         names::{self, ENGINE},
         plan::{Plan, Planned},
+        rates,
         screen::screen_text,
     },
     decide,
@@ -85,9 +86,9 @@ pub(crate) fn pin_line(cx: &Context<'_>, what: &Pinning) -> Result<BriefReply, R
     if let Pinning::Text(text) = what {
         screen_text("the pin", text)?;
     }
-    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
-        decide::admit(cx, tx)?;
+        rates::admit(cx, tx)?;
         refuse_childless(cx, tx, ground.project)?;
         let pin = plan_pin(cx, tx, ground.project, what)?;
         let planned = pin.map(|pin| Planned::private(Operation::Pinned(pin), &by));
@@ -164,7 +165,7 @@ fn line_of(
 
 pub(crate) fn unpin_line(cx: &Context<'_>, what: Unpinning) -> Result<BriefReply, Refusal> {
     opened::refuse_unknown_caller(cx)?;
-    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
     decide::decide(cx, &ground, |tx, _| {
         let made = composed(cx, tx, ground.project, None)?;
         let pin = pin_of(&made, what)?;
@@ -396,7 +397,7 @@ fn note_brief(cx: &Context<'_>, made: &ComposedBrief) -> Result<(), Refusal> {
         }
     });
     let served = Served::told(agent, prints.collect());
-    cx.engine.served.add(served);
+    cx.engine.caches.served.add(served);
     Ok(())
 }
 

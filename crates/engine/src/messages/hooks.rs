@@ -226,7 +226,7 @@ fn place_of(cx: &Context<'_>, found: &RagFound) -> Option<Pointer> {
         // The grammar decides which paths are valid.
         let pointer: Pointer = at(lines).to_string().parse().ok()?;
         let repo = gather::repo_for(cx, &pointer).ok()?;
-        let shelf = cx.shelf(cx.known_project().ok()?);
+        let shelf = cx.shelf(cx.known_project().ok()?).ok()?;
         let resolved = resolve(repo, &shelf, &pointer).ok()?;
         resolved.refuse_binary().ok()?;
         Some(resolved)
@@ -265,7 +265,7 @@ fn point_at_event(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal>
         .engine
         .store
         .read::<_, Refusal>(|tx| Ok(tx.events().days(project, &read.kind, &read.slug, DAYS)?))?;
-    let shelf = cx.shelf(Some(project));
+    let shelf = cx.shelf(Some(project))?;
     let mut found = None;
     for day in days {
         let pointer: Pointer = format!("sam:{}:{}@{day}", read.kind, read.slug).parse()?;
@@ -289,7 +289,7 @@ fn point_at_event(cx: &Context<'_>, read: &SamRead) -> Result<SamReply, Refusal>
     let statement = first_sentence(&mask(&resolved.text()).text);
     if let Some(agent) = cx.agent()? {
         let prints = told(&statement, [pointer.to_string()]);
-        cx.engine.served.add(Served::told(agent, prints));
+        cx.engine.caches.served.add(Served::told(agent, prints));
     }
     Ok(SamReply {
         pointer: pointer.to_string(),

@@ -113,15 +113,6 @@ pub(crate) fn served(to: &Agent, prints: Vec<u64>) -> Operation {
     Operation::Served(Served::told(to, prints))
 }
 
-pub(crate) fn at_place(mut refusal: Refusal, list: &str, at: usize) -> Refusal {
-    let place = match at {
-        usize::MAX => list.to_owned(),
-        at => format!("{list}[{at}]"),
-    };
-    refusal.message = format!("`{place}`: {}", refusal.message);
-    refusal
-}
-
 /// The stored form of a message. Claims are replaced by their ids, so that their words can be
 /// erased, and grant tokens are removed.
 pub(crate) fn kept(value: &Value, stored: &[EngramId]) -> Sent {

@@ -35,10 +35,7 @@ pub(crate) fn resolve_pack<'a>(
 ) -> Result<Pack, Refusal> {
     let mut pack = Pack::default();
     for (at, input) in inputs.into_iter().enumerate() {
-        resolve_into(cx, &mut pack, input).map_err(|mut refusal| {
-            refusal.message = format!("`{place}[{at}]`: {}", refusal.message);
-            refusal
-        })?;
+        resolve_into(cx, &mut pack, input).map_err(|it| it.at(format_args!("{place}[{at}]")))?;
     }
     Ok(pack)
 }
@@ -52,7 +49,7 @@ fn resolve_into(cx: &Context<'_>, pack: &mut Pack, input: &PointerInput) -> Resu
     let repo = gather::repo_for(cx, &pointer)?;
     let shelf = HomeShelf {
         urls: false,
-        ..cx.shelf(cx.known_project()?)
+        ..cx.shelf(cx.known_project()?)?
     };
     let resolved = match resolve(repo, &shelf, &pointer) {
         Ok(resolved) => resolved,

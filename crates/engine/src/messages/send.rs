@@ -12,14 +12,15 @@ use crate::{
     claims::put::{self, Occasion, PreparedClaim},
     conflicts::findings,
     context::{
-        Context, Ground,
+        Context, Ground, author,
         caller::kin_of,
         plan::{Plan, Planned},
+        rates,
         screen::screen_secret,
     },
     decide,
     messages::{
-        message::{self, CheckedMessage, at_place, files, kept},
+        message::{self, CheckedMessage, files, kept},
         pack::{self, Pack},
         tell,
     },
@@ -64,7 +65,7 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
     if !is_of_message {
         return Err(refusal);
     }
-    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
     let id = cx.engine.world.id().to_string();
     let remedy = refusal.remedy.as_deref().cloned().unwrap_or_default();
     let unsent = Unsent {
@@ -73,7 +74,7 @@ fn remember<T>(cx: &Context<'_>, refusal: Refusal) -> Result<T, Refusal> {
         figures: remedy.figures,
     };
     let remembered = decide::decide(cx, &ground, |tx, _| {
-        decide::admit(cx, tx)?;
+        rates::admit(cx, tx)?;
         Ok(Plan::of(
             vec![Planned::private(Operation::Unsent(unsent.clone()), &by)],
             (),
@@ -101,13 +102,13 @@ fn report(
     let agent = sender(cx, sending, child)?;
     let claims = claims(cx, parsed)?;
     let pack = pack::resolve_pack(cx, "pointer_pack", &child.pointer_pack)?;
-    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
     let wanted = all_wanted(cx, child, &ground)?;
     let pinned = pinned(&parsed.value, &pack, &wanted);
     let id = cx.engine.world.id().to_string();
     findings::before_comparing(cx);
-    let ((mut replies, requests, resend_of), first) = decide::decide(cx, &ground, |tx, now| {
-        decide::admit_many(cx, tx, claims.len())?;
+    let decided = decide::decide(cx, &ground, |tx, now| {
+        rates::admit_many(cx, tx, claims.len())?;
         message::refuse_spent_grant(cx, tx, parsed)?;
         refuse_summary_echo(cx, tx, child, &pack, &wanted)?;
         let (mut entries, replies) = plan_claims(cx, tx, now, &ground, &claims)?;
@@ -133,9 +134,10 @@ fn report(
         if let Some(parent) = parent_of(tx, agent)? {
             entries.push(Planned::private(told_to(&parent, child, &claims), &by));
         }
-        Ok(Plan::of(entries, (replies, requests, resend_of)).about(0))
+        Ok(Plan::of(entries, (replies, requests, resend_of)))
     })?;
-    place(&mut replies, first);
+    let (mut replies, requests, resend_of) = decided.answer;
+    place(&mut replies, &decided.seqs);
     for reply in &replies {
         served::note_told(cx, &reply.put.findings)?;
     }
@@ -175,12 +177,11 @@ fn sender<'a>(
     Ok(agent)
 }
 
-/// Fills in where each claim was stored. The entries of a commit are consecutive, starting at
-/// `first`.
-fn place(replies: &mut [ClaimReply], first: Option<u64>) {
+/// Fills in where each claim was stored.
+fn place(replies: &mut [ClaimReply], seqs: &[u64]) {
     for reply in replies {
-        if let (Some(first), Some(at)) = (first, reply.entry) {
-            reply.put.seq = first + at as u64;
+        if let Some(seq) = reply.version.and_then(|at| seqs.get(at)) {
+            reply.put.seq = *seq;
         }
     }
 }
@@ -212,7 +213,7 @@ fn claims<'a>(
             Ok(claim) => claims.push(claim),
             Err(refusal) => {
                 take_out(&mut kept, at);
-                refused.get_or_insert(at_place(refusal, "engrams", at));
+                refused.get_or_insert(refusal.at(format_args!("engrams[{at}]")));
             }
         }
     }
@@ -236,7 +237,7 @@ fn all_wanted(
 ) -> Result<Vec<ResolvedRequest>, Refusal> {
     let wanted = child.deref_requests.iter().enumerate().map(|(at, ask)| {
         grants::wanted(cx, ask.clone(), ground)
-            .map_err(|refusal| at_place(refusal, "deref_requests", at))
+            .map_err(|refusal| refusal.at(format_args!("deref_requests[{at}]")))
     });
     wanted.collect()
 }
@@ -273,7 +274,7 @@ fn plan_claims(
     claims: &[PreparedClaim<'_>],
 ) -> Result<(Vec<Planned>, Vec<ClaimReply>), Refusal> {
     let (mut entries, mut replies) = (Vec::new(), Vec::<ClaimReply>::new());
-    let mut corrected = BTreeSet::new();
+    let (mut corrected, mut stored) = (BTreeSet::new(), 0);
     for (at, claim) in claims.iter().enumerate() {
         let before = claims[..at].iter().position(|other| claim.repeats(other));
         if let Some(same) = before.and_then(|it| replies.get(it)) {
@@ -281,7 +282,7 @@ fn plan_claims(
             continue;
         }
         let plan = put::plan_claim(cx, tx, now, ground, claim, &entries)
-            .map_err(|refusal| at_place(refusal, "engrams", at))?;
+            .map_err(|refusal| refusal.at(format_args!("engrams[{at}]")))?;
         let put = plan.answer;
         if put.supersedes.is_some() && !corrected.insert(put.lineage_id) {
             let twice = Refusal::new(
@@ -289,11 +290,13 @@ fn plan_claims(
                 "two engrams in the message correct the same claim",
                 "Send the correction once.",
             );
-            return Err(at_place(twice, "engrams", at));
+            return Err(twice.at(format_args!("engrams[{at}]")));
         }
-        let entry = plan.about.map(|at| entries.len() + at);
+        let is_stored = plan.entries.iter().any(|it| it.is_answer);
+        let version = is_stored.then_some(stored);
+        stored += usize::from(is_stored);
         entries.extend(plan.entries);
-        replies.push(ClaimReply { put, entry });
+        replies.push(ClaimReply { put, version });
     }
     Ok((entries, replies))
 }
@@ -317,13 +320,14 @@ fn refuse_summary_echo(
         .iter()
         .chain(wanted.iter().map(|it| &it.resolved.pointer));
     served::refuse_echo(cx, tx, said, evidence.map(ToString::to_string))
-        .map_err(|refusal| at_place(refusal, "output.summary", usize::MAX))
+        .map_err(|refusal| refusal.at("output.summary"))
 }
 
-/// The answer to one engram of a message, and its place among the entries.
+/// The answer to one engram of a message.
 pub(crate) struct ClaimReply {
     put: PutReply,
-    entry: Option<usize>,
+    /// Its place among the versions that the message stores; `None` if it stores none.
+    version: Option<usize>,
 }
 
 impl ClaimReply {
@@ -340,7 +344,7 @@ impl ClaimReply {
                 )],
                 ..self.put.clone()
             },
-            entry: self.entry,
+            version: self.version,
         }
     }
 }

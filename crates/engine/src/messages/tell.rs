@@ -6,13 +6,14 @@ use crate::{
         served::told,
     },
     context::{
-        Context, Ground,
+        Context, Ground, author,
         caller::{digest_of, in_project, kin_of},
         plan::{Plan, Planned},
+        rates,
     },
     decide,
     messages::{
-        message::{self, CheckedMessage, at_place, files, kept, served},
+        message::{self, CheckedMessage, files, kept, served},
         pack::{self, Pack},
     },
 };
@@ -38,7 +39,7 @@ pub(crate) fn tell(
     let family = family(cx, sending.to.as_ref())?;
     let to = addressees(cx, sending, parent, &family)?;
     let pack = pack::resolve_pack(cx, "target_pointer_pack", &parent.target_pointer_pack)?;
-    let (ground, by) = (cx.ground(true)?, decide::speaker(cx, None)?);
+    let (ground, by) = (cx.ground(true)?, author::author_of(cx, None)?);
     let id = cx.engine.world.id().to_string();
     let mut message = parsed.value.clone();
     message["target_pointer_pack"] = pack.pointers.iter().map(ToString::to_string).collect();
@@ -52,8 +53,8 @@ pub(crate) fn tell(
         .map(str::len)
         .sum();
     check_delivery(&message, secrets, cx.limits()?)?;
-    let ((sent, resend_of), _) = decide::decide(cx, &ground, |tx, _| {
-        decide::admit_many(cx, tx, 1)?;
+    let (sent, resend_of) = decide::decide(cx, &ground, |tx, _| {
+        rates::admit_many(cx, tx, 1)?;
         message::refuse_spent_grant(cx, tx, parsed)?;
         let resend_of = tx.messages().unsent(ground.project, cx.caller.agent())?;
         let mut entries = pack.kept(tx, &ground, &by)?;
@@ -91,7 +92,8 @@ pub(crate) fn tell(
         }
         deliveries.sort_by(|one, other| one.to.cmp(&other.to));
         Ok(Plan::of(entries, (deliveries, resend_of)))
-    })?;
+    })?
+    .answer;
     Ok(SentReply {
         id,
         tokens: parsed.checked.tokens,
@@ -142,7 +144,7 @@ fn offers(
     let world = &cx.engine.world;
     let offers = parent.grants.iter().enumerate().map(|(at, grant)| {
         let resolved = grants::look_up(cx, grant.pointer.clone(), ground)
-            .map_err(|refusal| at_place(refusal, "grants", at))?;
+            .map_err(|refusal| refusal.at(format_args!("grants[{at}]")))?;
         Ok(OfferedGrant {
             resolved,
             cap_tokens: grant.cap_tokens,
@@ -166,7 +168,7 @@ fn plan_offers(
 ) -> Result<(Vec<Operation>, Vec<String>), Refusal> {
     let (mut entries, mut tokens) = (Vec::new(), Vec::new());
     for (at, offer) in offers.iter().enumerate() {
-        let place = |refusal| at_place(refusal, "grants", at);
+        let place = |refusal: Refusal| refusal.at(format_args!("grants[{at}]"));
         if !offer.token.is_empty() {
             refuse_token(cx, tx, offer, child).map_err(place)?;
             tokens.push(offer.token.clone());

@@ -6,7 +6,7 @@ use engram_model::{
 
 use crate::{
     context::{
-        Context, Ground,
+        Context, Ground, author,
         plan::{Plan, Planned},
         project::{is_its_own, located, read, replace, seat},
     },
@@ -54,7 +54,7 @@ pub(crate) fn adopt_project(cx: &Context<'_>, how: Adoption) -> Result<Box<Statu
         }
     };
     let ground = Ground::of(project);
-    let by = decide::speaker(cx, None)?;
+    let by = author::author_of(cx, None)?;
     decide::decide(cx, &ground, |_, _| {
         let entries = operations
             .iter()

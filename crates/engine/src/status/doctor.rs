@@ -199,7 +199,7 @@ fn look_at_index(engine: &Engine) -> Result<Diagnosis, Refusal> {
 
 fn reindex(engine: &Engine) -> Result<Diagnosis, Refusal> {
     Index::delete(engine.store.home())?;
-    *crate::lock(&engine.index) = None;
+    *crate::lock(&engine.caches.index) = None;
     let head = engine.store.read::<_, Refusal>(|tx| Ok(tx.head()?))?;
     let built = engine.catch_up_to(head);
     Ok(Diagnosis {

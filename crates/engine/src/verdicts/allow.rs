@@ -7,7 +7,7 @@ use engram_model::{
 use crate::{
     conflicts::list,
     context::{
-        Context, Ground,
+        Context, Ground, author,
         plan::{Plan, Planned},
     },
     decide,
@@ -56,7 +56,7 @@ fn permit(
     why: String,
     undone: bool,
 ) -> Result<Box<Conflict>, Refusal> {
-    let by = decide::speaker(cx, None)?;
+    let by = author::author_of(cx, None)?;
     let permit = Permit { id, why, undone };
     decide::decide(cx, &Ground::of(cx.project()?), |_, _| {
         Ok(Plan::of(

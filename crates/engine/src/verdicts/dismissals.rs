@@ -6,8 +6,8 @@ use engram_store::{Pair, Reader};
 use crate::{
     claims::close,
     conflicts::{
+        lifecycle::{both_hold, holding},
         rights::{self, is_persons},
-        rules::{both_hold, holding},
         shown::ShownConflict,
     },
     context::{Context, plan::Planned},

@@ -30,9 +30,9 @@ pub(super) fn merged(
     found: &ShownConflict,
     text: &str,
     asked: &ProposedVerdict,
-) -> Engram {
+) -> Result<Engram, Refusal> {
     let [a, b] = &found.voices;
-    let agent = cx.agent().ok().flatten();
+    let agent = cx.agent()?;
     let clock = cx.engine.world.now();
     let id = EngramId(cx.engine.world.id());
     let narrow = if a.scope < b.scope { a } else { b };
@@ -79,7 +79,7 @@ pub(super) fn merged(
         verified: a.verified && b.verified,
         ..Record::new(id, b.project, text.to_owned(), hash, provenance, asked.now)
     };
-    record.into()
+    Ok(record.into())
 }
 
 /// Checks that an existing claim may replace both sides.

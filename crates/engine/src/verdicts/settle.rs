@@ -10,8 +10,9 @@ use crate::{
         shown::{ShownConflict, shown, standing},
     },
     context::{
-        Context, Ground,
+        Context, Ground, author,
         plan::{Plan, Planned},
+        rates,
         screen::screen_text,
         visibility::Visibility,
     },
@@ -52,10 +53,10 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
         other => other,
     };
     let project = cx.project()?;
-    let by = decide::speaker(cx, None)?;
+    let by = author::author_of(cx, None)?;
     findings::before_comparing(cx);
-    let (mut reply, seq) = decide::decide(cx, &Ground::of(project), |tx, now| {
-        decide::admit(cx, tx)?;
+    let decided = decide::decide(cx, &Ground::of(project), |tx, now| {
+        rates::admit(cx, tx)?;
         let clock = cx.engine.world.now();
         let pair = tx.conflict(conflict)?.filter(|it| it.project == project);
         let visibility = cx.visibility()?;
@@ -77,8 +78,10 @@ pub(crate) fn settle_conflict(cx: &Context<'_>, asked: Resolve) -> Result<Resolv
         };
         plan_verdict(cx, tx, &found, &asked)
     })?;
-    reply.seq = seq.unwrap_or(reply.seq);
-    Ok(reply)
+    Ok(ResolveReply {
+        seq: decided.seq_or(decided.answer.seq),
+        ..decided.answer
+    })
 }
 
 /// Checks the text of a verdict; `None` if it is empty.
@@ -191,7 +194,7 @@ fn ruled(
             (How::Winner, side, None)
         }
         Settle::Merge(text) => {
-            let merged = merge::merged(cx, found, text, asked);
+            let merged = merge::merged(cx, found, text, asked)?;
             close_side(cx, tx, found, 0, asked, &mut done)?;
             close_side(cx, tx, found, 1, asked, &mut done)?;
             store(cx, tx, found, merged, asked, &mut done);
@@ -220,12 +223,12 @@ fn confirmed(
     let why = asked.why.clone().or_else(|| ruling.why.clone());
     let ruling = Ruling { why, ..ruling };
     plan.entries.push(ruling_on(found, ruling, asked));
-    Ok(plan.about(0))
+    Ok(plan)
 }
 
 fn ruling_on(found: &ShownConflict, ruling: Ruling, asked: &ProposedVerdict) -> Planned {
     let shareable = found.voices.iter().all(|it| it.scope != Scope::Run);
-    Planned::new(Operation::Resolved(Box::new(ruling)), &asked.by, shareable)
+    Planned::new(Operation::Resolved(Box::new(ruling)), &asked.by, shareable).as_answer()
 }
 
 /// Replies to a repeated verdict, which changes nothing. Lists only versions that the caller may
@@ -353,9 +356,8 @@ fn planned(
         why: asked.why.clone(),
     };
     let mut entries = done.entries;
-    let about = entries.len();
     entries.push(ruling_on(found, ruling, asked));
-    Plan::of(entries, answer).about(about)
+    Plan::of(entries, answer)
 }
 
 /// The side that wins: 0 is `a`.

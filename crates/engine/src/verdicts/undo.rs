@@ -3,7 +3,7 @@
 
 use crate::{
     claims::{close, lineage},
-    conflicts::{risks::ended_report, rules::holding, shown::ShownConflict},
+    conflicts::{lifecycle::holding, risks::ended_report, shown::ShownConflict},
     context::{Context, plan::Planned, visibility::Visibility},
     verdicts::settle::{ProposedVerdict, VerdictEffects, store},
 };

@@ -106,10 +106,7 @@ fn page(_: &mut SchemaGenerator) -> Schema {
 
 /// The schema of a position in the list of conflicts, as returned in `next`.
 fn next(_: &mut SchemaGenerator) -> Schema {
-    let severity = "(low|medium|high)";
-    let pattern =
-        format!(r"^{severity}\.{severity}\.[0-9]{{1,18}}\.[0-7][0-9A-HJKMNP-TV-Z]{{25}}\.");
-    json_schema!({ "type": "string", "pattern": pattern })
+    json_schema!({ "type": "string", "pattern": engram_engine::CONFLICT_PLACE })
 }
 
 /// Returns an optional parameter.

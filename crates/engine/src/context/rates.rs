@@ -1,0 +1,64 @@
+//! How often an agent may write: by itself, through its descendants, and together with all agents
+//! that nobody opened.
+
+use crate::context::{
+    Context,
+    caller::{line_of, since},
+};
+use engram_model::{RateLimits, Refusal, operation::Agent};
+use engram_store::Reader;
+use jiff::Timestamp;
+
+/// Limits how often an agent may store or close anything; the user is not limited.
+pub(crate) fn admit(cx: &Context<'_>, tx: &Reader<'_>) -> Result<(), Refusal> {
+    let limits = &cx.engine.config.limits.rate;
+    // The count cannot exceed the number of journal entries.
+    if tx.head()? < u64::from(limits.per_minute.min(limits.per_hour)) {
+        return Ok(());
+    }
+    admit_many(cx, tx, 1)
+}
+
+/// Like [`admit`], for a message: each of its engrams counts, and all must fit. Agents that nobody
+/// opened share one allowance, so that more connections do not allow more writes.
+pub(crate) fn admit_many(cx: &Context<'_>, tx: &Reader<'_>, engrams: usize) -> Result<(), Refusal> {
+    let Some(agent) = cx.agent()? else {
+        return Ok(());
+    };
+    let limits = &cx.engine.config.limits.rate;
+    let now = cx.engine.world.now();
+    let more = u32::try_from(engrams.saturating_sub(1)).unwrap_or(u32::MAX);
+    let own = |seconds| -> Result<u32, Refusal> {
+        let count = tx.count_by_agent(&agent.handle, since(now, seconds), now)?;
+        Ok(count.saturating_add(more))
+    };
+    engram_gateway::admit_write(limits, own(60)?, own(3_600)?)?;
+    if tx.is_opened(&agent.handle)? {
+        return admit_tree(tx, limits, agent, more, now);
+    }
+    let all = |seconds| -> Result<u32, Refusal> {
+        let count = tx.count_by_strangers(agent.project, since(now, seconds), now)?;
+        Ok(count.saturating_add(more))
+    };
+    engram_gateway::admit_strangers(limits, all(60)?, all(3_600)?)
+}
+
+/// Limits what an agent may write through its descendants, just as its reads are limited.
+fn admit_tree(
+    tx: &Reader<'_>,
+    limits: &RateLimits,
+    agent: &Agent,
+    more: u32,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    if agent.parent.is_none() && tx.family(agent.project, Some(&agent.handle), 1)?.is_empty() {
+        return Ok(());
+    }
+    let line = line_of(tx, Some(agent))?;
+    let root = line.last().map_or(&agent.handle, |root| &root.handle);
+    let all = |seconds| -> Result<u32, Refusal> {
+        let count = tx.count_by_tree(agent.project, root, since(now, seconds), now)?;
+        Ok(count.saturating_add(more))
+    };
+    engram_gateway::admit_tree(limits, all(60)?, all(3_600)?)
+}
