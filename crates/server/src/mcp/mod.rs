@@ -222,7 +222,7 @@ impl Server {
 
     /// Returns the caller of a request, once an agent has a permit. A request that is cancelled
     /// before that never begins. Over HTTP, each request carries its caller.
-    async fn asking(
+    async fn permitted_caller(
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<PermittedCaller, Refusal> {
@@ -269,7 +269,7 @@ impl Server {
     async fn ask<A>(
         &self,
         context: &RequestContext<RoleServer>,
-        asking: &PermittedCaller,
+        by: &PermittedCaller,
         ask: A,
     ) -> Result<A::Answer, Refusal>
     where
@@ -282,11 +282,11 @@ impl Server {
         };
         if is_short && self.permits.is_some() {
             // A panic must not leave the client without an answer.
-            return catch_unwind(AssertUnwindSafe(|| self.engine.ask(&asking.caller, ask)))
+            return catch_unwind(AssertUnwindSafe(|| self.engine.ask(&by.caller, ask)))
                 .unwrap_or_else(|_| Err(defect()));
         }
         let (engine, cancelled) = (Arc::clone(&self.engine), context.ct.clone());
-        let PermittedCaller { caller, permit } = asking.clone();
+        let PermittedCaller { caller, permit } = by.clone();
         let asked = move || {
             // The permit is held until the work is done, even if the client has left.
             let _permit = permit;
@@ -340,12 +340,12 @@ impl ServerHandler for Server {
             ));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let answer = match &self.asking(&context).await {
-            Ok(asking) => {
+        let answer = match &self.permitted_caller(&context).await {
+            Ok(by) => {
                 call(ToolCall {
                     server: self,
                     context: &context,
-                    asking,
+                    by,
                     tool,
                     arguments,
                 })

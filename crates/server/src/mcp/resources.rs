@@ -34,7 +34,7 @@ impl Server {
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let asking = self.asking(context).await.map_err(refused)?;
+        let by = self.permitted_caller(context).await.map_err(refused)?;
         let now = self.engine.now();
         let mut resources = Vec::new();
         let mut before = None;
@@ -45,7 +45,7 @@ impl Server {
                 limit: Some(PAGE),
                 ..Feed::default()
             };
-            let page = self.ask(context, &asking, ask::Feed(feed)).await;
+            let page = self.ask(context, &by, ask::Feed(feed)).await;
             let page = page.map_err(refused)?;
             let held = page
                 .entries
@@ -78,8 +78,8 @@ impl Server {
             .strip_prefix(PREFIX)
             .and_then(|id| id.parse().ok())
             .ok_or_else(|| missing(uri))?;
-        let asking = self.asking(context).await.map_err(refused)?;
-        let mut engram = match self.ask(context, &asking, ask::Get(id)).await {
+        let by = self.permitted_caller(context).await.map_err(refused)?;
+        let mut engram = match self.ask(context, &by, ask::Get(id)).await {
             Ok(engram) => engram,
             Err(refusal) if refusal.code == Code::NotFound => return Err(missing(uri)),
             Err(refusal) => return Err(refused(refusal)),
@@ -94,7 +94,7 @@ impl Server {
             turn: None,
             budget_token: None,
         });
-        let read = self.ask(context, &asking, deref).await.map_err(refused)?;
+        let read = self.ask(context, &by, deref).await.map_err(refused)?;
         let read = DerefResult::from(read);
         let text = json!({ "engram": EngramV01::from(&*engram), "dereferenced": read });
         let contents = ResourceContents::text(text.to_string(), uri).with_mime_type(MIME);

@@ -32,7 +32,7 @@ pub(super) struct ToolDescription {
 pub(super) struct ToolCall<'a> {
     pub(super) server: &'a Server,
     pub(super) context: &'a RequestContext<RoleServer>,
-    pub(super) asking: &'a PermittedCaller,
+    pub(super) by: &'a PermittedCaller,
     pub(super) tool: &'a Tool,
     pub(super) arguments: JsonObject,
 }
@@ -78,12 +78,13 @@ where
         tool,
         call: Arc::new(move |call| {
             let asked = arguments::parse(call.tool, call.arguments).and_then(&asks);
-            let (server, context, asking) = (call.server, call.context, call.asking);
+            let (server, context, by) = (call.server, call.context, call.by);
             async move {
                 let (ask, says) = asked?;
-                let answer = server.ask(context, asking, ask).await?;
+                let answer = server.ask(context, by, ask).await?;
                 serde_json::to_value(says(answer)).map_err(|error| {
                     Refusal::new(Code::Internal, error.to_string(), "Please report this bug.")
+                        .because(&error)
                 })
             }
             .boxed()

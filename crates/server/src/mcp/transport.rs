@@ -279,7 +279,7 @@ fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
 /// releases their permits.
 async fn write<W: AsyncWrite + Unpin>(mut output: W, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
     let mut gone = false;
-    while let Some(Some((line, _turn))) = queue.recv().await {
+    while let Some(Some((line, _permit))) = queue.recv().await {
         if gone {
             continue;
         }
