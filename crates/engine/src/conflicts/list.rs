@@ -198,8 +198,8 @@ pub(crate) fn no_conflict(id: ConflictId) -> Refusal {
     )
 }
 
-/// The pattern of a [`ConflictPlace`] as a text: two severities, the place of an entry, an id, and a
-/// topic.
+/// The pattern of a [`ConflictPlace`] as a text: two severities, the place of an entry, an id, and
+/// a topic.
 pub const CONFLICT_PLACE: &str =
     r"^(low|medium|high)\.(low|medium|high)\.[0-9]{1,18}\.[0-7][0-9A-HJKMNP-TV-Z]{25}\.";
 

@@ -1,7 +1,7 @@
 //! The context of one request: the caller, the repository, the project and the time. Each is found
 //! once, and only if it is needed. The submodules hold what every feature needs to know about its
-//! caller: its name as an author, visibility, what it may still read and how often it may write, and
-//! the secret screen.
+//! caller: names, authors, visibility, what it may still read, how often it may write, and the
+//! secret screen.
 
 pub(crate) mod author;
 pub(crate) mod caller;
@@ -364,7 +364,7 @@ impl<'e> Context<'e> {
         };
         let here = match self.known_project() {
             // Whatever needs the repository refuses by itself.
-            Err(it) if matches!(it.code, Code::RepoUnavailable | Code::ScopeDenied) => None,
+            Err(error) if matches!(error.code, Code::RepoUnavailable | Code::ScopeDenied) => None,
             known => known?,
         };
         let is_here = here.is_none_or(|it| it == agent.project);
