@@ -10,7 +10,7 @@ use jiff::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::{
-    app::{VIEWS, View},
+    app::views::{VIEWS, View},
     words::{self, say},
 };
 

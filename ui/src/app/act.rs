@@ -4,15 +4,16 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::{
     dom,
-    frame::Over,
+    frame::{Over, room},
     reading::{Closing, Panel},
-    room,
     state::{App, Phase},
     views::{VIEWS, drift::DriftVerdict, feed},
 };
 use crate::{
     app::{
-        frame, menu, outside, reading, settings,
+        frame, outside,
+        overlay::{menu, settings},
+        reading,
         views::{self, conflicts, drift, knowledge},
         write,
     },

@@ -4,10 +4,10 @@ use engram_model::{Engram, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    connect::{self, Agents},
-    connection::Link,
     dom,
+    engine::connection::Link,
     frame::Over,
+    overlay::connect::{self, Agents},
     state::App,
 };
 use crate::{

@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, state::App};
 use crate::{
-    app::{reading, room},
+    app::{frame::room, reading},
     route::Route,
     words::{self, say},
 };

@@ -4,19 +4,21 @@ use engram_model::{Ask, Code, Refusal, Request, StatusReply, ask};
 use leptos::prelude::*;
 
 use super::{
-    backend::{Backend, strange},
     batch::Batch,
-    connection::JournalConnection,
     dom,
+    engine::{
+        backend::{Backend, strange},
+        connection::JournalConnection,
+        stale::Stale,
+    },
     frame::Frame,
     reading::ReadingState,
     repositories::{RepositoryState, is_same},
-    stale::Stale,
     views::{View, ViewStates, feed::Listing},
     write::Writing,
 };
 use crate::{
-    app::{repositories, room, views::feed},
+    app::{frame::room, repositories, views::feed},
     route::{Missing, Route},
     tags::Tag,
     words::{Clock, say},

@@ -1,7 +1,7 @@
 //! Which command a key runs, and how its keys are printed.
 
 use super::{Command, of};
-use crate::app::View;
+use crate::app::views::View;
 
 /// A pressed key.
 #[derive(Clone, Copy, Debug, Default)]

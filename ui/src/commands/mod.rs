@@ -10,7 +10,10 @@ pub use self::{
     table::MENU,
 };
 use crate::{
-    app::{App, VIEWS, View},
+    app::{
+        state::App,
+        views::{VIEWS, View},
+    },
     words::say,
 };
 

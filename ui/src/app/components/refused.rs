@@ -4,7 +4,7 @@ use engram_model::Refusal;
 use leptos::prelude::*;
 
 use super::{icons::Icon, prose::prose};
-use crate::{app::frame::sentence, words::say};
+use crate::words::{say, sentence};
 
 /// What is wrong and what to do, with a button to try again if that can help.
 #[component]

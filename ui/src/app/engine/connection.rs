@@ -8,7 +8,10 @@ use leptos::{leptos_dom::helpers::TimeoutHandle, prelude::*, task::spawn_local};
 use super::backend::{Backend, News, Subscription};
 use crate::{
     app::{
-        dom, frame, settings, stale,
+        dom,
+        engine::stale,
+        frame,
+        overlay::settings,
         state::{App, Phase},
         views::feed::{self, PAGE},
     },

@@ -4,13 +4,15 @@ pub(super) mod rail;
 pub(super) mod room;
 pub(super) mod split;
 pub(super) mod states;
+pub(super) mod status_line;
+pub(super) mod window;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use engram_model::{EngramId, Refusal, Settings, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{dom, menu, state::App};
+use super::{dom, overlay::menu, state::App};
 pub(crate) use crate::words::sentence;
 use crate::{
     app::reading,

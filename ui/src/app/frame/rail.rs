@@ -6,9 +6,9 @@ use leptos::prelude::*;
 
 use crate::{
     app::{
+        components::icons::Icon,
         dom,
         frame::Over,
-        icons::Icon,
         repositories,
         state::App,
         views::{self, VIEWS, View},

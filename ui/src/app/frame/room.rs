@@ -9,8 +9,8 @@ use wasm_bindgen::{JsCast, prelude::Closure};
 use super::split::Split;
 use crate::{
     app::{
+        components::icons::Icon,
         dom,
-        icons::Icon,
         state::{App, Phase},
         views::LIST,
     },

@@ -3,7 +3,7 @@
 use leptos::{ev, html, prelude::*};
 
 use crate::{
-    app::{dom, settings, state::App},
+    app::{dom, overlay::settings, state::App},
     words::say,
 };
 

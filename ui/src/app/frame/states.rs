@@ -5,13 +5,11 @@ use leptos::prelude::*;
 
 use crate::{
     app::{
-        connection::{self, Link, LossReason},
-        frame::sentence,
-        icons::Icon,
-        prose::prose,
+        components::{icons::Icon, prose::prose},
+        engine::connection::{self, Link, LossReason},
         state::App,
     },
-    words::{self, say},
+    words::{self, say, sentence},
 };
 
 /// Placeholders in the shape of the list.

@@ -12,7 +12,7 @@ use engram_model::{
 };
 use serde_json::json;
 
-use super::super::backend::strange;
+use crate::app::engine::backend::strange;
 use crate::{app::dom, words};
 
 const DIGEST: &str = "sha256:4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a";

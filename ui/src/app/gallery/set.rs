@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::made_up::{engrams, repositories};
 use crate::{
     app::{
-        connection::Link,
         dom,
+        engine::connection::Link,
         frame::Toast,
         reading::{Closing, Panel},
         state::App,

@@ -9,13 +9,11 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::s
 
 use crate::{
     app::{
+        components::{icons::Icon, prose::prose, refused::told},
         dom,
         frame::Over,
-        icons::Icon,
         outside,
         overlay::{Heading, Modal},
-        prose::prose,
-        refused::told,
         state::App,
     },
     words::{self, say},

@@ -6,7 +6,7 @@ use web_sys::{Element, HtmlElement};
 
 use super::palette::keycaps;
 use crate::{
-    app::{act, backend::Backend, dom, reading, room, state::App, views::feed},
+    app::{act, dom, engine::backend::Backend, frame::room, reading, state::App, views::feed},
     commands,
     words::say,
 };

@@ -10,19 +10,18 @@ use engram_model::Refusal;
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsValue;
 
+use self::palette::keycaps;
 use super::{
+    components::{icons::Icon, prose::prose},
     dom,
-    frame::{self, Over, sentence},
-    icons::Icon,
+    frame::{self, Over},
     outside,
-    palette::keycaps,
-    prose::prose,
     state::{App, Phase},
 };
 use crate::{
-    app::connection,
+    app::engine::connection,
     commands::{self, Act, Command},
-    words::{self, say},
+    words::{self, say, sentence},
 };
 
 /// A dialog over the window while `over` is open; its content exists only that long.

@@ -8,11 +8,12 @@ use leptos::{ev, html, prelude::*};
 
 use crate::{
     app::{
-        act, dom,
-        frame::Over,
-        icons::Icon,
+        act,
+        components::{icons::Icon, prose},
+        dom,
+        frame::{Over, room},
         overlay::Modal,
-        prose, reading, repositories, room,
+        reading, repositories,
         state::App,
         views::{self, VIEWS, View, feed},
     },

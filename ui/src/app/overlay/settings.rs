@@ -6,13 +6,12 @@ use leptos::{prelude::*, task::spawn_local};
 use super::connect;
 use crate::{
     app::{
-        act, dom,
+        act,
+        components::{icons::Icon, prose::prose, refused::Refused},
+        dom,
         frame::Over,
-        icons::Icon,
         outside,
         overlay::{Heading, Modal},
-        prose::prose,
-        refused::Refused,
         state::App,
     },
     commands::{self, Act, Zooming},

@@ -8,16 +8,14 @@ use leptos::{html, prelude::*};
 use super::history::History;
 use crate::{
     app::{
+        components::{icons::Icon, prose, refused::Refused},
         dom,
-        icons::Icon,
-        menu, outside,
-        palette::keycaps,
-        prose,
+        engine::stale,
+        frame::room::{self, ToList},
+        outside,
+        overlay::{menu, palette::keycaps},
         reading::{self, Closing},
-        refused::Refused,
-        room::{self, ToList},
         source::SourceCard,
-        stale,
         state::App,
         views::{
             conflicts,

@@ -6,8 +6,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     app::{
-        frame::sentence,
-        prose::{self, prose},
+        components::prose::{self, prose},
         reading,
         state::App,
         views::{conflicts, knowledge},
@@ -15,7 +14,7 @@ use crate::{
     history::{HistoryEntry, history},
     tags::Tag,
     wording::{Parts, reworded},
-    words::say,
+    words::{say, sentence},
 };
 
 /// Makes an ended version hold again.

@@ -11,7 +11,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, frame::Undo, state::App, views::feed};
 use crate::{
-    app::{room, views},
+    app::{frame::room, views},
     words::{self, say},
 };
 

@@ -15,7 +15,7 @@ use super::{
     state::{App, Phase},
 };
 use crate::{
-    app::{connection, views::feed},
+    app::{engine::connection, views::feed},
     route::Route,
     words::{self, say},
 };

@@ -16,9 +16,8 @@ use super::{
 };
 use crate::{
     app::{
+        components::{icons::Icon, prose::prose},
         dom,
-        icons::Icon,
-        prose::prose,
         reading::{self, Panel},
         state::App,
         write::{MarkedLines, Marks},

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::media::UnreadableSource;
 use crate::{
-    app::{dom, icons::Icon, source::shown_panel, state::App},
+    app::{components::icons::Icon, dom, source::shown_panel, state::App},
     words::{self, say},
 };
 

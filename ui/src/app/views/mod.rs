@@ -13,9 +13,9 @@ pub(crate) mod requests;
 use engram_model::{Filter, Pointer};
 use leptos::prelude::*;
 
-use super::{icons::Icon, state::App};
+use super::{components::icons::Icon, state::App};
 use crate::{
-    app::{act, dom, room},
+    app::{act, dom, frame::room},
     commands::{Act, Command},
     words::say::Noun,
 };

@@ -13,7 +13,7 @@ use super::View;
 use crate::{
     app::{
         act,
-        backend::{Backend, Script},
+        engine::backend::{Backend, Script},
         state::{App, Phase},
     },
     commands::{self, Press},

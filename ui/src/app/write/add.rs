@@ -8,12 +8,11 @@ use leptos::{prelude::*, task::spawn_local};
 use super::field::{ClaimField, WriteRefused, keys};
 use crate::{
     app::{
-        code::{Code, Shape},
         dom,
         frame::{Over, Undo},
-        overlay::{Heading, Modal},
-        palette::keycaps,
+        overlay::{Heading, Modal, palette::keycaps},
         reading,
+        source::code::{Code, Shape},
         state::App,
         views::feed,
     },

@@ -10,7 +10,7 @@ use crate::{
     app::{
         dom,
         frame::Undo,
-        palette::keycaps,
+        overlay::palette::keycaps,
         reading::{self, Closing},
         state::App,
     },

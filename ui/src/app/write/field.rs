@@ -3,10 +3,7 @@
 use engram_model::{Limits, Refusal};
 use leptos::{ev, html, prelude::*};
 
-use crate::{
-    app::frame::sentence,
-    words::{self, say},
-};
+use crate::words::{self, say, sentence};
 
 /// Characters per line of the field, to estimate how many lines a text takes.
 const ACROSS: usize = 64;

@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, Node, Selection};
 
 use crate::{
-    app::{dom, icons::Icon, state::App},
+    app::{components::icons::Icon, dom, state::App},
     marking::{Marking, markable, pointer},
     words::{self, say},
 };

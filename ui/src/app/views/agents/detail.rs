@@ -8,10 +8,11 @@ use leptos::prelude::*;
 use super::{list::gauge, state};
 use crate::{
     app::{
+        components::prose,
         dom,
-        palette::keycaps,
-        prose, reading,
-        room::{self, ToList},
+        frame::room::{self, ToList},
+        overlay::palette::keycaps,
+        reading,
         state::App,
         views::requests::request::wanted,
     },

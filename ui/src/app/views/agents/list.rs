@@ -6,10 +6,12 @@ use leptos::{ev, prelude::*};
 use super::{VIEW, state};
 use crate::{
     app::{
+        components::{
+            inbox::{Instead, ListBox, ListPane},
+            prose::prose,
+        },
         dom,
-        inbox::{Instead, ListBox, ListPane},
-        prose::prose,
-        room,
+        frame::room,
         state::App,
     },
     words::{self, Clock, say},

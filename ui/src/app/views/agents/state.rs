@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use super::{VIEW, family::tree, list::element_id};
 use crate::{
     app::{
+        components::inbox::{Inbox, stepped},
         dom,
-        inbox::{Inbox, stepped},
         part::part,
         state::App,
         views::{LIST, feed},

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     app::{
-        palette::keycaps,
-        room::{self, ToList},
+        frame::room::{self, ToList},
+        overlay::palette::keycaps,
         source::SourceCard,
         state::App,
         views::brief::state,

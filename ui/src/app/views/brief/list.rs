@@ -6,11 +6,13 @@ use leptos::{ev, prelude::*};
 use super::{VIEW, pins::FIELD, state};
 use crate::{
     app::{
+        components::{
+            icons::Icon,
+            inbox::{Instead, ListBox, ListPane},
+            refused::Refused,
+        },
         dom,
-        icons::Icon,
-        inbox::{Instead, ListBox, ListPane},
-        palette::keycaps,
-        refused::Refused,
+        overlay::palette::keycaps,
         state::App,
         views::{LIST, brief::pins},
     },

@@ -15,7 +15,7 @@ use leptos::prelude::*;
 pub(crate) use self::state::Brief;
 use super::View;
 use crate::{
-    app::{icons::Icon, room, state::App},
+    app::{components::icons::Icon, frame::room, state::App},
     commands::{Act, Command},
     words::say,
 };

@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::state::LineDraft;
 use crate::{
-    app::{dom, room, state::App, views::brief::state},
+    app::{dom, frame::room, state::App, views::brief::state},
     tags::Tag,
     words::say,
 };

@@ -9,10 +9,11 @@ use super::{
 };
 use crate::{
     app::{
+        components::inbox::{Inbox, read_own_sources, stepped},
         dom,
-        inbox::{Inbox, read_own_sources, stepped},
+        frame::room,
         part::part,
-        reading, room,
+        reading,
         state::App,
     },
     commands::Act,

@@ -10,8 +10,7 @@ use super::detail::{Reason, press};
 use crate::{
     app::{
         dom,
-        frame::Undo,
-        room,
+        frame::{Undo, room},
         state::App,
         views::{
             conflicts::{

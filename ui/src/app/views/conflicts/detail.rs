@@ -9,11 +9,10 @@ use leptos::{ev, html, prelude::*};
 use super::{VIEW, merge::Merging, state::can_reopen, verdict::REASON};
 use crate::{
     app::{
+        components::{prose, refused::Refused},
         dom,
-        palette::keycaps,
-        prose,
-        refused::Refused,
-        room::{self, ToList},
+        frame::room::{self, ToList},
+        overlay::palette::keycaps,
         source::SourceCard,
         state::App,
         views::conflicts::{

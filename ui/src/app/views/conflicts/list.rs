@@ -6,10 +6,12 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use super::VIEW;
 use crate::{
     app::{
+        components::{
+            icons::Icon,
+            inbox::{Instead, ListBox, ListPane},
+            prose,
+        },
         dom,
-        icons::Icon,
-        inbox::{Instead, ListBox, ListPane},
-        prose,
         state::App,
         views::{
             LIST,

@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use crate::{
     app::{
         dom,
-        palette::keycaps,
-        room,
+        frame::room,
+        overlay::palette::keycaps,
         state::App,
         views::conflicts::{
             queue::{ConflictVerdict, suggestion},

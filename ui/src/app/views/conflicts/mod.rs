@@ -19,7 +19,9 @@ use leptos::prelude::*;
 pub(crate) use self::state::{Conflicts, show_conflict, show_its_conflict};
 use super::{Address, View};
 use crate::{
-    app::{icons::Icon, room, state::App, views::conflicts::queue::ConflictVerdict},
+    app::{
+        components::icons::Icon, frame::room, state::App, views::conflicts::queue::ConflictVerdict,
+    },
     commands::{Act, Command},
     words::say,
 };

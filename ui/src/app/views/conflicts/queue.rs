@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Settle};
 
-use crate::app::inbox::stepped;
+use crate::app::components::inbox::stepped;
 
 /// A person's verdict on a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

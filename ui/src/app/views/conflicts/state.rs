@@ -11,10 +11,11 @@ use leptos::{ev, prelude::*, task::spawn_local};
 use super::{VIEW, list::element_id, merge::Merge};
 use crate::{
     app::{
+        components::inbox::{Inbox, read_own_sources},
         dom,
-        inbox::{Inbox, read_own_sources},
+        frame::room,
         part::part,
-        reading, room,
+        reading,
         state::App,
         views::{
             conflicts::{

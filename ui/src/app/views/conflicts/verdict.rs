@@ -11,8 +11,7 @@ use super::state::can_reopen;
 use crate::{
     app::{
         dom,
-        frame::Undo,
-        room,
+        frame::{Undo, room},
         state::App,
         views::conflicts::{chosen, merge, queue::ConflictVerdict, state},
     },

@@ -7,8 +7,8 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     app::{
+        components::icons::Icon,
         frame::Undo,
-        icons::Icon,
         reading::{self, Closing},
         state::App,
         views::{self, feed},

@@ -5,8 +5,8 @@ use leptos::{ev, prelude::*, task::spawn_local};
 
 use crate::{
     app::{
-        batch::Progress, dom, frame::Undo, inbox::stepped, outside, palette::keycaps, reading,
-        state::App, views::feed::state,
+        batch::Progress, components::inbox::stepped, dom, frame::Undo, outside,
+        overlay::palette::keycaps, reading, state::App, views::feed::state,
     },
     commands::Act,
     feed::EngramList,

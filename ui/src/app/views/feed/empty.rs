@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use super::filter;
 use crate::{
     app::{
-        icons::Icon,
+        components::icons::Icon,
         state::App,
         views::{
             self,

@@ -5,9 +5,8 @@ use leptos::{ev, prelude::*};
 
 use crate::{
     app::{
+        components::{icons::Icon, refused::Refused},
         dom,
-        icons::Icon,
-        refused::Refused,
         state::App,
         views::{
             self,

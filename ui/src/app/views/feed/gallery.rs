@@ -9,8 +9,8 @@ use super::{ChosenClaimsBar, List, Search, rows, toggle_row};
 use crate::{
     app::{
         batch::Progress,
-        connection::LossReason,
         dom,
+        engine::connection::LossReason,
         gallery::{
             Frame, Part,
             made_up::engrams,

@@ -5,7 +5,10 @@ use leptos::prelude::*;
 
 use super::{filter, rows::Rows};
 use crate::{
-    app::{connection::Link, first_run, refused::Refused, state::App, states, views::feed::state},
+    app::{
+        components::refused::Refused, engine::connection::Link, first_run, frame::states,
+        state::App, views::feed::state,
+    },
     feed::{EngramList, MOST},
     words::{self, say},
 };

@@ -38,7 +38,15 @@ pub(crate) use self::{
 };
 use super::{Address, View};
 use crate::{
-    app::{detail::Detail, first_run, icons::Icon, menu::Menu, reading, room, state::App, views},
+    app::{
+        components::icons::Icon,
+        first_run,
+        frame::room,
+        overlay::menu::Menu,
+        reading::{self, detail::Detail},
+        state::App,
+        views,
+    },
     words::say,
 };
 

@@ -10,7 +10,11 @@ use leptos::{html, prelude::*};
 
 use super::{chosen, heights::forget_many, state};
 use crate::{
-    app::{dom, icons::Icon, prose, state::App},
+    app::{
+        components::{icons::Icon, prose},
+        dom,
+        state::App,
+    },
     words::{self, State, say},
 };
 

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     app::{
-        inbox::ListBox,
-        stale,
+        components::inbox::ListBox,
+        engine::stale,
         state::App,
         views::feed::{look, pages, state},
     },

@@ -9,8 +9,9 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{chosen::Choice, filter, look::Look};
 use crate::{
     app::{
-        connection, dom,
-        inbox::stepped,
+        components::inbox::stepped,
+        dom,
+        engine::connection,
         part::part,
         reading,
         state::App,

@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use super::{VIEW, When};
 use crate::{
     app::{
-        detail::Detail,
         gallery::{Frame, Part, made_up::engrams, set},
+        reading::detail::Detail,
         state::App,
         views::feed::List,
     },

@@ -6,7 +6,7 @@ use leptos::{ev, prelude::*};
 
 use super::VIEW;
 use crate::{
-    app::{dom, room, state::App, views::feed},
+    app::{dom, frame::room, state::App, views::feed},
     route::{local, moment},
     words::say,
 };

@@ -7,9 +7,8 @@ use super::VIEW;
 use crate::{
     app::{
         dom,
-        frame::Undo,
-        palette::keycaps,
-        room,
+        frame::{Undo, room},
+        overlay::palette::keycaps,
         state::App,
         views::requests::{
             request::{Answer, DEFAULT_CAP, asker, cap, next_waiting},

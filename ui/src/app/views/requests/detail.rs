@@ -6,8 +6,8 @@ use leptos::{html, prelude::*};
 use super::{answer::Bar, list::reason};
 use crate::{
     app::{
-        refused::Refused,
-        room::{self, ToList},
+        components::refused::Refused,
+        frame::room::{self, ToList},
         source::SourceCard,
         state::App,
         views::requests::{

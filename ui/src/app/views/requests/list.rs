@@ -7,9 +7,11 @@ use leptos::prelude::*;
 use super::{VIEW, state};
 use crate::{
     app::{
+        components::{
+            icons::Icon,
+            inbox::{Instead, ListBox, ListPane},
+        },
         dom,
-        icons::Icon,
-        inbox::{Instead, ListBox, ListPane},
         state::App,
         views::requests::request::{RequestStanding, asker, standing, wanted},
     },

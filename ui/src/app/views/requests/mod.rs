@@ -17,7 +17,9 @@ use leptos::prelude::*;
 pub(crate) use self::state::Requests;
 use super::{Address, View};
 use crate::{
-    app::{dom, icons::Icon, room, state::App, views::requests::request::Answer},
+    app::{
+        components::icons::Icon, dom, frame::room, state::App, views::requests::request::Answer,
+    },
     commands::{Act, Command},
     words::say,
 };

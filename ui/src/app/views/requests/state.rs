@@ -8,9 +8,10 @@ use leptos::prelude::*;
 use super::{VIEW, list::element_id};
 use crate::{
     app::{
-        inbox::{Inbox, read_own_sources, stepped},
+        components::inbox::{Inbox, read_own_sources, stepped},
+        frame::room,
         part::part,
-        reading, room,
+        reading,
         state::App,
         views::requests::request::{Answer, in_order},
     },
