@@ -163,13 +163,7 @@ fn back(app: App) {
 fn back_to_list(app: App) {
     if app.frame.toast.get_untracked().is_some() {
         app.frame.toast.set(None);
-    } else if !app.view.get_untracked().reads {
-        room::to_list(app);
-    } else if app.list.facets_open.get_untracked() {
-        feed::toggle_facets(app);
-    } else if feed::is_searching(app) {
-        feed::stop_search(app);
-    } else {
+    } else if !app.view.get_untracked().reads || !feed::leave_filter(app) {
         room::to_list(app);
     }
 }

@@ -104,8 +104,7 @@ pub(crate) fn SampleNote() -> impl IntoView {
     let app = App::here();
     let is_here = Memo::new(move |_| {
         app.list
-            .feed
-            .with(|feed| feed.iter().any(|it| is_sample(it)))
+            .with_feed(|feed| feed.iter().any(|it| is_sample(it)))
     });
     let remove = move |_| {
         spawn_local(async move {

@@ -179,7 +179,7 @@ impl App {
         let view = self.view.get_untracked();
         Route {
             view: view.id,
-            filter: self.list.filter.get_untracked(),
+            filter: untrack(|| self.list.filter()),
             open: (view.address.of)(self).filter(|_| is_read),
             ..Route::default()
         }

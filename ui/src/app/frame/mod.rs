@@ -224,8 +224,7 @@ pub(super) fn forgive(app: App) {
     {
         app.frame.toast.set(None);
     }
-    app.list.refused.set(None);
-    app.list.facets_refused.set(None);
+    app.list.clear_refusals();
     app.reading.refused.set(None);
 }
 

@@ -20,7 +20,7 @@ use crate::{
 pub(crate) fn StatusLine() -> impl IntoView {
     let app = App::here();
     let failed = move || matches!(app.phase.get(), Phase::Failed(_));
-    let is_paused = move || !app.list.at_top.get();
+    let is_paused = move || app.list.is_paused();
     let held = Memo::new(move |_| feed::waits_for_pointer(app));
     let link = move || match (app.connection.link.get(), held.get()) {
         (Link::Connecting, _) if failed() => ("lost", say::status::NOT_CONNECTED.to_owned()),

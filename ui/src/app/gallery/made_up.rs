@@ -12,8 +12,10 @@ use engram_model::{
 };
 use serde_json::json;
 
-use crate::app::engine::backend::strange;
-use crate::{app::dom, words};
+use crate::{
+    app::{dom, engine::backend::strange},
+    words,
+};
 
 const DIGEST: &str = "sha256:4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a";
 /// The state of evidence for each kind: the claim's standing, the pointer's state, its file.

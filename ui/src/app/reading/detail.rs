@@ -38,7 +38,7 @@ pub(crate) fn Detail() -> impl IntoView {
             .reading
             .selected
             .get()
-            .and_then(|id| app.list.feed.with(|it| it.get(id)));
+            .and_then(|id| app.list.engram(id));
         if listed.is_some() {
             app.reading.visited.set(listed);
         }
@@ -48,7 +48,7 @@ pub(crate) fn Detail() -> impl IntoView {
         <section class="pane detail" id=room::DETAIL aria-label=say::engram::LABEL data-testid="detail">
             <ToList />
             {move || match id.get() {
-                None if app.list.feed.with(|it| it.iter().next().is_none()) => ().into_any(),
+                None if app.list.with_feed(|it| it.iter().next().is_none()) => ().into_any(),
                 None => view! { <p class="none quiet">{say::engram::NONE}</p> }.into_any(),
                 Some(id) => view! { <Whole id current /> }.into_any(),
             }}
@@ -71,7 +71,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         let engram = current.get()?;
         let now = app.clock.get().now;
         let fate = |feed: &EngramList| (feed.state(&engram, now), feed.newer(engram.id));
-        Some((app.list.feed.with(fate), stale::is_blind(app)))
+        Some((app.list.with_feed(fate), stale::is_blind(app)))
     });
     let node = NodeRef::<html::Div>::new();
     node.on_load(move |it| room::keep_focus(app, &it));

@@ -147,7 +147,7 @@ pub(crate) fn read_nothing(app: App) {
 
 /// Reads an engram that is not in the list, as from a link or a history.
 pub(super) fn visit(app: App, id: EngramId) {
-    if app.list.feed.with_untracked(|feed| feed.get(id).is_some()) {
+    if untrack(|| app.list.engram(id)).is_some() {
         return;
     }
     spawn_local(async move {
@@ -177,9 +177,9 @@ pub(crate) fn refuse(app: App, id: EngramId, refusal: Refusal) {
 pub(crate) fn reread_health(app: App, id: EngramId) {
     spawn_local(async move {
         match app.ask(ask::Get(id)).await {
-            Ok(engram) if app.list.feed.with_untracked(|feed| feed.get(id).is_some()) => {
+            Ok(engram) if untrack(|| app.list.engram(id)).is_some() => {
                 let health = engram.health.clone();
-                app.list.feed.update(|feed| feed.learn_health(id, health));
+                app.list.learn_health(id, health);
             }
             Ok(engram) if app.reading.selected.get_untracked() == Some(id) => {
                 app.reading.visited.set(Some(Arc::from(engram)));
@@ -211,7 +211,7 @@ async fn tell_successor(app: App, engram: &Engram) {
         && let Ok(entries) = app.ask(ask::Log(engram.id)).await
     {
         let versions = entries.iter().filter_map(|it| it.change.stored());
-        app.list.feed.update(|it| it.learn_versions(versions));
+        app.list.learn_versions(versions);
     }
 }
 
@@ -219,12 +219,12 @@ async fn tell_successor(app: App, engram: &Engram) {
 pub(crate) fn current(app: App) -> Option<Arc<Engram>> {
     let id = app.reading.selected.get()?;
     let visited = || app.reading.visited.get().filter(|it| it.id == id);
-    app.list.feed.with(|feed| feed.get(id)).or_else(visited)
+    app.list.engram(id).or_else(visited)
 }
 
 /// Returns the index of a claim's pointer whose evidence changed most; 0 if none changed.
 pub(crate) fn worst_pointer(app: App, id: EngramId) -> usize {
-    let engram = app.list.feed.with_untracked(|feed| feed.get(id));
+    let engram = untrack(|| app.list.engram(id));
     let found = engram.and_then(|engram| {
         let worst = engram.health.as_ref()?.worst()?.pointer.clone();
         engram

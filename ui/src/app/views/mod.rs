@@ -213,7 +213,7 @@ pub(crate) fn show_view(app: App, view: &'static View) {
 
 /// The filter to request: what the view lists, limited as the person chose.
 pub(crate) fn asked(app: App) -> Filter {
-    (app.view.get().within)(app.list.filter.get())
+    (app.view.get().within)(app.list.filter())
 }
 
 /// Whether an item that leaves the list is done with, so that the next one opens.

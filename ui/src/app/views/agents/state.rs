@@ -23,7 +23,7 @@ part! {
     pub(crate) struct Agents {
         anew {
             /// The open agent; if none was chosen, the first is shown.
-            pub(crate) inbox: Inbox<AgentId> = (),
+            pub(super) inbox: Inbox<AgentId> = (),
             /// What was read; none until then.
             pub(super) known: RwSignal<Option<AgentsReply>> = None,
             /// The order of the list: agents that were heard of last come first.

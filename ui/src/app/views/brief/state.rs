@@ -33,15 +33,15 @@ part! {
     pub(crate) struct Brief {
         anew {
             /// The open line, by its words: other lines come and go around it.
-            pub(crate) inbox: Inbox<String> = (),
+            pub(super) inbox: Inbox<String> = (),
             /// What was read; none until then.
-            pub(crate) known: RwSignal<Option<ShownBrief>> = None,
+            pub(super) known: RwSignal<Option<ShownBrief>> = None,
             /// The agent whose brief is shown; none for everybody's.
-            pub(crate) whose: RwSignal<Option<AgentId>> = None,
+            pub(super) whose: RwSignal<Option<AgentId>> = None,
             pub(super) agents: RwSignal<Vec<AgentStatus>> = Vec::new(),
             /// The line being written, and why it could not be pinned.
             pub(super) draft: RwSignal<Option<LineDraft>> = None,
-            pub(crate) pin_refused: RwSignal<Option<Refusal>> = None,
+            pub(super) pin_refused: RwSignal<Option<Refusal>> = None,
         }
         stays {}
     }

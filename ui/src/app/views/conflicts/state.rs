@@ -45,10 +45,10 @@ part! {
     /// The conflicts.
     pub(crate) struct Conflicts {
         anew {
-            pub(crate) inbox: Inbox<ConflictId> = (),
+            pub(super) inbox: Inbox<ConflictId> = (),
             /// The list; none until it is read.
-            pub(crate) queue: RwSignal<Option<Queue>> = None,
-            pub(crate) filter: RwSignal<ConflictFilter> = ConflictFilter::default(),
+            pub(super) queue: RwSignal<Option<Queue>> = None,
+            pub(super) filter: RwSignal<ConflictFilter> = ConflictFilter::default(),
             /// The filter with which the list was read.
             read_with: StoredValue<ConflictFilter> = ConflictFilter::default(),
             /// The topics of the last list that was not limited to one topic.
@@ -56,14 +56,14 @@ part! {
             /// The open conflict, which the list may leave out.
             visited: RwSignal<Option<Arc<Conflict>>> = None,
             /// Why the last verdict on it failed.
-            pub(crate) verdict_refused: RwSignal<Option<Refusal>> = None,
+            pub(super) verdict_refused: RwSignal<Option<Refusal>> = None,
             /// The selected rows, and the reason for all of them.
-            pub(crate) chosen: RwSignal<Selection<Conflict>> = Selection::default(),
+            pub(super) chosen: RwSignal<Selection<Conflict>> = Selection::default(),
             pub(super) chosen_reason: RwSignal<String> = String::new(),
             /// Drafts, kept until they are sent.
             pub(super) drafts: RwSignal<HashMap<ConflictId, ConflictDraft>> = HashMap::new(),
             /// Whether a verdict waits for its reason.
-            pub(crate) wants_reason: RwSignal<bool> = false,
+            pub(super) wants_reason: RwSignal<bool> = false,
             /// Whether the pointer is on the rows, and where it was last.
             is_pointing: StoredValue<bool> = false,
             pointer: StoredValue<(i32, i32)> = (0, 0),

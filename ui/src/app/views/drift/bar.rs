@@ -40,7 +40,7 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
     }
     let id = engram.id;
     // A second press sends nothing.
-    let is_done = app.list.choice.rows.with_untracked(|it| it.is_settling(id));
+    let is_done = app.list.choice.is_settling(id);
     let done = match verdict {
         DriftVerdict::True => say::review::CONFIRMED,
         DriftVerdict::Unsure => say::review::ASKED,

@@ -17,9 +17,9 @@ use crate::{
 /// The selection of a list, and the question about it.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
-    pub(crate) rows: RwSignal<Selection>,
+    pub(super) rows: RwSignal<Selection>,
     /// The action that waits for confirmation.
-    pub(crate) asking: RwSignal<Option<ClaimAction>>,
+    pub(super) asking: RwSignal<Option<ClaimAction>>,
 }
 
 impl Choice {
@@ -41,6 +41,11 @@ impl Choice {
     /// Whether any row is selected, so that keys act on the selected rows.
     pub(crate) fn is_any(self) -> bool {
         !self.rows.with(Selection::is_empty)
+    }
+
+    /// Whether an action on several was done to this engram, and the list does not show it yet.
+    pub(crate) fn is_settling(self, id: EngramId) -> bool {
+        self.rows.with_untracked(|it| it.is_settling(id))
     }
 
     /// Changes the selection; drops a question about the old one.

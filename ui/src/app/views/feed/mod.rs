@@ -1,5 +1,6 @@
 //! All engrams of a project, newest first: the list, its filter, and the open engram.
 
+mod arrivals;
 mod chosen;
 mod empty;
 mod filter;
@@ -19,6 +20,7 @@ use engram_model::EngramId;
 use leptos::prelude::*;
 
 pub(crate) use self::{
+    arrivals::take_entries,
     chosen::{
         ChosenClaimsBar, act_on_chosen, choose_all, doing, extend, holds_for_chosen,
         is_for_all_chosen, leave_choice_of, leave_chosen, toggle_read,
@@ -26,13 +28,13 @@ pub(crate) use self::{
     filter::PANEL,
     list::List,
     look::{
-        begin_to_look, follow_eyes, holds_back, is_nothing_new, keep_looked, look_away, look_on,
-        read_in_list, read_on, saw_own, waits_for_pointer,
+        begin_to_look, follow_eyes, is_nothing_new, keep_looked, look_away, saw_own,
+        waits_for_pointer,
     },
-    pages::{PAGE, is_searching, load_first, request, stop_search},
+    pages::{PAGE, load_first, request},
     row::element_id,
     state::{
-        Listing, Search, count_facets, limit, list_anew, list_doubts_anew, neighbour, rows,
+        Listing, count_facets, leave_filter, limit, list_anew, list_doubts_anew, neighbour, rows,
         select_newest, show, show_new, toggle_facets, toggle_row,
     },
 };

@@ -3,7 +3,7 @@
 use engram_model::{Feed as FeedRequest, FeedPage, Filter, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::Search;
+use super::state::Search;
 use crate::{
     app::{reading, state::App, views},
     feed::{EngramList, MOST},

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use engram_model::{Engram, EngramId, Facets, Filter, Refusal, ask};
+use engram_model::{Engram, EngramId, Facets, Filter, Health, Refusal, ask};
 use jiff::Timestamp;
 use leptos::{prelude::*, task::spawn_local};
 
@@ -47,34 +47,34 @@ part! {
     /// A list of engrams: a stretch of the journal, filtered.
     pub(crate) struct Listing {
         anew {
-            pub(crate) feed: RwSignal<EngramList> = EngramList::default(),
+            pub(super) feed: RwSignal<EngramList> = EngramList::default(),
             /// The progress of a search for a filter, if it takes or took more than a moment.
-            pub(crate) search: RwSignal<Option<Search>> = None,
+            pub(super) search: RwSignal<Option<Search>> = None,
             /// Whether a page of older or newer engrams is on its way.
-            pub(crate) page_is_coming: StoredValue<bool> = false,
+            pub(super) page_is_coming: StoredValue<bool> = false,
             /// The values that a filter can have, with counts; read while they are shown or a
             /// filter is on.
-            pub(crate) facets: RwSignal<Option<Facets>> = None,
+            pub(super) facets: RwSignal<Option<Facets>> = None,
             /// Whether the list is scrolled to its newest end.
-            pub(crate) at_top: RwSignal<bool> = true,
+            pub(super) at_top: RwSignal<bool> = true,
             /// The row whose whole claim is shown.
-            pub(crate) expanded: RwSignal<Option<EngramId>> = None,
+            pub(super) expanded: RwSignal<Option<EngramId>> = None,
             /// Why the list or its next page could not be read, until it is, and how to retry.
-            pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>> = None,
+            pub(super) refused: RwSignal<Option<(Refusal, fn(App))>> = None,
             /// Why the values of the filter could not be read.
-            pub(crate) facets_refused: RwSignal<Option<Refusal>> = None,
+            pub(super) facets_refused: RwSignal<Option<Refusal>> = None,
             filtered: StoredValue<FilteredEngram> = FilteredEngram::default(),
         }
         stays {
-            pub(crate) filter: RwSignal<Filter> = RwSignal::new(Filter::default()),
-            pub(crate) facets_open: RwSignal<bool> = RwSignal::new(false),
+            pub(super) filter: RwSignal<Filter> = RwSignal::new(Filter::default()),
+            pub(super) facets_open: RwSignal<bool> = RwSignal::new(false),
             /// The number of the current list; answers for an earlier list are dropped.
             pub(super) filter_number: StoredValue<u64> = StoredValue::new(0),
             /// Each change scrolls the list to its newest end.
-            pub(crate) scroll_to_top: RwSignal<u32> = RwSignal::new(0),
+            pub(super) scroll_to_top: RwSignal<u32> = RwSignal::new(0),
             /// The selected rows.
             pub(crate) choice: Choice = Choice::new(),
-            pub(crate) look: Look = Look::new(),
+            pub(super) look: Look = Look::new(),
         }
     }
 }
@@ -107,6 +107,51 @@ impl Listing {
     pub(super) fn refuse(self, refusal: Refusal, again: fn(App)) {
         dom::log(&refusal.to_string());
         self.refused.set(Some((refusal, again)));
+    }
+
+    /// Removes the refusals of requests that failed.
+    pub(crate) fn clear_refusals(self) {
+        self.refused.set(None);
+        self.facets_refused.set(None);
+    }
+
+    /// Whether the list or its next page could not be read.
+    pub(crate) fn is_refused(self) -> bool {
+        self.refused.with_untracked(Option::is_some)
+    }
+
+    /// Whether new rows wait, because the list is scrolled down.
+    pub(crate) fn is_paused(self) -> bool {
+        !self.at_top.get()
+    }
+
+    pub(crate) fn with_feed<R>(self, read: impl FnOnce(&EngramList) -> R) -> R {
+        self.feed.with(read)
+    }
+
+    /// Returns an engram of the list.
+    pub(crate) fn engram(self, id: EngramId) -> Option<Arc<Engram>> {
+        self.feed.with(|it| it.get(id))
+    }
+
+    /// Returns the place of the last entry that the list knows.
+    pub(crate) fn head(self) -> u64 {
+        self.feed.with_untracked(EngramList::head)
+    }
+
+    /// Records a newer state of an engram's evidence.
+    pub(crate) fn learn_health(self, id: EngramId, health: Option<Health>) {
+        self.feed.update(|it| it.learn_health(id, health));
+    }
+
+    /// Records which versions followed others.
+    pub(crate) fn learn_versions<'a>(self, versions: impl Iterator<Item = &'a Engram>) {
+        self.feed.update(|it| it.learn_versions(versions));
+    }
+
+    /// What limits the list, as the person chose.
+    pub(crate) fn filter(self) -> Filter {
+        self.filter.get()
     }
 
     /// The past time that the list shows; none for now.
@@ -210,10 +255,10 @@ fn list_and_read(app: App, only_listed: bool) {
             // Another filter was chosen meanwhile.
             Ok(_) if app.list.filter_number.get_value() != number => return,
             Ok(page) => {
-                let followed = app.list.feed.with_untracked(EngramList::head);
+                let followed = app.list.head();
                 pages::load_first(app, page, filter);
                 // A journal that ends earlier is another one: follow it from its own end.
-                if app.list.feed.with_untracked(EngramList::head) < followed {
+                if app.list.head() < followed {
                     connection::reconnect(app);
                 }
                 app.list.show_top();
@@ -264,6 +309,18 @@ pub(crate) fn toggle_facets(app: App) {
     }
     app.list.facets_open.set(is_open);
     app.stale.touch(Tag::Facets);
+}
+
+/// Hides the values of the filter, else stops the search; returns whether there was one.
+pub(crate) fn leave_filter(app: App) -> bool {
+    if app.list.facets_open.get_untracked() {
+        toggle_facets(app);
+    } else if pages::is_searching(app) {
+        pages::stop_search(app);
+    } else {
+        return false;
+    }
+    true
 }
 
 /// Counts the values of the filter, while they are shown or a filter is on.

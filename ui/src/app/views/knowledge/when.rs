@@ -25,7 +25,7 @@ pub(crate) fn choose_time(app: App) {
 /// Shows what held at a time; if the time is not past yet, what holds.
 pub(crate) fn show_then(app: App, at: Option<Timestamp>) {
     let filter = if untrack(|| VIEW.is_on(app)) {
-        app.list.filter.get_untracked()
+        untrack(|| app.list.filter())
     } else {
         Filter::default()
     };

@@ -32,17 +32,17 @@ part! {
     /// The requests.
     pub(crate) struct Requests {
         anew {
-            pub(crate) inbox: Inbox<String> = (),
+            pub(super) inbox: Inbox<String> = (),
             /// The requests in the order of the list; none until they are read.
-            pub(crate) known: RwSignal<Option<Vec<RequestTold>>> = None,
+            pub(super) known: RwSignal<Option<Vec<RequestTold>>> = None,
             /// How many requests the list leaves out.
             pub(super) omitted: RwSignal<Option<u64>> = None,
             /// Why the last answer failed.
-            pub(crate) answer_refused: RwSignal<Option<Refusal>> = None,
+            pub(super) answer_refused: RwSignal<Option<Refusal>> = None,
             /// Drafts, kept until they are sent.
             drafts: RwSignal<HashMap<String, AnswerDraft>> = HashMap::new(),
             /// Whether a denial waits for its reason.
-            pub(crate) wants_reason: RwSignal<bool> = false,
+            pub(super) wants_reason: RwSignal<bool> = false,
         }
         stays {}
     }
