@@ -67,9 +67,9 @@ fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Hist
                 before: before
                     .filter(|before| before.claim != engram.claim && !before.redacted)
                     .map(words::claim),
-                moved: before.and_then(|before| moved(before, engram)),
+                moved: before.and_then(|before| moved_evidence(before, engram)),
                 can_restore: engram.valid_until.is_some() && !engram.redacted,
-                ..plain(did(it_did))
+                ..plain(act_in_words(it_did))
             }
         }
         _ => HistoryEntry {
@@ -78,12 +78,12 @@ fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Hist
                 Did::Lost(lost) => Some(lost.conflict),
                 _ => None,
             },
-            ..plain(did(it_did))
+            ..plain(act_in_words(it_did))
         },
     })
 }
 
-fn did(did: Did) -> &'static str {
+fn act_in_words(did: Did) -> &'static str {
     match did {
         Did::Stored => say::acts::STORED,
         Did::Confirmed => say::acts::CONFIRMED,
@@ -102,7 +102,7 @@ fn did(did: Did) -> &'static str {
 }
 
 /// Returns the first evidence that moved or was replaced.
-fn moved(before: &Engram, now: &Engram) -> Option<(String, String)> {
+fn moved_evidence(before: &Engram, now: &Engram) -> Option<(String, String)> {
     let pairs = before.pointers.iter().zip(&now.pointers);
     let (from, to) = pairs
         .map(|(from, to)| (from.label(), to.label()))

@@ -82,14 +82,14 @@ impl<T, D> BatchOutcome<T, D> {
         };
         let mut why = Vec::new();
         if let Some(first) = &self.first {
-            why.push(say::many::refused(
+            why.push(say::many::refused_why(
                 &number(self.refused.len()),
                 &reason(first),
             ));
         }
         if !self.left.is_empty() {
             let because = self.ended.as_ref().map(reason);
-            why.push(say::many::left(
+            why.push(say::many::not_done(
                 &number(self.left.len()),
                 because.as_deref(),
             ));

@@ -116,7 +116,7 @@ pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
         && pinned
             .lines()
             .is_none_or(|it| (it.start, it.end) == (start, end));
-    (!is_there).then(|| place(path, Lines { start, end }))
+    (!is_there).then(|| path_with_lines(path, Lines { start, end }))
 }
 
 /// The same, as just read in the working tree.
@@ -125,12 +125,12 @@ pub fn place_read(pointer: &Pointer, standing: &Standing) -> Option<String> {
     let lines = standing.lines.filter(|_| pointer.lines().is_some());
     let is_there = path == pointer.name() && (lines.is_none() || lines == pointer.lines());
     (!is_there).then(|| match lines {
-        Some(lines) => place(path, lines),
+        Some(lines) => path_with_lines(path, lines),
         None => path.to_owned(),
     })
 }
 
-fn place(path: &str, lines: Lines) -> String {
+fn path_with_lines(path: &str, lines: Lines) -> String {
     if lines.start == lines.end {
         format!("{path}#L{}", lines.start)
     } else {

@@ -16,12 +16,12 @@ pub(crate) fn Refused(
         let again = again.map(|again| {
             view! { <button data-testid="again" on:click=move |_| again.run(())>{say::TRY_AGAIN}</button> }
         });
-        refusal.get().map(|it| told(&it, again.into_any()))
+        refusal.get().map(|it| view_refusal(&it, again.into_any()))
     }
 }
 
 /// Renders a known refusal, with `beside` next to it.
-pub(crate) fn told(refusal: &Refusal, beside: AnyView) -> AnyView {
+pub(crate) fn view_refusal(refusal: &Refusal, beside: AnyView) -> AnyView {
     view! {
         <div class="refusal" role="alert" data-testid="refused" data-code=refusal.code.as_str()>
             {Icon::Alert.draw()}

@@ -124,13 +124,13 @@ pub(crate) fn start(app: App) {
         app.connection.is_starting.set_value(false);
         match read {
             Ok(()) => connect(app),
-            Err(refusal) => fail(app, refusal),
+            Err(refusal) => report_failure(app, refusal),
         }
     });
 }
 
 /// Reports why nothing can be shown, and schedules a retry.
-fn fail(app: App, refusal: Refusal) {
+fn report_failure(app: App, refusal: Refusal) {
     let failed = Phase::Failed(refusal);
     if app.phase.get_untracked() != failed {
         app.phase.set(failed);
@@ -154,36 +154,36 @@ pub(crate) fn connect(app: App) {
     spawn_local(async move {
         let after = app.list.head();
         let backend = app.backend();
-        let subscribed = backend.subscribe(after, move |news| hear(app, news));
+        let subscribed = backend.subscribe(after, move |news| take_news(app, news));
         match app.repositories.for_front(subscribed).await {
             Ok(subscription) => {
                 app.connection.live.set_value(Some(subscription));
                 if let Backend::Tauri = app.backend() {
-                    hear(app, News::Connected);
+                    take_news(app, News::Connected);
                 }
             }
             Err(refusal) => {
                 dom::log(&refusal.to_string());
-                hear(app, News::Lost);
+                take_news(app, News::Lost);
                 app.connection.explain(LossReason::Refused(refusal));
             }
         }
     });
 }
 
-fn hear(app: App, news: News) {
+fn take_news(app: App, news: News) {
     match news {
-        News::Connected => is_back(app),
+        News::Connected => mark_live(app),
         News::Lost => reconnect_later(app),
         News::Entries(entries) => {
-            is_back(app);
+            mark_live(app);
             feed::take_entries(app, entries);
         }
     }
 }
 
 /// Marks the connection as live, and retries the requests that failed meanwhile.
-fn is_back(app: App) {
+fn mark_live(app: App) {
     app.connection.attempts.set_value(0);
     if app.connection.link.get_untracked() != Link::Live {
         app.connection.link.set(Link::Live);
@@ -192,7 +192,7 @@ fn is_back(app: App) {
     if app.connection.lost_at.get_untracked().is_some() {
         app.connection.lost_at.set(None);
         let was_refused = app.list.is_refused();
-        frame::forgive(app);
+        frame::clear_failures(app);
         stale::recheck(app);
         catch_up(app);
         // In the window, a feed ends only with its home; another home may be there now.
@@ -224,7 +224,7 @@ fn reconnect_later(app: App) {
             reconnect(app);
         }
     };
-    dom::later(again, Duration::from_secs(wait));
+    dom::run_later(again, Duration::from_secs(wait));
 }
 
 /// Asks for the reason by a request, because a stream of events does not say why it broke.

@@ -11,7 +11,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     app::{dom, reading, state::App, views::feed},
-    tags::{Tag, touched},
+    tags::{Tag, tags_of},
 };
 
 /// How long changes gather before sums over the home are read again.
@@ -59,7 +59,7 @@ impl Stale {
     /// Touches the tags that journal entries make stale; those of sums a little later, once for
     /// many.
     pub(crate) fn follow(self, entries: &[Entry]) {
-        let all: HashSet<Tag> = entries.iter().flat_map(|it| touched(&it.change)).collect();
+        let all: HashSet<Tag> = entries.iter().flat_map(|it| tags_of(&it.change)).collect();
         let (sums, others): (Vec<Tag>, Vec<Tag>) = all.into_iter().partition(|it| it.is_sum());
         others.into_iter().for_each(|it| self.touch(it));
         let is_waiting = self.gathered.with_value(|all| !all.is_empty());
@@ -70,7 +70,7 @@ impl Stale {
                 let all = all.unwrap_or_default();
                 all.into_iter().for_each(|it| self.touch(it));
             };
-            dom::later(touch, PAUSE);
+            dom::run_later(touch, PAUSE);
         }
     }
 }
@@ -93,7 +93,7 @@ pub(crate) fn follow_stale(app: App) {
     Effect::new(move |_| {
         if let Some(id) = app.reading.selected.get() {
             app.stale.track(Tag::Engram(id));
-            reading::visit(app, id);
+            reading::visit_engram(app, id);
         }
     });
 }

@@ -26,7 +26,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
         (Link::Connecting, _) if failed() => ("lost", say::status::NOT_CONNECTED.to_owned()),
         (Link::Connecting, _) => ("connecting", say::status::CONNECTING.to_owned()),
         (Link::Live, _) if is_paused() => ("paused", say::status::PAUSED.to_owned()),
-        (Link::Live, Some(new)) => ("paused", say::status::held(new)),
+        (Link::Live, Some(new)) => ("paused", say::status::held_count(new)),
         (Link::Live, None) => ("live", say::status::LIVE.to_owned()),
         (Link::Lost, _) => ("lost", say::status::LOST.to_owned()),
     };
@@ -39,7 +39,7 @@ pub(crate) fn StatusLine() -> impl IntoView {
         let now = app.clock.get().now;
         let spending = app.status.get()?.spending.filter(|it| it.until > now)?;
         let budget = &spending.budget;
-        let (what, pointers) = words::fullest(budget);
+        let (what, pointers) = words::fullest_meter(budget);
         // A small window shows only the fuller meter.
         let is_less = budget.tokens.share() < pointers.share();
         let meters = [

@@ -22,7 +22,7 @@ pub(crate) fn Window() -> impl IntoView {
     provide_context(app);
     stale::follow_stale(app);
     app.write.follow();
-    room::follow(app);
+    room::follow_width(app);
     connection::start(app);
     follow_time(app);
     act::follow_keys(app);

@@ -13,7 +13,7 @@ use engram_model::{
 use serde_json::json;
 
 use crate::{
-    app::{dom, engine::backend::strange},
+    app::{dom, engine::backend::strange_answer},
     words,
 };
 
@@ -168,7 +168,7 @@ pub(crate) fn source(pointer: &Pointer) -> Result<SourceReply, Refusal> {
         "lines": plain(), "total_lines": 40, "language": "Rust", "document": document,
         "open_path": pointer.name(), "open_line": 9,
     });
-    serde_json::from_value(reply).map_err(|error| strange(&error))
+    serde_json::from_value(reply).map_err(|error| strange_answer(&error))
 }
 
 pub(crate) fn standing(pointer: &Pointer) -> Standing {

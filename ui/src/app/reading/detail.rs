@@ -31,7 +31,7 @@ use crate::{
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
-    let current = Memo::new(move |_| reading::current(app));
+    let current = Memo::new(move |_| reading::current_engram(app));
     // A claim that leaves the list stays open.
     Effect::new(move |_| {
         let listed = app
@@ -74,7 +74,7 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         Some((app.list.with_feed(fate), stale::is_blind(app)))
     });
     let node = NodeRef::<html::Div>::new();
-    node.on_load(move |it| room::keep_focus(app, &it));
+    node.on_load(move |it| room::refocus_redrawn(app, &it));
     view! {
         <div class="scroll" id="engram" node_ref=node tabindex="-1" data-testid="engram" data-id=id.to_string()>
             <Correct id engram=current />
@@ -141,7 +141,7 @@ fn Head(
                 <button class="plain" data-testid="show-conflict" on:click=move |_| conflicts::show_its_conflict(app)>{say::engram::SHOW_CONFLICT}" "<kbd>"G"</kbd></button></p>
         })}
         {newer.map(|id| view! {
-            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| reading::go_to(app, id)>{say::engram::NEWER}</button></p>
+            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| reading::go_to_engram(app, id)>{say::engram::NEWER}</button></p>
         })}
         {(!engram.tags.is_empty()).then(|| view! {
             <div class="chips tags" aria-label=say::engram::TAGS>
@@ -154,7 +154,7 @@ fn Head(
 #[component]
 fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let can_open = move || reading::pointer(app).is_some_and(|it| words::is_file(&it));
+    let can_open = move || reading::current_pointer(app).is_some_and(|it| words::is_file(&it));
     let can = move |closing: Closing| {
         !app.list.is_past() && current.get().is_some_and(|it| closing.is_for(&it))
     };
@@ -167,7 +167,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     };
     let is_drifted =
         Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| words::is_drifted(it))));
-    let menu = commands::by(Act::Menu).map(|it| commands::tip(it, dom::is_mac()));
+    let menu = commands::command_of(Act::Menu).map(|it| commands::tooltip(it, dom::is_mac()));
     let menu = StoredValue::new(menu);
     let actions = move || {
         let menu = menu.get_value();
@@ -198,7 +198,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         // While rows are selected, keys and buttons act on them, from their own bar.
         <div class="bar" hidden=move || current.with(Option::is_none) || app.list.choice.is_any()>
             {move || match app.reading.closing.get() {
-                Some((_, closing)) => view! { <Confirm closing claim=named(app) /> }.into_any(),
+                Some((_, closing)) => view! { <Confirm closing claim=short_claim(app) /> }.into_any(),
                 None => actions().into_any(),
             }}
         </div>
@@ -206,8 +206,8 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
 }
 
 /// The beginning of the claim, for a question about it.
-fn named(app: App) -> String {
-    let claim = untrack(|| reading::current(app)).map(|it| words::claim(&it));
+fn short_claim(app: App) -> String {
+    let claim = untrack(|| reading::current_engram(app)).map(|it| words::claim(&it));
     engram_model::shorten(&claim.unwrap_or_default(), NAMED)
 }
 
@@ -239,7 +239,7 @@ fn Confirm(closing: Closing, claim: String) -> impl IntoView {
         room::focus_pane(app);
     };
     let close = move || {
-        reading::close(app);
+        reading::close_confirmed(app);
         room::focus_pane(app);
     };
     view! {

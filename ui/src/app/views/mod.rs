@@ -205,14 +205,14 @@ impl View {
 /// Shows a view without a filter; one that is on the screen already keeps its filter.
 pub(crate) fn show_view(app: App, view: &'static View) {
     if !untrack(|| view.is_on(app)) {
-        feed::limit(app, view, Filter::default(), true);
+        feed::show_filtered(app, view, Filter::default(), true);
     }
     // Its list may not be drawn yet.
-    dom::next_frame(move || room::to_list(app));
+    dom::next_frame(move || room::go_to_list(app));
 }
 
 /// The filter to request: what the view lists, limited as the person chose.
-pub(crate) fn asked(app: App) -> Filter {
+pub(crate) fn asked_filter(app: App) -> Filter {
     (app.view.get().within)(app.list.filter())
 }
 

@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Arc};
 use engram_model::{Conflict, ConflictId, ConflictStatus};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::detail::{Reason, press};
+use super::detail::{Reason, view_verdict_button};
 use crate::{
     app::{
         dom,
@@ -83,12 +83,12 @@ pub(super) fn choose_all_conflicts(app: App) {
     }
     choose_conflicts(app, |it| it.add(&rows, can_choose));
     let hint = say::conflicts::ALL_SELECTED;
-    app.frame.say(&told_chosen_conflicts(app), hint);
+    app.frame.say(&chosen_conflicts_in_words(app), hint);
 }
 
-fn told_chosen_conflicts(app: App) -> String {
+fn chosen_conflicts_in_words(app: App) -> String {
     let count = app.views.conflicts.chosen.with_untracked(Selection::len);
-    say::many::selected(&words::thousands(count as u64))
+    say::many::selected_count(&words::thousands(count as u64))
 }
 
 /// Gives a verdict on all selected conflicts that it fits, in order, once each.
@@ -187,7 +187,7 @@ pub(super) fn ChosenConflictsBar() -> impl IntoView {
     Effect::new(move |before: Option<usize>| {
         let count = count.get();
         if before.is_some_and(|before| before != count) {
-            let told = say::many::selected(&words::thousands(count as u64));
+            let told = say::many::selected_count(&words::thousands(count as u64));
             app.frame.announcement.set(told);
         }
         count
@@ -199,14 +199,14 @@ pub(super) fn ChosenConflictsBar() -> impl IntoView {
         is_shown.get().then(|| {
             view! {
                 <div class="bar chosen verdicts" role="group" aria-label=say::conflicts::SELECTED data-testid="chosen-bar">
-                    {move || if is_long.get() { feed::doing(app, progress).into_any() } else { actions(app, count).into_any() }}
+                    {move || if is_long.get() { feed::view_progress(app, progress).into_any() } else { view_actions(app, count).into_any() }}
                 </div>
             }
         })
     }
 }
 
-fn actions(app: App, count: Memo<usize>) -> impl IntoView {
+fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
     let all = app.views.conflicts;
     let clear = move |_| {
         all.clear_chosen();
@@ -222,14 +222,14 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         // The button says how many conflicts it applies to, if not all.
         let name = move || match fitting.get() {
             some if some == count.get() || some == 0 => verdict.name().to_owned(),
-            some => say::many::some(verdict.name(), &words::thousands(some as u64)),
+            some => say::many::verdict_for(verdict.name(), &words::thousands(some as u64)),
         };
         let fits = Memo::new(move |_| fitting.get() > 0);
-        move || press(app, verdict, name(), fits)
+        move || view_verdict_button(app, verdict, name(), fits)
     });
     view! {
         <Reason reason=all.chosen_reason set=move |text| all.chosen_reason.set(text) />
-        <b data-testid="chosen-count">{move || say::many::selected(&words::thousands(count.get() as u64))}</b>
+        <b data-testid="chosen-count">{move || say::many::selected_count(&words::thousands(count.get() as u64))}</b>
         {buttons.collect_view()}
         <span class="space"></span>
         <button class="plain" data-testid="chosen-clear" on:click=clear>{say::many::CLEAR}" "<kbd>"Esc"</kbd></button>

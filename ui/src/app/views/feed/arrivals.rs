@@ -15,7 +15,7 @@ pub(crate) fn take_entries(app: App, entries: Vec<Entry>) {
     let hold = look::holds_back(app);
     let was_empty = app.list.feed.with_untracked(EngramList::is_empty);
     let was_nothing_new = look::is_nothing_new(app);
-    let read = look::read_in_list(app);
+    let read = look::listed_open_engram(app);
     app.stale.follow(&entries);
     let new = app
         .list
@@ -26,8 +26,8 @@ pub(crate) fn take_entries(app: App, entries: Vec<Entry>) {
     if was_empty && new > 0 && app.reading.selected.with_untracked(Option::is_none) {
         state::select_newest(app);
     }
-    look::look_on(app, was_nothing_new);
-    look::read_on(app, read);
+    look::see_arrived(app, was_nothing_new);
+    look::follow_open_version(app, read);
     app.frame.announce(new);
 }
 

@@ -10,7 +10,7 @@ use crate::{
     },
     commands::Act,
     feed::EngramList,
-    selection::{ClaimAction, Selection, named},
+    selection::{ClaimAction, Selection, short_names},
     words::{self, State, say},
 };
 
@@ -108,18 +108,18 @@ fn can_choose(app: App) -> impl Fn(&Engram) -> bool {
 /// Opens the pressed row; if a modifier key is held, also selects it.
 pub(super) fn press_row(app: App, id: EngramId, event: &ev::MouseEvent) {
     if event.shift_key() {
-        extend_to(app, id);
+        extend_choice_to(app, id);
     } else if event.ctrl_key() || event.meta_key() {
         toggle_chosen(app, id);
-        reading::select(app, id);
+        reading::select_engram(app, id);
     } else {
         app.list.choice.reset();
-        reading::go_to(app, id);
+        reading::go_to_engram(app, id);
     }
 }
 
 /// Selects or deselects the open row.
-pub(crate) fn toggle_read(app: App) {
+pub(crate) fn toggle_open_row(app: App) {
     if let Some(id) = app.reading.selected.get_untracked() {
         toggle_chosen(app, id);
     }
@@ -142,22 +142,22 @@ fn toggle_chosen(app: App, id: EngramId) {
 }
 
 /// Extends the selection by this many rows.
-pub(crate) fn extend(app: App, by: isize) {
+pub(crate) fn extend_choice(app: App, by: isize) {
     let at = app.reading.selected.get_untracked();
-    let rows = untrack(|| state::rows(app));
+    let rows = untrack(|| state::listed_rows(app));
     let ids: Vec<EngramId> = rows.iter().map(|it| it.id).collect();
     let to = stepped(&ids, at.as_ref(), by);
     if let Some(to) = to {
-        extend_to(app, to);
+        extend_choice_to(app, to);
     }
 }
 
-fn extend_to(app: App, to: EngramId) {
+fn extend_choice_to(app: App, to: EngramId) {
     let at = app.reading.selected.get_untracked();
-    let (rows, can) = (untrack(|| state::rows(app)), can_choose(app));
+    let (rows, can) = (untrack(|| state::listed_rows(app)), can_choose(app));
     app.reading.closing.set(None);
     app.list.choice.change(|it| it.extend(&rows, at, to, can));
-    reading::select(app, to);
+    reading::select_engram(app, to);
 }
 
 /// Selects all loaded rows, and says whether there are more.
@@ -165,7 +165,7 @@ pub(crate) fn choose_all(app: App) {
     if let Some(refusal) = app.list.refused_in_past() {
         return app.frame.complain(refusal);
     }
-    let (rows, can) = (untrack(|| state::rows(app)), can_choose(app));
+    let (rows, can) = (untrack(|| state::listed_rows(app)), can_choose(app));
     if rows.is_empty() {
         return;
     }
@@ -180,12 +180,12 @@ pub(crate) fn choose_all(app: App) {
     } else {
         say::many::ALL_LOADED
     };
-    app.frame.say(&told_chosen(app), hint);
+    app.frame.say(&chosen_in_words(app), hint);
 }
 
-fn told_chosen(app: App) -> String {
+fn chosen_in_words(app: App) -> String {
     let count = app.list.choice.rows.with_untracked(Selection::len);
-    say::many::selected(&words::thousands(count as u64))
+    say::many::selected_count(&words::thousands(count as u64))
 }
 
 /// Whether a command applies to any selected row; none if the command is not for several, or
@@ -248,7 +248,7 @@ pub(crate) fn leave_chosen(app: App) -> bool {
 
 fn copy_chosen(app: App) {
     let text = app.list.choice.rows.with_untracked(Selection::text);
-    outside::copy(app, text, say::many::COPIED);
+    outside::copy_text(app, text, say::many::COPIED);
 }
 
 /// Runs an action, or asks for confirmation first.
@@ -320,7 +320,7 @@ pub(crate) fn ChosenClaimsBar() -> impl IntoView {
     Effect::new(move |before: Option<usize>| {
         let count = count.get();
         if before.is_some_and(|before| before != count) {
-            let told = say::many::selected(&words::thousands(count as u64));
+            let told = say::many::selected_count(&words::thousands(count as u64));
             app.frame.announcement.set(told);
         }
         if count == 0 {
@@ -337,9 +337,9 @@ pub(crate) fn ChosenClaimsBar() -> impl IntoView {
             view! {
                 <div class="bar chosen" role="group" aria-label=say::many::LABEL data-testid="chosen-bar">
                     {move || match (is_long.get(), asking.get()) {
-                        (true, _) => doing(app, progress).into_any(),
-                        (false, Some(deed)) => question(app, deed).into_any(),
-                        (false, None) => actions(app, count).into_any(),
+                        (true, _) => view_progress(app, progress).into_any(),
+                        (false, Some(deed)) => view_question(app, deed).into_any(),
+                        (false, None) => view_actions(app, count).into_any(),
                     }}
                 </div>
             }
@@ -347,7 +347,7 @@ pub(crate) fn ChosenClaimsBar() -> impl IntoView {
     }
 }
 
-fn actions(app: App, count: Memo<usize>) -> impl IntoView {
+fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
     let choice = app.list.choice;
     let fits = Memo::new(move |_| {
         let all = [ClaimAction::Confirm, ClaimAction::Deny, ClaimAction::Ask];
@@ -357,7 +357,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
     let called = move |verdict: &'static str, at: usize| {
         move || match fits.get()[at] {
             some if some == count.get() => verdict.to_owned(),
-            some => say::many::some(verdict, &words::thousands(some as u64)),
+            some => say::many::verdict_for(verdict, &words::thousands(some as u64)),
         }
     };
     let is_busy = move || app.batch.progress.with(Option::is_some);
@@ -370,7 +370,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         dom::focus("feed");
     };
     view! {
-        <b data-testid="chosen-count">{move || say::many::selected(&words::thousands(count.get() as u64))}</b>
+        <b data-testid="chosen-count">{move || say::many::selected_count(&words::thousands(count.get() as u64))}</b>
         <button class="primary" data-testid="chosen-true" hidden=is_for(0) disabled=is_busy on:click=press(ClaimAction::Confirm)>{called(say::review::YES, 0)}" "<kbd>"Y"</kbd></button>
         <button data-testid="chosen-false" hidden=none_drifted disabled=is_busy on:click=press(ClaimAction::Deny)>{called(say::review::NO_ASKS, 1)}" "<kbd>"X"</kbd></button>
         <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(ClaimAction::Ask)>{called(say::review::ASK, 2)}" "<kbd>"A"</kbd></button>
@@ -383,12 +383,12 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
 }
 
 /// Asks for confirmation in place of the actions, and names the first claims.
-fn question(app: App, deed: ClaimAction) -> impl IntoView {
+fn view_question(app: App, deed: ClaimAction) -> impl IntoView {
     let choice = app.list.choice;
     let fitting = move || choice.rows.with(|it| it.fitting(deed));
     let asked = Memo::new(move |_| {
         let rows = fitting();
-        (rows.len(), named(&rows))
+        (rows.len(), short_names(&rows))
     });
     let ask = move || {
         let claims = words::count(asked.with(|it| it.0) as u64, say::CLAIMS);
@@ -419,12 +419,12 @@ fn question(app: App, deed: ClaimAction) -> impl IntoView {
 }
 
 /// The progress, and a way to stop.
-pub(crate) fn doing(app: App, progress: Memo<Option<Progress>>) -> impl IntoView {
+pub(crate) fn view_progress(app: App, progress: Memo<Option<Progress>>) -> impl IntoView {
     let of = move |what: fn(&Progress) -> usize| progress.with(|it| it.as_ref().map_or(0, what));
     let told = move || {
         let verb = progress.with(|it| it.map_or("", |it| it.verb));
         let number = |it: usize| words::thousands(it as u64);
-        say::many::doing(verb, &number(of(|it| it.done)), &number(of(|it| it.of)))
+        say::many::progress(verb, &number(of(|it| it.done)), &number(of(|it| it.of)))
     };
     let stop = move |_| {
         app.batch.stop();

@@ -7,7 +7,7 @@ use engram_model::{
 };
 use leptos::prelude::*;
 
-use super::{ChosenClaimsBar, List, rows, state::Search, toggle_row};
+use super::{ChosenClaimsBar, List, listed_rows, state::Search, toggle_row};
 use crate::{
     app::{
         batch::Progress,
@@ -90,7 +90,7 @@ fn load_page(app: App, all: &[Arc<Engram>], filter: Filter, next: Option<u64>) {
     app.list.filter.set(filter);
     app.list
         .feed
-        .update(|feed| feed.load(page, untrack(|| views::asked(app))));
+        .update(|feed| feed.load(page, untrack(|| views::asked_filter(app))));
 }
 
 pub(crate) fn full(app: App) {
@@ -189,7 +189,7 @@ fn panel(app: App) {
 fn picked(app: App, asking: Option<ClaimAction>) {
     let all = engrams();
     load(app, &all, Filter::default());
-    let rows = untrack(|| rows(app));
+    let rows = untrack(|| listed_rows(app));
     app.list.choice.rows.update(|it| it.add(&rows, |_| true));
     app.list.choice.asking.set(asking);
 }

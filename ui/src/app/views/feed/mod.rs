@@ -22,20 +22,20 @@ use leptos::prelude::*;
 pub(crate) use self::{
     arrivals::take_entries,
     chosen::{
-        ChosenClaimsBar, act_on_chosen, choose_all, doing, extend, holds_for_chosen,
-        is_for_all_chosen, leave_choice_of, leave_chosen, toggle_read,
+        ChosenClaimsBar, act_on_chosen, choose_all, extend_choice, holds_for_chosen,
+        is_for_all_chosen, leave_choice_of, leave_chosen, toggle_open_row, view_progress,
     },
     filter::PANEL,
     list::List,
     look::{
-        begin_to_look, follow_eyes, is_nothing_new, keep_looked, look_away, saw_own,
+        begin_to_look, follow_eyes, is_nothing_new, keep_looked, look_away, see_own,
         waits_for_pointer,
     },
-    pages::{PAGE, load_first, request},
-    row::element_id,
+    pages::{PAGE, load_first, page_request},
+    row::engram_row_id,
     state::{
-        Listing, count_facets, leave_filter, limit, list_anew, list_doubts_anew, neighbour, rows,
-        select_newest, show, show_new, toggle_facets, toggle_row,
+        Listing, count_facets, leave_filter, list_anew, list_doubts_anew, listed_rows, neighbour,
+        select_newest, set_view_and_filter, show_filtered, show_new, toggle_facets, toggle_row,
     },
 };
 use super::{Address, View};
@@ -70,7 +70,7 @@ pub(crate) const ENGRAMS: View = View {
     step: state::step,
     panes,
     is_any_open: |app| app.reading.selected.with(Option::is_some),
-    pointer: reading::pointer_of,
+    pointer: reading::engram_pointer,
     address: Address {
         key: "id",
         is_name: |text| text.parse::<EngramId>().is_ok(),
@@ -81,7 +81,7 @@ pub(crate) const ENGRAMS: View = View {
         },
         open: |app, id| {
             if let Some(id) = id.and_then(|id| id.parse().ok()) {
-                reading::select(app, id);
+                reading::select_engram(app, id);
             }
         },
     },
@@ -94,14 +94,14 @@ pub(crate) const ENGRAMS: View = View {
 pub(crate) fn panes() -> AnyView {
     let app = App::here();
     let is_empty = Memo::new(move |_| {
-        let is_plain = views::asked(app).is_empty();
+        let is_plain = views::asked_filter(app).is_empty();
         app.list
             .feed
             .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
     });
     let panes = move || {
         if is_empty.get() {
-            first_run::begin();
+            first_run::focus_welcome();
             view! { <first_run::FirstRun /> }.into_any()
         } else {
             both(())

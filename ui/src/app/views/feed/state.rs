@@ -183,7 +183,7 @@ impl Listing {
 }
 
 /// The rows of the list, in its order.
-pub(crate) fn rows(app: App) -> Vec<Arc<Engram>> {
+pub(crate) fn listed_rows(app: App) -> Vec<Arc<Engram>> {
     let mut rows = app.list.feed.with(EngramList::rows);
     if app.view.get().by_topic {
         rows.sort_by(|a, b| topic_order(a).cmp(&topic_order(b)));
@@ -193,12 +193,12 @@ pub(crate) fn rows(app: App) -> Vec<Arc<Engram>> {
 
 /// Limits the list; if `is_step`, *back* returns from it.
 pub(crate) fn set_filter(app: App, filter: Filter, is_step: bool) {
-    limit(app, app.view.get_untracked(), filter, is_step);
+    show_filtered(app, app.view.get_untracked(), filter, is_step);
 }
 
 /// Shows a view with this filter.
-pub(crate) fn limit(app: App, view: &'static View, filter: Filter, is_step: bool) {
-    if !show(app, view, filter) {
+pub(crate) fn show_filtered(app: App, view: &'static View, filter: Filter, is_step: bool) {
+    if !set_view_and_filter(app, view, filter) {
         return;
     }
     app.write_address(is_step);
@@ -209,11 +209,11 @@ pub(crate) fn limit(app: App, view: &'static View, filter: Filter, is_step: bool
             list_chosen(app);
         }
     };
-    dom::later(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
+    dom::run_later(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
 }
 
 /// Sets the view and the filter; returns whether either changed.
-pub(crate) fn show(app: App, view: &'static View, filter: Filter) -> bool {
+pub(crate) fn set_view_and_filter(app: App, view: &'static View, filter: Filter) -> bool {
     // A time that is not past means now.
     let is_past = |at: &Timestamp| view.tells_of_the_past && *at < dom::clock().now;
     let filter = Filter {
@@ -249,9 +249,9 @@ fn list_and_read(app: App, only_listed: bool) {
         return app.list.at_top.set(true);
     }
     let number = app.list.begin();
-    let filter = untrack(|| views::asked(app));
+    let filter = untrack(|| views::asked_filter(app));
     spawn_local(async move {
-        match app.ask(ask::Feed(pages::request(app))).await {
+        match app.ask(ask::Feed(pages::page_request(app))).await {
             // Another filter was chosen meanwhile.
             Ok(_) if app.list.filter_number.get_value() != number => return,
             Ok(page) => {
@@ -281,14 +281,14 @@ fn list_and_read(app: App, only_listed: bool) {
 /// the list was empty.
 fn read_listed(app: App, only_listed: bool) {
     let read = app.reading.selected.get_untracked();
-    let is_whole = untrack(|| views::asked(app)).is_empty();
+    let is_whole = untrack(|| views::asked_filter(app)).is_empty();
     let FilteredEngram { opened, instead } = app.list.filtered.get_value();
     let opened = read.filter(|_| read != instead).or(opened);
     let may = |id: &EngramId| is_whole || app.list.feed.with_untracked(|it| it.get(*id).is_some());
     match (read, opened.filter(may)) {
         (Some(_), _) if app.reading.returned.get_untracked() == read => {}
         (Some(_), _) if !only_listed || untrack(|| is_listed(app)) => {}
-        (None, Some(opened)) => reading::select(app, opened),
+        (None, Some(opened)) => reading::select_engram(app, opened),
         _ => select_newest(app),
     }
     app.list.filtered.set_value(if is_whole {
@@ -330,10 +330,10 @@ pub(crate) fn count_facets(app: App) {
         app.list.facets_refused.set(None);
         return app.list.facets.set(None);
     }
-    let filter = untrack(|| views::asked(app));
+    let filter = untrack(|| views::asked_filter(app));
     spawn_local(async move {
         match app.ask(ask::Facets(filter.clone())).await {
-            Ok(facets) if untrack(|| views::asked(app)) == filter => {
+            Ok(facets) if untrack(|| views::asked_filter(app)) == filter => {
                 app.list.facets_refused.set(None);
                 let set = || app.list.facets.set(Some(*facets));
                 dom::keep_focus(filter::PANEL, filter::PANEL, set);
@@ -348,9 +348,9 @@ pub(crate) fn count_facets(app: App) {
 }
 
 pub(crate) fn select_newest(app: App) {
-    let first = untrack(|| rows(app)).first().map(|it| it.id);
+    let first = untrack(|| listed_rows(app)).first().map(|it| it.id);
     match first {
-        Some(id) => reading::select(app, id),
+        Some(id) => reading::select_engram(app, id),
         None => reading::read_nothing(app),
     }
 }
@@ -371,11 +371,11 @@ pub(crate) fn step(app: App, by: isize) {
         }
         _ => {}
     }
-    let rows = untrack(|| rows(app));
+    let rows = untrack(|| listed_rows(app));
     let selected = app.reading.selected.get_untracked();
     let ids: Vec<EngramId> = rows.iter().map(|it| it.id).collect();
     if let Some(id) = stepped(&ids, selected.as_ref(), by) {
-        reading::select(app, id);
+        reading::select_engram(app, id);
     }
 }
 
@@ -407,7 +407,7 @@ pub(crate) fn is_listed(app: App) -> bool {
 
 /// Reloads a list that is filtered by evidence or by state, which no entry reports by itself.
 pub(crate) fn list_doubts_anew(app: App) {
-    let asked = untrack(|| views::asked(app));
+    let asked = untrack(|| views::asked_filter(app));
     // In a list by topic, claims that end leave by themselves.
     let is_by_state = asked.ended.is_some() && !app.view.get_untracked().by_topic;
     if !asked.health.is_empty() || is_by_state {
@@ -417,7 +417,7 @@ pub(crate) fn list_doubts_anew(app: App) {
 
 /// Returns the next claim in the list; for the last, the previous one.
 pub(crate) fn neighbour(app: App, id: EngramId) -> Option<EngramId> {
-    let rows = rows(app);
+    let rows = listed_rows(app);
     let at = rows.iter().position(|it| it.id == id)?;
     let next = rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?));
     next.map(|it| it.id)
