@@ -28,7 +28,7 @@ pub struct HistoryEntry {
     /// Whether that version ended and can be restored.
     pub can_restore: bool,
     /// Whether somebody else said the same.
-    pub is_voice: bool,
+    pub is_repetition: bool,
     /// The conflict whose verdict this entry reports.
     pub conflict: Option<ConflictId>,
 }
@@ -55,7 +55,7 @@ fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Hist
         before: None,
         moved: None,
         can_restore: false,
-        is_voice: false,
+        is_repetition: false,
         conflict: None,
     };
     let it_did = Did::of(&entry.change, |id| all.get(&id).copied())?;
@@ -73,7 +73,7 @@ fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Hist
             }
         }
         _ => HistoryEntry {
-            is_voice: it_did == Did::Repeated,
+            is_repetition: it_did == Did::Repeated,
             conflict: match it_did {
                 Did::Lost(lost) => Some(lost.conflict),
                 _ => None,

@@ -69,7 +69,7 @@ impl Route {
 
     /// Returns the view that it leads to.
     fn view(&self) -> &'static View {
-        View::named(self.view)
+        View::with_id(self.view)
     }
 
     /// Sets the name of the open item.

@@ -21,7 +21,7 @@ pub enum Tag {
     Brief,
     /// The lines that pointers lead to, and the working tree there.
     Sources,
-    /// One engram, with its versions and voices.
+    /// One engram, with its versions and who else said it.
     Engram(EngramId),
 }
 

@@ -132,7 +132,7 @@ impl App {
             self.tell_missing(&route);
         }
         let query = route.query(self.clock.get_untracked().offset);
-        feed::set_view_and_filter(self, View::named(route.view), route.filter.clone());
+        feed::set_view_and_filter(self, View::with_id(route.view), route.filter.clone());
         let status = *self.ask(ask::Status).await?;
         self.repositories.show(status.project.as_ref());
         let is_front = |it: &String| {
@@ -166,7 +166,7 @@ impl App {
         if names_one {
             self.repositories.stays_outside.set(true);
         }
-        (View::named(route.view).address.open)(self, route.open.as_deref());
+        (View::with_id(route.view).address.open)(self, route.open.as_deref());
     }
 
     /// The current place in the window, as an address names it.
@@ -206,7 +206,7 @@ impl App {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
         self.tell_missing(&route);
         let is_another =
-            feed::set_view_and_filter(self, View::named(route.view), route.filter.clone());
+            feed::set_view_and_filter(self, View::with_id(route.view), route.filter.clone());
         self.show_addressed(&route);
         self.write_address(false);
         if is_another {

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, env, fs, path::Path};
 use super::*;
 
 fn view(id: &str) -> &'static View {
-    View::named(id)
+    View::with_id(id)
 }
 
 #[test]

@@ -43,15 +43,15 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
     }
 }
 
-/// How the evidence of a claim stands, in a word with its CSS class; `is_blind` if the repository
+/// How the evidence of a claim stands, in a word with its CSS class; `is_unavailable` if the repository
 /// is unavailable. If all is well, the class is `word well`, for callers that say less about that.
-pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str) {
+pub fn evidence(engram: &Engram, is_unavailable: bool) -> (&'static str, &'static str) {
     // A question shows evidence in doubt: never call it well.
     if is_question(engram) {
         return (say::state::ASKED, "word quiet");
     }
-    let Some(health) = engram.health.as_ref().filter(|_| !is_blind) else {
-        return match (engram.verified, is_blind) {
+    let Some(health) = engram.health.as_ref().filter(|_| !is_unavailable) else {
+        return match (engram.verified, is_unavailable) {
             (true, true) => (say::state::UNKNOWN, "word quiet"),
             // It resolved when it was stored, and nothing else was seen since.
             (true, false) => (say::state::UNCHANGED, "word well"),

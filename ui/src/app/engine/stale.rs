@@ -82,7 +82,7 @@ pub(crate) fn follow_stale(app: App) {
     read_when(app, Tag::Doubts, feed::list_doubts_anew);
     // When the repository becomes available or unavailable, its evidence must be read again.
     Effect::new(move |before: Option<bool>| {
-        let is_gone = is_blind(app);
+        let is_gone = is_unavailable(app);
         if before.is_some_and(|before| before != is_gone) {
             feed::list_anew(app);
             recheck(app);
@@ -110,7 +110,7 @@ pub(crate) fn recheck(app: App) {
 }
 
 /// Whether the repository is unavailable.
-pub(crate) fn is_blind(app: App) -> bool {
+pub(crate) fn is_unavailable(app: App) -> bool {
     let why = |it: &StatusReply| it.project.as_ref()?.unavailable.clone();
     app.status.with(|it| it.as_ref().and_then(why).is_some())
 }

@@ -252,7 +252,7 @@ pub(crate) fn undo_last(app: App) {
         } else {
             say::CLAIMS
         };
-        let (text, why) = outcome.told(say::many::UNDONE, noun);
+        let (text, why) = outcome.in_words(say::many::UNDONE, noun);
         match (outcome.is_whole(), outcome.done.as_slice()) {
             (true, [(undo, restored)]) => {
                 (undo.then)(app, &of);

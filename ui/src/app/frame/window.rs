@@ -28,7 +28,7 @@ pub(crate) fn Window() -> impl IntoView {
     act::follow_keys(app);
     menu::follow_pointer(app);
     follow_page(app);
-    feed::follow_eyes(app);
+    feed::follow_presence(app);
     follow_address(app);
     spawn_local(async move {
         dom::fonts_ready().await;

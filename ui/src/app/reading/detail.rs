@@ -67,18 +67,18 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         .unwrap_or_default();
     let cards = pointers.into_iter().enumerate();
     let app = App::here();
-    let fate = Memo::new(move |_| {
+    let became = Memo::new(move |_| {
         let engram = current.get()?;
         let now = app.clock.get().now;
-        let fate = |feed: &EngramList| (feed.state(&engram, now), feed.newer(engram.id));
-        Some((app.list.with_feed(fate), stale::is_blind(app)))
+        let became = |feed: &EngramList| (feed.state(&engram, now), feed.newer(engram.id));
+        Some((app.list.with_feed(became), stale::is_unavailable(app)))
     });
     let node = NodeRef::<html::Div>::new();
     node.on_load(move |it| room::refocus_redrawn(app, &it));
     view! {
         <div class="scroll" id="engram" node_ref=node tabindex="-1" data-testid="engram" data-id=id.to_string()>
             <Correct id engram=current />
-            {move || current.get().zip(fate.get()).map(|(engram, ((state, newer), is_blind))| view! { <Head engram state newer is_blind /> })}
+            {move || current.get().zip(became.get()).map(|(engram, ((state, newer), is_unavailable))| view! { <Head engram state newer is_unavailable /> })}
             <Triage engram=current />
             {move || app.reading.history.get().then(|| view! { <History id /> })}
             <h2 class="offscreen">{say::engram::EVIDENCE}</h2>
@@ -99,13 +99,13 @@ fn Head(
     engram: Arc<Engram>,
     state: State,
     newer: Option<EngramId>,
-    is_blind: bool,
+    is_unavailable: bool,
 ) -> impl IntoView {
     let app = App::here();
     let clock = app.clock.get_untracked();
     let (window, until) = clock.window(&engram, state);
     let evidence = match state {
-        State::Holds => match words::evidence(&engram, is_blind) {
+        State::Holds => match words::evidence(&engram, is_unavailable) {
             (_, class @ "word well") => (say::state::ALL_UNCHANGED, class),
             evidence => evidence,
         },

@@ -77,7 +77,7 @@ fn view_entry(id: EngramId, entry: HistoryEntry) -> impl IntoView {
     });
     match entry.version {
         None => {
-            let testid = if entry.is_voice { "voice" } else { "act" };
+            let testid = if entry.is_repetition { "voice" } else { "act" };
             let show = entry.conflict.map(|id| view! {
                 " "<button class="plain" data-testid="act-conflict" on:click=move |_| conflicts::show_conflict(app, id)>{say::acts::SHOW_CONFLICT}</button>
             });

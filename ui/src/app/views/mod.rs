@@ -174,8 +174,8 @@ impl View {
         }
     }
 
-    /// Returns the view with this name; the first view, if there is none.
-    pub(crate) fn named(id: &str) -> &'static Self {
+    /// Returns the view with this id; the first view, if there is none.
+    pub(crate) fn with_id(id: &str) -> &'static Self {
         let found = VIEWS.iter().find(|it| it.id == id);
         found.copied().unwrap_or(&feed::VIEW)
     }

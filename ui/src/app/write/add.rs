@@ -38,7 +38,7 @@ pub(super) struct NewClaim {
 
 impl NewClaim {
     /// Restores a draft from before the page was reloaded.
-    pub(super) fn kept(drafts: Drafts) -> Self {
+    pub(super) fn restored(drafts: Drafts) -> Self {
         Self {
             claim: drafts.claim,
             pointer: drafts.pointer,

@@ -31,7 +31,7 @@ pub(super) struct Correction {
 
 impl Correction {
     /// Restores a draft from before the page was reloaded.
-    pub(super) fn kept(text: String) -> Self {
+    pub(super) fn restored(text: String) -> Self {
         Self {
             text,
             ..Self::default()
@@ -39,7 +39,7 @@ impl Correction {
     }
 
     /// Returns what to keep of the draft.
-    pub(super) fn to_keep(&self) -> Option<String> {
+    pub(super) fn draft_to_keep(&self) -> Option<String> {
         may_keep(self.refusal.as_ref()).then(|| self.text.clone())
     }
 }

@@ -45,11 +45,11 @@ impl Writing {
         let kept = dom::read_session(DRAFTS);
         let mut kept = kept.map(|it| Drafts::read(&it)).unwrap_or_default();
         let corrections = std::mem::take(&mut kept.corrections).into_iter();
-        let corrections = corrections.map(|(id, text)| (id, Correction::kept(text)));
+        let corrections = corrections.map(|(id, text)| (id, Correction::restored(text)));
         Self {
             corrections: RwSignal::new(corrections.collect()),
             marked: RwSignal::new(None),
-            new: RwSignal::new(NewClaim::kept(kept)),
+            new: RwSignal::new(NewClaim::restored(kept)),
         }
     }
 
@@ -58,7 +58,9 @@ impl Writing {
         Effect::new(move |_| {
             let mut drafts = self.new.with(NewClaim::draft_to_keep);
             self.corrections.with(|all| {
-                let kept = all.iter().filter_map(|(id, it)| Some((*id, it.to_keep()?)));
+                let kept = all
+                    .iter()
+                    .filter_map(|(id, it)| Some((*id, it.draft_to_keep()?)));
                 drafts.corrections.extend(kept);
             });
             dom::write_session(DRAFTS, drafts.text().as_deref());

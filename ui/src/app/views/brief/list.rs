@@ -7,6 +7,7 @@ use super::{VIEW, pins::FIELD, state};
 use crate::{
     app::{
         components::{
+            field::keys_of_line,
             icons::Icon,
             inbox::{Instead, ListBox, ListPane},
             refused::Refused,
@@ -125,18 +126,10 @@ fn Field() -> impl IntoView {
     let app = App::here();
     let draft = app.views.brief.draft;
     let is_open = Memo::new(move |_| draft.with(Option::is_some));
-    let keys = move |event: ev::KeyboardEvent| {
-        if event.is_composing() {
-            return;
-        }
-        match event.key().as_str() {
-            "Enter" => pins::save_draft(app),
-            "Escape" => pins::leave_draft(app),
-            _ => return,
-        }
-        event.prevent_default();
-        event.stop_propagation();
-    };
+    let keys = keys_of_line(
+        move || pins::save_draft(app),
+        move || pins::leave_draft(app),
+    );
     let write = move |event| {
         let text = event_target_value(&event);
         draft.update(|draft| {

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use engram_model::{Conflict, ConflictId, ConflictSide, Severity};
-use leptos::{ev, html, prelude::*};
+use leptos::{html, prelude::*};
 
-use super::{VIEW, merge::Merging, state::can_reopen, verdict::REASON};
+use super::{VIEW, merge::Merging, state::can_reopen};
 use crate::{
     app::{
-        components::{prose, refused::Refused},
+        components::{field::ReasonField, prose, refused::Refused},
         dom,
         frame::room::{self, ToList},
         overlay::palette::keycaps,
@@ -305,41 +305,17 @@ pub(super) fn Reason(
 ) -> impl IntoView {
     let app = App::here();
     let wants = app.views.conflicts.wants_reason;
-    let keys = move |event: ev::KeyboardEvent| {
-        if event.is_composing() {
-            return;
-        }
-        match event.key().as_str() {
-            "Enter" if wants.get_untracked() => VIEW.run(app, ConflictVerdict::Allow.id()),
-            "Enter" => room::focus_pane(app),
-            "Escape" => {
-                wants.set(false);
-                room::focus_pane(app);
-            }
-            _ => return,
-        }
-        event.prevent_default();
-        event.stop_propagation();
-    };
-    let label = move || {
-        if wants.get() {
-            say::conflicts::WHY_ALLOWED
+    let enter = move || {
+        if wants.get_untracked() {
+            VIEW.run(app, ConflictVerdict::Allow.id())
         } else {
-            say::conflicts::REASON
+            room::focus_pane(app)
         }
     };
-    let hint = move || {
-        if wants.get() {
-            say::conflicts::WHY_ALLOWED_HINT
-        } else {
-            say::conflicts::REASON_HINT
-        }
-    };
-    view! {
-        <div class="why-field" class:wanted=wants>
-            <label for=REASON>{label}" "<kbd aria-hidden="true">"R"</kbd></label>
-            <input id=REASON data-testid="reason" dir="auto" autocomplete="off" placeholder=hint required=wants
-                prop:value=reason on:input=move |event| set(event_target_value(&event)) on:keydown=keys />
-        </div>
-    }
+    let usual = (say::conflicts::REASON, say::conflicts::REASON_HINT);
+    let wanted = (
+        say::conflicts::WHY_ALLOWED,
+        say::conflicts::WHY_ALLOWED_HINT,
+    );
+    view! { <ReasonField reason set wants usual wanted enter /> }
 }

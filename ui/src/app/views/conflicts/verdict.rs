@@ -10,6 +10,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::state::can_reopen;
 use crate::{
     app::{
+        components::field::REASON,
         dom,
         frame::{Undo, room},
         state::App,
@@ -18,9 +19,6 @@ use crate::{
     tags::Tag,
     words::say,
 };
-
-/// The id of the field for a reason, of one conflict or of all selected ones.
-pub(super) const REASON: &str = "reason";
 
 impl ConflictVerdict {
     /// Its name on a button.
@@ -62,7 +60,7 @@ impl ConflictVerdict {
     }
 
     /// Its verb while it runs over several conflicts, and after.
-    pub(super) fn words(self) -> (&'static str, &'static str) {
+    pub(super) fn verbs(self) -> (&'static str, &'static str) {
         match self {
             Self::Dismiss => say::conflicts::DISMISSING,
             Self::Allow => say::conflicts::ALLOWING,
@@ -101,7 +99,7 @@ pub(super) fn settle_conflict(
     merged: Option<String>,
 ) {
     // A second press sends nothing.
-    if !app.batch.begin(verdict.words().0, 1) {
+    if !app.batch.begin(verdict.verbs().0, 1) {
         return;
     }
     app.views.conflicts.verdict_refused.set(None);

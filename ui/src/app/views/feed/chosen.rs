@@ -5,8 +5,17 @@ use leptos::{ev, prelude::*, task::spawn_local};
 
 use crate::{
     app::{
-        batch::Progress, components::inbox::stepped, dom, frame::Undo, outside,
-        overlay::palette::keycaps, reading, state::App, views::feed::state,
+        components::{
+            chosen::{ChosenBar, count_in_words},
+            inbox::stepped,
+        },
+        dom,
+        frame::Undo,
+        outside,
+        overlay::palette::keycaps,
+        reading,
+        state::App,
+        views::feed::state,
     },
     commands::Act,
     feed::EngramList,
@@ -68,7 +77,7 @@ impl ClaimAction {
     }
 
     /// Its verb while it runs, and after.
-    fn words(self) -> (&'static str, &'static str) {
+    fn verbs(self) -> (&'static str, &'static str) {
         match self {
             Self::Confirm => say::many::CONFIRM,
             Self::Ask => say::many::ASK,
@@ -86,7 +95,7 @@ impl ClaimAction {
     }
 
     /// Which claims it applies to.
-    fn is_for(self) -> &'static str {
+    fn condition(self) -> &'static str {
         match self {
             Self::Confirm => say::many::CONFIRM_FITS,
             Self::Deny => say::many::DENY_FITS,
@@ -180,12 +189,8 @@ pub(crate) fn choose_all(app: App) {
     } else {
         say::many::ALL_LOADED
     };
-    app.frame.say(&chosen_in_words(app), hint);
-}
-
-fn chosen_in_words(app: App) -> String {
     let count = app.list.choice.rows.with_untracked(Selection::len);
-    say::many::selected_count(&words::thousands(count as u64))
+    app.frame.say(&count_in_words(count), hint);
 }
 
 /// Whether a command applies to any selected row; none if the command is not for several, or
@@ -259,7 +264,7 @@ fn do_to_chosen(app: App, deed: ClaimAction) {
         return;
     }
     if !fits {
-        return app.frame.warn(say::many::NONE_FITS, deed.is_for());
+        return app.frame.warn(say::many::NONE_FITS, deed.condition());
     }
     if deed.asks() {
         app.list.choice.asking.set(Some(deed))
@@ -273,7 +278,7 @@ fn carry_out(app: App, deed: ClaimAction) {
     let rows = app.list.choice.rows;
     let fitting = rows.with_untracked(|it| it.fitting(deed));
     let all: Vec<EngramId> = fitting.iter().map(|it| it.id).collect();
-    let (doing, done) = deed.words();
+    let (doing, done) = deed.verbs();
     app.list.choice.asking.set(None);
     if !app.batch.begin(doing, all.len()) {
         return;
@@ -298,7 +303,7 @@ fn carry_out(app: App, deed: ClaimAction) {
                 .frame
                 .say_done(deed.done_to_one(), &words::claim(one), undo.clone());
         }
-        let (text, why) = outcome.told(done, say::CLAIMS);
+        let (text, why) = outcome.in_words(done, say::CLAIMS);
         let undo = outcome.done.iter().map(|it| it.1.clone()).collect();
         app.frame
             .say_all_done(&text, &why, !outcome.is_whole(), undo);
@@ -317,34 +322,17 @@ pub(crate) fn ChosenClaimsBar() -> impl IntoView {
         app.list.feed.with(follow);
     });
     let count = Memo::new(move |_| choice.rows.with(Selection::len));
-    Effect::new(move |before: Option<usize>| {
-        let count = count.get();
-        if before.is_some_and(|before| before != count) {
-            let told = say::many::selected_count(&words::thousands(count as u64));
-            app.frame.announcement.set(told);
-        }
-        if count == 0 {
+    Effect::new(move |_| {
+        if count.get() == 0 {
             choice.asking.set(None);
         }
-        count
     });
-    let progress = Memo::new(move |_| app.batch.progress.get().filter(|it| it.is_long()));
-    let is_long = Memo::new(move |_| progress.with(Option::is_some));
     let asking = Memo::new(move |_| choice.asking.get());
-    let is_shown = Memo::new(move |_| count.get() > 0 || is_long.get());
-    move || {
-        is_shown.get().then(|| {
-            view! {
-                <div class="bar chosen" role="group" aria-label=say::many::LABEL data-testid="chosen-bar">
-                    {move || match (is_long.get(), asking.get()) {
-                        (true, _) => view_progress(app, progress).into_any(),
-                        (false, Some(deed)) => view_question(app, deed).into_any(),
-                        (false, None) => view_actions(app, count).into_any(),
-                    }}
-                </div>
-            }
-        })
-    }
+    let actions = move || match asking.get() {
+        Some(deed) => view_question(app, deed).into_any(),
+        None => view_actions(app, count).into_any(),
+    };
+    view! { <ChosenBar count class="bar chosen" label=say::many::LABEL actions /> }
 }
 
 fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
@@ -370,7 +358,7 @@ fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
         dom::focus("feed");
     };
     view! {
-        <b data-testid="chosen-count">{move || say::many::selected_count(&words::thousands(count.get() as u64))}</b>
+        <b data-testid="chosen-count">{move || count_in_words(count.get())}</b>
         <button class="primary" data-testid="chosen-true" hidden=is_for(0) disabled=is_busy on:click=press(ClaimAction::Confirm)>{called(say::review::YES, 0)}" "<kbd>"Y"</kbd></button>
         <button data-testid="chosen-false" hidden=none_drifted disabled=is_busy on:click=press(ClaimAction::Deny)>{called(say::review::NO_ASKS, 1)}" "<kbd>"X"</kbd></button>
         <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(ClaimAction::Ask)>{called(say::review::ASK, 2)}" "<kbd>"A"</kbd></button>
@@ -415,24 +403,5 @@ fn view_question(app: App, deed: ClaimAction) -> impl IntoView {
             <button id="chosen-yes" class="danger" data-testid="chosen-yes" on:click=forget>{say::engram::FORGET_YES}</button>
             <button data-testid="chosen-no" on:click=keep>{say::engram::KEEP}" "<kbd>"Esc"</kbd></button>
         </div>
-    }
-}
-
-/// The progress, and a way to stop.
-pub(crate) fn view_progress(app: App, progress: Memo<Option<Progress>>) -> impl IntoView {
-    let of = move |what: fn(&Progress) -> usize| progress.with(|it| it.as_ref().map_or(0, what));
-    let told = move || {
-        let verb = progress.with(|it| it.map_or("", |it| it.verb));
-        let number = |it: usize| words::thousands(it as u64);
-        say::many::progress(verb, &number(of(|it| it.done)), &number(of(|it| it.of)))
-    };
-    let stop = move |_| {
-        app.batch.stop();
-        dom::focus("feed");
-    };
-    view! {
-        <span data-testid="chosen-progress">{told}</span>
-        <progress max=move || of(|it| it.of).to_string() value=move || of(|it| it.done).to_string() aria-label=say::many::PROGRESS></progress>
-        <button data-testid="chosen-stop" on:click=stop>{say::many::STOP}" "<kbd>"Esc"</kbd></button>
     }
 }

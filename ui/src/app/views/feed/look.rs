@@ -216,7 +216,7 @@ pub(crate) fn keep_looked(app: App) {
 }
 
 /// Tracks when the person leaves the window and returns.
-pub(crate) fn follow_eyes(app: App) {
+pub(crate) fn follow_presence(app: App) {
     let look = app.list.look;
     let leave = move || {
         look_away(app);

@@ -23,12 +23,12 @@ pub(crate) use self::{
     arrivals::take_entries,
     chosen::{
         ChosenClaimsBar, act_on_chosen, choose_all, extend_choice, holds_for_chosen,
-        is_for_all_chosen, leave_choice_of, leave_chosen, toggle_open_row, view_progress,
+        is_for_all_chosen, leave_choice_of, leave_chosen, toggle_open_row,
     },
     filter::PANEL,
     list::List,
     look::{
-        begin_to_look, follow_eyes, is_nothing_new, keep_looked, look_away, see_own,
+        begin_to_look, follow_presence, is_nothing_new, keep_looked, look_away, see_own,
         waits_for_pointer,
     },
     pages::{PAGE, load_first, page_request},

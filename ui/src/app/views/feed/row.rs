@@ -39,7 +39,7 @@ pub(super) struct RowContent {
     /// Whether the row is selected; none if no row is, so that keys act on the open one.
     pub(super) is_chosen: Option<bool>,
     /// Whether its repository is unavailable.
-    pub(super) is_blind: bool,
+    pub(super) is_unavailable: bool,
     /// The words that are searched for.
     pub(super) words: Arc<[String]>,
     /// Whether it arrived since the last look.
@@ -118,7 +118,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
                 it.state,
                 it.ago.clone(),
                 it.words.clone(),
-                it.is_blind,
+                it.is_unavailable,
             )
         })
     });
@@ -156,7 +156,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
             on:dblclick=move |event| if !dom::is_choosing(&event) { state::toggle_row(app) }>
             {move || row.with(|it| it.topic.clone()).map(|it| view! { <span class="offscreen">{say::knowledge::topic(&it)}</span> })}
             {move || is_new.get().then(|| view! { <span class="offscreen">{say::list::IS_NEW}</span> })}
-            {move || what.with(|(engram, state, ago, words, is_blind)| view_content(engram, *state, ago, words, *is_blind))}
+            {move || what.with(|(engram, state, ago, words, is_unavailable)| view_content(engram, *state, ago, words, *is_unavailable))}
             {all}
         </div>
     }
@@ -167,7 +167,7 @@ fn view_content(
     state: State,
     ago: &str,
     searched: &[String],
-    is_blind: bool,
+    is_unavailable: bool,
 ) -> impl IntoView + use<> {
     let icon = if engram.redacted {
         Icon::Erased
@@ -185,7 +185,7 @@ fn view_content(
     let (word, class) = match (state.word(), state) {
         (Some(word), _) => (word, "word gone"),
         (None, State::Held) => words::as_stored(engram),
-        (None, _) => words::evidence(engram, is_blind),
+        (None, _) => words::evidence(engram, is_unavailable),
     };
     let at = engram.recorded_at;
     let (folder, file, lines) = split_pointer(&pointer);

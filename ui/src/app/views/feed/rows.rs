@@ -148,7 +148,7 @@ impl RowLayout {
         let (selected, whole) = (app.reading.selected.get(), app.list.expanded.get());
         let range = self.window.get();
         let (clock, engrams, layout) = (app.clock.get(), self.engrams.read(), self.layout.read());
-        let is_blind = stale::is_blind(app);
+        let is_unavailable = stale::is_unavailable(app);
         let words: Arc<[String]> = app.list.filter.with(Filter::words).into();
         let feed = app.list.feed.read();
         let chosen = app.list.choice.rows.read();
@@ -172,7 +172,7 @@ impl RowLayout {
                 height,
                 is_short: height <= heights::ONE_LINE,
                 is_new: index < new,
-                is_blind,
+                is_unavailable,
                 words: words.clone(),
                 is_selected: selected == Some(engram.id),
                 is_chosen: (!chosen.is_empty()).then(|| chosen.has(engram.id)),

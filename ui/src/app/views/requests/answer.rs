@@ -1,11 +1,12 @@
 //! The answer that a person gives by a key or a button, and what follows.
 
 use engram_model::{DenyAnswer, GrantAnswer, Refusal, RequestTold, ask};
-use leptos::{ev, prelude::*, task::spawn_local};
+use leptos::{prelude::*, task::spawn_local};
 
 use super::VIEW;
 use crate::{
     app::{
+        components::field::{REASON, ReasonField, keys_of_line},
         dom,
         frame::{Undo, room},
         overlay::palette::keycaps,
@@ -19,9 +20,8 @@ use crate::{
     words::{self, say},
 };
 
-/// The ids of the fields for the cap and for the reason.
+/// The id of the field for the cap.
 pub(super) const CAP: &str = "cap";
-pub(super) const REASON: &str = "reason";
 
 /// Answers the open request, or takes an answer back.
 pub(super) fn give_answer(app: App, answer: Answer) {
@@ -207,25 +207,6 @@ pub(super) fn Bar(current: Memo<Option<RequestTold>>) -> impl IntoView {
     }
 }
 
-/// Handles the keys of both fields: Enter answers, Escape returns to the pane.
-fn keys_that_answer(app: App, answer: Answer) -> impl Fn(ev::KeyboardEvent) {
-    move |event| {
-        if event.is_composing() {
-            return;
-        }
-        match event.key().as_str() {
-            "Enter" => VIEW.run(app, answer.id()),
-            "Escape" => {
-                app.views.requests.wants_reason.set(false);
-                room::focus_pane(app);
-            }
-            _ => return,
-        }
-        event.prevent_default();
-        event.stop_propagation();
-    }
-}
-
 /// The field for the most tokens that a grant lets the agent read.
 #[component]
 fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
@@ -250,12 +231,17 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
             None => say::requests::CAP_RANGE.to_owned(),
         })
     };
+    let leave = move || {
+        all.wants_reason.set(false);
+        room::focus_pane(app);
+    };
+    let keys = keys_of_line(move || VIEW.run(app, Answer::Grant.id()), leave);
     let is_wrong = move || parse_cap(&typed.get()).is_none();
     view! {
         <div class="why-field cap-field">
             <label for=CAP>{say::requests::CAP}" "<kbd aria-hidden="true">"E"</kbd></label>
             <input id=CAP data-testid="cap" inputmode="numeric" autocomplete="off" maxlength="9" aria-describedby="cap-note" aria-invalid=move || is_wrong().to_string()
-                prop:value=typed on:input=move |event| set(event_target_value(&event)) on:keydown=keys_that_answer(app, Answer::Grant) />
+                prop:value=typed on:input=move |event| set(event_target_value(&event)) on:keydown=keys />
             <span id="cap-note" class="quiet" class:bad=is_wrong data-testid="cap-note">{note}</span>
         </div>
     }
@@ -276,25 +262,8 @@ fn Reason(current: Memo<Option<RequestTold>>) -> impl IntoView {
             all.write(&request.id, |it| it.reason = text);
         }
     };
-    let label = move || {
-        if wants.get() {
-            say::requests::WHY_DENIED
-        } else {
-            say::requests::WHY
-        }
-    };
-    let hint = move || {
-        if wants.get() {
-            say::requests::WHY_DENIED_HINT
-        } else {
-            say::requests::WHY_HINT
-        }
-    };
-    view! {
-        <div class="why-field" class:wanted=wants>
-            <label for=REASON>{label}" "<kbd aria-hidden="true">"R"</kbd></label>
-            <input id=REASON data-testid="reason" dir="auto" autocomplete="off" maxlength="500" placeholder=hint required=wants
-                prop:value=reason on:input=move |event| set(event_target_value(&event)) on:keydown=keys_that_answer(app, Answer::Deny) />
-        </div>
-    }
+    let usual = (say::requests::WHY, say::requests::WHY_HINT);
+    let wanted = (say::requests::WHY_DENIED, say::requests::WHY_DENIED_HINT);
+    let enter = move || VIEW.run(app, Answer::Deny.id());
+    view! { <ReasonField reason=Signal::derive(reason) set wants usual wanted enter maxlength="500" /> }
 }

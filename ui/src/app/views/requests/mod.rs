@@ -18,7 +18,11 @@ pub(crate) use self::state::Requests;
 use super::{Address, View};
 use crate::{
     app::{
-        components::icons::Icon, dom, frame::room, state::App, views::requests::request::Answer,
+        components::{field::REASON, icons::Icon},
+        dom,
+        frame::room,
+        state::App,
+        views::requests::request::Answer,
     },
     commands::{Act, Command},
     words::say,
@@ -96,7 +100,7 @@ static COMMANDS: &[Command] = &[
         "why",
         say::conflicts::WRITE_REASON,
         &["r"],
-        |app| room::act_in_detail(app, || dom::focus(answer::REASON)),
+        |app| room::act_in_detail(app, || dom::focus(REASON)),
         |app| state::can_give(app, Answer::Grant),
     ),
 ];
