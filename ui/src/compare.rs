@@ -38,7 +38,7 @@ pub enum ComparisonRow<'a> {
 }
 
 /// Returns the rows of two texts: replaced lines are beside the most similar new ones, in order.
-pub fn rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
+pub fn comparison_rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
     let pairs = pair_lines(lines);
     let mut rows = Vec::new();
     let mut rest = pairs.as_slice();
@@ -73,13 +73,13 @@ pub fn rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
 }
 
 /// Returns the rows, with the lines of open folds in place of the folds. Each has its number in
-/// [`rows`], by which a fold is opened.
+/// [`comparison_rows`], by which a fold is opened.
 pub fn unfolded_rows(
     lines: &[SourceLine],
     is_open: impl Fn(usize) -> bool,
 ) -> Vec<(usize, ComparisonRow<'_>)> {
     let mut all = Vec::new();
-    for (index, row) in rows(lines).into_iter().enumerate() {
+    for (index, row) in comparison_rows(lines).into_iter().enumerate() {
         match row {
             ComparisonRow::Fold(pairs) if is_open(index) => {
                 all.extend(pairs.into_iter().map(|it| (index, ComparisonRow::Pair(it))));
@@ -110,7 +110,7 @@ pub fn fold_unchanged(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<
         text: if count > 0 { say(count) } else { String::new() },
         ..SourceLine::default()
     };
-    let hidden: Vec<(u32, u32)> = rows(lines)
+    let hidden: Vec<(u32, u32)> = comparison_rows(lines)
         .into_iter()
         .filter_map(|row| match row {
             ComparisonRow::Fold(pairs) => {
@@ -120,10 +120,12 @@ pub fn fold_unchanged(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<
             _ => None,
         })
         .collect();
-    let mut gaps = rows(lines).into_iter().filter_map(|it| match it {
-        ComparisonRow::Gap(count) => Some(count),
-        _ => None,
-    });
+    let mut gaps = comparison_rows(lines)
+        .into_iter()
+        .filter_map(|it| match it {
+            ComparisonRow::Gap(count) => Some(count),
+            _ => None,
+        });
     let mut folded = Vec::with_capacity(lines.len());
     for line in lines {
         if line.side == Side::Hunk {
@@ -415,7 +417,7 @@ mod tests {
             ComparisonRow::Fold(folded) => format!("fold {}", folded.len()),
             ComparisonRow::Gap(count) => format!("gap {count}"),
         };
-        rows(lines).into_iter().map(tell).collect()
+        comparison_rows(lines).into_iter().map(tell).collect()
     }
 
     #[test]
@@ -448,7 +450,11 @@ mod tests {
         }
         let many: Vec<String> = (0..200).map(|it| format!("-{it}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).chain(["+x"; 100]).collect();
-        assert_eq!(rows(&lines(&many)).len(), 200, "too many to be matched");
+        assert_eq!(
+            comparison_rows(&lines(&many)).len(),
+            200,
+            "too many to be matched"
+        );
     }
 
     #[test]

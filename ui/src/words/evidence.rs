@@ -43,8 +43,9 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
     }
 }
 
-/// How the evidence of a claim stands, in a word with its CSS class; `is_unavailable` if the repository
-/// is unavailable. If all is well, the class is `word well`, for callers that say less about that.
+/// How the evidence of a claim stands, in a word with its CSS class; `is_unavailable` says whether
+/// the repository is. If all is well, the class is `word well`, for callers that say less about
+/// that.
 pub fn evidence(engram: &Engram, is_unavailable: bool) -> (&'static str, &'static str) {
     // A question shows evidence in doubt: never call it well.
     if is_question(engram) {

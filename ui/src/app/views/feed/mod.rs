@@ -104,14 +104,14 @@ pub(crate) fn panes() -> AnyView {
             first_run::focus_welcome();
             view! { <first_run::FirstRun /> }.into_any()
         } else {
-            both(())
+            view_both_panes(())
         }
     };
     panes.into_any()
 }
 
 /// Both panes, with what lies above them.
-pub(crate) fn both(above: impl IntoView + 'static) -> AnyView {
+pub(crate) fn view_both_panes(above: impl IntoView + 'static) -> AnyView {
     room::panes(
         view! { {above}<List /> },
         view! { <Detail /><ChosenClaimsBar /><Menu /> },

@@ -36,7 +36,7 @@ pub(crate) static VIEW: View = View {
 };
 
 fn panes() -> AnyView {
-    feed::both(view! { <When /> })
+    feed::view_both_panes(view! { <When /> })
 }
 
 fn nothing() -> AnyView {
