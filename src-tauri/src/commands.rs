@@ -15,25 +15,25 @@ use crate::{editor, shell::Shell, window};
 /// Answers a request that changes nothing.
 #[tauri::command]
 pub(crate) async fn read(shell: State<'_, Shell>, request: Request) -> Result<Response, Refusal> {
-    take(&shell, Call::Read, request).await
+    handle(&shell, Call::Read, request).await
 }
 
 /// Answers a request that changes something.
 #[tauri::command]
 pub(crate) async fn change(shell: State<'_, Shell>, request: Request) -> Result<Response, Refusal> {
-    take(&shell, Call::Change, request).await
+    handle(&shell, Call::Change, request).await
 }
 
-async fn take(shell: &Shell, call: Call, request: Request) -> Result<Response, Refusal> {
+async fn handle(shell: &Shell, call: Call, request: Request) -> Result<Response, Refusal> {
     request.sent_by(call)?;
     shell
-        .run(|engine| json(&engine.handle(&Caller::User, request)?))
+        .run(|engine| to_json(&engine.handle(&Caller::User, request)?))
         .await
         .map(Response::new)
 }
 
 /// Returns JSON as bytes, which the page parses itself; JavaScript creates no objects for them.
-fn json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
+fn to_json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
     serde_json::to_vec(value)
         .map_err(|error| Refusal::bug(format!("cannot write an answer: {error}")))
 }
@@ -46,7 +46,7 @@ pub(crate) async fn subscribe(shell: State<'_, Shell>, after: u64) -> Result<(),
         .run(move |engine| {
             let (sender, coming) = channel(1);
             let mut sender = Some(sender);
-            let send = move |entries: Vec<Entry>| match json(&entries) {
+            let send = move |entries: Vec<Entry>| match to_json(&entries) {
                 // A page that is gone receives nothing; its successor subscribes again.
                 Ok(json) => {
                     let sent = sender.as_ref().map(|it| it.blocking_send(json).is_ok());
@@ -102,7 +102,7 @@ pub(crate) async fn open_editor(
 pub(crate) async fn ready(shell: State<'_, Shell>, window: WebviewWindow) -> Result<(), Refusal> {
     tracing::info!("the page is ready");
     if shell.set_ready() {
-        window::show(&window);
+        window::show_window(&window);
         let others = Shell::clone(&shell);
         std::thread::spawn(move || others.reopen());
         #[cfg(target_os = "linux")]
@@ -141,7 +141,7 @@ mod tests {
         ipc::{InvokeResponseBody, IpcResponse},
     };
 
-    use super::take;
+    use super::handle;
     use crate::shell::Shell;
 
     /// Each row of the table of requests works through its own command alone.
@@ -164,7 +164,7 @@ mod tests {
             });
             for first in requests::first(terms.name, &id) {
                 let first = serde_json::from_value(first).unwrap();
-                let reply = block_on(take(&shell, Call::Change, first)).unwrap();
+                let reply = block_on(handle(&shell, Call::Change, first)).unwrap();
                 let reply = match reply.body().unwrap() {
                     InvokeResponseBody::Json(text) => text.into_bytes(),
                     InvokeResponseBody::Raw(bytes) => bytes,
@@ -177,11 +177,11 @@ mod tests {
             } else {
                 (Call::Read, Call::Change)
             };
-            let refused = block_on(take(&shell, wrong, request.clone()))
+            let refused = block_on(handle(&shell, wrong, request.clone()))
                 .err()
                 .unwrap();
             assert!(refused.hint.contains(right.name()), "{}", terms.name);
-            let answer = block_on(take(&shell, right, request));
+            let answer = block_on(handle(&shell, right, request));
             // The user may not send requests that are for agents only.
             let is_refused = terms.who == Who::Agent;
             assert_eq!(

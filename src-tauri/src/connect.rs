@@ -14,7 +14,7 @@ use crate::shell::Shell;
 /// The command lines that connect an agent on this machine.
 #[tauri::command]
 pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectHint>, Refusal> {
-    let program = program().unwrap_or_else(|_| "engram".to_owned());
+    let program = program_path().unwrap_or_else(|_| "engram".to_owned());
     Ok(hints(&program, shell.home()))
 }
 
@@ -22,7 +22,7 @@ pub(crate) async fn connect_hint(shell: State<'_, Shell>) -> Result<Vec<ConnectH
 #[tauri::command]
 pub(crate) async fn connections(shell: State<'_, Shell>) -> Result<Vec<Connection>, Refusal> {
     let look = |shell: &Shell| {
-        let (place, program) = (place(shell)?, program().ok());
+        let (place, program) = (target_of(shell)?, program_path().ok());
         let one = |it: &Client| connection(*it, &place, program.as_deref());
         Ok(Client::ALL.iter().map(one).collect())
     };
@@ -40,12 +40,12 @@ pub(crate) async fn connect(
     /// Two calls at once must see each other's changes.
     static ONE: Mutex<()> = Mutex::new(());
     let take = move |shell: &Shell| {
-        let place = place(shell)?;
+        let place = target_of(shell)?;
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let change = if undo {
             ConfigurationChange::undo(client, &place)?
         } else {
-            ConfigurationChange::connect(client, &place, &program()?)?
+            ConfigurationChange::connect(client, &place, &program_path()?)?
         };
         change.write_as_shown(shown.as_deref())
     };
@@ -53,7 +53,7 @@ pub(crate) async fn connect(
 }
 
 /// Returns this window's home and the repository in front.
-fn place(shell: &Shell) -> Result<ConnectTarget, Refusal> {
+fn target_of(shell: &Shell) -> Result<ConnectTarget, Refusal> {
     let project = shell.status()?.project;
     Ok(ConnectTarget {
         home: shell.home().to_owned(),
@@ -62,7 +62,7 @@ fn place(shell: &Shell) -> Result<ConnectTarget, Refusal> {
 }
 
 /// Returns the `engram` installed with this window, otherwise the one that a shell would start.
-fn program() -> Result<String, Refusal> {
+fn program_path() -> Result<String, Refusal> {
     let own = std::env::current_exe().and_then(|it| it.canonicalize());
     let beside = own.map(|it| it.with_file_name(NAME)).ok();
     match beside.filter(|it| it.is_file()).or_else(found) {

@@ -10,10 +10,10 @@ pub(crate) const CAN_PICK: bool = cfg!(target_os = "linux");
 
 /// Shows the dialog over the window; returns none if the person cancels.
 #[cfg(target_os = "linux")]
-pub(crate) async fn pick(window: &WebviewWindow) -> Result<Option<PathBuf>, Refusal> {
+pub(crate) async fn pick_folder(window: &WebviewWindow) -> Result<Option<PathBuf>, Refusal> {
     let (tell, told) = tokio::sync::oneshot::channel();
     let parent = window.clone();
-    let shown = window.run_on_main_thread(move || linux::show(&parent, tell));
+    let shown = window.run_on_main_thread(move || linux::show_dialog(&parent, tell));
     shown.map_err(|error| {
         Refusal::new(
             engram_model::Code::Internal,
@@ -27,7 +27,7 @@ pub(crate) async fn pick(window: &WebviewWindow) -> Result<Option<PathBuf>, Refu
 
 /// Returns none.
 #[cfg(not(target_os = "linux"))]
-pub(crate) async fn pick(_window: &WebviewWindow) -> Result<Option<PathBuf>, Refusal> {
+pub(crate) async fn pick_folder(_window: &WebviewWindow) -> Result<Option<PathBuf>, Refusal> {
     Ok(None)
 }
 
@@ -47,7 +47,7 @@ mod linux {
         static SHOWN: RefCell<Option<FileChooserNative>> = const { RefCell::new(None) };
     }
 
-    pub(super) fn show(parent: &WebviewWindow, tell: Sender<Option<PathBuf>>) {
+    pub(super) fn show_dialog(parent: &WebviewWindow, tell: Sender<Option<PathBuf>>) {
         let dialog = FileChooserNative::new(
             Some("Open a repository"),
             parent.gtk_window().ok().as_ref(),

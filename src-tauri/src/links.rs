@@ -6,17 +6,17 @@ use std::path::Path;
 use engram_model::{Code, Refusal};
 
 /// Whether links in other programs open this window; none if the system cannot tell.
-pub(crate) fn come_here() -> Option<bool> {
+pub(crate) fn open_here() -> Option<bool> {
     #[cfg(target_os = "linux")]
-    return Some(linux::come_here());
+    return Some(linux::open_here());
     #[cfg(not(target_os = "linux"))]
     None
 }
 
 /// Makes the system open links with this window. Pass `home` if it is not the default one.
-pub(crate) fn bring_here(home: Option<&Path>) -> Result<(), Refusal> {
+pub(crate) fn make_open_here(home: Option<&Path>) -> Result<(), Refusal> {
     #[cfg(target_os = "linux")]
-    let done = linux::bring_here(home);
+    let done = linux::make_open_here(home);
     #[cfg(not(target_os = "linux"))]
     let done = {
         let _ = home;
@@ -42,12 +42,12 @@ mod linux {
 
     const SCHEME: &str = "engram";
 
-    pub(super) fn come_here() -> bool {
+    pub(super) fn open_here() -> bool {
         let own = std::env::current_exe().ok();
         AppInfo::default_for_uri_scheme(SCHEME).is_some_and(|it| Some(it.executable()) == own)
     }
 
-    pub(super) fn bring_here(home: Option<&Path>) -> Result<(), String> {
+    pub(super) fn make_open_here(home: Option<&Path>) -> Result<(), String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut line = glib::shell_quote(program);
         if let Some(home) = home {

@@ -9,7 +9,7 @@ use tracing_appender::{
 use tracing_subscriber::EnvFilter;
 
 /// Returns the newest log file, or the folder if there is none.
-pub(crate) fn newest(home: &Path) -> PathBuf {
+pub(crate) fn newest_log(home: &Path) -> PathBuf {
     let folder = home.join("logs");
     let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let ours = files.map(|it| it.path()).filter(|path| {
@@ -21,7 +21,7 @@ pub(crate) fn newest(home: &Path) -> PathBuf {
 }
 
 /// Starts logging; the returned guard flushes when dropped.
-pub(crate) fn start(home: &Path) -> Option<WorkerGuard> {
+pub(crate) fn start_log(home: &Path) -> Option<WorkerGuard> {
     let filter = EnvFilter::try_from_env("ENGRAM_LOG")
         .unwrap_or_else(|_| EnvFilter::new("info,tantivy=warn"));
     let folder = home.join("logs");

@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         graphics::prepare(cli.safe_graphics);
     }
     // Before any code that may log.
-    let _log = log::start(&home);
+    let _log = log::start_log(&home);
     let from = std::env::current_dir().unwrap_or_else(|_| home.clone());
     let named = cli
         .repo

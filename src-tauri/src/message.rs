@@ -40,7 +40,7 @@ pub(crate) fn show(window: &WebviewWindow, what: &str, why: &str, can_wait: bool
         let app = parent.app_handle().clone();
         dialog.connect_response(move |dialog, response| {
             dialog.hide();
-            answer(&app, response, can_wait);
+            carry_out(&app, response, can_wait);
         });
         dialog.present();
         SHOWN.with_borrow_mut(|shown| {
@@ -61,7 +61,7 @@ pub(crate) fn hide(window: &WebviewWindow) {
 }
 
 /// Does what the person chose. Closing only the message means waiting, if that can help.
-fn answer(app: &AppHandle, response: ResponseType, can_wait: bool) {
+fn carry_out(app: &AppHandle, response: ResponseType, can_wait: bool) {
     match response {
         ResponseType::Accept => match graphics::start_safely() {
             Ok(()) => app.exit(0),

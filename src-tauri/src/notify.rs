@@ -31,17 +31,20 @@ const PLACE: &str = "/org/freedesktop/Notifications";
 
 /// Whether this desktop can be reached at all.
 pub(crate) fn can_notify() -> bool {
-    session().is_ok()
+    session_bus().is_ok()
 }
 
-fn session() -> Result<DBusConnection, glib::Error> {
+fn session_bus() -> Result<DBusConnection, glib::Error> {
     gio::bus_get_sync(BusType::Session, Cancellable::NONE)
 }
 
 /// Notifies of each request that begins to wait, for as long as the subscription lasts.
 pub(crate) fn follow(engine: &Arc<Engine>, home: &Path) -> Result<Subscription, Refusal> {
     let head = engine.ask(&Caller::User, ask::Status)?.head;
-    let mut known = waiting(engine)?.into_iter().map(|it| it.id).collect();
+    let mut known = waiting_requests(engine)?
+        .into_iter()
+        .map(|it| it.id)
+        .collect();
     let (home, engine_of) = (home.to_owned(), Arc::downgrade(engine));
     engine.subscribe(head, move |entries| {
         if entries.iter().any(is_request) && settings::read(&home).notify {
@@ -55,7 +58,7 @@ fn is_request(entry: &Entry) -> bool {
     matches!(entry.change, Change::Between { what, .. } if what == requested)
 }
 
-fn waiting(engine: &Engine) -> Result<Vec<RequestTold>, Refusal> {
+fn waiting_requests(engine: &Engine) -> Result<Vec<RequestTold>, Refusal> {
     let which = WhichRequests { all: false };
     let reply = engine.ask(&Caller::User, ask::Requests(which))?;
     Ok(reply.requests)
@@ -67,15 +70,15 @@ fn tell_new(engine: &Weak<Engine>, known: &mut BTreeSet<String>) {
     let Some(engine) = engine.upgrade() else {
         return;
     };
-    let all = match waiting(&engine) {
+    let all = match waiting_requests(&engine) {
         Ok(all) => all,
         Err(refusal) => return tracing::warn!(%refusal, "cannot read the waiting requests"),
     };
     let new = all.iter().filter(|it| !known.contains(&it.id));
-    let new: Vec<(String, String)> = new.take(MOST).map(words).collect();
+    let new: Vec<(String, String)> = new.take(MOST).map(title_and_text).collect();
     known.extend(all.into_iter().map(|it| it.id));
-    let shown = session().and_then(|desktop| {
-        let show = |(title, text): &(String, String)| show(&desktop, title, text);
+    let shown = session_bus().and_then(|desktop| {
+        let show = |(title, text): &(String, String)| show_notification(&desktop, title, text);
         new.iter().try_for_each(show)
     });
     if let Err(error) = shown {
@@ -85,7 +88,7 @@ fn tell_new(engine: &Weak<Engine>, known: &mut BTreeSet<String>) {
 
 /// Returns the title and text for one request: who asks for what, and why. An agent's words are
 /// data, so they are shortened to one line.
-fn words(request: &RequestTold) -> (String, String) {
+fn title_and_text(request: &RequestTold) -> (String, String) {
     let pointer = request.pointer.parse::<Pointer>();
     let wanted = pointer.map_or_else(|_| request.pointer.clone(), |it| it.label());
     let who = if request.label.is_empty() {
@@ -94,21 +97,21 @@ fn words(request: &RequestTold) -> (String, String) {
         &request.label
     };
     (
-        format!("{} asks to read {}", plain(who), plain(&wanted)),
-        plain(&request.reason),
+        format!("{} asks to read {}", plain_line(who), plain_line(&wanted)),
+        plain_line(&request.reason),
     )
 }
 
-fn plain(text: &str) -> String {
+fn plain_line(text: &str) -> String {
     let seen = text.chars().filter(|c| !is_hidden(*c));
     let line: String = seen.map(|c| if c.is_control() { ' ' } else { c }).collect();
     shorten(&line, LONGEST).to_string()
 }
 
 /// Passes a notification to the desktop.
-fn show(desktop: &DBusConnection, title: &str, text: &str) -> Result<(), glib::Error> {
+fn show_notification(desktop: &DBusConnection, title: &str, text: &str) -> Result<(), glib::Error> {
     // If the desktop reads markup, the agent's words are escaped.
-    let can = call(desktop, "GetCapabilities", None, "(as)")?;
+    let can = call_desktop(desktop, "GetCapabilities", None, "(as)")?;
     let can: Vec<String> = can.child_value(0).get().unwrap_or_default();
     let text = if can.iter().any(|it| it == "body-markup") {
         glib::markup_escape_text(text).to_string()
@@ -128,10 +131,10 @@ fn show(desktop: &DBusConnection, title: &str, text: &str) -> Result<(), glib::E
         hints.end(),
         (-1i32).to_variant(),
     ]);
-    call(desktop, "Notify", Some(&what), "(u)").map(drop)
+    call_desktop(desktop, "Notify", Some(&what), "(u)").map(drop)
 }
 
-fn call(
+fn call_desktop(
     desktop: &DBusConnection,
     method: &str,
     what: Option<&Variant>,
@@ -302,10 +305,10 @@ mod tests {
             ),
         ] {
             let desktop = Desktop::start(can);
-            let (said, why) = words(&asked(label, reason));
-            show(&join(&desktop.address), &said, &why).unwrap();
+            let (said, why) = title_and_text(&asked(label, reason));
+            show_notification(&join(&desktop.address), &said, &why).unwrap();
             assert_eq!(desktop.seen(), (title.to_owned(), text.to_owned()));
         }
-        assert!(words(&asked(&long, &long)).1.chars().count() <= LONGEST + 1);
+        assert!(title_and_text(&asked(&long, &long)).1.chars().count() <= LONGEST + 1);
     }
 }

@@ -14,15 +14,15 @@ pub(crate) const MOST: usize = 12;
 
 /// Returns those that still exist.
 pub(crate) fn read(home: &Path) -> Vec<Recent> {
-    paths(home, RECENT)
+    read_paths(home, RECENT)
         .into_iter()
         .filter(|it| it.exists())
-        .map(|it| about(&it))
+        .map(|it| recent_at(&it))
         .collect()
 }
 
 /// Describes a repository by its path alone.
-pub(crate) fn about(path: &Path) -> Recent {
+pub(crate) fn recent_at(path: &Path) -> Recent {
     Recent {
         name: path
             .file_name()
@@ -36,26 +36,26 @@ pub(crate) fn about(path: &Path) -> Recent {
 
 /// Stores which repositories are open in the window.
 pub(crate) fn keep_opened(home: &Path, all: &[PathBuf]) {
-    keep(home, OPENED, all);
+    write_paths(home, OPENED, all);
 }
 
 /// Returns the repositories that were open when the window was closed and still exist.
-pub(crate) fn opened(home: &Path) -> Vec<PathBuf> {
-    let mut all = paths(home, OPENED);
+pub(crate) fn read_opened(home: &Path) -> Vec<PathBuf> {
+    let mut all = read_paths(home, OPENED);
     all.retain(|it| it.exists());
     all
 }
 
 /// Remembers a repository as the newest.
 pub(crate) fn remember(home: &Path, path: &Path) {
-    let mut all = paths(home, RECENT);
+    let mut all = read_paths(home, RECENT);
     all.retain(|it| it != path);
     all.insert(0, path.to_owned());
     all.truncate(MOST);
-    keep(home, RECENT, &all);
+    write_paths(home, RECENT, &all);
 }
 
-fn keep(home: &Path, file: &str, all: &[PathBuf]) {
+fn write_paths(home: &Path, file: &str, all: &[PathBuf]) {
     let Ok(text) = serde_json::to_string(all) else {
         return; // a path that is not UTF-8 is not remembered
     };
@@ -64,7 +64,7 @@ fn keep(home: &Path, file: &str, all: &[PathBuf]) {
     }
 }
 
-fn paths(home: &Path, file: &str) -> Vec<PathBuf> {
+fn read_paths(home: &Path, file: &str) -> Vec<PathBuf> {
     let text = engram_engine::read_file(&home.join(file), LARGEST).unwrap_or_default();
     // A damaged file counts as empty.
     serde_json::from_str(&text).unwrap_or_default()

@@ -48,8 +48,8 @@ impl BackgroundFollower {
         let unseen = Arc::new(AtomicU64::new(0));
         let counted = unseen.clone();
         let count = move |entries: Vec<Entry>| {
-            counted.fetch_add(arrived(&entries), Ordering::Relaxed);
-            tell(&news);
+            counted.fetch_add(count_arrived(&entries), Ordering::Relaxed);
+            tell_change(&news);
         };
         Ok(Self {
             _following: engine.subscribe(status_of(engine)?.head, count)?,
@@ -61,7 +61,7 @@ impl BackgroundFollower {
 impl Repository {
     /// Opens a repository of this home and follows its evidence. Returns it with its root.
     pub(crate) fn open(home: &Path, repo: &Path) -> Result<(Self, String), Refusal> {
-        let mut opened = Self::later(Options {
+        let mut opened = Self::unopened(Options {
             home: home.to_owned(),
             repo: Some(repo.to_owned()),
             from: repo.to_owned(),
@@ -78,7 +78,7 @@ impl Repository {
     }
 
     /// A repository that opens when it is first needed.
-    fn later(options: Options) -> Self {
+    fn unopened(options: Options) -> Self {
         Self {
             options,
             engine: None,
@@ -120,7 +120,7 @@ impl OpenRepositories {
     /// to reopen.
     pub(crate) fn new(options: Options, closed: Vec<PathBuf>) -> Self {
         Self {
-            all: vec![Repository::later(options)],
+            all: vec![Repository::unopened(options)],
             front: 0,
             closed,
         }
@@ -145,15 +145,15 @@ impl OpenRepositories {
 
     /// Whether this is the root of the one in front.
     pub(crate) fn has_front(&self, root: &str) -> bool {
-        self.at(root) == Some(self.front)
+        self.index_of(root) == Some(self.front)
     }
 
     /// Whether this is the root of one of them.
     pub(crate) fn has(&self, root: &str) -> bool {
-        self.at(root).is_some()
+        self.index_of(root).is_some()
     }
 
-    fn at(&self, root: &str) -> Option<usize> {
+    fn index_of(&self, root: &str) -> Option<usize> {
         let is_it = |it: &Repository| it.root.as_deref() == Some(root);
         self.all.iter().position(is_it)
     }
@@ -179,7 +179,9 @@ impl OpenRepositories {
         if let Err(refusal) = self.engine() {
             tracing::warn!(%refusal, "cannot open the repository in front");
         }
-        let Some(at) = self.at(root) else { return };
+        let Some(at) = self.index_of(root) else {
+            return;
+        };
         let before = std::mem::replace(&mut self.front, at);
         self.all[at].behind = None;
         if self.all[before].root.is_none() {
@@ -193,7 +195,7 @@ impl OpenRepositories {
     /// Closes one that is behind the front.
     pub(crate) fn close(&mut self, root: &str) {
         self.closed.retain(|it| it.as_path() != Path::new(root));
-        if let Some(at) = self.at(root).filter(|it| *it != self.front) {
+        if let Some(at) = self.index_of(root).filter(|it| *it != self.front) {
             self.all.remove(at);
             self.front -= usize::from(at < self.front);
         }
@@ -227,7 +229,7 @@ impl OpenRepositories {
 }
 
 /// Counts the entries that the list will show as new.
-fn arrived(entries: &[Entry]) -> u64 {
+fn count_arrived(entries: &[Entry]) -> u64 {
     let arrived = entries.iter().filter_map(|it| it.change.arrived());
     arrived.count() as u64
 }
@@ -246,7 +248,7 @@ fn go_behind(repository: &mut Repository, news: &News) {
 }
 
 /// Signals that the open repositories changed.
-pub(crate) fn tell(news: &News) {
+pub(crate) fn tell_change(news: &News) {
     news.send_modify(|it| *it += 1);
 }
 

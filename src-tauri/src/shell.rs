@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use crate::{
     recent,
-    repositories::{News, OpenRepositories, OpenRepository, Repository, status_of, tell},
+    repositories::{News, OpenRepositories, OpenRepository, Repository, status_of, tell_change},
 };
 
 /// JSON of entries that wait until the page asks. There is room for one delivery, so that a slow
@@ -48,7 +48,7 @@ impl Shell {
             home: options.home.clone(),
             opened: Mutex::new(OpenRepositories::new(
                 options.clone(),
-                recent::opened(&options.home),
+                recent::read_opened(&options.home),
             )),
             changing: Mutex::default(),
             news: News::new(watch::Sender::new(1)),
@@ -99,7 +99,7 @@ impl Shell {
         let (engine, new) = lock(&self.0.opened).engine()?;
         if let Some(root) = new {
             recent::remember(self.home(), Path::new(&root));
-            tell(&self.0.news);
+            tell_change(&self.0.news);
         }
         Ok(engine)
     }
@@ -122,7 +122,7 @@ impl Shell {
             }
             opened.bring(&root, &self.0.news);
         }
-        self.changed(changing);
+        self.tell_opened(changing);
         Ok(root)
     }
 
@@ -137,7 +137,7 @@ impl Shell {
     pub(crate) fn close(&self, root: &str) {
         let changing = lock(&self.0.changing);
         lock(&self.0.opened).close(root);
-        self.changed(changing);
+        self.tell_opened(changing);
     }
 
     /// Reopens the repositories that were open when the window was closed, behind the one in front.
@@ -150,7 +150,7 @@ impl Shell {
             if let Err(refusal) = self.reopen_one(&path) {
                 tracing::warn!(path = %path.display(), %refusal, "cannot reopen a repository");
             }
-            self.changed(changing);
+            self.tell_opened(changing);
         }
     }
 
@@ -166,10 +166,10 @@ impl Shell {
     }
 
     /// Stores which repositories are open, and notifies the page.
-    fn changed(&self, _changing: MutexGuard<'_, ()>) {
+    fn tell_opened(&self, _changing: MutexGuard<'_, ()>) {
         let roots = lock(&self.0.opened).roots();
         recent::keep_opened(self.home(), &roots);
-        tell(&self.0.news);
+        tell_change(&self.0.news);
     }
 
     /// Lists all that are open.
@@ -230,11 +230,14 @@ impl Shell {
     /// Waits for entries of the page's subscription. If the subscription has ended, it refuses: the
     /// page then shows that it is disconnected, and subscribes again.
     pub(crate) async fn entries(&self) -> Result<Vec<u8>, Refusal> {
-        if let Some(coming) = self.coming() {
+        if let Some(coming) = self.pending_entries() {
             if let Some(json) = coming.lock().await.recv().await {
                 return Ok(json);
             }
-            if self.coming().is_some_and(|it| Arc::ptr_eq(&it, &coming)) {
+            if self
+                .pending_entries()
+                .is_some_and(|it| Arc::ptr_eq(&it, &coming))
+            {
                 return Err(Refusal::new(
                     Code::Internal,
                     "the journal is not followed any more",
@@ -246,7 +249,7 @@ impl Shell {
         std::future::pending().await
     }
 
-    fn coming(&self) -> Option<PendingEntries> {
+    fn pending_entries(&self) -> Option<PendingEntries> {
         lock(&self.0.subscription)
             .as_ref()
             .map(|(_, coming)| coming.clone())

@@ -65,22 +65,22 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
             if window.theme().is_ok_and(|it| it == Theme::Dark) {
                 window.set_background_color(Some(DARK))?;
             }
-            zoom(&window, settings::read(shell.home()).zoom);
+            set_zoom(&window, settings::read(shell.home()).zoom);
             if let Err(error) = window_place::restore(shell.home(), &window) {
                 tracing::warn!(%error, "cannot restore the window's place");
             }
             remember_place(&window, &shell);
             if let Some(door) = door {
                 let (window, shell, leaving) = (window.clone(), shell.clone(), window.clone());
-                let take = move |asked| take(&window, &shell, asked);
-                door.listen(take, move || leave(&leaving));
+                let show = move |asked| show_asked(&window, &shell, asked);
+                door.listen(show, move || close_for_successor(&leaving));
             }
             #[cfg(target_os = "linux")]
             graphics::follow_web_process(&window, &shell)?;
-            prepare(window, shell);
+            prepare_window(window, shell);
             Ok(())
         })
-        .run(embedded())
+        .run(embedded_context())
 }
 
 /// The configuration, the permissions and the page, embedded by the build script.
@@ -89,25 +89,25 @@ pub(crate) fn run(shell: Shell, door: Option<Door>) -> tauri::Result<()> {
     clippy::expect_used,
     reason = "Tauri generates this code"
 )]
-fn embedded() -> tauri::Context {
+fn embedded_context() -> tauri::Context {
     tauri::tauri_build_context!()
 }
 
 /// Opens the engine while the page loads, names the window, and checks that the page comes up.
-fn prepare(window: WebviewWindow, shell: Shell) {
+fn prepare_window(window: WebviewWindow, shell: Shell) {
     let (named, engine) = (window.clone(), shell.clone());
-    std::thread::spawn(move || name(&named, &engine));
+    std::thread::spawn(move || set_title(&named, &engine));
     std::thread::spawn(move || {
         let tell = || {
             tracing::error!("the page did not come up");
             tell_silent(&window, &shell, true);
         };
-        watch(&shell, HIDDEN, SILENT, || show(&window), tell);
+        watch_page(&shell, HIDDEN, SILENT, || show_window(&window), tell);
     });
 }
 
 /// Shows the window of a slow page, and reports a page that stays silent.
-fn watch(
+fn watch_page(
     shell: &Shell,
     hidden: Duration,
     silent: Duration,
@@ -126,7 +126,7 @@ fn watch(
 
 /// Reports a blank window at the terminal, and with a message, since a launcher has no terminal.
 pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool) {
-    let log = crate::log::newest(shell.home());
+    let log = crate::log::newest_log(shell.home());
     let next = if graphics::is_safe() {
         "It already runs without the graphics card: please report this"
     } else {
@@ -145,7 +145,7 @@ pub(crate) fn tell_silent(window: &WebviewWindow, shell: &Shell, can_wait: bool)
 }
 
 /// Names the window after its repository.
-pub(crate) fn name(window: &WebviewWindow, shell: &Shell) {
+pub(crate) fn set_title(window: &WebviewWindow, shell: &Shell) {
     match shell.status() {
         Ok(status) => {
             let name = status
@@ -160,7 +160,7 @@ pub(crate) fn name(window: &WebviewWindow, shell: &Shell) {
 }
 
 /// Shows in this window what a later start asks for.
-fn take(window: &WebviewWindow, shell: &Shell, asked: StartRequest) {
+fn show_asked(window: &WebviewWindow, shell: &Shell, asked: StartRequest) {
     if let Some(repo) = asked.repo {
         shell.hand(Handed::Repository(repo.display().to_string()));
     }
@@ -171,11 +171,11 @@ fn take(window: &WebviewWindow, shell: &Shell, asked: StartRequest) {
     if let Err(error) = window.unminimize() {
         tracing::debug!(%error, "cannot restore the minimized window");
     }
-    show(window);
+    show_window(window);
 }
 
 /// Closes this window, so that a later start can replace it.
-fn leave(window: &WebviewWindow) {
+fn close_for_successor(window: &WebviewWindow) {
     tracing::info!("a start without the graphics card replaces this window");
     if let Err(error) = window.close() {
         tracing::error!(%error, "cannot close the window");
@@ -197,14 +197,14 @@ fn remember_place(window: &WebviewWindow, shell: &Shell) {
 
 /// Zooms the window. The web view does it, not the page, so that the page lays itself out for the
 /// remaining space.
-pub(crate) fn zoom(window: &WebviewWindow, zoom: Zoom) {
+pub(crate) fn set_zoom(window: &WebviewWindow, zoom: Zoom) {
     if let Err(error) = window.set_zoom(zoom.factor()) {
         tracing::warn!(%error, "cannot zoom the window");
     }
 }
 
 /// Shows the window in front.
-pub(crate) fn show(window: &WebviewWindow) {
+pub(crate) fn show_window(window: &WebviewWindow) {
     if let Err(error) = window.show().and_then(|()| window.set_focus()) {
         tracing::error!(%error, "cannot show the window");
     }
@@ -245,7 +245,7 @@ mod tests {
                 }
             };
             let tell = || done.borrow_mut().push("tell");
-            watch(&shell, hidden, silent, show, tell);
+            watch_page(&shell, hidden, silent, show, tell);
             assert_eq!(done.into_inner().join(" "), want);
         }
     }

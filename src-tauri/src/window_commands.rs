@@ -29,20 +29,20 @@ pub(crate) async fn keep_settings(
     window: WebviewWindow,
     settings: Settings,
 ) -> Result<(), Refusal> {
-    window::zoom(&window, settings.zoom);
+    window::set_zoom(&window, settings.zoom);
     settings::keep(shell.home(), &settings)
 }
 
 /// Returns the editors of this machine and the path of the log.
 #[tauri::command]
 pub(crate) async fn surroundings(shell: State<'_, Shell>) -> Result<Surroundings, Refusal> {
-    let (editor, overruled_by) = editor::Choice::here(shell.home()).told();
+    let (editor, overruled_by) = editor::Choice::here(shell.home()).name_and_variable();
     Ok(Surroundings {
         editors: editor::installed(),
         editor,
         overruled_by,
-        log: log::newest(shell.home()).display().to_string(),
-        has_links: links::come_here(),
+        log: log::newest_log(shell.home()).display().to_string(),
+        has_links: links::open_here(),
         picks_folders: folder::CAN_PICK,
         #[cfg(target_os = "linux")]
         notifies: crate::notify::can_notify(),
@@ -54,14 +54,14 @@ pub(crate) async fn surroundings(shell: State<'_, Shell>) -> Result<Surroundings
 /// Lets the system open `engram://` links with this window.
 #[tauri::command]
 pub(crate) async fn bring_links(shell: State<'_, Shell>) -> Result<(), Refusal> {
-    links::bring_here(shell.other_home())
+    links::make_open_here(shell.other_home())
 }
 
 /// Opens the newest log in the person's editor; returns the editor's name.
 #[tauri::command]
 pub(crate) async fn open_log(shell: State<'_, Shell>) -> Result<String, Refusal> {
     let home = shell.home();
-    let file = log::newest(home);
+    let file = log::newest_log(home);
     if !file.is_file() {
         return Err(Refusal::new(
             Code::Internal,
@@ -79,17 +79,17 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
     let list = |shell: &Shell| {
         let opened = shell.opened();
         let mut all = recent::read(shell.home());
-        all.extend(of_home(shell, &all));
+        all.extend(others_of_home(shell, &all));
         let is_known = |open: &&OpenRepository| all.iter().any(|it| it.path == open.root);
         let others: Vec<Recent> = opened
             .iter()
             .filter(|it| !is_known(it))
-            .map(about)
+            .map(recent_of)
             .collect();
         for recent in &mut all {
             *recent = match opened.iter().find(|it| it.root == recent.path) {
-                Some(open) => about(open),
-                None => counted(status_of(shell.home(), &recent.path), recent.clone()),
+                Some(open) => recent_of(open),
+                None => with_counts(status_of(shell.home(), &recent.path), recent.clone()),
             };
         }
         all.extend(others);
@@ -99,7 +99,7 @@ pub(crate) async fn repositories(shell: State<'_, Shell>) -> Result<Vec<Recent>,
 }
 
 /// Returns repositories that agents use and the window never opened.
-fn of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
+fn others_of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
     let places = shell
         .engine()
         .and_then(|it| it.known_repositories(recent::MOST));
@@ -113,7 +113,7 @@ fn of_home(shell: &Shell, recent: &[Recent]) -> Vec<Recent> {
     let new = places.unwrap_or_default().into_iter();
     let new = new.filter(|it| is_new(it) && !is_open(it) && it.exists());
     let room = recent::MOST.saturating_sub(recent.len());
-    new.take(room).map(|it| recent::about(&it)).collect()
+    new.take(room).map(|it| recent::recent_at(&it)).collect()
 }
 
 /// Returns the repositories open in the window, once they have changed since `after`.
@@ -123,20 +123,20 @@ pub(crate) async fn opened(shell: State<'_, Shell>, after: u64) -> Result<Opened
     let list = move |shell: &Shell| {
         Ok(OpenedReply {
             news,
-            repositories: shell.opened().iter().map(about).collect(),
+            repositories: shell.opened().iter().map(recent_of).collect(),
         })
     };
     shell.blocking(list).await
 }
 
 /// Returns what is known about a repository that is open in the window.
-fn about(open: &OpenRepository) -> Recent {
+fn recent_of(open: &OpenRepository) -> Recent {
     let recent = Recent {
         is_front: open.is_front,
         unseen: open.unseen,
-        ..recent::about(Path::new(&open.root))
+        ..recent::recent_at(Path::new(&open.root))
     };
-    counted(repositories::status_of(&open.engine), recent)
+    with_counts(repositories::status_of(&open.engine), recent)
 }
 
 /// Returns the status of a repository that is not open.
@@ -149,7 +149,7 @@ fn status_of(home: &Path, repo: &str) -> Result<StatusReply, Refusal> {
     repositories::status_of(&engine)
 }
 
-fn counted(status: Result<StatusReply, Refusal>, mut recent: Recent) -> Recent {
+fn with_counts(status: Result<StatusReply, Refusal>, mut recent: Recent) -> Recent {
     match status {
         Ok(status) => recent.holding = Some((status.engrams, status.drifted)),
         Err(refusal) => {
@@ -168,7 +168,7 @@ pub(crate) async fn open_repository(
 ) -> Result<String, Refusal> {
     let bring = move |shell: &Shell| {
         let root = shell.bring(folder_at(&path)?)?;
-        window::name(&window, shell);
+        window::set_title(&window, shell);
         Ok(root)
     };
     shell.blocking(bring).await
@@ -201,7 +201,7 @@ fn folder_at(path: &str) -> Result<&Path, Refusal> {
 /// Lets the person choose a folder; none if they cancel.
 #[tauri::command]
 pub(crate) async fn choose_folder(window: WebviewWindow) -> Result<Option<String>, Refusal> {
-    let Some(chosen) = folder::pick(&window).await? else {
+    let Some(chosen) = folder::pick_folder(&window).await? else {
         return Ok(None);
     };
     chosen

@@ -2,7 +2,7 @@
 
 /// Returns the index pairs, rising in both sequences, whose worths have the highest sum. A pair of
 /// worth 0 is never chosen.
-pub fn best(
+pub fn best_pairs(
     height: usize,
     width: usize,
     worth: impl Fn(usize, usize) -> usize,
@@ -39,7 +39,7 @@ pub fn best(
 
 /// Marks the words that both texts have, in the same order. If the texts differ in more than `most`
 /// pairs of words, compares only how both begin and end.
-pub fn shared(a: &[&str], b: &[&str], most: usize) -> (Vec<bool>, Vec<bool>) {
+pub fn shared_words(a: &[&str], b: &[&str], most: usize) -> (Vec<bool>, Vec<bool>) {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let ends = a[start..].iter().rev().zip(b[start..].iter().rev());
     let end = ends.take_while(|(a, b)| a == b).count();
@@ -55,7 +55,7 @@ pub fn shared(a: &[&str], b: &[&str], most: usize) -> (Vec<bool>, Vec<bool>) {
                 0
             }
         };
-        for (row, column) in best(height, width, worth) {
+        for (row, column) in best_pairs(height, width, worth) {
             same.0[start + row] = true;
             same.1[start + column] = true;
         }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range, ptr};
 
 use engram_model::{Piece, Side, SourceLine};
 
-use crate::align::{best, shared};
+use crate::align::{best_pairs, shared_words};
 
 /// Unchanged rows that stay above and below a change.
 const AROUND: usize = 3;
@@ -38,8 +38,8 @@ pub enum ComparisonRow<'a> {
 }
 
 /// Returns the rows of two texts: replaced lines are beside the most similar new ones, in order.
-pub fn rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
-    let pairs = pairs(lines);
+pub fn comparison_rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
+    let pairs = pair_lines(lines);
     let mut rows = Vec::new();
     let mut rest = pairs.as_slice();
     while let Some(first) = rest.first() {
@@ -47,7 +47,7 @@ pub fn rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
         let run = rest.iter().take_while(|it| it.side() == Side::Both).count();
         if run == 0 {
             rows.push(match first.side() {
-                Side::Hunk => ComparisonRow::Gap(missing(&pairs, pairs.len() - rest.len())),
+                Side::Hunk => ComparisonRow::Gap(missing_lines(&pairs, pairs.len() - rest.len())),
                 _ => ComparisonRow::Pair(*first),
             });
             rest = &rest[1..];
@@ -73,13 +73,13 @@ pub fn rows(lines: &[SourceLine]) -> Vec<ComparisonRow<'_>> {
 }
 
 /// Returns the rows, with the lines of open folds in place of the folds. Each has its number in
-/// [`rows`], by which a fold is opened.
+/// [`comparison_rows`], by which a fold is opened.
 pub fn unfolded_rows(
     lines: &[SourceLine],
     is_open: impl Fn(usize) -> bool,
 ) -> Vec<(usize, ComparisonRow<'_>)> {
     let mut all = Vec::new();
-    for (index, row) in rows(lines).into_iter().enumerate() {
+    for (index, row) in comparison_rows(lines).into_iter().enumerate() {
         match row {
             ComparisonRow::Fold(pairs) if is_open(index) => {
                 all.extend(pairs.into_iter().map(|it| (index, ComparisonRow::Pair(it))));
@@ -92,7 +92,7 @@ pub fn unfolded_rows(
 
 /// Returns how many of these rows to draw for about `most`: a change that was cut would look like
 /// deleted lines.
-pub fn drawn(rows: &[(usize, ComparisonRow<'_>)], most: usize) -> usize {
+pub fn drawn_count(rows: &[(usize, ComparisonRow<'_>)], most: usize) -> usize {
     let is_change = |(_, row): &(usize, ComparisonRow<'_>)| matches!(row, ComparisonRow::Pair(pair) if pair.side() != Side::Both);
     let (shown, rest) = rows.split_at(most.min(rows.len()));
     let more = if shown.last().is_some_and(is_change) {
@@ -104,13 +104,13 @@ pub fn drawn(rows: &[(usize, ComparisonRow<'_>)], most: usize) -> usize {
 }
 
 /// Returns the lines for the one-column form, with a sign in place of each fold.
-pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLine> {
+pub fn fold_unchanged(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLine> {
     let sign = |count: u32| SourceLine {
         side: Side::Hunk,
         text: if count > 0 { say(count) } else { String::new() },
         ..SourceLine::default()
     };
-    let hidden: Vec<(u32, u32)> = rows(lines)
+    let hidden: Vec<(u32, u32)> = comparison_rows(lines)
         .into_iter()
         .filter_map(|row| match row {
             ComparisonRow::Fold(pairs) => {
@@ -120,10 +120,12 @@ pub fn folded(lines: &[SourceLine], say: impl Fn(u32) -> String) -> Vec<SourceLi
             _ => None,
         })
         .collect();
-    let mut gaps = rows(lines).into_iter().filter_map(|it| match it {
-        ComparisonRow::Gap(count) => Some(count),
-        _ => None,
-    });
+    let mut gaps = comparison_rows(lines)
+        .into_iter()
+        .filter_map(|it| match it {
+            ComparisonRow::Gap(count) => Some(count),
+            _ => None,
+        });
     let mut folded = Vec::with_capacity(lines.len());
     for line in lines {
         if line.side == Side::Hunk {
@@ -153,7 +155,7 @@ impl Pair<'_> {
 }
 
 /// Returns how many lines were not sent at the pair `at`; 0 if unknown.
-fn missing(pairs: &[Pair<'_>], at: usize) -> u32 {
+fn missing_lines(pairs: &[Pair<'_>], at: usize) -> u32 {
     let number = |it: &Pair<'_>| it.then.map(|it| it.before).filter(|it| *it > 0);
     let before = pairs.iter().take(at).rev().find_map(number);
     let after = pairs.iter().skip(at).find_map(number);
@@ -163,7 +165,7 @@ fn missing(pairs: &[Pair<'_>], at: usize) -> u32 {
     }
 }
 
-fn pairs(lines: &[SourceLine]) -> Vec<Pair<'_>> {
+fn pair_lines(lines: &[SourceLine]) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     let (mut removed, mut added): (Vec<&SourceLine>, Vec<&SourceLine>) = (Vec::new(), Vec::new());
     for line in lines {
@@ -171,7 +173,7 @@ fn pairs(lines: &[SourceLine]) -> Vec<Pair<'_>> {
             Side::Removed => removed.push(line),
             Side::Added => added.push(line),
             Side::Both | Side::Hunk => {
-                beside(&mut pairs, &mut removed, &mut added);
+                add_matched(&mut pairs, &mut removed, &mut added);
                 pairs.push(Pair {
                     then: Some(line),
                     now: Some(line),
@@ -179,20 +181,20 @@ fn pairs(lines: &[SourceLine]) -> Vec<Pair<'_>> {
             }
         }
     }
-    beside(&mut pairs, &mut removed, &mut added);
+    add_matched(&mut pairs, &mut removed, &mut added);
     pairs
 }
 
 /// Adds the matched lines beside each other; the lines between them pair up in order, as far as
 /// they go.
-fn beside<'a>(
+fn add_matched<'a>(
     pairs: &mut Vec<Pair<'a>>,
     removed: &mut Vec<&'a SourceLine>,
     added: &mut Vec<&'a SourceLine>,
 ) {
     let end = (removed.len(), added.len());
     let (mut then, mut now) = (0, 0);
-    for (left, right) in matches(removed, added).into_iter().chain([end]) {
+    for (left, right) in match_lines(removed, added).into_iter().chain([end]) {
         for at in 0..(left - then).max(right - now) {
             pairs.push(Pair {
                 then: removed.get(then + at..left).and_then(<[_]>::first).copied(),
@@ -212,13 +214,13 @@ fn beside<'a>(
 }
 
 /// Returns which line became which, in order, with the highest total similarity.
-fn matches(removed: &[&SourceLine], added: &[&SourceLine]) -> Vec<(usize, usize)> {
+fn match_lines(removed: &[&SourceLine], added: &[&SourceLine]) -> Vec<(usize, usize)> {
     let (height, width) = (removed.len(), added.len());
     if height * width > MOST_PAIRS {
         return (0..height.min(width)).map(|at| (at, at)).collect();
     }
     let sorted = |line: &&SourceLine| -> Vec<String> {
-        let words = words(&line.text).into_iter();
+        let words = words_of(&line.text).into_iter();
         let mut words: Vec<String> = words
             .filter(|it| !it.trim().is_empty())
             .map(str::to_owned)
@@ -228,7 +230,7 @@ fn matches(removed: &[&SourceLine], added: &[&SourceLine]) -> Vec<(usize, usize)
     };
     let left: Vec<Vec<String>> = removed.iter().map(sorted).collect();
     let right: Vec<Vec<String>> = added.iter().map(sorted).collect();
-    best(height, width, |then, now| {
+    best_pairs(height, width, |then, now| {
         likeness(&left[then], &right[now])
     })
 }
@@ -259,9 +261,9 @@ pub type DifferingRanges = (Vec<Range<usize>>, Vec<Range<usize>>);
 
 /// Returns the words in which two lines differ; none if the lines share too little for marks to
 /// help.
-pub fn differing(then: &str, now: &str) -> Option<DifferingRanges> {
-    let (a, b) = (words(then), words(now));
-    let same = shared(&a, &b, MOST_WORDS);
+pub fn differing_ranges(then: &str, now: &str) -> Option<DifferingRanges> {
+    let (a, b) = (words_of(then), words_of(now));
+    let same = shared_words(&a, &b, MOST_WORDS);
     let is_blank = |word: &str| word.trim().is_empty();
     let length = |words: &[&str]| -> usize {
         let words = words.iter().filter(|it| !is_blank(it));
@@ -270,16 +272,17 @@ pub fn differing(then: &str, now: &str) -> Option<DifferingRanges> {
     let kept = a.iter().zip(&same.0).filter(|(_, same)| **same);
     let kept: Vec<&str> = kept.map(|(word, _)| *word).collect();
     let most = length(&a).max(length(&b));
-    (length(&kept) * 100 >= most * ALIKE).then(|| (ranges(&a, &same.0), ranges(&b, &same.1)))
+    (length(&kept) * 100 >= most * ALIKE)
+        .then(|| (join_differing(&a, &same.0), join_differing(&b, &same.1)))
 }
 
 /// Returns for each line where it differs from its pair.
-pub fn marks(lines: &[SourceLine]) -> Vec<Vec<Range<usize>>> {
+pub fn marks_of(lines: &[SourceLine]) -> Vec<Vec<Range<usize>>> {
     let mut found: HashMap<*const SourceLine, Vec<Range<usize>>> = HashMap::new();
-    for pair in pairs(lines) {
+    for pair in pair_lines(lines) {
         if let (Some(then), Some(now)) = (pair.then, pair.now)
             && then.side == Side::Removed
-            && let Some((before, after)) = differing(&then.text, &now.text)
+            && let Some((before, after)) = differing_ranges(&then.text, &now.text)
         {
             found.insert(ptr::from_ref(then), before);
             found.insert(ptr::from_ref(now), after);
@@ -290,7 +293,7 @@ pub fn marks(lines: &[SourceLine]) -> Vec<Vec<Range<usize>>> {
 }
 
 /// Returns the ranges of differing words, with the blanks between two of them.
-fn ranges(words: &[&str], same: &[bool]) -> Vec<Range<usize>> {
+fn join_differing(words: &[&str], same: &[bool]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let (mut at, mut is_near) = (0, false);
     for (word, is_same) in words.iter().zip(same) {
@@ -310,7 +313,7 @@ fn ranges(words: &[&str], same: &[bool]) -> Vec<Range<usize>> {
 }
 
 /// Splits a text into words, blanks and single signs.
-fn words(text: &str) -> Vec<&str> {
+fn words_of(text: &str) -> Vec<&str> {
     let sort = |c: char| match c {
         _ if c.is_alphanumeric() || c == '_' => 0,
         _ if c.is_whitespace() => 1,
@@ -414,7 +417,7 @@ mod tests {
             ComparisonRow::Fold(folded) => format!("fold {}", folded.len()),
             ComparisonRow::Gap(count) => format!("gap {count}"),
         };
-        rows(lines).into_iter().map(tell).collect()
+        comparison_rows(lines).into_iter().map(tell).collect()
     }
 
     #[test]
@@ -447,7 +450,11 @@ mod tests {
         }
         let many: Vec<String> = (0..200).map(|it| format!("-{it}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).chain(["+x"; 100]).collect();
-        assert_eq!(rows(&lines(&many)).len(), 200, "too many to be matched");
+        assert_eq!(
+            comparison_rows(&lines(&many)).len(),
+            200,
+            "too many to be matched"
+        );
     }
 
     #[test]
@@ -480,7 +487,7 @@ mod tests {
         ] {
             let given = lines(&given);
             assert_eq!(told(&given), want);
-            let below = folded(&given, |it| it.to_string());
+            let below = fold_unchanged(&given, |it| it.to_string());
             let signs = |all: &[String]| -> Vec<String> {
                 let signs = all.iter().filter_map(|it| it.split_once(' '));
                 signs.map(|(_, count)| count.to_owned()).collect()
@@ -506,9 +513,9 @@ mod tests {
             (6, 6),
             (9, 7),
         ] {
-            assert_eq!(drawn(&rows, most), want, "{most}");
+            assert_eq!(drawn_count(&rows, most), want, "{most}");
         }
-        assert_eq!(drawn(&[], 3), 0);
+        assert_eq!(drawn_count(&[], 3), 0);
         // Unchanged lines far from the change are drawn once their fold is open.
         let given = lines(&[vec!["-a"], vec![" same"; 9]].concat());
         let count = |is_open: bool| unfolded_rows(&given, |_| is_open).len();
@@ -544,17 +551,17 @@ mod tests {
             ("one thing", "quite another", None),
             ("", "x", None),
         ] {
-            assert_eq!(differing(then, now), want, "{then:?} {now:?}");
+            assert_eq!(differing_ranges(then, now), want, "{then:?} {now:?}");
         }
         let told = lines(&[" a", "-unlike", "-retry(3)", "+retry(5)", " b"]);
         let none = Vec::new;
         assert_eq!(
-            marks(&told),
+            marks_of(&told),
             [none(), none(), vec![6..7], vec![6..7], none()]
         );
         let long = "word ".repeat(2_000);
         let other = "term ".repeat(2_000);
-        assert_eq!(differing(&long, &other), None);
+        assert_eq!(differing_ranges(&long, &other), None);
     }
 
     #[test]

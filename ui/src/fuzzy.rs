@@ -22,7 +22,7 @@ pub fn fit(query: &str, text: &str) -> Option<Fit> {
     };
     for word in query.split_whitespace().take(16) {
         let word: Vec<char> = word.chars().flat_map(lower).collect();
-        let (score, at) = run(&word, &text).or_else(|| scattered(&word, &text))?;
+        let (score, at) = find_run(&word, &text).or_else(|| find_scattered(&word, &text))?;
         fit.score += score;
         fit.at.extend(at);
     }
@@ -40,18 +40,18 @@ fn lower(c: char) -> Option<char> {
     }
 }
 
-fn begins(text: &[char], at: usize) -> bool {
+fn begins_word(text: &[char], at: usize) -> bool {
     at == 0 || (text[at].is_alphanumeric() && !text[at - 1].is_alphanumeric())
 }
 
-fn run(word: &[char], text: &[char]) -> Option<(i32, Vec<usize>)> {
+fn find_run(word: &[char], text: &[char]) -> Option<(i32, Vec<usize>)> {
     let found = text
         .windows(word.len().max(1))
         .enumerate()
         .filter(|(_, it)| *it == word)
         .map(|(at, _)| at);
-    let at = found.min_by_key(|&at| (!begins(text, at), at))?;
-    let edge = if begins(text, at) { 40 } else { 0 };
+    let at = found.min_by_key(|&at| (!begins_word(text, at), at))?;
+    let edge = if begins_word(text, at) { 40 } else { 0 };
     let early = 20 - (at.min(20) as i32);
     Some((
         60 + edge + early + 2 * word.len() as i32,
@@ -59,8 +59,9 @@ fn run(word: &[char], text: &[char]) -> Option<(i32, Vec<usize>)> {
     ))
 }
 
-fn scattered(word: &[char], text: &[char]) -> Option<(i32, Vec<usize>)> {
-    let starts = (0..text.len()).filter(|&at| begins(text, at) && text.get(at) == word.first());
+fn find_scattered(word: &[char], text: &[char]) -> Option<(i32, Vec<usize>)> {
+    let starts =
+        (0..text.len()).filter(|&at| begins_word(text, at) && text.get(at) == word.first());
     starts
         .filter_map(|start| {
             let mut at = Vec::with_capacity(word.len());
@@ -78,7 +79,7 @@ fn scattered(word: &[char], text: &[char]) -> Option<(i32, Vec<usize>)> {
 }
 
 /// Splits a text into pieces, each with whether it matched.
-pub fn pieces(text: &str, at: &[usize]) -> Vec<(bool, String)> {
+pub fn matched_pieces(text: &str, at: &[usize]) -> Vec<(bool, String)> {
     let mut pieces: Vec<(bool, String)> = Vec::new();
     for (index, c) in text.chars().enumerate() {
         let is_meant = at.binary_search(&index).is_ok();
@@ -121,7 +122,7 @@ mod tests {
     #[test]
     fn what_was_meant_is_marked() {
         let fit = fit("in ed", "Open in editor").unwrap();
-        let told: Vec<String> = pieces("Open in editor", &fit.at)
+        let told: Vec<String> = matched_pieces("Open in editor", &fit.at)
             .into_iter()
             .map(|(meant, it)| if meant { format!("[{it}]") } else { it })
             .collect();

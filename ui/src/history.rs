@@ -28,7 +28,7 @@ pub struct HistoryEntry {
     /// Whether that version ended and can be restored.
     pub can_restore: bool,
     /// Whether somebody else said the same.
-    pub is_voice: bool,
+    pub is_repetition: bool,
     /// The conflict whose verdict this entry reports.
     pub conflict: Option<ConflictId>,
 }
@@ -55,7 +55,7 @@ fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Hist
         before: None,
         moved: None,
         can_restore: false,
-        is_voice: false,
+        is_repetition: false,
         conflict: None,
     };
     let it_did = Did::of(&entry.change, |id| all.get(&id).copied())?;
@@ -67,23 +67,23 @@ fn history_entry(entry: &Entry, all: &HashMap<EngramId, &Engram>) -> Option<Hist
                 before: before
                     .filter(|before| before.claim != engram.claim && !before.redacted)
                     .map(words::claim),
-                moved: before.and_then(|before| moved(before, engram)),
+                moved: before.and_then(|before| moved_evidence(before, engram)),
                 can_restore: engram.valid_until.is_some() && !engram.redacted,
-                ..plain(did(it_did))
+                ..plain(act_in_words(it_did))
             }
         }
         _ => HistoryEntry {
-            is_voice: it_did == Did::Repeated,
+            is_repetition: it_did == Did::Repeated,
             conflict: match it_did {
                 Did::Lost(lost) => Some(lost.conflict),
                 _ => None,
             },
-            ..plain(did(it_did))
+            ..plain(act_in_words(it_did))
         },
     })
 }
 
-fn did(did: Did) -> &'static str {
+fn act_in_words(did: Did) -> &'static str {
     match did {
         Did::Stored => say::acts::STORED,
         Did::Confirmed => say::acts::CONFIRMED,
@@ -102,7 +102,7 @@ fn did(did: Did) -> &'static str {
 }
 
 /// Returns the first evidence that moved or was replaced.
-fn moved(before: &Engram, now: &Engram) -> Option<(String, String)> {
+fn moved_evidence(before: &Engram, now: &Engram) -> Option<(String, String)> {
     let pairs = before.pointers.iter().zip(&now.pointers);
     let (from, to) = pairs
         .map(|(from, to)| (from.label(), to.label()))

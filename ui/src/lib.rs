@@ -4,7 +4,7 @@
 //! `app/dom.rs`, and functions that act on a page do nothing on the host.
 //!
 //! **Never:** decides what the engine decides, knows a crate other than the model, reads a file, or
-//! reaches the engine other than through [`app::Backend`](crate).
+//! reaches the engine other than through `app/engine/`.
 
 pub mod align;
 pub mod commands;

@@ -51,11 +51,11 @@ pub fn markable(source: &SourceReply) -> Option<Lines> {
         start: numbers().min()?,
         end: numbers().max()?,
     };
-    pointer(source, lines).map(|_| lines)
+    marked_pointer(source, lines).map(|_| lines)
 }
 
 /// Returns the pointer to lines of a source, with the source's pin.
-pub fn pointer(source: &SourceReply, lines: Lines) -> Option<Pointer> {
+pub fn marked_pointer(source: &SourceReply, lines: Lines) -> Option<Pointer> {
     let is_compared = source.lines.iter().any(|it| it.side != Side::Both);
     if is_compared || source.found_in.is_some() {
         return None;
@@ -150,7 +150,7 @@ mod tests {
         ] {
             let source = source(&shown);
             let lines = Lines { start: 9, end: 12 };
-            let led = pointer(&source, lines).map(|it| it.to_string());
+            let led = marked_pointer(&source, lines).map(|it| it.to_string());
             assert_eq!(led, want, "{shown}");
             let can = markable(&source);
             assert_eq!(can, want.map(|_| Lines { start: 8, end: 20 }), "{shown}");

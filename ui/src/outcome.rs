@@ -69,7 +69,7 @@ impl<T, D> BatchOutcome<T, D> {
     }
 
     /// Returns how many of these were done, and why the rest were not.
-    pub fn told(&self, done: &str, of: say::Noun) -> (String, String) {
+    pub fn in_words(&self, done: &str, of: say::Noun) -> (String, String) {
         let number = |it: usize| words::thousands(it as u64);
         if self.is_whole() {
             let all = words::count(self.done.len() as u64, of);
@@ -82,14 +82,14 @@ impl<T, D> BatchOutcome<T, D> {
         };
         let mut why = Vec::new();
         if let Some(first) = &self.first {
-            why.push(say::many::refused(
+            why.push(say::many::refused_why(
                 &number(self.refused.len()),
                 &reason(first),
             ));
         }
         if !self.left.is_empty() {
             let because = self.ended.as_ref().map(reason);
-            why.push(say::many::left(
+            why.push(say::many::not_done(
                 &number(self.left.len()),
                 because.as_deref(),
             ));
@@ -133,7 +133,7 @@ mod tests {
             }
         }
         let is_whole = outcome.is_whole();
-        let (text, why) = outcome.told("Confirmed", say::CLAIMS);
+        let (text, why) = outcome.in_words("Confirmed", say::CLAIMS);
         assert_eq!(is_whole, why.is_empty());
         assert_eq!(outcome.len(), count as usize, "nothing is lost");
         (text, why)
@@ -177,7 +177,7 @@ mod tests {
         let mut outcome = BatchOutcome::of(vec![1, 2, 3]);
         assert!(outcome.answer(Ok(())));
         assert_eq!(outcome.done, [(1, ())]);
-        let (text, why) = outcome.told("Confirmed", say::CLAIMS);
+        let (text, why) = outcome.in_words("Confirmed", say::CLAIMS);
         assert_eq!(text, "Confirmed 1 of 3");
         assert_eq!(why, "Stopped: 2 not done.");
     }

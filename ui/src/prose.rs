@@ -29,7 +29,7 @@ pub fn spans(text: &str, marked: &[bool]) -> Vec<Span> {
     let is_turned = text.chars().any(is_right_to_left);
     let mut spans = Vec::new();
     let mut push = |face, range: Range<usize>| {
-        let pieces = pieces(text, range, marked);
+        let pieces = pieces_of(text, range, marked);
         if !pieces.is_empty() {
             spans.push(Span { face, pieces });
         }
@@ -37,7 +37,7 @@ pub fn spans(text: &str, marked: &[bool]) -> Vec<Span> {
     let words = |range: Range<usize>, push: &mut dyn FnMut(Face, Range<usize>)| {
         let mut at = range.start;
         if is_turned {
-            for name in names(text, range.clone()) {
+            for name in names_in(text, range.clone()) {
                 push(Face::Words, at..name.start);
                 at = name.end;
                 push(Face::Name, name);
@@ -46,7 +46,7 @@ pub fn spans(text: &str, marked: &[bool]) -> Vec<Span> {
         push(Face::Words, at..range.end);
     };
     let mut at = 0;
-    for (whole, inner) in codes(text) {
+    for (whole, inner) in codes_in(text) {
         words(at..whole.start, &mut push);
         at = whole.end;
         push(Face::Code, inner);
@@ -74,7 +74,7 @@ pub fn runs_right_to_left(spans: &[Span]) -> bool {
 }
 
 /// Returns for each byte of a text whether it is part of one of these words (in lower case).
-pub fn found(text: &str, words: &[String]) -> Vec<bool> {
+pub fn found_bytes(text: &str, words: &[String]) -> Vec<bool> {
     let lower = text.to_ascii_lowercase();
     let mut is_found = vec![false; text.len()];
     for word in words.iter().filter(|it| !it.is_empty()) {
@@ -93,7 +93,7 @@ fn is_right_to_left(c: char) -> bool {
         && c.is_alphabetic()
 }
 
-fn pieces(text: &str, range: Range<usize>, marked: &[bool]) -> Vec<(String, bool)> {
+fn pieces_of(text: &str, range: Range<usize>, marked: &[bool]) -> Vec<(String, bool)> {
     let mut pieces: Vec<(String, bool)> = Vec::new();
     let stretch = text.get(range.clone()).unwrap_or_default();
     for (at, letter) in stretch.char_indices() {
@@ -107,11 +107,11 @@ fn pieces(text: &str, range: Range<usize>, marked: &[bool]) -> Vec<(String, bool
 }
 
 /// Finds code, with and without its backticks: equally many open and close it, on the same line.
-fn codes(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
+fn codes_in(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let mut codes = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
-        let runs = ticks(line, start);
+        let runs = runs_of_ticks(line, start);
         let mut at = 0;
         while let Some(open) = runs.get(at) {
             let close = runs.iter().enumerate().skip(at + 1);
@@ -120,7 +120,10 @@ fn codes(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
                 at += 1;
                 continue;
             };
-            codes.push((open.start..close.end, inside(text, open.end..close.start)));
+            codes.push((
+                open.start..close.end,
+                without_padding(text, open.end..close.start),
+            ));
             at = index + 1;
         }
         start += line.len();
@@ -129,7 +132,7 @@ fn codes(text: &str) -> Vec<(Range<usize>, Range<usize>)> {
 }
 
 /// Returns the runs of backticks.
-fn ticks(line: &str, start: usize) -> Vec<Range<usize>> {
+fn runs_of_ticks(line: &str, start: usize) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, _) in line.match_indices('`') {
         let at = start + at;
@@ -142,7 +145,7 @@ fn ticks(line: &str, start: usize) -> Vec<Range<usize>> {
 }
 
 /// Drops a space on each side, which separates code from its backticks.
-fn inside(text: &str, range: Range<usize>) -> Range<usize> {
+fn without_padding(text: &str, range: Range<usize>) -> Range<usize> {
     let code = text.get(range.clone()).unwrap_or_default();
     let is_padded = code.starts_with(' ') && code.ends_with(' ') && !code.trim().is_empty();
     if is_padded {
@@ -154,7 +157,7 @@ fn inside(text: &str, range: Range<usize>) -> Range<usize> {
 
 /// Finds paths and code names among words: runs of other scripts that contain punctuation, without
 /// the punctuation around them.
-fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
+fn names_in(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let stretch = text.get(range.clone()).unwrap_or_default();
     let ends = |c: char| c.is_whitespace() || is_right_to_left(c);
     let mut names = Vec::new();
@@ -171,7 +174,7 @@ fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
         if is_prefixed {
             word = word.trim_start_matches(['-', '־']);
         }
-        let name = bare(word);
+        let name = without_punctuation(word);
         let is_name = name.contains(|c: char| c.is_alphanumeric())
             && name.contains(|c: char| c.is_ascii_punctuation());
         if is_name {
@@ -184,7 +187,7 @@ fn names(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// A word without the punctuation around it.
-fn bare(word: &str) -> &str {
+fn without_punctuation(word: &str) -> &str {
     let word = word.trim_start_matches(['"', '\'', '“', '‘', '«', '„']);
     let word = word.trim_end_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '”', '’', '»']);
     let word = word.strip_prefix('(').unwrap_or(word);
@@ -217,7 +220,7 @@ mod tests {
                 Face::Name => format!("[name {text}]"),
             }
         };
-        spans(text, &found(text, &words))
+        spans(text, &found_bytes(text, &words))
             .into_iter()
             .map(tell)
             .collect()

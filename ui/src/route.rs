@@ -10,7 +10,7 @@ use jiff::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::{
-    app::{VIEWS, View},
+    app::views::{VIEWS, View},
     words::{self, say},
 };
 
@@ -58,7 +58,7 @@ impl Route {
     /// understand.
     pub fn parse(query: &str, offset: Offset) -> Self {
         let mut route = Self::default();
-        let pairs = pairs(query);
+        let pairs = query_pairs(query);
         route.read(&pairs, offset);
         let view = route.view();
         if let Some((_, name)) = pairs.iter().rfind(|(key, _)| key == view.address.key) {
@@ -69,7 +69,7 @@ impl Route {
 
     /// Returns the view that it leads to.
     fn view(&self) -> &'static View {
-        View::named(self.view)
+        View::with_id(self.view)
     }
 
     /// Sets the name of the open item.
@@ -100,7 +100,7 @@ impl Route {
                 "ended" => filter.ended = yes_or_no(),
                 "health" => filter.health.extend(value.parse::<Evidence>().ok()),
                 "since" => filter.since = midnight(value, offset),
-                "until" => filter.until = end_of(value, offset),
+                "until" => filter.until = end_of_day(value, offset),
                 "at" => filter.held_at = value.parse().ok(),
                 _ => {}
             }
@@ -144,7 +144,10 @@ impl Route {
         }
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let mut route = Self::default();
-        route.read(&pairs(query.split('#').next().unwrap_or_default()), offset);
+        route.read(
+            &query_pairs(query.split('#').next().unwrap_or_default()),
+            offset,
+        );
         let mut parts = path.trim_end_matches('/').split('/');
         let (name, open) = (parts.next()?, parts.next().map(decode));
         match (name, &open) {
@@ -220,7 +223,7 @@ impl Route {
 }
 
 /// Returns the keys and values of a query; of a long query, only the first.
-fn pairs(query: &str) -> Vec<(String, String)> {
+fn query_pairs(query: &str) -> Vec<(String, String)> {
     let pairs = query.trim_start_matches('?').split('&').take(64);
     let pairs = pairs.filter_map(|pair| pair.split_once('='));
     pairs
@@ -240,7 +243,7 @@ pub struct Chip {
 }
 
 /// Returns the conditions of a filter, except its text, which has a field of its own.
-pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
+pub fn chips_of(filter: &Filter, offset: Offset) -> Vec<Chip> {
     let mut chips = Vec::new();
     let mut add = |what, value: String, take: &dyn Fn(&mut Filter)| {
         let mut without = filter.clone();
@@ -307,7 +310,7 @@ pub fn chips(filter: &Filter, offset: Offset) -> Vec<Chip> {
 }
 
 /// Formats a time for a field of a form, to the second: `2026-11-21T14:03:00`.
-pub fn local(at: Timestamp, offset: Offset) -> String {
+pub fn local_time(at: Timestamp, offset: Offset) -> String {
     let at = offset.to_datetime(at);
     format!(
         "{}T{:02}:{:02}:{:02}",
@@ -319,7 +322,7 @@ pub fn local(at: Timestamp, offset: Offset) -> String {
 }
 
 /// Parses the time in such a field; a year has four digits.
-pub fn moment(text: &str, offset: Offset) -> Option<Timestamp> {
+pub fn parse_local_time(text: &str, offset: Offset) -> Option<Timestamp> {
     let at: DateTime = text.parse().ok()?;
     offset.to_timestamp(at).ok().filter(|_| at.year() >= 1_000)
 }
@@ -351,7 +354,7 @@ pub fn midnight(text: &str, offset: Offset) -> Option<Timestamp> {
 }
 
 /// Returns the midnight at the end of a day: “until” includes the day.
-pub fn end_of(text: &str, offset: Offset) -> Option<Timestamp> {
+pub fn end_of_day(text: &str, offset: Offset) -> Option<Timestamp> {
     midnight(text, offset)?.checked_add(DAY).ok()
 }
 
@@ -538,18 +541,18 @@ mod tests {
             ("yesterday", None),
             ("", None),
         ] {
-            let told = moment(text, HERE).map(|at| local(at, HERE));
+            let told = parse_local_time(text, HERE).map(|at| local_time(at, HERE));
             assert_eq!(told.as_deref(), want, "{text}");
         }
         let at: Timestamp = "2026-11-20T23:30:00Z".parse().unwrap();
-        assert_eq!(moment(&local(at, HERE), HERE), Some(at));
+        assert_eq!(parse_local_time(&local_time(at, HERE), HERE), Some(at));
     }
 
     #[test]
     fn each_chip_takes_its_condition_away() {
         let query = "?kind=risk&kind=fact&agent=user&ended=yes&health=evidence_gone&since=2026-11-20&until=2026-11-21";
         let filter = Route::parse(query, HERE).filter;
-        let chips = chips(&filter, HERE);
+        let chips = chips_of(&filter, HERE);
         let told: Vec<_> = chips
             .iter()
             .map(|it| format!("{} {}", it.what, it.value))

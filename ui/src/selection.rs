@@ -262,17 +262,17 @@ impl Selection<Engram> {
 const NAMED: (usize, usize) = (3, 48);
 
 /// A claim, cut to a length that tells it from others.
-pub fn name(claim: &str) -> String {
+pub fn short_name(claim: &str) -> String {
     shorten(claim, NAMED.1)
 }
 
 /// The first of these claims, cut short, and how many more there are.
-pub fn named(rows: &[Arc<Engram>]) -> (Vec<String>, usize) {
+pub fn short_names(rows: &[Arc<Engram>]) -> (Vec<String>, usize) {
     let most = NAMED.0;
     let names: Vec<String> = rows
         .iter()
         .take(most)
-        .map(|it| name(&words::claim(it)))
+        .map(|it| short_name(&words::claim(it)))
         .collect();
     (names, rows.len().saturating_sub(most))
 }
@@ -470,7 +470,7 @@ mod tests {
             assert_eq!(chosen.count(action), want.len(), "{action:?}");
         }
         assert_eq!(chosen.text(), "Claim 5\nClaim 4\nClaim 3\nClaim 2\nClaim 1");
-        let (names, more) = named(&chosen.rows());
+        let (names, more) = short_names(&chosen.rows());
         assert_eq!((names[0].as_str(), names.len(), more), ("Claim 5", 3, 2));
     }
 }

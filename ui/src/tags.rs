@@ -21,7 +21,7 @@ pub enum Tag {
     Brief,
     /// The lines that pointers lead to, and the working tree there.
     Sources,
-    /// One engram, with its versions and voices.
+    /// One engram, with its versions and who else said it.
     Engram(EngramId),
 }
 
@@ -37,7 +37,7 @@ impl Tag {
 
 /// Returns the tags that a change makes stale. Each change counts for an agent, so each touches the
 /// status.
-pub fn touched(change: &Change) -> Vec<Tag> {
+pub fn tags_of(change: &Change) -> Vec<Tag> {
     use Tag::{Brief, Conflicts, Doubts, Facets, Requests, Sides, Sources, Status};
     let (tags, ids): (&[Tag], Vec<EngramId>) = match change {
         Change::Stored(engram) => (
@@ -83,15 +83,15 @@ mod tests {
             digest: String::new(),
             tokens: 1,
         };
-        assert_eq!(touched(&noted), [Tag::Status, Tag::Requests, Tag::Brief]);
+        assert_eq!(tags_of(&noted), [Tag::Status, Tag::Requests, Tag::Brief]);
         let asked = Change::Between {
             what: OperationKind::Requested,
             about: Vec::new(),
         };
-        assert_eq!(touched(&asked), touched(&noted));
+        assert_eq!(tags_of(&asked), tags_of(&noted));
         assert!(!Tag::Requests.is_sum(), "a new request is shown at once");
         assert_eq!(
-            touched(&Change::Corroborated(id)),
+            tags_of(&Change::Corroborated(id)),
             [Tag::Status, Tag::Sides, Tag::Engram(id)]
         );
         let resolved = Change::Resolved {
@@ -101,7 +101,7 @@ mod tests {
             closed: vec![id],
             stored: Vec::new(),
         };
-        let touched_by = touched(&resolved);
+        let touched_by = tags_of(&resolved);
         assert!(!Tag::Conflicts.is_sum(), "a new conflict is shown at once");
         assert!(touched_by.contains(&Tag::Conflicts) && touched_by.contains(&Tag::Engram(id)));
         let anchored = Change::Anchored {
@@ -109,7 +109,7 @@ mod tests {
             head: None,
             engrams: Vec::new(),
         };
-        assert!(touched(&anchored).contains(&Tag::Sources));
-        assert!(!touched(&Change::Forgotten(id)).contains(&Tag::Sources));
+        assert!(tags_of(&anchored).contains(&Tag::Sources));
+        assert!(!tags_of(&Change::Forgotten(id)).contains(&Tag::Sources));
     }
 }

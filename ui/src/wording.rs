@@ -1,6 +1,6 @@
 //! Which words of a claim changed.
 
-use crate::align::shared;
+use crate::align::shared_words;
 
 /// A text in parts, each with whether it is missing from the other text.
 pub type Parts = Vec<(String, bool)>;
@@ -10,12 +10,12 @@ const MOST: usize = 1_000_000;
 
 /// Returns two wordings, with the words marked that only one of them has.
 pub fn reworded(before: &str, now: &str) -> (Parts, Parts) {
-    let (a, b) = (tokens(before), tokens(now));
-    let (in_a, in_b) = shared(&a, &b, MOST);
-    (parts(&a, &in_a), parts(&b, &in_b))
+    let (a, b) = (tokens_of(before), tokens_of(now));
+    let (in_a, in_b) = shared_words(&a, &b, MOST);
+    (join_parts(&a, &in_a), join_parts(&b, &in_b))
 }
 
-fn parts(tokens: &[&str], is_shared: &[bool]) -> Parts {
+fn join_parts(tokens: &[&str], is_shared: &[bool]) -> Parts {
     let mut parts = Parts::new();
     for (token, is_shared) in tokens.iter().zip(is_shared) {
         match parts.last_mut() {
@@ -27,7 +27,7 @@ fn parts(tokens: &[&str], is_shared: &[bool]) -> Parts {
 }
 
 /// Splits a text into words, and what is between them.
-fn tokens(text: &str) -> Vec<&str> {
+fn tokens_of(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

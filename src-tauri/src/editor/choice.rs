@@ -41,8 +41,8 @@ impl Choice {
     }
 
     /// Returns the result for people: the editor's name, and the variable that decided it, if any.
-    pub(crate) fn told(&self) -> (Option<String>, Option<String>) {
-        let words = self.words().unwrap_or_default();
+    pub(crate) fn name_and_variable(&self) -> (Option<String>, Option<String>) {
+        let words = self.command_line().unwrap_or_default();
         let name = words.first().map(|program| {
             Editor::of(program).map_or_else(|| file_name(program), |it| it.name.to_owned())
         });
@@ -51,14 +51,14 @@ impl Choice {
     }
 
     /// Returns the words of the chosen command line: at least one.
-    pub(super) fn words(&self) -> Result<Vec<String>, Refusal> {
+    pub(super) fn command_line(&self) -> Result<Vec<String>, Refusal> {
         let line = self
             .template
             .as_deref()
             .or(self.setting.as_deref())
             .or(self.environment.as_deref());
         let words = match (line, self.found) {
-            (Some(line), _) => split(line)?,
+            (Some(line), _) => split_words(line)?,
             (None, Some(program)) => vec![program.to_owned()],
             (None, None) => return Err(none_found()),
         };
@@ -75,7 +75,7 @@ impl Choice {
         location: &EditorLocation,
         terminal: Option<Vec<String>>,
     ) -> Result<(Vec<String>, String), Refusal> {
-        let words = self.words()?;
+        let words = self.command_line()?;
         let Some(program) = words.first() else {
             return Err(none_found());
         };
@@ -105,7 +105,7 @@ impl Choice {
 }
 
 /// Splits a command line into words, with a shell's quoting but without expansion.
-fn split(line: &str) -> Result<Vec<String>, Refusal> {
+fn split_words(line: &str) -> Result<Vec<String>, Refusal> {
     // On Windows, a backslash separates folders and quotes nothing.
     let line = if cfg!(windows) {
         line.replace('\\', r"\\")

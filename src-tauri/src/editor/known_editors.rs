@@ -30,7 +30,11 @@ pub(super) struct Editor {
     pub(super) in_terminal: bool,
 }
 
-const fn window(name: &'static str, programs: &'static [&'static str], style: Style) -> Editor {
+const fn window_editor(
+    name: &'static str,
+    programs: &'static [&'static str],
+    style: Style,
+) -> Editor {
     Editor {
         name,
         programs,
@@ -39,7 +43,11 @@ const fn window(name: &'static str, programs: &'static [&'static str], style: St
     }
 }
 
-const fn terminal(name: &'static str, programs: &'static [&'static str], style: Style) -> Editor {
+const fn terminal_editor(
+    name: &'static str,
+    programs: &'static [&'static str],
+    style: Style,
+) -> Editor {
     Editor {
         name,
         programs,
@@ -50,11 +58,11 @@ const fn terminal(name: &'static str, programs: &'static [&'static str], style: 
 
 /// In the order of the search.
 pub(super) const EDITORS: &[Editor] = &[
-    window("VS Code", &["code", "code-insiders", "codium"], Style::Goto),
-    window("Cursor", &["cursor"], Style::Goto),
-    window("Windsurf", &["windsurf"], Style::Goto),
-    window("Zed", &["zed", "zeditor"], Style::Colon),
-    window(
+    window_editor("VS Code", &["code", "code-insiders", "codium"], Style::Goto),
+    window_editor("Cursor", &["cursor"], Style::Goto),
+    window_editor("Windsurf", &["windsurf"], Style::Goto),
+    window_editor("Zed", &["zed", "zeditor"], Style::Colon),
+    window_editor(
         "JetBrains",
         &[
             "idea",
@@ -69,14 +77,14 @@ pub(super) const EDITORS: &[Editor] = &[
         ],
         Style::Line,
     ),
-    window("Sublime Text", &["subl"], Style::Colon),
-    window("Kate", &["kate"], Style::Line),
-    window("Emacs", &["emacsclient"], Style::Client),
-    window("Emacs", &["emacs"], Style::Plus),
-    terminal("Neovim", &["nvim"], Style::Plus),
-    terminal("Vim", &["vim", "vi"], Style::Plus),
-    terminal("Helix", &["hx", "helix"], Style::Colon),
-    terminal("nano", &["nano"], Style::Plus),
+    window_editor("Sublime Text", &["subl"], Style::Colon),
+    window_editor("Kate", &["kate"], Style::Line),
+    window_editor("Emacs", &["emacsclient"], Style::Client),
+    window_editor("Emacs", &["emacs"], Style::Plus),
+    terminal_editor("Neovim", &["nvim"], Style::Plus),
+    terminal_editor("Vim", &["vim", "vi"], Style::Plus),
+    terminal_editor("Helix", &["hx", "helix"], Style::Colon),
+    terminal_editor("nano", &["nano"], Style::Plus),
 ];
 
 impl Editor {

@@ -19,7 +19,7 @@ pub(crate) use choice::Choice;
 use choice::{CHOOSE, none_found};
 pub(crate) use known_editors::installed;
 use known_editors::terminal_of;
-use programs::{found_in, program_of, search};
+use programs::{found_in, program_of, search_path};
 
 /// A file in the working tree, and a line in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,14 +90,14 @@ const AT_ONCE: Duration = Duration::from_millis(400);
 /// Starts the editor, and waits only to see that it does not fail at once; returns its name.
 pub(crate) fn open(location: &EditorLocation, choice: &Choice) -> Result<String, Refusal> {
     let named = env::var("TERMINAL").ok();
-    let folders = search(
+    let folders = search_path(
         &env::var_os("PATH").unwrap_or_default(),
         Some(&location.root),
     );
     let terminal = terminal_of(named.as_deref(), |it| found_in(it, &folders).is_some());
     let (words, name) = choice.command(location, terminal)?;
     // A terminal would start the editor in the tree, so check the editor itself.
-    for editor in choice.words()?.iter().take(1) {
+    for editor in choice.command_line()?.iter().take(1) {
         program_of(editor, &folders, &location.root)?;
     }
     let started = in_tree(&words, &folders, &location.root)?.spawn();
@@ -164,7 +164,7 @@ mod tests {
             link.display(),
             ours.display()
         );
-        let folders = search(OsStr::new(&path), Some(&root));
+        let folders = search_path(OsStr::new(&path), Some(&root));
         assert_eq!(folders, ours.as_os_str());
         for (named, want) in [
             ("engram-ed", Ok(&shows)),

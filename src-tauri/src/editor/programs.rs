@@ -14,7 +14,7 @@ use super::choice::CHOOSE;
 /// Returns the folders to search while a file of this tree is opened: those of `PATH` outside the
 /// tree. It leaves out relative and empty ones, which would mean a folder of the tree that the
 /// program starts in.
-pub(super) fn search(path: &OsStr, root: Option<&Path>) -> OsString {
+pub(super) fn search_path(path: &OsStr, root: Option<&Path>) -> OsString {
     let is_apart = |folder: &PathBuf| {
         let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
         folder.is_absolute() && root.is_none_or(|root| !real.starts_with(root))
@@ -25,7 +25,7 @@ pub(super) fn search(path: &OsStr, root: Option<&Path>) -> OsString {
 
 pub(super) fn is_installed(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
-    found_in(program, &search(&path, None)).is_some()
+    found_in(program, &search_path(&path, None)).is_some()
 }
 
 /// Finds a program by its plain name in these folders.

@@ -4,15 +4,16 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use super::{
     dom,
-    frame::Over,
+    frame::{Over, room},
     reading::{Closing, Panel},
-    room,
     state::{App, Phase},
     views::{VIEWS, drift::DriftVerdict, feed},
 };
 use crate::{
     app::{
-        frame, menu, outside, reading, settings,
+        frame, outside,
+        overlay::{menu, settings},
+        reading,
         views::{self, conflicts, drift, knowledge},
         write,
     },
@@ -21,7 +22,7 @@ use crate::{
 };
 
 /// Whether a command has something to work on now.
-pub(crate) fn holds(app: App, command: &Command) -> bool {
+pub(crate) fn can_run(app: App, command: &Command) -> bool {
     let view = app.view.get_untracked();
     if !command.is_for(view) {
         return false;
@@ -36,7 +37,7 @@ pub(crate) fn holds(app: App, command: &Command) -> bool {
     if let Some(may) = (view.may)(app, act).or_else(|| feed::holds_for_chosen(app, act)) {
         return may;
     }
-    let engram = || untrack(|| reading::current(app));
+    let engram = || untrack(|| reading::current_engram(app));
     let can_close = |closing: Closing| engram().is_some_and(|it| closing.is_for(&it));
     match (act, command.holds) {
         (Act::Open, _) => engram().is_some() && app.backend().opens_editors(),
@@ -81,7 +82,7 @@ pub(crate) fn perform(app: App, act: Act) {
     if feed::act_on_chosen(app, act) {
         return;
     }
-    if is_of_detail(act) && must_come_forward(app, shows(act)) {
+    if is_of_detail(act) && must_come_forward(app, only_shows(act)) {
         return;
     }
     if (app.view.get_untracked().act)(app, act) {
@@ -96,12 +97,12 @@ pub(crate) fn perform(app: App, act: Act) {
         Act::Log => outside::open_log(app),
         Act::Zoom(to) => settings::zoom_to(app, to),
         Act::Step(by) => (app.view.get_untracked().step)(app, by),
-        Act::Choose => feed::toggle_read(app),
-        Act::Extend(by) => feed::extend(app, by),
+        Act::Choose => feed::toggle_open_row(app),
+        Act::Extend(by) => feed::extend_choice(app, by),
         Act::ChooseAll => feed::choose_all(app),
-        Act::New => room::in_list(app, move || feed::show_new(app)),
-        Act::Search => room::in_list(app, || dom::select("filter")),
-        Act::Facets => room::in_list(app, move || {
+        Act::New => room::act_in_list(app, move || feed::show_new(app)),
+        Act::Search => room::act_in_list(app, || dom::select_text("filter")),
+        Act::Facets => room::act_in_list(app, move || {
             feed::toggle_facets(app);
             // Keyboard users continue in the panel.
             dom::next_frame(|| dom::focus(feed::PANEL));
@@ -113,8 +114,8 @@ pub(crate) fn perform(app: App, act: Act) {
         // A claim that covers the list is shown whole already.
         Act::Expand if untrack(|| room::covers_list(app)) => {}
         Act::Expand => feed::toggle_row(app),
-        Act::Back => back(app),
-        Act::Go(steps) => dom::go(steps),
+        Act::Back => go_back(app),
+        Act::Go(steps) => dom::go_in_history(steps),
         Act::First | Act::Pointer => dom::focus("pointer-0"),
         Act::View => views::show_view(app, &feed::VIEW),
         Act::Open => outside::open_editor(app),
@@ -130,7 +131,7 @@ pub(crate) fn perform(app: App, act: Act) {
             }
         }
         Act::History => app.reading.history.update(|it| *it = !*it),
-        Act::Undo => frame::undo(app),
+        Act::Undo => frame::undo_last(app),
         Act::True => drift::judge(app, DriftVerdict::True),
         Act::False => drift::judge(app, DriftVerdict::False),
         Act::Unsure => drift::judge(app, DriftVerdict::Unsure),
@@ -149,7 +150,7 @@ fn must_come_forward(app: App, only_shows: bool) -> bool {
 }
 
 /// Closes the topmost open thing; if nothing is open, returns to the list.
-fn back(app: App) {
+fn go_back(app: App) {
     if app.frame.menu.get_untracked().is_some() {
         menu::close_menu(app);
     } else if app.reading.closing.get_untracked().is_some() {
@@ -162,25 +163,19 @@ fn back(app: App) {
 fn back_to_list(app: App) {
     if app.frame.toast.get_untracked().is_some() {
         app.frame.toast.set(None);
-    } else if !app.view.get_untracked().reads {
-        room::to_list(app);
-    } else if app.list.facets_open.get_untracked() {
-        feed::toggle_facets(app);
-    } else if feed::is_searching(app) {
-        feed::stop_search(app);
-    } else {
-        room::to_list(app);
+    } else if !app.view.get_untracked().reads || !feed::leave_filter(app) {
+        room::go_to_list(app);
     }
 }
 
 /// Whether a command acts on the open engram, so that a person must see it.
 fn is_of_detail(act: Act) -> bool {
-    shows(act) || matches!(act, Act::First | Act::True | Act::False | Act::Unsure)
+    only_shows(act) || matches!(act, Act::First | Act::True | Act::False | Act::Unsure)
 }
 
 /// Whether the command only shows something or asks a question: then it runs as soon as the engram
 /// is in front. A verdict waits until the person has seen the claim.
-fn shows(act: Act) -> bool {
+fn only_shows(act: Act) -> bool {
     matches!(
         act,
         Act::Blame | Act::Changes | Act::History | Act::Forget | Act::Redact
@@ -190,7 +185,7 @@ fn shows(act: Act) -> bool {
 /// Listens for the keys of the window.
 pub(crate) fn follow_keys(app: App) {
     let keys = window_event_listener(ev::keydown, move |event| {
-        if !event.alt_key() && !event.default_prevented() && press(app, &event) {
+        if !event.alt_key() && !event.default_prevented() && press_key(app, &event) {
             event.prevent_default();
         }
     });
@@ -198,7 +193,7 @@ pub(crate) fn follow_keys(app: App) {
 }
 
 /// Runs the command of a key; returns whether the key has one here.
-fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
+fn press_key(app: App, event: &web_sys::KeyboardEvent) -> bool {
     let (key, code) = (event.key(), event.code());
     let is_mod = event.ctrl_key() || event.meta_key();
     let press = Press {
@@ -207,7 +202,7 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
         is_mod,
         shift: event.shift_key(),
     };
-    let Some(command) = commands::pressed(press, app.view.get_untracked()) else {
+    let Some(command) = commands::command_pressed(press, app.view.get_untracked()) else {
         return false;
     };
     // The zoom keys work everywhere. A browser has its own zoom.
@@ -230,14 +225,14 @@ fn press(app: App, event: &web_sys::KeyboardEvent) -> bool {
     if matches!(key.as_str(), "Enter" | " ") && dom::is_control(event) {
         return false;
     }
-    if room::scrolls(app, &key) {
+    if room::scrolls_open_item(app, &key) {
         return false;
     }
     let number = press.digit().unwrap_or(1);
     match command.act() {
         Some(Act::Pointer) => {
             menu::close_menu(app);
-            room::in_detail(app, move || dom::focus(&format!("pointer-{}", number - 1)));
+            room::act_in_detail(app, move || dom::focus(&format!("pointer-{}", number - 1)));
         }
         Some(Act::View) => {
             menu::close_menu(app);

@@ -25,7 +25,7 @@ pub(crate) fn next_frame(run: impl FnOnce() + 'static) {
 }
 
 /// Runs a function after a pause; without a page, never.
-pub(crate) fn later(run: impl FnOnce() + 'static, pause: Duration) {
+pub(crate) fn run_later(run: impl FnOnce() + 'static, pause: Duration) {
     if page().is_some() {
         set_timeout(run, pause);
     }
@@ -86,7 +86,7 @@ pub(crate) fn set_query(query: &str, is_step: bool, root: Option<&str>) {
 }
 
 /// Goes back or forward among the addresses of this page.
-pub(crate) fn go(steps: i32) {
+pub(crate) fn go_in_history(steps: i32) {
     let gone = window().history().and_then(|it| it.go_with_delta(steps));
     if let Err(error) = gone {
         log(&format!("{error:?}"));
@@ -104,7 +104,7 @@ pub(crate) fn focus(id: &str) {
 }
 
 /// Focuses a field and selects its text.
-pub(crate) fn select(id: &str) {
+pub(crate) fn select_text(id: &str) {
     focus(id);
     let Some(field) = element(id) else {
         return;
@@ -169,7 +169,7 @@ pub(crate) fn is_choosing(event: &web_sys::MouseEvent) -> bool {
 }
 
 /// Keeps a press that selects rows from selecting text; the list still gets the focus.
-pub(crate) fn keep_text(event: web_sys::MouseEvent) {
+pub(crate) fn prevent_text_selection(event: web_sys::MouseEvent) {
     if event.shift_key() {
         event.prevent_default();
         focus("feed");
@@ -183,7 +183,7 @@ pub(crate) fn is_control(event: &web_sys::KeyboardEvent) -> bool {
 }
 
 /// Puts text on the clipboard; returns whether that worked.
-pub(crate) async fn copy(text: &str) -> bool {
+pub(crate) async fn write_clipboard(text: &str) -> bool {
     let clipboard = window().navigator().clipboard();
     if !clipboard.is_undefined() && JsFuture::from(clipboard.write_text(text)).await.is_ok() {
         return true;
@@ -216,7 +216,7 @@ pub(crate) async fn fonts_ready() {
 }
 
 /// Applies the person's settings to the page.
-pub(crate) fn apply(settings: &Settings) {
+pub(crate) fn apply_settings(settings: &Settings) {
     let Some(root) = document().document_element() else {
         return;
     };
@@ -241,20 +241,20 @@ pub(crate) fn apply(settings: &Settings) {
 }
 
 /// Reads a value that the browser keeps between visits.
-pub(crate) fn stored(name: &str) -> Option<String> {
+pub(crate) fn read_stored(name: &str) -> Option<String> {
     page()?;
     let store = window().local_storage().ok().flatten()?;
     store.get_item(name).ok().flatten()
 }
 
 /// Keeps a value between visits; returns whether that worked.
-pub(crate) fn store(name: &str, text: &str) -> bool {
+pub(crate) fn write_stored(name: &str, text: &str) -> bool {
     let store = window().local_storage().ok().flatten();
     store.is_some_and(|it| it.set_item(name, text).is_ok())
 }
 
 /// Reads a value that this tab or window keeps until it is closed.
-pub(crate) fn kept_for_session(name: &str) -> Option<String> {
+pub(crate) fn read_session(name: &str) -> Option<String> {
     page()?;
     let store = window().session_storage().ok().flatten()?;
     store.get_item(name).ok().flatten()
@@ -262,7 +262,7 @@ pub(crate) fn kept_for_session(name: &str) -> Option<String> {
 
 /// Keeps a value for the session; without a text, removes it. If it cannot be kept, it is lost with
 /// the page.
-pub(crate) fn keep_for_session(name: &str, text: Option<&str>) {
+pub(crate) fn write_session(name: &str, text: Option<&str>) {
     let store = page().and_then(|_| window().session_storage().ok().flatten());
     let _ = store.map(|it| match text {
         Some(text) => it.set_item(name, text),
@@ -360,7 +360,7 @@ fn is_focused(button: &HtmlElement) -> bool {
 }
 
 /// Returns a canvas context that measures text in the font of a claim.
-pub(crate) fn measure() -> Option<web_sys::CanvasRenderingContext2d> {
+pub(crate) fn measuring_canvas() -> Option<web_sys::CanvasRenderingContext2d> {
     let canvas = document().create_element("canvas").ok()?;
     let canvas: web_sys::HtmlCanvasElement = canvas.dyn_into().ok()?;
     let context = canvas.get_context("2d").ok()??;

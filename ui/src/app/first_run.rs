@@ -4,10 +4,10 @@ use engram_model::{Engram, ask};
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{
-    connect::{self, Agents},
-    connection::Link,
     dom,
+    engine::connection::Link,
     frame::Over,
+    overlay::connect::{self, Agents},
     state::App,
 };
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 /// button.
 const WELCOME: &str = "welcome";
 
-pub(crate) fn begin() {
+pub(crate) fn focus_welcome() {
     dom::next_frame(|| {
         if dom::is_nowhere() {
             dom::focus(WELCOME);
@@ -40,7 +40,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
                     .ids
                     .last()
                     .into_iter()
-                    .for_each(|it| reading::select(app, *it)),
+                    .for_each(|it| reading::select_engram(app, *it)),
                 Err(refusal) => app.frame.complain(refusal),
             }
             busy.set(false);
@@ -65,7 +65,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
     view! {
         <main class="whole" data-testid="first-run">
             <div class="welcome" id=WELCOME tabindex="-1">
-                <h1>{move || if is_nowhere.get() { say::first::NO_REPOSITORY.to_owned() } else { say::first::nothing(name().as_deref()) }}</h1>
+                <h1>{move || if is_nowhere.get() { say::first::NO_REPOSITORY.to_owned() } else { say::first::nothing_known(name().as_deref()) }}</h1>
                 <p class="lead">
                     {say::first::LEAD}
                 </p>
@@ -80,7 +80,7 @@ pub(crate) fn FirstRun() -> impl IntoView {
                 <ol>
                     <li>
                         <h2>{say::connect::TITLE}</h2>
-                        <p>{connect::means()}</p>
+                        <p>{connect::explanation()}</p>
                         <Agents within=None />
                     </li>
                     <li>
@@ -104,8 +104,7 @@ pub(crate) fn SampleNote() -> impl IntoView {
     let app = App::here();
     let is_here = Memo::new(move |_| {
         app.list
-            .feed
-            .with(|feed| feed.iter().any(|it| is_sample(it)))
+            .with_feed(|feed| feed.iter().any(|it| is_sample(it)))
     });
     let remove = move |_| {
         spawn_local(async move {

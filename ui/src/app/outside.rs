@@ -5,14 +5,14 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, state::App};
 use crate::{
-    app::{reading, room},
+    app::{frame::room, reading},
     route::Route,
     words::{self, say},
 };
 
 /// Opens the source in the person's editor.
 pub(crate) fn open_editor(app: App) {
-    let Some(pointer) = untrack(|| reading::pointer(app)) else {
+    let Some(pointer) = untrack(|| reading::current_pointer(app)) else {
         return;
     };
     if !words::is_file(&pointer) {
@@ -27,7 +27,7 @@ pub(crate) fn open_editor(app: App) {
                 // A source that exists only in the past is shown in its card.
                 if refusal.code == Code::PointerNotFound {
                     let index = app.reading.pointer.get_untracked();
-                    room::in_detail(app, move || dom::focus(&format!("pointer-{index}")));
+                    room::act_in_detail(app, move || dom::focus(&format!("pointer-{index}")));
                 }
                 app.frame.complain(refusal);
             }
@@ -52,27 +52,27 @@ pub(crate) fn copy_link(app: App) {
         ..app.route_of(true)
     };
     if route.open.is_some() {
-        copy(app, route.link(), say::notice::LINK_COPIED);
+        copy_text(app, route.link(), say::notice::LINK_COPIED);
     }
 }
 
 /// Copies the exact pointer.
 pub(crate) fn copy_pointer(app: App) {
-    if let Some(pointer) = untrack(|| reading::pointer(app)) {
-        copy(app, pointer.to_string(), say::notice::POINTER_COPIED);
+    if let Some(pointer) = untrack(|| reading::current_pointer(app)) {
+        copy_text(app, pointer.to_string(), say::notice::POINTER_COPIED);
     }
 }
 
 /// Copies the open claim, as shown.
 pub(crate) fn copy_claim(app: App) {
-    if let Some(engram) = untrack(|| reading::current(app)).filter(|it| !it.redacted) {
-        copy(app, words::claim(&engram), say::notice::CLAIM_COPIED);
+    if let Some(engram) = untrack(|| reading::current_engram(app)).filter(|it| !it.redacted) {
+        copy_text(app, words::claim(&engram), say::notice::CLAIM_COPIED);
     }
 }
 
-pub(crate) fn copy(app: App, text: String, done: &'static str) {
+pub(crate) fn copy_text(app: App, text: String, done: &'static str) {
     spawn_local(async move {
-        if dom::copy(&text).await {
+        if dom::write_clipboard(&text).await {
             app.frame.say(done, "")
         } else {
             app.frame

@@ -4,19 +4,21 @@ use engram_model::{Ask, Code, Refusal, Request, StatusReply, ask};
 use leptos::prelude::*;
 
 use super::{
-    backend::{Backend, strange},
     batch::Batch,
-    connection::JournalConnection,
     dom,
+    engine::{
+        backend::{Backend, strange_answer},
+        connection::JournalConnection,
+        stale::Stale,
+    },
     frame::Frame,
     reading::ReadingState,
-    repositories::{RepositoryState, is_same},
-    stale::Stale,
+    repositories::{RepositoryState, is_same_folder},
     views::{View, ViewStates, feed::Listing},
     write::Writing,
 };
 use crate::{
-    app::{repositories, room, views::feed},
+    app::{frame::room, repositories, views::feed},
     route::{Missing, Route},
     tags::Tag,
     words::{Clock, say},
@@ -107,7 +109,7 @@ impl App {
                 backend.read(request).await
             }
         });
-        A::answer(reply.await?).ok_or_else(|| strange(&"another answer"))
+        A::answer(reply.await?).ok_or_else(|| strange_answer(&"another answer"))
     }
 
     /// Forgets everything about the repository that was in front.
@@ -130,19 +132,19 @@ impl App {
             self.tell_missing(&route);
         }
         let query = route.query(self.clock.get_untracked().offset);
-        feed::show(self, View::named(route.view), route.filter.clone());
+        feed::set_view_and_filter(self, View::with_id(route.view), route.filter.clone());
         let status = *self.ask(ask::Status).await?;
         self.repositories.show(status.project.as_ref());
         let is_front = |it: &String| {
             self.repositories
                 .root()
-                .is_some_and(|root| is_same(&root, it))
+                .is_some_and(|root| is_same_folder(&root, it))
         };
         if let Some(path) = route.repository.clone().filter(|it| !is_front(it)) {
             repositories::say_not_here(self, path, query);
         }
         self.status.set(Some(status));
-        let request = feed::request(self);
+        let request = feed::page_request(self);
         let filter = request.filter.clone();
         let page = self.ask(ask::Feed(request)).await?;
         feed::load_first(self, page, filter);
@@ -164,7 +166,7 @@ impl App {
         if names_one {
             self.repositories.stays_outside.set(true);
         }
-        (View::named(route.view).address.open)(self, route.open.as_deref());
+        (View::with_id(route.view).address.open)(self, route.open.as_deref());
     }
 
     /// The current place in the window, as an address names it.
@@ -177,7 +179,7 @@ impl App {
         let view = self.view.get_untracked();
         Route {
             view: view.id,
-            filter: self.list.filter.get_untracked(),
+            filter: untrack(|| self.list.filter()),
             open: (view.address.of)(self).filter(|_| is_read),
             ..Route::default()
         }
@@ -203,7 +205,8 @@ impl App {
     pub(crate) fn follow_address(self) {
         let route = Route::parse(&dom::query(), self.clock.get_untracked().offset);
         self.tell_missing(&route);
-        let is_another = feed::show(self, View::named(route.view), route.filter.clone());
+        let is_another =
+            feed::set_view_and_filter(self, View::with_id(route.view), route.filter.clone());
         self.show_addressed(&route);
         self.write_address(false);
         if is_another {

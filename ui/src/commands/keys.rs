@@ -1,7 +1,7 @@
 //! Which command a key runs, and how its keys are printed.
 
-use super::{Command, of};
-use crate::app::View;
+use super::{Command, commands_of};
+use crate::app::views::View;
 
 /// A pressed key.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,16 +27,21 @@ impl Press<'_> {
 }
 
 /// Returns the command that a key runs while this view is on the screen.
-pub(crate) fn pressed(press: Press, view: &View) -> Option<&'static Command> {
-    let find =
-        |is_exact| of(view).find(|it| it.keys.iter().any(|chord| fits(chord, press, is_exact)));
+pub(crate) fn command_pressed(press: Press, view: &View) -> Option<&'static Command> {
+    let find = |is_exact| {
+        commands_of(view).find(|it| {
+            it.keys
+                .iter()
+                .any(|chord| fits_press(chord, press, is_exact))
+        })
+    };
     // Shift with a letter counts only if a chord names it.
     find(true).or_else(|| find(false))
 }
 
-fn fits(chord: &str, press: Press, is_exact: bool) -> bool {
-    let (is_mod, chord) = strip(chord, "Mod+");
-    let (shift, key) = strip(chord, "Shift+");
+fn fits_press(chord: &str, press: Press, is_exact: bool) -> bool {
+    let (is_mod, chord) = strip_modifier(chord, "Mod+");
+    let (shift, key) = strip_modifier(chord, "Shift+");
     if is_mod != press.is_mod {
         return false;
     }
@@ -55,7 +60,7 @@ fn fits(chord: &str, press: Press, is_exact: bool) -> bool {
     }
 }
 
-fn strip<'a>(chord: &'a str, prefix: &str) -> (bool, &'a str) {
+fn strip_modifier<'a>(chord: &'a str, prefix: &str) -> (bool, &'a str) {
     match chord.strip_prefix(prefix) {
         Some(rest) => (true, rest),
         None => (false, chord),
@@ -63,7 +68,7 @@ fn strip<'a>(chord: &'a str, prefix: &str) -> (bool, &'a str) {
 }
 
 /// Returns the keycaps of a chord.
-pub fn caps(chord: &str, is_mac: bool) -> Vec<String> {
+pub fn keycaps_of(chord: &str, is_mac: bool) -> Vec<String> {
     let word = |part: &str| match part {
         "Mod" if is_mac => "⌘".to_owned(),
         "Mod" => "Ctrl".to_owned(),

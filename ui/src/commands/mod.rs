@@ -4,13 +4,16 @@
 mod keys;
 mod table;
 
-pub(crate) use self::{keys::pressed, table::COMMANDS};
+pub(crate) use self::{keys::command_pressed, table::COMMANDS};
 pub use self::{
-    keys::{Press, caps},
+    keys::{Press, keycaps_of},
     table::MENU,
 };
 use crate::{
-    app::{App, VIEWS, View},
+    app::{
+        state::App,
+        views::{VIEWS, View},
+    },
     words::say,
 };
 
@@ -268,20 +271,24 @@ pub(crate) fn groups() -> Vec<(&'static str, Vec<&'static Command>)> {
 }
 
 /// Returns the shared command with this action.
-pub fn by(act: Act) -> Option<&'static Command> {
+pub fn command_of(act: Act) -> Option<&'static Command> {
     COMMANDS.iter().find(|it| it.act() == Some(act))
 }
 
 /// Returns all commands that have a meaning while this view is on the screen.
-pub(crate) fn of(view: &View) -> impl Iterator<Item = &'static Command> + use<'_> {
+pub(crate) fn commands_of(view: &View) -> impl Iterator<Item = &'static Command> + use<'_> {
     let all = COMMANDS.iter().chain(view.commands());
     all.filter(|it| it.is_for(view))
 }
 
 /// Returns a command's title followed by its keys, for a tooltip.
-pub fn tip(command: &Command, is_mac: bool) -> String {
+pub fn tooltip(command: &Command, is_mac: bool) -> String {
     match command.keys.first() {
-        Some(chord) => format!("{} ({})", command.title, caps(chord, is_mac).join(" ")),
+        Some(chord) => format!(
+            "{} ({})",
+            command.title,
+            keycaps_of(chord, is_mac).join(" ")
+        ),
         None => command.title.to_owned(),
     }
 }
@@ -297,7 +304,7 @@ pub fn guide() -> String {
             let keys: Vec<String> = command
                 .keys
                 .iter()
-                .map(|chord| format!("`{}`", caps(chord, false).join(" ")))
+                .map(|chord| format!("`{}`", keycaps_of(chord, false).join(" ")))
                 .collect();
             let keys = if keys.is_empty() {
                 "in the palette".to_owned()

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, env, fs, path::Path};
 use super::*;
 
 fn view(id: &str) -> &'static View {
-    View::named(id)
+    View::with_id(id)
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_key_stands_for_one_command() {
             shift,
             ..Press::default()
         };
-        let found = pressed(press, view("feed"));
+        let found = command_pressed(press, view("feed"));
         assert_eq!(found.map(|it| it.id), want, "{press:?}");
     }
     // A digit is also recognized by its place, but what a key types comes first.
@@ -63,7 +63,7 @@ fn a_key_stands_for_one_command() {
             shift,
             ..Press::default()
         };
-        let found = pressed(press, view("feed"));
+        let found = command_pressed(press, view("feed"));
         assert_eq!(found.map(|it| it.id), want, "{press:?}");
     }
 }
@@ -104,7 +104,7 @@ fn a_key_acts_on_what_is_listed() {
             (view("agents"), others),
         ];
         for (lists, want) in wanted {
-            let found = pressed(press, lists).map(|it| it.id);
+            let found = command_pressed(press, lists).map(|it| it.id);
             assert_eq!(found, want, "{key} among {}", lists.id);
         }
     }
@@ -116,22 +116,22 @@ fn names_and_chords_are_given_once() {
     for command in groups().into_iter().flat_map(|(_, all)| all) {
         assert!(ids.insert(command.id), "{}", command.id);
         for chord in command.keys {
-            assert!(caps(chord, false).iter().all(|it| !it.is_empty()));
+            assert!(keycaps_of(chord, false).iter().all(|it| !it.is_empty()));
         }
     }
     for command in COMMANDS {
-        assert_eq!(by(command.act().unwrap()).unwrap().id, command.id);
+        assert_eq!(command_of(command.act().unwrap()).unwrap().id, command.id);
     }
     for view in VIEWS {
         let mut chords = BTreeSet::new();
-        for command in of(view) {
+        for command in commands_of(view) {
             let once = command.keys.iter().all(|chord| chords.insert(*chord));
             assert!(once, "{} among {}", command.id, view.id);
         }
     }
     let all: Vec<Act> = MENU.concat();
     for (index, &act) in all.iter().enumerate() {
-        let command = by(act).unwrap();
+        let command = command_of(act).unwrap();
         assert!(matches!(command.holds, Holds::Engram | Holds::Drifted));
         assert!(
             !all[..index].contains(&act),
@@ -169,7 +169,7 @@ fn a_key_acts_on_the_request_or_the_line_that_is_open() {
             key,
             ..Press::default()
         };
-        let found = |lists| pressed(press, lists).map(|it| it.id);
+        let found = |lists| command_pressed(press, lists).map(|it| it.id);
         assert_eq!(found(view("requests")), requests, "{key}");
         assert_eq!(found(view("brief")), brief, "{key}");
     }

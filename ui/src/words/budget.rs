@@ -12,7 +12,7 @@ pub fn meter(meter: Meter) -> String {
 }
 
 /// Returns the fullest of the meters that count pointers, with its name; of equal ones, the first.
-pub fn fullest(budget: &Budget) -> (&'static str, Meter) {
+pub fn fullest_meter(budget: &Budget) -> (&'static str, Meter) {
     let [_, mut fullest, others @ ..] = budget.meters();
     for meter in others {
         if meter.1.share() > fullest.1.share() {
@@ -55,7 +55,7 @@ mod tests {
                 sam_items: meter(events.0, events.1),
                 tokens: meter(96, 1_200),
             };
-            let (what, fullest) = fullest(&budget);
+            let (what, fullest) = fullest_meter(&budget);
             assert_eq!((what, &*super::meter(fullest)), want);
         }
         let spending = Spending {

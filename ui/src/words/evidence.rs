@@ -43,15 +43,16 @@ pub fn reading(standing: &Standing, then: Option<Lines>) -> (String, &'static st
     }
 }
 
-/// How the evidence of a claim stands, in a word with its CSS class; `is_blind` if the repository
-/// is unavailable. If all is well, the class is `word well`, for callers that say less about that.
-pub fn evidence(engram: &Engram, is_blind: bool) -> (&'static str, &'static str) {
+/// How the evidence of a claim stands, in a word with its CSS class; `is_unavailable` says whether
+/// the repository is. If all is well, the class is `word well`, for callers that say less about
+/// that.
+pub fn evidence(engram: &Engram, is_unavailable: bool) -> (&'static str, &'static str) {
     // A question shows evidence in doubt: never call it well.
     if is_question(engram) {
         return (say::state::ASKED, "word quiet");
     }
-    let Some(health) = engram.health.as_ref().filter(|_| !is_blind) else {
-        return match (engram.verified, is_blind) {
+    let Some(health) = engram.health.as_ref().filter(|_| !is_unavailable) else {
+        return match (engram.verified, is_unavailable) {
             (true, true) => (say::state::UNKNOWN, "word quiet"),
             // It resolved when it was stored, and nothing else was seen since.
             (true, false) => (say::state::UNCHANGED, "word well"),
@@ -116,7 +117,7 @@ pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
         && pinned
             .lines()
             .is_none_or(|it| (it.start, it.end) == (start, end));
-    (!is_there).then(|| place(path, Lines { start, end }))
+    (!is_there).then(|| path_with_lines(path, Lines { start, end }))
 }
 
 /// The same, as just read in the working tree.
@@ -125,12 +126,12 @@ pub fn place_read(pointer: &Pointer, standing: &Standing) -> Option<String> {
     let lines = standing.lines.filter(|_| pointer.lines().is_some());
     let is_there = path == pointer.name() && (lines.is_none() || lines == pointer.lines());
     (!is_there).then(|| match lines {
-        Some(lines) => place(path, lines),
+        Some(lines) => path_with_lines(path, lines),
         None => path.to_owned(),
     })
 }
 
-fn place(path: &str, lines: Lines) -> String {
+fn path_with_lines(path: &str, lines: Lines) -> String {
     if lines.start == lines.end {
         format!("{path}#L{}", lines.start)
     } else {

@@ -8,7 +8,7 @@ mod repository;
 pub mod say;
 
 pub use self::{
-    budget::{fullest, meter, spent},
+    budget::{fullest_meter, meter, spent},
     clock::Clock,
     evidence::{
         as_stored, can_repin, evidence, is_drifted, last_seen, place_now, place_read, reading,

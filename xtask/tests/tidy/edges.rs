@@ -367,7 +367,7 @@ fn modules_are_read_from_lists_and_paths() {
 
 /// The files that lead to a view, and so may name it. Every part of the window may name the feed.
 const LEADS: &[(&str, &[&str])] = &[
-    ("agents", &["mod.rs"]),
+    ("agents", &["frame/status_line.rs"]),
     (
         "conflicts",
         &["act.rs", "reading/detail.rs", "reading/history.rs"],

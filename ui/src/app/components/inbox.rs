@@ -5,12 +5,12 @@ use leptos::{html, prelude::*, task::spawn_local};
 
 use super::refused::Refused;
 use crate::app::{
-    connection::Link,
     dom,
+    engine::connection::Link,
+    frame::states,
     part::Slot,
     reading,
     state::App,
-    states,
     views::{LIST, View},
 };
 

@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 use crate::{
-    prose::{Face, Span, found, runs_right_to_left, spans},
+    prose::{Face, Span, found_bytes, runs_right_to_left, spans},
     words,
 };
 
 /// Renders a text, with backticked parts as code.
 pub(crate) fn prose(text: &str) -> Vec<AnyView> {
-    spans(text, &[]).into_iter().map(span).collect()
+    spans(text, &[]).into_iter().map(view_span).collect()
 }
 
 /// The text of a claim, and its direction if that is not the page's.
@@ -23,7 +23,7 @@ pub(crate) fn claim(text: &str, searched: &[String]) -> Claim {
     let is_found = if searched.is_empty() {
         Vec::new()
     } else {
-        found(text, searched)
+        found_bytes(text, searched)
     };
     marked_claim(text, &is_found)
 }
@@ -33,12 +33,12 @@ pub(crate) fn marked_claim(text: &str, marked: &[bool]) -> Claim {
     let spans = spans(text, marked);
     Claim {
         direction: runs_right_to_left(&spans).then_some("rtl"),
-        text: spans.into_iter().map(span).collect(),
+        text: spans.into_iter().map(view_span).collect(),
     }
 }
 
-fn span(span: Span) -> AnyView {
-    let pieces: Vec<AnyView> = span.pieces.into_iter().map(piece).collect();
+fn view_span(span: Span) -> AnyView {
+    let pieces: Vec<AnyView> = span.pieces.into_iter().map(view_piece).collect();
     match span.face {
         Face::Words => pieces.into_any(),
         Face::Code => view! { <code dir="ltr">{pieces}</code> }.into_any(),
@@ -46,7 +46,7 @@ fn span(span: Span) -> AnyView {
     }
 }
 
-fn piece((text, is_marked): (String, bool)) -> AnyView {
+fn view_piece((text, is_marked): (String, bool)) -> AnyView {
     let text = words::visible(&text);
     if is_marked {
         view! { <mark>{text}</mark> }.into_any()

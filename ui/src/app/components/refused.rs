@@ -4,7 +4,7 @@ use engram_model::Refusal;
 use leptos::prelude::*;
 
 use super::{icons::Icon, prose::prose};
-use crate::{app::frame::sentence, words::say};
+use crate::words::{say, sentence};
 
 /// What is wrong and what to do, with a button to try again if that can help.
 #[component]
@@ -16,12 +16,12 @@ pub(crate) fn Refused(
         let again = again.map(|again| {
             view! { <button data-testid="again" on:click=move |_| again.run(())>{say::TRY_AGAIN}</button> }
         });
-        refusal.get().map(|it| told(&it, again.into_any()))
+        refusal.get().map(|it| view_refusal(&it, again.into_any()))
     }
 }
 
 /// Renders a known refusal, with `beside` next to it.
-pub(crate) fn told(refusal: &Refusal, beside: AnyView) -> AnyView {
+pub(crate) fn view_refusal(refusal: &Refusal, beside: AnyView) -> AnyView {
     view! {
         <div class="refusal" role="alert" data-testid="refused" data-code=refusal.code.as_str()>
             {Icon::Alert.draw()}

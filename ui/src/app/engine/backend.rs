@@ -142,7 +142,7 @@ impl Backend {
         match self {
             Self::Tauri => tauri::call(Call::Settings, &NoArgs {}).await,
             _ => {
-                let kept = dom::stored(SETTINGS);
+                let kept = dom::read_stored(SETTINGS);
                 let kept = kept.and_then(|it| from_json(it.as_bytes()).ok());
                 Ok(kept.unwrap_or_default())
             }
@@ -158,8 +158,9 @@ impl Backend {
         match self {
             Self::Tauri => tauri::call(Call::KeepSettings, &KeepSettingsArgs { settings }).await,
             _ => {
-                let text = serde_json::to_string(settings).map_err(|error| strange(&error))?;
-                if dom::store(SETTINGS, &text) {
+                let text =
+                    serde_json::to_string(settings).map_err(|error| strange_answer(&error))?;
+                if dom::write_stored(SETTINGS, &text) {
                     Ok(())
                 } else {
                     Err(Refusal::new(
@@ -343,7 +344,7 @@ pub(crate) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Result<T, Refusal
     let bytes = match value.dyn_ref::<js_sys::ArrayBuffer>() {
         Some(bytes) => {
             let copied = js_sys::Uint8Array::new(bytes).to_vec();
-            release(bytes);
+            free_bytes(bytes);
             copied
         }
         None => {
@@ -353,12 +354,12 @@ pub(crate) fn from_js<T: DeserializeOwned>(value: &JsValue) -> Result<T, Refusal
             text.unwrap_or_else(|| "null".to_owned()).into_bytes()
         }
     };
-    from_json(&bytes).map_err(|error| strange(&error))
+    from_json(&bytes).map_err(|error| strange_answer(&error))
 }
 
 /// Frees the memory of an answer at once. As garbage, it would wait for the next collection, and
 /// tens of megabytes would pile up while claims pour in.
-fn release(bytes: &js_sys::ArrayBuffer) {
+fn free_bytes(bytes: &js_sys::ArrayBuffer) {
     let transfer = js_sys::Reflect::get(bytes, &"transfer".into()).ok();
     if let Some(transfer) = transfer.and_then(|it| it.dyn_into::<js_sys::Function>().ok()) {
         // Memory that cannot be freed this way waits for the collector.
@@ -373,12 +374,12 @@ pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result
 
 /// Converts one of our types to a JavaScript value.
 pub(crate) fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Refusal> {
-    let text = serde_json::to_string(value).map_err(|error| strange(&error))?;
-    js_sys::JSON::parse(&text).map_err(|_| strange(&"not JSON"))
+    let text = serde_json::to_string(value).map_err(|error| strange_answer(&error))?;
+    js_sys::JSON::parse(&text).map_err(|_| strange_answer(&"not JSON"))
 }
 
 /// Returns the refusal for an answer whose shape this page does not know.
-pub(crate) fn strange(what: &dyn std::fmt::Display) -> Refusal {
+pub(crate) fn strange_answer(what: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(
         Code::Internal,
         say::notice::strange(what),

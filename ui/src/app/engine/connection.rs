@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
-use engram_model::{Code, ConflictStatus, Entry, Feed as FeedRequest, Refusal, ask};
+use engram_model::{Feed as FeedRequest, Refusal, ask};
 use leptos::{leptos_dom::helpers::TimeoutHandle, prelude::*, task::spawn_local};
 
 use super::backend::{Backend, News, Subscription};
 use crate::{
     app::{
-        dom, frame, settings, stale,
+        dom,
+        engine::stale,
+        frame,
+        overlay::settings,
         state::{App, Phase},
         views::feed::{self, PAGE},
     },
-    feed::{EngramList, MOST},
+    feed::MOST,
     tags::Tag,
 };
 
@@ -121,13 +124,13 @@ pub(crate) fn start(app: App) {
         app.connection.is_starting.set_value(false);
         match read {
             Ok(()) => connect(app),
-            Err(refusal) => fail(app, refusal),
+            Err(refusal) => report_failure(app, refusal),
         }
     });
 }
 
 /// Reports why nothing can be shown, and schedules a retry.
-fn fail(app: App, refusal: Refusal) {
+fn report_failure(app: App, refusal: Refusal) {
     let failed = Phase::Failed(refusal);
     if app.phase.get_untracked() != failed {
         app.phase.set(failed);
@@ -149,38 +152,38 @@ pub(crate) fn start_again(app: App) {
 /// Follows the journal after the last known entry.
 pub(crate) fn connect(app: App) {
     spawn_local(async move {
-        let after = app.list.feed.with_untracked(EngramList::head);
+        let after = app.list.head();
         let backend = app.backend();
-        let subscribed = backend.subscribe(after, move |news| hear(app, news));
+        let subscribed = backend.subscribe(after, move |news| take_news(app, news));
         match app.repositories.for_front(subscribed).await {
             Ok(subscription) => {
                 app.connection.live.set_value(Some(subscription));
                 if let Backend::Tauri = app.backend() {
-                    hear(app, News::Connected);
+                    take_news(app, News::Connected);
                 }
             }
             Err(refusal) => {
                 dom::log(&refusal.to_string());
-                hear(app, News::Lost);
+                take_news(app, News::Lost);
                 app.connection.explain(LossReason::Refused(refusal));
             }
         }
     });
 }
 
-fn hear(app: App, news: News) {
+fn take_news(app: App, news: News) {
     match news {
-        News::Connected => is_back(app),
+        News::Connected => mark_live(app),
         News::Lost => reconnect_later(app),
         News::Entries(entries) => {
-            is_back(app);
-            arrive(app, entries);
+            mark_live(app);
+            feed::take_entries(app, entries);
         }
     }
 }
 
 /// Marks the connection as live, and retries the requests that failed meanwhile.
-fn is_back(app: App) {
+fn mark_live(app: App) {
     app.connection.attempts.set_value(0);
     if app.connection.link.get_untracked() != Link::Live {
         app.connection.link.set(Link::Live);
@@ -188,8 +191,8 @@ fn is_back(app: App) {
     }
     if app.connection.lost_at.get_untracked().is_some() {
         app.connection.lost_at.set(None);
-        let was_refused = app.list.refused.with_untracked(Option::is_some);
-        frame::forgive(app);
+        let was_refused = app.list.is_refused();
+        frame::clear_failures(app);
         stale::recheck(app);
         catch_up(app);
         // In the window, a feed ends only with its home; another home may be there now.
@@ -197,48 +200,6 @@ fn is_back(app: App) {
             feed::list_anew(app);
         }
         app.stale.touch(Tag::Facets);
-    }
-}
-
-fn arrive(app: App, entries: Vec<Entry>) {
-    app.clock.set(dom::clock());
-    let hold = feed::holds_back(app);
-    let was_empty = app.list.feed.with_untracked(EngramList::is_empty);
-    let was_nothing_new = feed::is_nothing_new(app);
-    let read = feed::read_in_list(app);
-    app.stale.follow(&entries);
-    let new = app
-        .list
-        .feed
-        .try_update(|feed| feed.live(entries, hold))
-        .unwrap_or(0);
-    ask_about_conflicts(app);
-    if was_empty && new > 0 && app.reading.selected.with_untracked(Option::is_none) {
-        feed::select_newest(app);
-    }
-    feed::look_on(app, was_nothing_new);
-    feed::read_on(app, read);
-    app.frame.announce(new);
-}
-
-/// Asks whether conflicts that were settled, reopened or lost a side are still open.
-fn ask_about_conflicts(app: App) {
-    let doubtful = app
-        .list
-        .feed
-        .try_update_untracked(EngramList::take_doubtful);
-    for id in doubtful.unwrap_or_default() {
-        spawn_local(async move {
-            let between = match app.ask(ask::Conflict(id)).await {
-                Ok(conflict) if conflict.status == ConflictStatus::Open => {
-                    vec![conflict.a.id, conflict.b.id]
-                }
-                Ok(_) => Vec::new(),
-                Err(refusal) if refusal.code == Code::NotFound => Vec::new(),
-                Err(refusal) => return dom::log(&refusal.to_string()),
-            };
-            app.list.feed.update(|it| it.learn_conflict(id, &between));
-        });
     }
 }
 
@@ -263,7 +224,7 @@ fn reconnect_later(app: App) {
             reconnect(app);
         }
     };
-    dom::later(again, Duration::from_secs(wait));
+    dom::run_later(again, Duration::from_secs(wait));
 }
 
 /// Asks for the reason by a request, because a stream of events does not say why it broke.
@@ -307,13 +268,13 @@ async fn read_missed(app: App) -> Result<(), Refusal> {
     let status = *app.ask(ask::Status).await?;
     let newest = status.head;
     app.status.set(Some(status));
-    if newest < app.list.feed.with_untracked(EngramList::head) {
+    if newest < app.list.head() {
         // Another home, or an older copy of this one, has taken its place.
         feed::list_anew(app);
         return Ok(());
     }
     loop {
-        let head = app.list.feed.with_untracked(EngramList::head);
+        let head = app.list.head();
         if newest <= head {
             return Ok(());
         }
@@ -331,7 +292,7 @@ async fn read_missed(app: App) -> Result<(), Refusal> {
             return Ok(());
         }
         if !page.entries.is_empty() {
-            arrive(app, page.entries);
+            feed::take_entries(app, page.entries);
         }
         if is_last {
             return Ok(());

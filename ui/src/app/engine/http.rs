@@ -15,7 +15,7 @@ use wasm_bindgen::{JsCast, prelude::*};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{EventSource, Headers, MessageEvent, RequestInit, Response};
 
-use super::backend::{News, from_js, from_json, strange};
+use super::backend::{News, from_js, from_json, strange_answer};
 use crate::{app::dom, words::say};
 
 /// The key under which the tab keeps the token.
@@ -65,22 +65,22 @@ impl Server {
         call: Call,
         body: &impl Serialize,
     ) -> Result<T, Refusal> {
-        let text = serde_json::to_string(body).map_err(|error| strange(&error))?;
+        let text = serde_json::to_string(body).map_err(|error| strange_answer(&error))?;
         let response = self
-            .send(&path(call), &text)
+            .send(&path_of(call), &text)
             .await
-            .map_err(|_| unreachable())?;
+            .map_err(|_| no_server())?;
         self.is_refused
             .store(response.status() == UNAUTHORIZED, Ordering::Relaxed);
-        let json = response.json().map_err(|_| strange(&"not JSON"))?;
+        let json = response.json().map_err(|_| strange_answer(&"not JSON"))?;
         let answer = JsFuture::from(json)
             .await
-            .map_err(|_| strange(&response.status()))?;
+            .map_err(|_| strange_answer(&response.status()))?;
         if response.ok() {
             return from_js(&answer);
         }
         let error = js_sys::Reflect::get(&answer, &"error".into()).unwrap_or_default();
-        Err(from_js(&error).unwrap_or_else(|_| strange(&response.status())))
+        Err(from_js(&error).unwrap_or_else(|_| strange_answer(&response.status())))
     }
 
     /// Whether the last request was refused for its token.
@@ -103,11 +103,11 @@ impl Server {
     }
 }
 
-fn path(call: Call) -> String {
+fn path_of(call: Call) -> String {
     format!("/api/{}", call.name())
 }
 
-fn unreachable() -> Refusal {
+fn no_server() -> Refusal {
     Refusal::new(
         Code::Internal,
         say::notice::NO_SERVER,
@@ -131,9 +131,9 @@ impl SseSubscription {
         // An event source cannot send headers, so the token is in the address.
         let source = EventSource::new(&format!(
             "{}?after={after}&token={token}",
-            path(Call::Subscribe)
+            path_of(Call::Subscribe)
         ))
-        .map_err(|_| unreachable())?;
+        .map_err(|_| no_server())?;
         let each = Rc::new(RefCell::new(each));
         let tell = move |news: fn(&MessageEvent) -> News| {
             let each = each.clone();
@@ -144,7 +144,7 @@ impl SseSubscription {
             })
         };
         let closures = [
-            tell(entries),
+            tell(news_of),
             tell(|_| News::Connected),
             tell(|_| News::Lost),
         ];
@@ -165,7 +165,7 @@ impl Drop for SseSubscription {
 }
 
 /// Reads an event, which carries one entry or a list of them.
-fn entries(event: &MessageEvent) -> News {
+fn news_of(event: &MessageEvent) -> News {
     let text = event.data().as_string().unwrap_or_default();
     let list = from_json::<Vec<Entry>>(text.as_bytes())
         .or_else(|_| from_json::<Entry>(text.as_bytes()).map(|it| vec![it]));

@@ -11,7 +11,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     app::{dom, reading, state::App, views::feed},
-    tags::{Tag, touched},
+    tags::{Tag, tags_of},
 };
 
 /// How long changes gather before sums over the home are read again.
@@ -59,7 +59,7 @@ impl Stale {
     /// Touches the tags that journal entries make stale; those of sums a little later, once for
     /// many.
     pub(crate) fn follow(self, entries: &[Entry]) {
-        let all: HashSet<Tag> = entries.iter().flat_map(|it| touched(&it.change)).collect();
+        let all: HashSet<Tag> = entries.iter().flat_map(|it| tags_of(&it.change)).collect();
         let (sums, others): (Vec<Tag>, Vec<Tag>) = all.into_iter().partition(|it| it.is_sum());
         others.into_iter().for_each(|it| self.touch(it));
         let is_waiting = self.gathered.with_value(|all| !all.is_empty());
@@ -70,7 +70,7 @@ impl Stale {
                 let all = all.unwrap_or_default();
                 all.into_iter().for_each(|it| self.touch(it));
             };
-            dom::later(touch, PAUSE);
+            dom::run_later(touch, PAUSE);
         }
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn follow_stale(app: App) {
     read_when(app, Tag::Doubts, feed::list_doubts_anew);
     // When the repository becomes available or unavailable, its evidence must be read again.
     Effect::new(move |before: Option<bool>| {
-        let is_gone = is_blind(app);
+        let is_gone = is_unavailable(app);
         if before.is_some_and(|before| before != is_gone) {
             feed::list_anew(app);
             recheck(app);
@@ -93,7 +93,7 @@ pub(crate) fn follow_stale(app: App) {
     Effect::new(move |_| {
         if let Some(id) = app.reading.selected.get() {
             app.stale.track(Tag::Engram(id));
-            reading::visit(app, id);
+            reading::visit_engram(app, id);
         }
     });
 }
@@ -110,7 +110,7 @@ pub(crate) fn recheck(app: App) {
 }
 
 /// Whether the repository is unavailable.
-pub(crate) fn is_blind(app: App) -> bool {
+pub(crate) fn is_unavailable(app: App) -> bool {
     let why = |it: &StatusReply| it.project.as_ref()?.unavailable.clone();
     app.status.with(|it| it.as_ref().and_then(why).is_some())
 }

@@ -39,12 +39,12 @@ pub(crate) async fn call<T: DeserializeOwned>(
 ) -> Result<T, Refusal> {
     match invoke(call.name(), to_js(args)?).await {
         Ok(answer) => from_js(&answer),
-        Err(error) => Err(refusal(&error)),
+        Err(error) => Err(refusal_of(&error)),
     }
 }
 
 /// Reads the error of a rejected command: one of our refusals, or a sentence of Tauri's.
-fn refusal(error: &JsValue) -> Refusal {
+fn refusal_of(error: &JsValue) -> Refusal {
     from_js(error).unwrap_or_else(|_| {
         Refusal::new(
             Code::Internal,
@@ -110,9 +110,9 @@ pub(crate) async fn follow_handed(mut each: impl FnMut(Handed) + 'static) -> Res
     channel.set_onmessage(&closure);
     closure.forget();
     let args = js_sys::Object::new();
-    js_sys::Reflect::set(&args, &"channel".into(), &channel).map_err(|error| refusal(&error))?;
+    js_sys::Reflect::set(&args, &"channel".into(), &channel).map_err(|error| refusal_of(&error))?;
     invoke(Call::FollowHanded.name(), args.into())
         .await
-        .map_err(|error| refusal(&error))?;
+        .map_err(|error| refusal_of(&error))?;
     Ok(())
 }

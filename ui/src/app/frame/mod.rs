@@ -4,13 +4,15 @@ pub(super) mod rail;
 pub(super) mod room;
 pub(super) mod split;
 pub(super) mod states;
+pub(super) mod status_line;
+pub(super) mod window;
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use engram_model::{EngramId, Refusal, Settings, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{dom, menu, state::App};
+use super::{dom, overlay::menu, state::App};
 pub(crate) use crate::words::sentence;
 use crate::{
     app::reading,
@@ -165,7 +167,7 @@ impl Frame {
 
     /// Reports what was done to a claim, with a way to undo it.
     pub(crate) fn say_done(self, text: &str, claim: &str, undo: Undo) {
-        let name = say::notice::of(&selection::name(claim));
+        let name = say::notice::quoted(&selection::short_name(claim));
         self.say_all_done(text, &name, false, vec![undo]);
         self.undo_of.set_value(name);
     }
@@ -195,7 +197,7 @@ impl Frame {
                 self.toast.set(None);
             }
         };
-        dom::later(clear, Duration::from_secs(seconds));
+        dom::run_later(clear, Duration::from_secs(seconds));
     }
 
     /// Announces in one sentence all engrams that arrive within a moment.
@@ -208,13 +210,13 @@ impl Frame {
                 self.unannounced.set_value(0);
                 self.announcement.set(words::count(count, say::list::NEW));
             };
-            dom::later(speak, Duration::from_millis(1500));
+            dom::run_later(speak, Duration::from_millis(1500));
         }
     }
 }
 
 /// Removes notices of requests that failed while the connection was lost.
-pub(super) fn forgive(app: App) {
+pub(super) fn clear_failures(app: App) {
     if app
         .frame
         .toast
@@ -222,13 +224,12 @@ pub(super) fn forgive(app: App) {
     {
         app.frame.toast.set(None);
     }
-    app.list.refused.set(None);
-    app.list.facets_refused.set(None);
+    app.list.clear_refusals();
     app.reading.refused.set(None);
 }
 
 /// Undoes the last action, newest step first. Steps that fail can be tried again.
-pub(crate) fn undo(app: App) {
+pub(crate) fn undo_last(app: App) {
     let mut all = app.frame.undo.get_untracked();
     if all.is_empty() {
         return app.frame.say(say::notice::NO_UNDO, "");
@@ -251,12 +252,12 @@ pub(crate) fn undo(app: App) {
         } else {
             say::CLAIMS
         };
-        let (text, why) = outcome.told(say::many::UNDONE, noun);
+        let (text, why) = outcome.in_words(say::many::UNDONE, noun);
         match (outcome.is_whole(), outcome.done.as_slice()) {
             (true, [(undo, restored)]) => {
                 (undo.then)(app, &of);
                 if let Some(id) = *restored {
-                    reading::select(app, id);
+                    reading::select_engram(app, id);
                     app.reading.returned.set(Some(id));
                 }
             }

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 
 use crate::{
     app::{
+        components::icons::Icon,
         dom,
         frame::Over,
-        icons::Icon,
         repositories,
         state::App,
         views::{self, VIEWS, View},
@@ -20,10 +20,11 @@ use crate::{
 #[component]
 pub(crate) fn Rail() -> impl IntoView {
     let app = App::here();
-    let settings = move || commands::by(Act::Settings).map(|it| commands::tip(it, dom::is_mac()));
+    let settings =
+        move || commands::command_of(Act::Settings).map(|it| commands::tooltip(it, dom::is_mac()));
     view! {
         <nav class="rail" aria-label=say::rail::VIEWS>
-            {VIEWS.iter().map(|&view| entry(app, view)).collect_view()}
+            {VIEWS.iter().map(|&view| view_entry(app, view)).collect_view()}
             <Opened />
             <span class="space"></span>
             <button class="view" data-testid="settings-button" aria-label=say::rail::SETTINGS title=settings
@@ -112,7 +113,7 @@ fn OpenedOne(path: String) -> impl IntoView {
     }
 }
 
-fn entry(app: App, view: &'static View) -> impl IntoView {
+fn view_entry(app: App, view: &'static View) -> impl IntoView {
     let is_here = Memo::new(move |_| view.is_here(app));
     let count = Memo::new(move |_| (view.count)(app));
     let label = move || {

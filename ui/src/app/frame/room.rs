@@ -9,8 +9,8 @@ use wasm_bindgen::{JsCast, prelude::Closure};
 use super::split::Split;
 use crate::{
     app::{
+        components::icons::Icon,
         dom,
-        icons::Icon,
         state::{App, Phase},
         views::LIST,
     },
@@ -63,7 +63,7 @@ pub(crate) fn come_forward(app: App) -> bool {
 }
 
 /// Brings the open item in front, then acts on it.
-pub(crate) fn in_detail(app: App, act: impl FnOnce() + 'static) {
+pub(crate) fn act_in_detail(app: App, act: impl FnOnce() + 'static) {
     if bring_forward(app) {
         dom::next_frame(act)
     } else {
@@ -72,7 +72,7 @@ pub(crate) fn in_detail(app: App, act: impl FnOnce() + 'static) {
 }
 
 /// Brings the list in front, then acts in it.
-pub(crate) fn in_list(app: App, act: impl FnOnce() + 'static) {
+pub(crate) fn act_in_list(app: App, act: impl FnOnce() + 'static) {
     if untrack(|| covers_list(app)) {
         app.reading.is_in_front.set(false);
         app.write_address(false);
@@ -83,8 +83,8 @@ pub(crate) fn in_list(app: App, act: impl FnOnce() + 'static) {
 }
 
 /// Returns to the list and focuses it.
-pub(crate) fn to_list(app: App) {
-    in_list(app, || dom::focus(LIST));
+pub(crate) fn go_to_list(app: App) {
+    act_in_list(app, || dom::focus(LIST));
 }
 
 /// Focuses the pane that keys act on.
@@ -106,7 +106,7 @@ pub(crate) fn show_as_addressed(app: App, names_engram: bool) {
 }
 
 /// Focuses redrawn content in front, if the old content had the focus.
-pub(crate) fn keep_focus(app: App, element: &web_sys::HtmlDivElement) {
+pub(crate) fn refocus_redrawn(app: App, element: &web_sys::HtmlDivElement) {
     let element = element.clone();
     dom::next_frame(move || {
         if untrack(|| covers_list(app)) && dom::is_nowhere() {
@@ -116,7 +116,7 @@ pub(crate) fn keep_focus(app: App, element: &web_sys::HtmlDivElement) {
 }
 
 /// Tracks whether there is room for one pane only; the pane with the focus then stays in front.
-pub(crate) fn follow(app: App) {
+pub(crate) fn follow_width(app: App) {
     let Ok(Some(query)) = window().match_media(NARROW) else {
         return;
     };
@@ -163,7 +163,7 @@ pub(crate) fn panes(list: impl IntoView + 'static, detail: impl IntoView + 'stat
 }
 
 /// Whether a key of the list scrolls the open engram instead, because that is in front.
-pub(crate) fn scrolls(app: App, key: &str) -> bool {
+pub(crate) fn scrolls_open_item(app: App, key: &str) -> bool {
     let is_one = matches!(
         key,
         "ArrowDown" | "ArrowUp" | "PageDown" | "PageUp" | "Home" | "End" | " "
@@ -175,7 +175,7 @@ pub(crate) fn scrolls(app: App, key: &str) -> bool {
 #[component]
 pub(crate) fn ToList() -> impl IntoView {
     let app = App::here();
-    let tip = commands::by(Act::Back).map(|it| commands::tip(it, dom::is_mac()));
+    let tip = commands::command_of(Act::Back).map(|it| commands::tooltip(it, dom::is_mac()));
     let title = move || app.view.get().title;
     let read = move || app.view.get().one;
     let label = move || say::engram::back_to(title());
@@ -183,7 +183,7 @@ pub(crate) fn ToList() -> impl IntoView {
         <header class="to-list" hidden=move || !app.frame.is_narrow.get()>
             // The list's own heading is hidden.
             <h1 class="offscreen">{read}</h1>
-            <button class="plain" data-testid="to-list" aria-label=label title=tip on:click=move |_| to_list(app)>
+            <button class="plain" data-testid="to-list" aria-label=label title=tip on:click=move |_| go_to_list(app)>
                 <span class="turn">{Icon::Chevron.draw()}</span>{title}
             </button>
         </header>

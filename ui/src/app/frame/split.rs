@@ -3,7 +3,7 @@
 use leptos::{ev, html, prelude::*};
 
 use crate::{
-    app::{dom, settings, state::App},
+    app::{dom, overlay::settings, state::App},
     words::say,
 };
 
@@ -14,7 +14,7 @@ const DETAIL: u32 = 340;
 const STEP: u32 = 24;
 
 /// Limits a width so that both panes have room.
-fn fit(width: u32, room: u32) -> u32 {
+fn limit_width(width: u32, room: u32) -> u32 {
     width.min(room.saturating_sub(DETAIL)).max(LIST)
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn Split(panes: NodeRef<html::Main>) -> impl IntoView {
         now.try_set((width(), room().saturating_sub(DETAIL).max(LIST)));
     };
     let set = move |to: u32| {
-        app.frame.list_width.set(Some(fit(to, room())));
+        app.frame.list_width.set(Some(limit_width(to, room())));
         dom::next_frame(told);
     };
     handle.on_load(move |_| dom::next_frame(told));

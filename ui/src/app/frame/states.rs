@@ -5,13 +5,11 @@ use leptos::prelude::*;
 
 use crate::{
     app::{
-        connection::{self, Link, LossReason},
-        frame::sentence,
-        icons::Icon,
-        prose::prose,
+        components::{icons::Icon, prose::prose},
+        engine::connection::{self, Link, LossReason},
         state::App,
     },
-    words::{self, say},
+    words::{self, say, sentence},
 };
 
 /// Placeholders in the shape of the list.
@@ -41,7 +39,7 @@ pub(crate) fn Disconnected() -> impl IntoView {
             <div class="lost" role="alert" data-testid="disconnected">
                 {Icon::Alert.draw()}
                 {move || {
-                    let (title, text) = told(app.connection.lost_why.get(), &since());
+                    let (title, text) = loss_in_words(app.connection.lost_why.get(), &since());
                     view! { <p>{title}<span>{prose(&text)}</span></p> }
                 }}
                 <button data-testid="reconnect" on:click=move |_| connection::reconnect(app)>{say::lost::NOW}</button>
@@ -51,7 +49,7 @@ pub(crate) fn Disconnected() -> impl IntoView {
 }
 
 /// Why the connection is lost, and what to do.
-fn told(why: Option<LossReason>, since: &str) -> (String, String) {
+fn loss_in_words(why: Option<LossReason>, since: &str) -> (String, String) {
     match why {
         Some(LossReason::Token) => (say::lost::TOKEN.to_owned(), say::lost::token(since)),
         Some(LossReason::Refused(refusal)) if refusal.code == Code::StoreGone => {

@@ -12,8 +12,10 @@ use engram_model::{
 };
 use serde_json::json;
 
-use super::super::backend::strange;
-use crate::{app::dom, words};
+use crate::{
+    app::{dom, engine::backend::strange_answer},
+    words,
+};
 
 const DIGEST: &str = "sha256:4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a4d7a";
 /// The state of evidence for each kind: the claim's standing, the pointer's state, its file.
@@ -166,7 +168,7 @@ pub(crate) fn source(pointer: &Pointer) -> Result<SourceReply, Refusal> {
         "lines": plain(), "total_lines": 40, "language": "Rust", "document": document,
         "open_path": pointer.name(), "open_line": 9,
     });
-    serde_json::from_value(reply).map_err(|error| strange(&error))
+    serde_json::from_value(reply).map_err(|error| strange_answer(&error))
 }
 
 pub(crate) fn standing(pointer: &Pointer) -> Standing {

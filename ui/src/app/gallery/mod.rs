@@ -15,28 +15,25 @@ use web_sys::{HtmlDialogElement, HtmlElement};
 
 use self::made_up::{engrams, media, refusal};
 use super::{
-    backend::Backend,
-    code::{Code, Shape},
-    connection::Link,
-    detail::Detail,
+    components::{icons::Icon, prose},
+    engine::{backend::Backend, connection::Link},
     first_run::FirstRun,
-    frame::Over,
-    icons::Icon,
-    menu, overlay,
-    palette::{Palette, keycaps},
-    pick::Repositories,
-    prose,
-    rail::Rail,
-    reading::{Closing, Panel},
-    settings::SettingsSheet,
+    frame::{Over, rail::Rail, states, status_line::StatusLine},
+    overlay::{
+        self, menu,
+        palette::{Palette, keycaps},
+        settings::SettingsSheet,
+    },
+    reading::{Closing, Panel, detail::Detail},
+    repositories::pick::Repositories,
     source::{
+        code::{Code, Shape},
         document::Document,
         long_line::LongLine,
         media::{AlsoIs, FoundElsewhere, NoLines, UnreadableSource},
         sides::Sides,
     },
     state::{App, Phase},
-    states,
     views::{VIEWS, brief, conflicts, feed, knowledge, requests},
     write::Adding,
 };
@@ -108,7 +105,7 @@ pub(crate) fn Gallery() -> impl IntoView {
 fn Details() -> impl IntoView {
     view! {
         <Part title="Detail">
-            <Frame title="nothing chosen" set=set::full><Detail /></Frame>
+            <Frame title="nothing chosen" set=feed::gallery::full><Detail /></Frame>
             <Frame title="a claim that holds" set=|app| set::chosen(app, 0)><Detail /></Frame>
             <Frame title="a claim that is corrected" set=set::correcting><Detail /></Frame>
             <Frame title="edited" set=|app| set::chosen(app, 2)><Detail /></Frame>
@@ -128,11 +125,11 @@ fn Details() -> impl IntoView {
 fn Sheets() -> impl IntoView {
     view! {
         <Part title="Over the window">
-            <Frame title="palette" set=set::full is_wide=true><Sheet over=Over::Palette><Palette /></Sheet></Frame>
-            <Frame title="shortcuts" set=set::full is_wide=true><Sheet over=Over::Sheet><overlay::Shortcuts /></Sheet></Frame>
+            <Frame title="palette" set=feed::gallery::full is_wide=true><Sheet over=Over::Palette><Palette /></Sheet></Frame>
+            <Frame title="shortcuts" set=feed::gallery::full is_wide=true><Sheet over=Over::Sheet><overlay::Shortcuts /></Sheet></Frame>
             <Frame title="settings" set=|app| set::status(app, 0) is_wide=true><Sheet over=Over::Settings><SettingsSheet /></Sheet></Frame>
             <Frame title="repositories" set=set::several is_wide=true><Sheet over=Over::Repositories><Repositories /></Sheet></Frame>
-            <Frame title="a claim by hand" set=set::full is_wide=true><Sheet over=Over::Add><Adding /></Sheet></Frame>
+            <Frame title="a claim by hand" set=feed::gallery::full is_wide=true><Sheet over=Over::Add><Adding /></Sheet></Frame>
         </Part>
     }
 }
@@ -143,12 +140,12 @@ fn Notices() -> impl IntoView {
         <Part title="Notices and the status line">
             <Frame title="done" set=|app| set::say(app, false)><overlay::Notice /></Frame>
             <Frame title="refused" set=|app| set::say(app, true)><overlay::Notice /></Frame>
-            <Frame title="connecting" set=|_| ()><super::StatusLine /></Frame>
-            <Frame title="live" set=|app| app.connection.link.set(Link::Live)><super::StatusLine /></Frame>
-            <Frame title="paused" set=set::paused><super::StatusLine /></Frame>
-            <Frame title="an agent reads" set=|app| set::spending(app, 2)><super::StatusLine /></Frame>
-            <Frame title="an agent has spent its turn" set=|app| set::spending(app, 3)><super::StatusLine /></Frame>
-            <Frame title="disconnected" set=set::lost><super::StatusLine /></Frame>
+            <Frame title="connecting" set=|_| ()><StatusLine /></Frame>
+            <Frame title="live" set=|app| app.connection.link.set(Link::Live)><StatusLine /></Frame>
+            <Frame title="paused" set=feed::gallery::paused><StatusLine /></Frame>
+            <Frame title="an agent reads" set=|app| set::spending(app, 2)><StatusLine /></Frame>
+            <Frame title="an agent has spent its turn" set=|app| set::spending(app, 3)><StatusLine /></Frame>
+            <Frame title="disconnected" set=set::lost><StatusLine /></Frame>
         </Part>
     }
 }

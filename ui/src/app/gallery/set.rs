@@ -1,99 +1,35 @@
 //! Puts an app of the gallery into a state.
 
-use std::sync::Arc;
-
-use engram_model::{Change, Engram, Entry, FeedPage, Filter, StatusReply};
+use engram_model::{Filter, StatusReply};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::made_up::{engrams, repositories};
 use crate::{
     app::{
-        connection::Link,
         dom,
+        engine::connection::Link,
         frame::Toast,
         reading::{Closing, Panel},
         state::App,
-        views::{self, drift},
+        views::{
+            drift,
+            feed::gallery::{load, past},
+        },
         write,
     },
     words::State,
 };
 
-fn entry(seq: u64, engram: &Arc<Engram>, change: Change) -> Entry {
-    Entry {
-        seq,
-        at: engram.recorded_at,
-        agent: None,
-        by: String::new(),
-        change,
-    }
-}
-
-fn stored(engram: &Arc<Engram>) -> Change {
-    Change::Stored(Box::new(Engram::clone(engram)))
-}
-
-pub(crate) fn load(app: App, all: &[Arc<Engram>], filter: Filter) {
-    load_page(app, all, filter, None);
-}
-
-pub(crate) fn load_page(app: App, all: &[Arc<Engram>], filter: Filter, next: Option<u64>) {
-    let entries = all.iter().rev().map(|it| entry(it.seq, it, stored(it)));
-    let page = FeedPage {
-        entries: entries.collect(),
-        head: all.len() as u64,
-        engrams: all.len() as u64,
-        next,
-        ..FeedPage::default()
-    };
-    app.list.filter.set(filter);
-    app.list
-        .feed
-        .update(|feed| feed.load(page, untrack(|| views::asked(app))));
-}
-
-pub(crate) fn full(app: App) {
-    load(app, &engrams(), Filter::default());
-}
-
-pub(crate) fn paused(app: App) {
-    let all = engrams();
-    load(app, &all[..3], Filter::default());
-    let news = all[3..].iter().map(|it| entry(it.seq, it, stored(it)));
-    app.list.feed.update(|feed| {
-        feed.live(news.collect(), true);
-    });
-    app.list.at_top.set(false);
-    app.connection.link.set(Link::Live);
-}
-
-/// Lists one claim for each way to end, and the claim that replaced the last one.
-pub(crate) fn past(app: App) {
-    let mut all = engrams();
-    let [forgotten, erased, expired, replaced, newer, ..] = &mut all[..] else {
-        return;
-    };
-    Arc::make_mut(expired).expires_at = Some(app.clock.get_untracked().now);
-    Arc::make_mut(newer).supersedes = Some(replaced.id);
-    let news = vec![
-        entry(5, newer, stored(newer)),
-        entry(6, forgotten, Change::Forgotten(forgotten.id)),
-        entry(7, erased, Change::Redacted(erased.id)),
-    ];
-    load(app, &all[..4], Filter::default());
-    app.list.feed.update(|feed| {
-        feed.live(news, false);
-    });
-}
-
 /// Opens the first claim in this state.
 pub(crate) fn read(app: App, state: State) {
     past(app);
     let now = app.clock.get_untracked().now;
-    let id = app.list.feed.with_untracked(|feed| {
-        let found = feed.iter().find(|it| feed.state(it, now) == state);
-        found.map(|it| it.id)
+    let id = untrack(|| {
+        app.list.with_feed(|feed| {
+            let found = feed.iter().find(|it| feed.state(it, now) == state);
+            found.map(|it| it.id)
+        })
     });
     app.reading.selected.set(id);
 }

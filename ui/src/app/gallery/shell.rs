@@ -9,7 +9,7 @@ use wasm_bindgen::{JsValue, prelude::Closure};
 
 use super::made_up;
 use crate::app::{
-    backend::{from_js, to_js},
+    engine::backend::{from_js, to_js},
     views::conflicts,
 };
 

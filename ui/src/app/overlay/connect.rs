@@ -9,13 +9,11 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, task::s
 
 use crate::{
     app::{
+        components::{icons::Icon, prose::prose, refused::view_refusal},
         dom,
         frame::Over,
-        icons::Icon,
         outside,
         overlay::{Heading, Modal},
-        prose::prose,
-        refused::told,
         state::App,
     },
     words::{self, say},
@@ -56,14 +54,14 @@ pub(crate) fn ConnectSheet() -> impl IntoView {
     view! {
         <Modal over=Over::Connect label=say::connect::TITLE class="connect">
             <Heading title=say::connect::TITLE />
-            <p class="quiet">{means()}</p>
+            <p class="quiet">{explanation()}</p>
             <Agents within=Some(Over::Connect) />
         </Modal>
     }
 }
 
 /// Returns a sentence on what connecting does.
-pub(crate) fn means() -> &'static str {
+pub(crate) fn explanation() -> &'static str {
     if App::here().backend().connects() {
         say::connect::MEANS
     } else {
@@ -112,8 +110,8 @@ fn Command(hint: ConnectHint) -> impl IntoView {
         <div class="command" data-testid="connect-command">
             <span class="agent">{hint.agent.clone()}</span>
             <code>{hint.command}</code>
-            <button aria-label=say::first::copy(&hint.agent)
-                on:click=move |_| outside::copy(app, command.get_value(), say::first::COMMAND_COPIED)>
+            <button aria-label=say::first::copy_command(&hint.agent)
+                on:click=move |_| outside::copy_text(app, command.get_value(), say::first::COMMAND_COPIED)>
                 {Icon::Copy.draw()}{say::COPY}
             </button>
         </div>
@@ -136,7 +134,7 @@ fn Rows(within: Option<Over>) -> impl IntoView {
     // Reads again after a sheet closes, since an agent may have been connected there.
     Effect::new(move |_| {
         if app.frame.over.get() == within {
-            spawn_local(read(app, all));
+            spawn_local(read_connections(app, all));
         }
     });
     // The file may have been fixed elsewhere, so its refusal goes.
@@ -146,11 +144,11 @@ fn Rows(within: Option<Over>) -> impl IntoView {
         for row in seen.iter().filter(failed) {
             row.stage.set(ConnectStage::Rest);
         }
-        spawn_local(read(app, all));
+        spawn_local(read_connections(app, all));
     });
     on_cleanup(move || focus.remove());
     let refused = move || match all.get() {
-        Some(Err(why)) => Some(told(&why, ().into_any())),
+        Some(Err(why)) => Some(view_refusal(&why, ().into_any())),
         _ => None,
     };
     view! {
@@ -159,7 +157,7 @@ fn Rows(within: Option<Over>) -> impl IntoView {
     }
 }
 
-async fn read(app: App, all: Connections) {
+async fn read_connections(app: App, all: Connections) {
     let backend = app.backend();
     let read = app
         .repositories
@@ -197,7 +195,7 @@ impl ClientRow {
                 Err(refusal) => ConnectStage::Failed(refusal),
             };
             if !matches!(next, ConnectStage::Shown { .. }) {
-                read(self.app, self.all).await;
+                read_connections(self.app, self.all).await;
             }
             self.stage.set(next);
             self.is_busy.set(false);
@@ -240,7 +238,7 @@ impl ClientRow {
         let can_connect = move || !matches!(state.get(), None | Some(Connected::Here));
         let word = move || {
             state.get().map(|state| {
-                let (class, word) = word(&state);
+                let (class, word) = state_word(&state);
                 view! { <span class=class data-testid="connection">{word}</span> }
             })
         };
@@ -254,7 +252,7 @@ impl ClientRow {
                 _,
             ) => Some(self.change(change, undo, is_other)),
             (ConnectStage::Failed(why), _) | (_, Some(Connected::Refused(why))) => {
-                Some(told(&why, ().into_any()))
+                Some(view_refusal(&why, ().into_any()))
             }
             _ => None,
         };
@@ -293,23 +291,23 @@ impl ClientRow {
         };
         let label = format!(
             "{}{}",
-            does(&change.file),
+            verb_for(&change.file),
             words::visible(&change.file.path)
         );
         let digest = change.digest;
         // If the configuration is already right, only the advice changes.
-        let file = (!change.file.lines.is_empty()).then(|| shown(change.file));
+        let file = (!change.file.lines.is_empty()).then(|| view_file(change.file));
         let advice = change.advice.map(|it| match it {
             AdviceShown::Changed(file) => view! {
                 <div class="advice" data-testid="advice">
                     <p class="quiet">{say::connect::ADVICE}</p>
-                    {shown(file)}
+                    {view_file(file)}
                 </div>
             }
             .into_any(),
             AdviceShown::Left(why) => view! {
                 <p class="note" role="note" data-testid="advice-left">
-                    {Icon::Alert.draw()}<span>{say::connect::left(&words::visible(&why.message))}</span>
+                    {Icon::Alert.draw()}<span>{say::connect::advice_left(&words::visible(&why.message))}</span>
                 </p>
             }
             .into_any(),
@@ -330,7 +328,7 @@ impl ClientRow {
     }
 }
 
-fn does(file: &FileShown) -> &'static str {
+fn verb_for(file: &FileShown) -> &'static str {
     match file.kind {
         FileChange::Created => say::connect::CREATES,
         FileChange::Edited => say::connect::EDITS,
@@ -339,31 +337,31 @@ fn does(file: &FileShown) -> &'static str {
 }
 
 /// One file of a change.
-fn shown(file: FileShown) -> impl IntoView {
+fn view_file(file: FileShown) -> impl IntoView {
     let path = words::visible(&file.path);
     let link = file.link.as_deref().map(words::visible);
     let link = link.map(|it| view! { <p>{say::connect::LINKED}<code>{it}</code></p> });
     let more = (file.more > 0).then(|| {
         let lines = words::count(file.more, say::LINES);
-        view! { <p class="quiet">{say::connect::more(&lines)}</p> }
+        view! { <p class="quiet">{say::connect::not_shown(&lines)}</p> }
     });
     view! {
-        <p>{does(&file)}<code data-testid="change-path">{path}</code></p>
+        <p>{verb_for(&file)}<code data-testid="change-path">{path}</code></p>
         {link}
-        <div class="lines">{file.lines.into_iter().map(line).collect_view()}</div>
+        <div class="lines">{file.lines.into_iter().map(view_line).collect_view()}</div>
         {more}
     }
 }
 
 /// A line of a change, with a sign and a word for those who see no color.
-fn line(line: ChangedLine) -> impl IntoView {
+fn view_line(line: ChangedLine) -> impl IntoView {
     let (class, sign, word) = match line.change {
         LineChange::Same => ("", "", ""),
         LineChange::Added => ("added", "+", say::source::ADDED),
         LineChange::Removed => ("removed", "−", say::source::REMOVED),
     };
     let more = (line.more > 0).then(|| {
-        let left = say::source::cut(&line.more.to_string());
+        let left = say::source::more_characters(&line.more.to_string());
         view! { <span class="quiet">{left}</span> }
     });
     view! {
@@ -375,7 +373,7 @@ fn line(line: ChangedLine) -> impl IntoView {
 }
 
 /// The word for a state, and its CSS class.
-fn word(state: &Connected) -> (&'static str, &'static str) {
+fn state_word(state: &Connected) -> (&'static str, &'static str) {
     match state {
         Connected::Here => ("word ok", say::connect::HERE),
         Connected::Elsewhere => ("word warn", say::connect::ELSEWHERE),

@@ -6,7 +6,7 @@ use web_sys::{Element, HtmlElement};
 
 use super::palette::keycaps;
 use crate::{
-    app::{act, backend::Backend, dom, reading, room, state::App, views::feed},
+    app::{act, dom, engine::backend::Backend, frame::room, reading, state::App, views::feed},
     commands,
     words::say,
 };
@@ -27,7 +27,7 @@ pub(crate) struct MenuPosition {
 pub(crate) fn open_menu(app: App) {
     let selected = app.reading.selected.get_untracked();
     let selected = selected.filter(|_| !untrack(|| room::covers_list(app)));
-    let row = selected.and_then(|id| document().get_element_by_id(&feed::element_id(id)));
+    let row = selected.and_then(|id| document().get_element_by_id(&feed::engram_row_id(id)));
     let Some(element) = row.or_else(|| document().get_element_by_id("engram")) else {
         return;
     };
@@ -54,7 +54,7 @@ pub(crate) fn open_menu_at(app: App, event: &web_sys::Event) {
 pub(crate) fn close_menu(app: App) {
     if app.frame.menu.get_untracked().is_some() {
         // A menu that is closed already stays closed.
-        let _ = menu().map(|it| it.hide_popover());
+        let _ = menu_element().map(|it| it.hide_popover());
         app.frame.menu.set(None);
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn follow_pointer(app: App) {
         if let Some(id) = id {
             event.prevent_default();
             feed::leave_choice_of(app, id);
-            reading::select(app, id);
+            reading::select_engram(app, id);
             app.frame.menu.set(Some(MenuPosition {
                 x: event.client_x().into(),
                 y: event.client_y().into(),
@@ -90,20 +90,20 @@ pub(crate) fn Menu() -> impl IntoView {
     let node = NodeRef::<html::Div>::new();
     Effect::new(move |_| {
         if let (Some(element), Some(place)) = (node.get(), app.frame.menu.get()) {
-            show(&element, place);
+            show_at(&element, place);
         }
     });
     // A window of another size has room elsewhere for the menu.
     let resized = window_event_listener(ev::resize, move |_| {
         let open = (node.get_untracked(), app.frame.menu.get_untracked());
         if let (Some(element), Some(place)) = open {
-            put(&element, place);
+            place_within_window(&element, place);
         }
     });
     on_cleanup(move || resized.remove());
     // The browser closes the menu by itself on Esc, or on a press outside it.
     let toggled = move |_| {
-        if !menu().is_some_and(|it| it.matches(":popover-open").unwrap_or(false)) {
+        if !menu_element().is_some_and(|it| it.matches(":popover-open").unwrap_or(false)) {
             app.frame.menu.set(None);
         }
     };
@@ -120,7 +120,7 @@ pub(crate) fn Menu() -> impl IntoView {
         let to = event
             .related_target()
             .and_then(|it| it.dyn_into::<Element>().ok());
-        if !menu().is_some_and(|it| it.contains(to.as_deref())) {
+        if !menu_element().is_some_and(|it| it.contains(to.as_deref())) {
             close_menu(app);
         }
     };
@@ -145,8 +145,8 @@ pub(crate) fn Items() -> impl IntoView {
         let all = group
             .iter()
             .filter(|&&act| feed::is_for_all_chosen(app, act));
-        let all = all.filter_map(|&act| commands::by(act));
-        all.filter(|it| act::holds(app, it)).collect()
+        let all = all.filter_map(|&act| commands::command_of(act));
+        all.filter(|it| act::can_run(app, it)).collect()
     };
     let groups = commands::MENU.iter().map(held);
     let groups = groups.filter(|it| !it.is_empty()).enumerate();
@@ -155,7 +155,7 @@ pub(crate) fn Items() -> impl IntoView {
             let items = group.into_iter().map(|it| {
                 view! {
                     <button role="menuitem" tabindex="-1" data-testid="menu-item" data-command=it.id
-                        on:mousemove=|event| point(&event) on:click=move |_| act::run(app, it)>
+                        on:mousemove=|event| focus_pointed(&event) on:click=move |_| act::run(app, it)>
                         <span>{it.title}</span>
                         {it.keys.first().map(|chord| keycaps(chord))}
                     </button>
@@ -170,15 +170,15 @@ pub(crate) fn Items() -> impl IntoView {
 }
 
 /// Shows the menu within the window and focuses its first item.
-fn show(menu: &HtmlElement, place: MenuPosition) {
+fn show_at(menu: &HtmlElement, place: MenuPosition) {
     // This fails if the menu is shown already and only moves.
     let _ = menu.show_popover();
-    put(menu, place);
+    place_within_window(menu, place);
     dom::focus_on(menu.query_selector("button").ok().flatten());
 }
 
 /// Places the menu so that all of it is within the window.
-fn put(menu: &HtmlElement, place: MenuPosition) {
+fn place_within_window(menu: &HtmlElement, place: MenuPosition) {
     let room = |size: Result<_, _>| size.ok().and_then(|it: wasm_bindgen::JsValue| it.as_f64());
     let width = room(window().inner_width()).unwrap_or_default();
     let height = room(window().inner_height()).unwrap_or_default();
@@ -202,13 +202,13 @@ fn put(menu: &HtmlElement, place: MenuPosition) {
 }
 
 /// Focuses the item under the pointer, so that keys and mouse share one selection.
-fn point(event: &ev::MouseEvent) {
+fn focus_pointed(event: &ev::MouseEvent) {
     let button = dom::target::<Element>(event).and_then(|it| it.closest("button").ok()?);
     if button.is_some() && button != document().active_element() {
         dom::focus_on(button);
     }
 }
 
-fn menu() -> Option<HtmlElement> {
+fn menu_element() -> Option<HtmlElement> {
     document().get_element_by_id(ID)?.dyn_into().ok()
 }

@@ -10,19 +10,18 @@ use engram_model::Refusal;
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsValue;
 
+use self::palette::keycaps;
 use super::{
+    components::{icons::Icon, prose::prose},
     dom,
-    frame::{self, Over, sentence},
-    icons::Icon,
+    frame::{self, Over},
     outside,
-    palette::keycaps,
-    prose::prose,
     state::{App, Phase},
 };
 use crate::{
-    app::connection,
+    app::engine::connection,
     commands::{self, Act, Command},
-    words::{self, say},
+    words::{self, say, sentence},
 };
 
 /// A dialog over the window while `over` is open; its content exists only that long.
@@ -124,7 +123,7 @@ pub(crate) fn Notice() -> impl IntoView {
                     {if toast.is_error { Icon::Alert } else { Icon::Check }.draw()}
                     <p><b>{prose(&toast.text)}</b>" "{prose(&toast.hint)}</p>
                     {toast.undoes.then(|| view! {
-                        <button data-testid="undo" on:click=move |_| frame::undo(app)>{say::UNDO}" "<kbd>"Z"</kbd></button>
+                        <button data-testid="undo" on:click=move |_| frame::undo_last(app)>{say::UNDO}" "<kbd>"Z"</kbd></button>
                     })}
                     <button class="plain" aria-label=say::sheet::DISMISS on:click=move |_| app.frame.toast.set(None)>{Icon::Close.draw()}</button>
                 </div>
@@ -149,7 +148,7 @@ pub(crate) fn Failure(refusal: Refusal) -> impl IntoView {
             <div class="command" data-testid="remedy">
                 <span class="agent">{say::sheet::REMEDY}</span>
                 <code>{text}</code>
-                <button aria-label=say::sheet::COPY_REMEDY on:click=move |_| outside::copy(app, copied.clone(), say::first::COMMAND_COPIED)>
+                <button aria-label=say::sheet::COPY_REMEDY on:click=move |_| outside::copy_text(app, copied.clone(), say::first::COMMAND_COPIED)>
                     {Icon::Copy.draw()}{say::COPY}
                 </button>
             </div>

@@ -8,11 +8,12 @@ use leptos::{ev, html, prelude::*};
 
 use crate::{
     app::{
-        act, dom,
-        frame::Over,
-        icons::Icon,
+        act,
+        components::{icons::Icon, prose},
+        dom,
+        frame::{Over, room},
         overlay::Modal,
-        prose, reading, repositories, room,
+        reading, repositories,
         state::App,
         views::{self, VIEWS, View, feed},
     },
@@ -82,7 +83,7 @@ impl PaletteEntry {
                 repositories::open_repository(app, repository.path.clone())
             }
             Self::Engram(engram) => {
-                reading::go_to(app, engram.id);
+                reading::go_to_engram(app, engram.id);
                 room::focus_pane(app);
             }
             Self::Search(words) => {
@@ -90,7 +91,7 @@ impl PaletteEntry {
                     text: words.clone(),
                     ..Filter::default()
                 };
-                feed::limit(app, &feed::VIEW, filter, true);
+                feed::show_filtered(app, &feed::VIEW, filter, true);
                 dom::focus("feed");
             }
         }
@@ -99,7 +100,7 @@ impl PaletteEntry {
 
 /// Finds views, commands, background repositories and engrams, each sort best first. It finds only
 /// loaded engrams of the list; the last entry searches the others.
-fn find(app: App, query: &str) -> Vec<PaletteMatch> {
+fn find_entries(app: App, query: &str) -> Vec<PaletteMatch> {
     let fit = |entry: PaletteEntry| {
         let fit = fuzzy::fit(query, entry.text())?;
         Some(PaletteMatch { entry, fit })
@@ -114,9 +115,9 @@ fn find(app: App, query: &str) -> Vec<PaletteMatch> {
         .filter(|it| untrack(|| it.is_here(app)))
         .map(|&it| PaletteEntry::View(it));
     let views = best(views.filter_map(fit).collect(), ALL);
-    let acts = commands::of(app.view.get_untracked());
+    let acts = commands::commands_of(app.view.get_untracked());
     let acts = acts
-        .filter(|it| !matches!(it.act(), Some(Act::Palette | Act::View)) && act::holds(app, it));
+        .filter(|it| !matches!(it.act(), Some(Act::Palette | Act::View)) && act::can_run(app, it));
     let acts = acts.map(PaletteEntry::Command);
     let acts = best(acts.filter_map(fit).collect(), ALL);
     let others = app.repositories.opened.get_untracked().into_iter();
@@ -127,7 +128,7 @@ fn find(app: App, query: &str) -> Vec<PaletteMatch> {
     let rows = if query.trim().is_empty() {
         Vec::new()
     } else {
-        untrack(|| feed::rows(app))
+        untrack(|| feed::listed_rows(app))
     };
     let rows = rows
         .into_iter()
@@ -161,7 +162,7 @@ pub(crate) fn Palette() -> impl IntoView {
 #[component]
 fn Search(app: App) -> impl IntoView {
     let (query, at) = (RwSignal::new(String::new()), RwSignal::new(0usize));
-    let found = Memo::new_with_compare(move |_| find(app, &query.get()), |_, _| true);
+    let found = Memo::new_with_compare(move |_| find_entries(app, &query.get()), |_, _| true);
     let field = NodeRef::<html::Input>::new();
     field.on_load(|input| {
         // If this is refused, the dialog focuses its first field by itself.
@@ -201,7 +202,7 @@ fn Search(app: App) -> impl IntoView {
             sort = matched.entry.sort();
             view! {
                 {head.map(|it| view! { <div class="sort" role="presentation">{it}</div> })}
-                {option(matched, index, at, perform)}
+                {view_option(matched, index, at, perform)}
             }
         })
         .collect_view()
@@ -226,13 +227,13 @@ fn option_id(index: usize) -> String {
     format!("found-{index}")
 }
 
-fn option(
+fn view_option(
     matched: PaletteMatch,
     index: usize,
     at: RwSignal<usize>,
     perform: impl Fn(usize) + Copy + 'static,
 ) -> impl IntoView {
-    let pieces = fuzzy::pieces(matched.entry.text(), &matched.fit.at);
+    let pieces = fuzzy::matched_pieces(matched.entry.text(), &matched.fit.at);
     let piece = |(is_meant, text): &(bool, String)| {
         if *is_meant {
             view! { <mark>{words::visible(text)}</mark> }.into_any()
@@ -277,7 +278,7 @@ fn option(
 
 /// A chord as it is printed on the keys.
 pub(crate) fn keycaps(chord: &str) -> impl IntoView + use<> {
-    let caps = commands::caps(chord, dom::is_mac()).into_iter();
+    let caps = commands::keycaps_of(chord, dom::is_mac()).into_iter();
     let caps = caps.map(|it| view! { <kbd>{it}</kbd> });
     view! { <span class="chord">{caps.collect_view()}</span> }
 }

@@ -6,13 +6,12 @@ use leptos::{prelude::*, task::spawn_local};
 use super::connect;
 use crate::{
     app::{
-        act, dom,
+        act,
+        components::{icons::Icon, prose::prose, refused::Refused},
+        dom,
         frame::Over,
-        icons::Icon,
         outside,
         overlay::{Heading, Modal},
-        prose::prose,
-        refused::Refused,
         state::App,
     },
     commands::{self, Act, Zooming},
@@ -23,7 +22,7 @@ use crate::{
 pub(crate) async fn read_settings(app: App) {
     match app.backend().settings().await {
         Ok(settings) => {
-            dom::apply(&settings);
+            dom::apply_settings(&settings);
             app.frame.list_width.set(settings.list_width);
             app.frame.settings.set(settings);
         }
@@ -39,7 +38,7 @@ pub(crate) fn change_settings(app: App, change: impl FnOnce(&mut Settings)) {
     if settings == before {
         return;
     }
-    dom::apply(&settings);
+    dom::apply_settings(&settings);
     // One at a time: an earlier save must not overwrite a later one.
     if app.frame.is_keeping.get_value() {
         return;
@@ -96,7 +95,7 @@ pub(crate) fn SettingsSheet() -> impl IntoView {
 }
 
 /// A row of choices, one of which is selected.
-fn choices<T: Copy + PartialEq + Send + Sync + 'static>(
+fn view_choices<T: Copy + PartialEq + Send + Sync + 'static>(
     app: App,
     name: &'static str,
     all: &'static [(T, &'static str)],
@@ -148,12 +147,12 @@ fn SettingsForm() -> impl IntoView {
     let home = move || app.status.get().and_then(|it| it.home);
     view! {
         <Refused refusal=app.frame.settings_refused />
-        {choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
-        {choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
-        {choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
+        {view_choices(app, say::settings::THEME, THEMES, |it| it.theme, |it, to| it.theme = to)}
+        {view_choices(app, say::settings::DENSITY, DENSITIES, |it| it.density, |it, to| it.density = to)}
+        {view_choices(app, say::settings::MOTION, MOTIONS, |it| it.motion, |it, to| it.motion = to)}
     {app.backend().zooms().then(|| view! { <Zoomed /> })}
     <Agents />
-    {move || around.get().is_some_and(|it| it.notifies).then(|| choices(app, say::settings::REQUESTS, NOTIFY, |it| it.notify, |it, to| it.notify = to))}
+    {move || around.get().is_some_and(|it| it.notifies).then(|| view_choices(app, say::settings::REQUESTS, NOTIFY, |it| it.notify, |it, to| it.notify = to))}
     {move || around.get().map(|it| view! { <Editor around=it.clone() /> <Log path=it.log.clone() /> {it.has_links.map(|it| view! { <Links is_here=it /> })} })}
         <p class="about" data-testid="about">
             <b>{say::settings::PRODUCT}{version}</b>
@@ -168,7 +167,8 @@ fn Zoomed() -> impl IntoView {
     let app = App::here();
     let zoom = move || app.frame.settings.with(|it| it.zoom);
     let percent = move || say::settings::percent(zoom().percent());
-    let tip = |to| commands::by(Act::Zoom(to)).map(|it| commands::tip(it, dom::is_mac()));
+    let tip =
+        |to| commands::command_of(Act::Zoom(to)).map(|it| commands::tooltip(it, dom::is_mac()));
     view! {
         <div class="choice" role="group" aria-label=say::settings::ZOOM>
             <span class="name">{say::settings::ZOOM}</span>
@@ -258,7 +258,7 @@ fn Agents() -> impl IntoView {
         <div class="choice">
             <span class="name">{say::settings::AGENTS}</span>
             <div class="entry log">
-                <p class="hint">{connect::means()}</p>
+                <p class="hint">{connect::explanation()}</p>
                 <button data-testid="connect-agents" on:click=move |_| act::perform(app, Act::Connect)>{say::connect::OPEN}</button>
             </div>
         </div>
@@ -275,7 +275,7 @@ fn Log(path: String) -> impl IntoView {
             <div class="entry log">
                 <code>{path}</code>
                 <button data-testid="open-log" on:click=move |_| outside::open_log(app)>{say::settings::OPEN}</button>
-                <button aria-label=say::settings::COPY_LOG on:click=move |_| outside::copy(app, copied.clone(), say::notice::PATH_COPIED)>{Icon::Copy.draw()}</button>
+                <button aria-label=say::settings::COPY_LOG on:click=move |_| outside::copy_text(app, copied.clone(), say::notice::PATH_COPIED)>{Icon::Copy.draw()}</button>
             </div>
         </div>
     }

@@ -8,16 +8,14 @@ use leptos::{html, prelude::*};
 use super::history::History;
 use crate::{
     app::{
+        components::{icons::Icon, prose, refused::Refused},
         dom,
-        icons::Icon,
-        menu, outside,
-        palette::keycaps,
-        prose,
+        engine::stale,
+        frame::room::{self, ToList},
+        outside,
+        overlay::{menu, palette::keycaps},
         reading::{self, Closing},
-        refused::Refused,
-        room::{self, ToList},
         source::SourceCard,
-        stale,
         state::App,
         views::{
             conflicts,
@@ -33,14 +31,14 @@ use crate::{
 #[component]
 pub(crate) fn Detail() -> impl IntoView {
     let app = App::here();
-    let current = Memo::new(move |_| reading::current(app));
+    let current = Memo::new(move |_| reading::current_engram(app));
     // A claim that leaves the list stays open.
     Effect::new(move |_| {
         let listed = app
             .reading
             .selected
             .get()
-            .and_then(|id| app.list.feed.with(|it| it.get(id)));
+            .and_then(|id| app.list.engram(id));
         if listed.is_some() {
             app.reading.visited.set(listed);
         }
@@ -50,7 +48,7 @@ pub(crate) fn Detail() -> impl IntoView {
         <section class="pane detail" id=room::DETAIL aria-label=say::engram::LABEL data-testid="detail">
             <ToList />
             {move || match id.get() {
-                None if app.list.feed.with(|it| it.iter().next().is_none()) => ().into_any(),
+                None if app.list.with_feed(|it| it.iter().next().is_none()) => ().into_any(),
                 None => view! { <p class="none quiet">{say::engram::NONE}</p> }.into_any(),
                 Some(id) => view! { <Whole id current /> }.into_any(),
             }}
@@ -69,18 +67,18 @@ fn Whole(id: EngramId, current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         .unwrap_or_default();
     let cards = pointers.into_iter().enumerate();
     let app = App::here();
-    let fate = Memo::new(move |_| {
+    let became = Memo::new(move |_| {
         let engram = current.get()?;
         let now = app.clock.get().now;
-        let fate = |feed: &EngramList| (feed.state(&engram, now), feed.newer(engram.id));
-        Some((app.list.feed.with(fate), stale::is_blind(app)))
+        let became = |feed: &EngramList| (feed.state(&engram, now), feed.newer(engram.id));
+        Some((app.list.with_feed(became), stale::is_unavailable(app)))
     });
     let node = NodeRef::<html::Div>::new();
-    node.on_load(move |it| room::keep_focus(app, &it));
+    node.on_load(move |it| room::refocus_redrawn(app, &it));
     view! {
         <div class="scroll" id="engram" node_ref=node tabindex="-1" data-testid="engram" data-id=id.to_string()>
             <Correct id engram=current />
-            {move || current.get().zip(fate.get()).map(|(engram, ((state, newer), is_blind))| view! { <Head engram state newer is_blind /> })}
+            {move || current.get().zip(became.get()).map(|(engram, ((state, newer), is_unavailable))| view! { <Head engram state newer is_unavailable /> })}
             <Triage engram=current />
             {move || app.reading.history.get().then(|| view! { <History id /> })}
             <h2 class="offscreen">{say::engram::EVIDENCE}</h2>
@@ -101,13 +99,13 @@ fn Head(
     engram: Arc<Engram>,
     state: State,
     newer: Option<EngramId>,
-    is_blind: bool,
+    is_unavailable: bool,
 ) -> impl IntoView {
     let app = App::here();
     let clock = app.clock.get_untracked();
     let (window, until) = clock.window(&engram, state);
     let evidence = match state {
-        State::Holds => match words::evidence(&engram, is_blind) {
+        State::Holds => match words::evidence(&engram, is_unavailable) {
             (_, class @ "word well") => (say::state::ALL_UNCHANGED, class),
             evidence => evidence,
         },
@@ -143,7 +141,7 @@ fn Head(
                 <button class="plain" data-testid="show-conflict" on:click=move |_| conflicts::show_its_conflict(app)>{say::engram::SHOW_CONFLICT}" "<kbd>"G"</kbd></button></p>
         })}
         {newer.map(|id| view! {
-            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| reading::go_to(app, id)>{say::engram::NEWER}</button></p>
+            <p class="newer"><button class="plain" data-testid="newer" on:click=move |_| reading::go_to_engram(app, id)>{say::engram::NEWER}</button></p>
         })}
         {(!engram.tags.is_empty()).then(|| view! {
             <div class="chips tags" aria-label=say::engram::TAGS>
@@ -156,7 +154,7 @@ fn Head(
 #[component]
 fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let can_open = move || reading::pointer(app).is_some_and(|it| words::is_file(&it));
+    let can_open = move || reading::current_pointer(app).is_some_and(|it| words::is_file(&it));
     let can = move |closing: Closing| {
         !app.list.is_past() && current.get().is_some_and(|it| closing.is_for(&it))
     };
@@ -169,7 +167,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     };
     let is_drifted =
         Memo::new(move |_| current.with(|it| it.as_ref().is_some_and(|it| words::is_drifted(it))));
-    let menu = commands::by(Act::Menu).map(|it| commands::tip(it, dom::is_mac()));
+    let menu = commands::command_of(Act::Menu).map(|it| commands::tooltip(it, dom::is_mac()));
     let menu = StoredValue::new(menu);
     let actions = move || {
         let menu = menu.get_value();
@@ -200,7 +198,7 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
         // While rows are selected, keys and buttons act on them, from their own bar.
         <div class="bar" hidden=move || current.with(Option::is_none) || app.list.choice.is_any()>
             {move || match app.reading.closing.get() {
-                Some((_, closing)) => view! { <Confirm closing claim=named(app) /> }.into_any(),
+                Some((_, closing)) => view! { <Confirm closing claim=short_claim(app) /> }.into_any(),
                 None => actions().into_any(),
             }}
         </div>
@@ -208,8 +206,8 @@ fn ActionBar(current: Memo<Option<Arc<Engram>>>) -> impl IntoView {
 }
 
 /// The beginning of the claim, for a question about it.
-fn named(app: App) -> String {
-    let claim = untrack(|| reading::current(app)).map(|it| words::claim(&it));
+fn short_claim(app: App) -> String {
+    let claim = untrack(|| reading::current_engram(app)).map(|it| words::claim(&it));
     engram_model::shorten(&claim.unwrap_or_default(), NAMED)
 }
 
@@ -241,7 +239,7 @@ fn Confirm(closing: Closing, claim: String) -> impl IntoView {
         room::focus_pane(app);
     };
     let close = move || {
-        reading::close(app);
+        reading::close_confirmed(app);
         room::focus_pane(app);
     };
     view! {

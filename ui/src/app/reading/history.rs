@@ -6,8 +6,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     app::{
-        frame::sentence,
-        prose::{self, prose},
+        components::prose::{self, prose},
         reading,
         state::App,
         views::{conflicts, knowledge},
@@ -15,19 +14,19 @@ use crate::{
     history::{HistoryEntry, history},
     tags::Tag,
     wording::{Parts, reworded},
-    words::say,
+    words::{say, sentence},
 };
 
 /// Makes an ended version hold again.
-fn restore(app: App, id: EngramId) {
+fn restore_version(app: App, id: EngramId) {
     spawn_local(async move {
         match app.ask(ask::Restore(id)).await {
             Ok(stored) => {
                 app.frame.say(say::acts::RESTORED_NOW, "");
-                reading::select(app, stored.id);
+                reading::select_engram(app, stored.id);
             }
             Err(refusal) => match app.reading.selected.get_untracked() {
-                Some(read) => reading::refuse(app, read, refusal),
+                Some(read) => reading::refuse_change(app, read, refusal),
                 None => app.frame.complain(refusal),
             },
         }
@@ -37,7 +36,7 @@ fn restore(app: App, id: EngramId) {
 /// Shows what held when a version was stored, with that version open.
 fn show_version_then(app: App, version: EngramId, at: Timestamp) {
     knowledge::show_then(app, Some(at));
-    reading::select(app, version);
+    reading::select_engram(app, version);
     app.reading.returned.set(Some(version));
 }
 
@@ -65,11 +64,11 @@ fn Entries(id: EngramId, history: Vec<HistoryEntry>) -> impl IntoView {
     let versions = history.iter().filter(|it| it.version.is_some()).count();
     view! {
         <h2>{say::engram::versions(versions)}</h2>
-        <ol>{history.into_iter().map(|entry| row(id, entry)).collect_view()}</ol>
+        <ol>{history.into_iter().map(|entry| view_entry(id, entry)).collect_view()}</ol>
     }
 }
 
-fn row(id: EngramId, entry: HistoryEntry) -> impl IntoView {
+fn view_entry(id: EngramId, entry: HistoryEntry) -> impl IntoView {
     let app = App::here();
     let at = app.clock.get_untracked().moment(entry.at);
     let who = view! { <b>{entry.by.clone()}</b>" "{entry.did}" · "<time datetime=entry.at.to_string()>{at}</time> };
@@ -78,7 +77,7 @@ fn row(id: EngramId, entry: HistoryEntry) -> impl IntoView {
     });
     match entry.version {
         None => {
-            let testid = if entry.is_voice { "voice" } else { "act" };
+            let testid = if entry.is_repetition { "voice" } else { "act" };
             let show = entry.conflict.map(|id| view! {
                 " "<button class="plain" data-testid="act-conflict" on:click=move |_| conflicts::show_conflict(app, id)>{say::acts::SHOW_CONFLICT}</button>
             });
@@ -88,7 +87,7 @@ fn row(id: EngramId, entry: HistoryEntry) -> impl IntoView {
             let (was, claim, direction) = match entry.before {
                 Some(before) => {
                     let (was, claim) = reworded(&before, &claim);
-                    (Some(was), parts(claim, false).into_any(), None)
+                    (Some(was), view_parts(claim, false).into_any(), None)
                 }
                 None => {
                     let claim = prose::claim(&claim, &[]);
@@ -97,8 +96,8 @@ fn row(id: EngramId, entry: HistoryEntry) -> impl IntoView {
             };
             view! {
             <li data-testid="version" data-id=version.to_string() aria-current=(version == id).then_some("true")>
-                <button class="plain" disabled=version == id dir=direction on:click=move |_| reading::go_to(app, version)>{claim}</button>
-                {was.map(|was| view! { <p class="was" data-testid="was">{say::acts::WAS}{parts(was, true)}</p> })}
+                <button class="plain" disabled=version == id dir=direction on:click=move |_| reading::go_to_engram(app, version)>{claim}</button>
+                {was.map(|was| view! { <p class="was" data-testid="was">{say::acts::WAS}{view_parts(was, true)}</p> })}
                 {moved}
                 <span class="quiet">
                     {who}
@@ -106,7 +105,7 @@ fn row(id: EngramId, entry: HistoryEntry) -> impl IntoView {
                         " "<button class="plain then" data-testid="held-then" title=say::knowledge::THEN_MEANS on:click=move |_| show_version_then(app, version, entry.at)>{say::knowledge::THEN}</button>
                     })}
                     {move || (entry.can_restore && !app.list.is_past()).then(|| view! {
-                        " "<button class="plain restore" data-testid="restore" on:click=move |_| restore(app, version)>{say::acts::RESTORE}</button>
+                        " "<button class="plain restore" data-testid="restore" on:click=move |_| restore_version(app, version)>{say::acts::RESTORE}</button>
                     })}
                 </span>
             </li>
@@ -117,7 +116,7 @@ fn row(id: EngramId, entry: HistoryEntry) -> impl IntoView {
 }
 
 /// Renders a wording, with the words marked that the other wording lacks.
-fn parts(parts: Parts, is_past: bool) -> impl IntoView {
+fn view_parts(parts: Parts, is_past: bool) -> impl IntoView {
     let part = move |(text, is_other): (String, bool)| match (is_other, is_past) {
         (false, _) => text.into_any(),
         (true, true) => view! { <del>{text}</del> }.into_any(),

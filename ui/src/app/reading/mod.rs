@@ -11,7 +11,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{dom, frame::Undo, state::App, views::feed};
 use crate::{
-    app::{room, views},
+    app::{frame::room, views},
     words::{self, say},
 };
 
@@ -108,26 +108,26 @@ impl ReadingState {
 }
 
 /// Opens an engram that the person chose; *back* returns from it.
-pub(crate) fn go_to(app: App, id: EngramId) {
+pub(crate) fn go_to_engram(app: App, id: EngramId) {
     let is_read = app.view.get_untracked().reads;
     if !is_read {
-        feed::show(app, &feed::VIEW, Filter::default());
+        feed::set_view_and_filter(app, &feed::VIEW, Filter::default());
         app.write_address(true);
         feed::list_anew(app);
     }
     let was_covered = room::come_forward(app);
-    if !select_by(app, id, is_read) && was_covered {
+    if !select_engram_by(app, id, is_read) && was_covered {
         app.write_address(true);
     }
 }
 
 /// Opens an engram while moving through the list.
-pub(crate) fn select(app: App, id: EngramId) {
-    select_by(app, id, false);
+pub(crate) fn select_engram(app: App, id: EngramId) {
+    select_engram_by(app, id, false);
 }
 
 /// Opens an engram; returns whether it was another one.
-fn select_by(app: App, id: EngramId, is_step: bool) -> bool {
+fn select_engram_by(app: App, id: EngramId, is_step: bool) -> bool {
     if app.reading.selected.get_untracked() == Some(id) {
         return false;
     }
@@ -146,8 +146,8 @@ pub(crate) fn read_nothing(app: App) {
 }
 
 /// Reads an engram that is not in the list, as from a link or a history.
-pub(super) fn visit(app: App, id: EngramId) {
-    if app.list.feed.with_untracked(|feed| feed.get(id).is_some()) {
+pub(super) fn visit_engram(app: App, id: EngramId) {
+    if untrack(|| app.list.engram(id)).is_some() {
         return;
     }
     spawn_local(async move {
@@ -157,14 +157,14 @@ pub(super) fn visit(app: App, id: EngramId) {
                 app.reading.refused.set(None);
                 app.reading.visited.set(Some(Arc::from(engram)));
             }
-            Err(refusal) if refusal.code == Code::NotFound => leave(app, id),
-            Err(refusal) => refuse(app, id, refusal),
+            Err(refusal) if refusal.code == Code::NotFound => leave_missing(app, id),
+            Err(refusal) => refuse_change(app, id, refusal),
         }
     });
 }
 
 /// Shows why an action failed: beside its engram or, if another is open by now, at the lower edge.
-pub(crate) fn refuse(app: App, id: EngramId, refusal: Refusal) {
+pub(crate) fn refuse_change(app: App, id: EngramId, refusal: Refusal) {
     if app.reading.selected.get_untracked() == Some(id) {
         dom::log(&refusal.to_string());
         app.reading.refused.set(Some(refusal));
@@ -177,9 +177,9 @@ pub(crate) fn refuse(app: App, id: EngramId, refusal: Refusal) {
 pub(crate) fn reread_health(app: App, id: EngramId) {
     spawn_local(async move {
         match app.ask(ask::Get(id)).await {
-            Ok(engram) if app.list.feed.with_untracked(|feed| feed.get(id).is_some()) => {
+            Ok(engram) if untrack(|| app.list.engram(id)).is_some() => {
                 let health = engram.health.clone();
-                app.list.feed.update(|feed| feed.learn_health(id, health));
+                app.list.learn_health(id, health);
             }
             Ok(engram) if app.reading.selected.get_untracked() == Some(id) => {
                 app.reading.visited.set(Some(Arc::from(engram)));
@@ -191,7 +191,7 @@ pub(crate) fn reread_health(app: App, id: EngramId) {
 }
 
 /// Opens the newest engram instead of one that does not exist, as a link may name.
-fn leave(app: App, id: EngramId) {
+fn leave_missing(app: App, id: EngramId) {
     if app.reading.selected.get_untracked() == Some(id) {
         app.frame.warn(
             say::repositories::NO_ENGRAM,
@@ -211,20 +211,20 @@ async fn tell_successor(app: App, engram: &Engram) {
         && let Ok(entries) = app.ask(ask::Log(engram.id)).await
     {
         let versions = entries.iter().filter_map(|it| it.change.stored());
-        app.list.feed.update(|it| it.learn_versions(versions));
+        app.list.learn_versions(versions);
     }
 }
 
 /// Returns the open engram, as it is now.
-pub(crate) fn current(app: App) -> Option<Arc<Engram>> {
+pub(crate) fn current_engram(app: App) -> Option<Arc<Engram>> {
     let id = app.reading.selected.get()?;
     let visited = || app.reading.visited.get().filter(|it| it.id == id);
-    app.list.feed.with(|feed| feed.get(id)).or_else(visited)
+    app.list.engram(id).or_else(visited)
 }
 
 /// Returns the index of a claim's pointer whose evidence changed most; 0 if none changed.
 pub(crate) fn worst_pointer(app: App, id: EngramId) -> usize {
-    let engram = app.list.feed.with_untracked(|feed| feed.get(id));
+    let engram = untrack(|| app.list.engram(id));
     let found = engram.and_then(|engram| {
         let worst = engram.health.as_ref()?.worst()?.pointer.clone();
         engram
@@ -244,19 +244,19 @@ pub(crate) fn toggle_panel(app: App, panel: Panel) {
 }
 
 /// Returns the pointer that keys act on.
-pub(crate) fn pointer(app: App) -> Option<Pointer> {
+pub(crate) fn current_pointer(app: App) -> Option<Pointer> {
     let index = app.reading.pointer.get();
     (app.view.get().pointer)(app, index)
 }
 
 /// Returns a pointer of the open engram.
-pub(crate) fn pointer_of(app: App, index: usize) -> Option<Pointer> {
-    current(app)?.pointers.get(index).cloned()
+pub(crate) fn engram_pointer(app: App, index: usize) -> Option<Pointer> {
+    current_engram(app)?.pointers.get(index).cloned()
 }
 
 /// Asks for confirmation before anything is forgotten or erased.
 pub(crate) fn ask_to_close(app: App, closing: Closing) {
-    let Some(engram) = untrack(|| current(app)) else {
+    let Some(engram) = untrack(|| current_engram(app)) else {
         return;
     };
     if closing.is_for(&engram) {
@@ -266,12 +266,12 @@ pub(crate) fn ask_to_close(app: App, closing: Closing) {
 }
 
 /// Does what was confirmed.
-pub(crate) fn close(app: App) {
+pub(crate) fn close_confirmed(app: App) {
     let Some((id, closing)) = app.reading.closing.get_untracked() else {
         return;
     };
     app.reading.closing.set(None);
-    let engram = untrack(|| current(app)).filter(|it| it.id == id);
+    let engram = untrack(|| current_engram(app)).filter(|it| it.id == id);
     let done = match closing {
         Closing::Forget => say::engram::FORGOTTEN,
         Closing::Redact => say::engram::REDACT_DONE,
@@ -297,10 +297,10 @@ pub(crate) fn close(app: App) {
                     _ => app.frame.say(done, ""),
                 }
                 if let Some(next) = next {
-                    select(app, next);
+                    select_engram(app, next);
                 }
             }
-            Err(refusal) => refuse(app, id, refusal),
+            Err(refusal) => refuse_change(app, id, refusal),
         }
     });
 }

@@ -15,7 +15,7 @@ use super::{
     state::{App, Phase},
 };
 use crate::{
-    app::{connection, views::feed},
+    app::{engine::connection, views::feed},
     route::Route,
     words::{self, say},
 };
@@ -123,7 +123,7 @@ impl RepositoryState {
 }
 
 /// Whether two paths name the same folder.
-pub(super) fn is_same(a: &str, b: &str) -> bool {
+pub(super) fn is_same_folder(a: &str, b: &str) -> bool {
     a.trim_end_matches('/') == b.trim_end_matches('/')
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn follow_handed(app: App, handed: &Handed) {
 pub(crate) fn follow_history(app: App, root: Option<String>) {
     let is_there = app.repositories.root() == root && !app.repositories.is_switching();
     match root.filter(|_| !is_there && app.backend().switches_repositories()) {
-        Some(path) => bring(
+        Some(path) => bring_in_front(
             app,
             RepositorySwitch {
                 path,
@@ -162,11 +162,11 @@ pub(crate) fn open_repository(app: App, path: String) {
     let is_front = app
         .repositories
         .root()
-        .is_some_and(|root| is_same(&root, &path));
+        .is_some_and(|root| is_same_folder(&root, &path));
     if is_front && !app.repositories.is_switching() {
         app.frame.over.set(None)
     } else {
-        bring(
+        bring_in_front(
             app,
             RepositorySwitch {
                 path,
@@ -177,7 +177,7 @@ pub(crate) fn open_repository(app: App, path: String) {
 }
 
 /// Brings repositories in front one after the other, and shows the one that was wanted last.
-fn bring(app: App, wanted: RepositorySwitch) {
+fn bring_in_front(app: App, wanted: RepositorySwitch) {
     let known = app.repositories;
     known.refused.set(None);
     known.wanted.set_value(Some(wanted));
@@ -262,7 +262,7 @@ pub(crate) fn follow_opened(app: App, after: u64) {
                 (after, LONG_PAUSE)
             }
         };
-        dom::later(move || follow_opened(app, after), pause);
+        dom::run_later(move || follow_opened(app, after), pause);
     });
 }
 
@@ -292,7 +292,7 @@ pub(crate) fn follow_link(app: App, link: &str) {
             && app
                 .repositories
                 .root()
-                .is_some_and(|root| is_same(&root, it))
+                .is_some_and(|root| is_same_folder(&root, it))
     };
     match route.repository.filter(|it| !is_front(it)) {
         Some(path) => follow_to(app, path, query),
@@ -306,8 +306,8 @@ pub(crate) fn follow_link(app: App, link: &str) {
 fn follow_to(app: App, path: String, query: String) {
     spawn_local(async move {
         match app.backend().repositories().await {
-            Ok(all) => match all.into_iter().find(|it| is_same(&it.path, &path)) {
-                Some(Recent { path, .. }) => bring(
+            Ok(all) => match all.into_iter().find(|it| is_same_folder(&it.path, &path)) {
+                Some(Recent { path, .. }) => bring_in_front(
                     app,
                     RepositorySwitch {
                         path,
@@ -339,7 +339,7 @@ pub(super) fn say_not_here(app: App, path: String, query: String) {
 /// Opens the offered repository, and goes where the link leads.
 pub(super) fn take_offer(app: App) {
     if let Some((path, query)) = app.repositories.offered.get_untracked() {
-        bring(
+        bring_in_front(
             app,
             RepositorySwitch {
                 path,

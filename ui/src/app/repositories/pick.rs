@@ -5,12 +5,10 @@ use leptos::{ev, html, prelude::*, task::spawn_local};
 
 use crate::{
     app::{
+        components::{icons::Icon, prose::prose, refused::Refused},
         dom,
         frame::Over,
-        icons::Icon,
         overlay::{Heading, Modal},
-        prose::prose,
-        refused::Refused,
         repositories,
         state::App,
     },

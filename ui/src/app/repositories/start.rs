@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use super::pick::PickRepository;
 use crate::{
     app::{
+        components::refused::Refused,
         frame::Over,
         overlay::{Heading, Modal},
-        refused::Refused,
         repositories,
         state::App,
     },

@@ -16,14 +16,13 @@ use super::{
 };
 use crate::{
     app::{
+        components::{icons::Icon, prose::prose},
         dom,
-        icons::Icon,
-        prose::prose,
         reading::{self, Panel},
         state::App,
         write::{MarkedLines, Marks},
     },
-    compare::{folded, without_indent},
+    compare::{fold_unchanged, without_indent},
     tags::Tag,
     words::{self, say},
 };
@@ -59,7 +58,7 @@ pub(crate) fn SourceCard(
             if !wanted {
                 return None;
             }
-            Some(read(app, pointer, true).await)
+            Some(read_source(app, pointer, true).await)
         }
     });
     let toggle = move || {
@@ -73,7 +72,7 @@ pub(crate) fn SourceCard(
     // What this card read in the working tree.
     let seen = RwSignal::new(None::<Arc<Standing>>);
     let place_now = follow_place(app, engram, &pointer, seen);
-    read_again(app, loaded);
+    retry_failed(app, loaded);
     let is_active = move || app.reading.pointer.get() == index;
     let body = move || {
         open.get().then(|| match loaded.get().flatten() {
@@ -81,7 +80,7 @@ pub(crate) fn SourceCard(
                 view! { <p class="wait" aria-busy="true">{say::source::READING}</p> }.into_any()
             }
             Some(Err(refusal)) => {
-                let known = untrack(|| reading::current(app)).filter(|it| it.id == engram);
+                let known = untrack(|| reading::current_engram(app)).filter(|it| it.id == engram);
                 let known = known.map(|it| (it, known_pointer.clone()));
                 view! { <UnreadableSource refusal known retry=move || loaded.refetch() /> }
                     .into_any()
@@ -119,7 +118,7 @@ fn follow_place(
     let pinned = StoredValue::new(pointer.clone());
     let told = move |it: &Engram| pinned.with_value(|of| words::place_now(it, &of.to_string()));
     let read_at = move |it: &Standing| pinned.with_value(|of| words::place_read(of, it));
-    let this = move || reading::current(app).filter(|it| it.id == engram);
+    let this = move || reading::current_engram(app).filter(|it| it.id == engram);
     // No entry reports that moved lines moved again, so this card has the engram read again.
     Effect::new(move |_| {
         let Some(seen) = seen.get() else { return };
@@ -149,7 +148,7 @@ fn follow_place(
 }
 
 /// Retries what failed, once the engine answers again.
-fn read_again<T: Clone + 'static>(app: App, read: LocalResource<Option<Result<T, Refusal>>>) {
+fn retry_failed<T: Clone + 'static>(app: App, read: LocalResource<Option<Result<T, Refusal>>>) {
     Effect::new(move |before: Option<()>| {
         app.stale.track(Tag::Sources);
         let has_failed = untrack(|| matches!(read.get().flatten(), Some(Err(_))));
@@ -160,7 +159,7 @@ fn read_again<T: Clone + 'static>(app: App, read: LocalResource<Option<Result<T,
 }
 
 /// A flag that is false once the component that asked for it is removed.
-fn on_screen() -> Rc<Cell<bool>> {
+fn presence_flag() -> Rc<Cell<bool>> {
     let is_here = Rc::new(Cell::new(true));
     let here = StoredValue::new_local(is_here.clone());
     on_cleanup(move || here.with_value(|it| it.set(false)));
@@ -168,7 +167,7 @@ fn on_screen() -> Rc<Cell<bool>> {
 }
 
 /// Reads a source. With `soon`, lines that take long to paint may come unpainted.
-async fn read(app: App, pointer: Pointer, soon: bool) -> SourceAnswer {
+async fn read_source(app: App, pointer: Pointer, soon: bool) -> SourceAnswer {
     let view = SourceView {
         pointer: PointerInput::from(pointer),
         context: CONTEXT,
@@ -281,7 +280,7 @@ fn Shown(
     );
     let remark = source.media.clone().filter(|it| it.kind.has_lines());
     let recorded = source.recorded.as_ref().map(|it| view_recorded(app, it));
-    let text = text(app, source.clone(), shape, as_source, marks);
+    let text = view_text(app, source.clone(), shape, as_source, marks);
     view! {
         {source.found_in.clone().map(|found| view! { <FoundElsewhere found /> })}
         {remark.map(|media| view! { <AlsoIs media /> })}
@@ -299,7 +298,7 @@ fn Shown(
 }
 
 /// The text of a source: its lines or its document; if it has neither, what it is.
-fn text(
+fn view_text(
     app: App,
     source: Arc<SourceReply>,
     shape: Shape,
@@ -333,9 +332,9 @@ fn painted_lines(app: App, source: &SourceReply) -> RwSignal<Arc<[SourceLine]>> 
     let lines = RwSignal::new(Arc::<[SourceLine]>::from(&source.lines[..]));
     if source.unpainted {
         let pointer = source.pointer.clone();
-        let (count, is_here) = (source.lines.len(), on_screen());
+        let (count, is_here) = (source.lines.len(), presence_flag());
         spawn_local(async move {
-            let painted = read(app, pointer, false).await;
+            let painted = read_source(app, pointer, false).await;
             if let Ok(painted) = painted
                 && is_here.get()
                 && painted.lines.len() == count
@@ -475,7 +474,7 @@ async fn read_standing(app: App, pointer: Pointer) -> Option<Arc<Standing>> {
 }
 
 /// A panel that the person opened scrolls into view; one that opened by itself moves nothing.
-pub(crate) fn shown_panel() -> NodeRef<html::Div> {
+pub(crate) fn panel_node() -> NodeRef<html::Div> {
     let node = NodeRef::<html::Div>::new();
     let opened_itself = App::here().reading.opened_itself;
     node.on_load(move |element| {
@@ -500,7 +499,7 @@ fn Changes(pointer: Pointer, standing: Arc<Standing>) -> impl IntoView {
     let elsewhere = words::visible(standing.path.as_deref().unwrap_or_default());
     let now = say::source::side(say::source::NOW, &elsewhere);
     view! {
-        <div class="panel" data-testid="changes" node_ref=shown_panel()>
+        <div class="panel" data-testid="changes" node_ref=panel_node()>
             <div class="narrow">
                 <h3 class="both"><span>{then.clone()}</span><span>{now.clone()}</span></h3>
                 <Below lines=lines.clone() />
@@ -517,7 +516,7 @@ fn Changes(pointer: Pointer, standing: Arc<Standing>) -> impl IntoView {
 #[component]
 fn Below(lines: Arc<[SourceLine]>) -> impl IntoView {
     let count = |it: u32| words::count(it.into(), say::source::UNCHANGED_LINES);
-    let short: Arc<[SourceLine]> = folded(&lines, count).into();
+    let short: Arc<[SourceLine]> = fold_unchanged(&lines, count).into();
     let is_folded = RwSignal::new(short.len() < lines.len());
     let shown = move || {
         let lines = if is_folded.get() { &short } else { &lines };
@@ -540,7 +539,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
         let request = ask::Blame(PointerInput::from(asked.get_value()));
         async move { Some(app.ask(request).await) }
     });
-    read_again(app, blame);
+    retry_failed(app, blame);
     let most = RwSignal::new(PARTS);
     let rows = move |blame: Blame| {
         let (hidden, total) = (u64::from(blame.hidden), blame.parts.len());
@@ -586,7 +585,7 @@ fn Blamed(pointer: Pointer) -> impl IntoView {
         }
     };
     view! {
-        <div class="panel" data-testid="blame" node_ref=shown_panel()>
+        <div class="panel" data-testid="blame" node_ref=panel_node()>
             <h3>{say::source::WHO_WROTE_LINES}</h3>
             {move || match blame.get().flatten() {
                 None => view! { <p class="wait" aria-busy="true">{say::source::FOLLOWING}</p> }.into_any(),

@@ -57,7 +57,7 @@ pub(crate) fn Code(
     };
     let now = lines.get_untracked();
     let changed = StoredValue::new(match shape {
-        Shape::Compared => compare::marks(&now),
+        Shape::Compared => compare::marks_of(&now),
         Shape::Source | Shape::Plain => Vec::new(),
     });
     let draw = move |at: usize, line: &SourceLine| {
@@ -91,7 +91,7 @@ pub(crate) fn Code(
         <pre class=class class:long=true class:broad=is_broad tabindex="0" node_ref=node aria-label=label data-testid=testid
             style:--digits=digits(&now) on:scroll=move |_| follow_scroll(node, first) aria-keyshortcuts=keys
             on:mousedown=press on:mousemove=drag on:mouseup=release on:keydown=key>
-            {scrolled(lines, node, first, draw)}
+            {view_scrolled(lines, node, first, draw)}
         </pre>
         {rest}
     }
@@ -116,7 +116,7 @@ fn follow_scroll(node: NodeRef<html::Pre>, first: RwSignal<usize>) {
 }
 
 /// The lines around the `first` visible one, in a box as high as all lines.
-fn scrolled(
+fn view_scrolled(
     lines: Signal<Arc<[SourceLine]>>,
     node: NodeRef<html::Pre>,
     first: RwSignal<usize>,
@@ -193,7 +193,7 @@ fn view_line(
     let rest = line.text[drawn.len()..].chars().count() as u64 + u64::from(line.cut);
     let cut = (rest > 0).then(|| {
         let more = words::count(rest, say::CHARACTERS);
-        let more = say::source::cut(&more);
+        let more = say::source::more_characters(&more);
         let said = say::source::read_on(number, &more);
         match reading {
             Some(reading) => view! {
@@ -204,7 +204,7 @@ fn view_line(
             None => view! { <span class="cut">{more}</span> }.into_any(),
         }
     });
-    let text = pieces(drawn, &line.pieces, changed);
+    let text = view_pieces(drawn, &line.pieces, changed);
     view! {
         <span class=format!("line {side}") class:marked=line.marked class:chosen=move || marks.is_some_and(|it| it.has(number)) data-testid="source-line" data-line=line.number.to_string()
             data-marked=line.marked.then_some("true")>
@@ -217,7 +217,7 @@ fn view_line(
 }
 
 /// Renders a text in its pieces, the rest plain; byte ranges can be marked.
-pub(crate) fn pieces(whole: &str, pieces: &[Piece], marks: &[Range<usize>]) -> Vec<AnyView> {
+pub(crate) fn view_pieces(whole: &str, pieces: &[Piece], marks: &[Range<usize>]) -> Vec<AnyView> {
     let mut views = Vec::with_capacity(pieces.len());
     let mut at = 0usize;
     let lengths = pieces.iter().map(|piece| (piece.0, piece.1 as usize));
@@ -232,9 +232,9 @@ pub(crate) fn pieces(whole: &str, pieces: &[Piece], marks: &[Range<usize>]) -> V
             let Some(text) = whole.get(from..to).filter(|text| !text.is_empty()) else {
                 continue;
             };
-            views.push(piece(
+            views.push(view_piece(
                 words::visible(text),
-                class(kind),
+                class_of(kind),
                 marks.iter().any(|it| it.contains(&from)),
             ));
         }
@@ -243,7 +243,7 @@ pub(crate) fn pieces(whole: &str, pieces: &[Piece], marks: &[Range<usize>]) -> V
     views
 }
 
-fn piece(text: String, class: &'static str, is_marked: bool) -> AnyView {
+fn view_piece(text: String, class: &'static str, is_marked: bool) -> AnyView {
     match (class, is_marked) {
         ("", false) => text.into_any(),
         (class, false) => view! { <span class=class>{text}</span> }.into_any(),
@@ -251,7 +251,7 @@ fn piece(text: String, class: &'static str, is_marked: bool) -> AnyView {
     }
 }
 
-fn class(class: Class) -> &'static str {
+fn class_of(class: Class) -> &'static str {
     match class {
         Class::Plain => "",
         Class::Keyword => "kw",

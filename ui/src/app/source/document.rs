@@ -44,7 +44,7 @@ impl Outline {
 fn view_block(outline: &Outline, block: Block) -> AnyView {
     match block {
         Block::Heading { level, text } => {
-            let (class, words) = (class_of(level), words(text));
+            let (class, words) = (class_of(level), view_words(text));
             match outline.level(level) {
                 3 => view! { <h3 class=class>{words}</h3> }.into_any(),
                 4 => view! { <h4 class=class>{words}</h4> }.into_any(),
@@ -52,7 +52,7 @@ fn view_block(outline: &Outline, block: Block) -> AnyView {
                 _ => view! { <h6 class=class>{words}</h6> }.into_any(),
             }
         }
-        Block::Paragraph { text } => view! { <p>{words(text)}</p> }.into_any(),
+        Block::Paragraph { text } => view! { <p>{view_words(text)}</p> }.into_any(),
         Block::Code { lines } => {
             let lines: Arc<[SourceLine]> = lines.into();
             view! { <Code lines shape=Shape::Plain label=say::source::CODE.to_owned() testid="document-code" /> }.into_any()
@@ -71,7 +71,7 @@ fn view_block(outline: &Outline, block: Block) -> AnyView {
             let blocks = blocks.into_iter().map(|it| view_block(outline, it));
             view! { <blockquote>{blocks.collect_view()}</blockquote> }.into_any()
         }
-        Block::Table { rows } => table(rows),
+        Block::Table { rows } => view_table(rows),
         Block::Rule => view! { <hr /> }.into_any(),
     }
 }
@@ -85,14 +85,16 @@ fn class_of(level: u8) -> &'static str {
     }
 }
 
-fn table(rows: Vec<Vec<Vec<Inline>>>) -> AnyView {
+fn view_table(rows: Vec<Vec<Vec<Inline>>>) -> AnyView {
     let mut rows = rows.into_iter();
     let head = rows.next().unwrap_or_default().into_iter();
     let head = head
-        .map(|cell| view! { <th scope="col">{words(cell)}</th> })
+        .map(|cell| view! { <th scope="col">{view_words(cell)}</th> })
         .collect_view();
     let body = rows.map(|row| {
-        let cells = row.into_iter().map(|cell| view! { <td>{words(cell)}</td> });
+        let cells = row
+            .into_iter()
+            .map(|cell| view! { <td>{view_words(cell)}</td> });
         view! { <tr>{cells.collect_view()}</tr> }
     });
     view! {
@@ -104,23 +106,23 @@ fn table(rows: Vec<Vec<Vec<Inline>>>) -> AnyView {
     .into_any()
 }
 
-fn words(all: Vec<Inline>) -> AnyView {
-    all.into_iter().map(word).collect_view().into_any()
+fn view_words(all: Vec<Inline>) -> AnyView {
+    all.into_iter().map(view_word).collect_view().into_any()
 }
 
-fn word(inline: Inline) -> AnyView {
+fn view_word(inline: Inline) -> AnyView {
     match inline {
         Inline::Text { text } => visible(&text).into_any(),
         Inline::Code { text } => view! { <code>{visible(&text)}</code> }.into_any(),
-        Inline::Strong { text } => view! { <strong>{words(text)}</strong> }.into_any(),
-        Inline::Emphasis { text } => view! { <em>{words(text)}</em> }.into_any(),
-        Inline::Struck { text } => view! { <s>{words(text)}</s> }.into_any(),
+        Inline::Strong { text } => view! { <strong>{view_words(text)}</strong> }.into_any(),
+        Inline::Emphasis { text } => view! { <em>{view_words(text)}</em> }.into_any(),
+        Inline::Struck { text } => view! { <s>{view_words(text)}</s> }.into_any(),
         // Only the address is shown: nothing here leads out of the window.
         Inline::Link { text, to } => {
-            view! { <span class="address" title=visible(&to)>{words(text)}</span> }.into_any()
+            view! { <span class="address" title=visible(&to)>{view_words(text)}</span> }.into_any()
         }
         Inline::Picture { text, to } => view! {
-            <span class="address picture" title=visible(&to)>{say::source::PICTURE}{words(text)}</span>
+            <span class="address picture" title=visible(&to)>{say::source::PICTURE}{view_words(text)}</span>
         }
         .into_any(),
         Inline::Break => view! { <br /> }.into_any(),

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::media::UnreadableSource;
 use crate::{
-    app::{dom, icons::Icon, source::shown_panel, state::App},
+    app::{components::icons::Icon, dom, source::panel_node, state::App},
     words::{self, say},
 };
 
@@ -56,7 +56,7 @@ pub(crate) fn LongLine(
     };
     dom::next_frame(|| dom::focus("long-line-close"));
     view! {
-        <div class="panel reading" role="group" aria-label=say::source::LONG_LINE data-testid="long-line" node_ref=shown_panel()>
+        <div class="panel reading" role="group" aria-label=say::source::LONG_LINE data-testid="long-line" node_ref=panel_node()>
             <div class="panel-head">
                 <h3 aria-live="polite">{where_}</h3>
                 <span class="space"></span>

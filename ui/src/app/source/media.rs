@@ -7,8 +7,8 @@ use engram_model::{Engram, FoundIn, Media, MediaKind, Pointer, Refusal};
 use leptos::prelude::*;
 
 use crate::{
-    app::{frame::sentence, icons::Icon, prose::prose},
-    words::{self, say},
+    app::components::{icons::Icon, prose::prose},
+    words::{self, say, sentence},
 };
 
 /// What the file is, in place of lines.

@@ -7,4 +7,4 @@ pub(super) mod long_line;
 pub(super) mod media;
 pub(super) mod sides;
 
-pub(crate) use self::card::{SourceCard, shown_panel};
+pub(crate) use self::card::{SourceCard, panel_node};

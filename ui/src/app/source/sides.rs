@@ -6,9 +6,9 @@ use std::{collections::HashSet, ops::Range, sync::Arc};
 use engram_model::{Side, SourceLine};
 use leptos::{html, prelude::*};
 
-use super::code::pieces;
+use super::code::view_pieces;
 use crate::{
-    compare::{ComparisonRow, Pair, differing, drawn, unfolded_rows},
+    compare::{ComparisonRow, Pair, differing_ranges, drawn_count, unfolded_rows},
     words::{self, say},
 };
 
@@ -52,18 +52,18 @@ pub(crate) fn Sides(
         })
     };
     let row = move |(fold, row): (usize, ComparisonRow<'_>)| match row {
-        ComparisonRow::Pair(pair) => beside(pair),
-        folded => between(folded, move || unfold(fold)),
+        ComparisonRow::Pair(pair) => view_pair(pair),
+        folded => view_fold(folded, move || unfold(fold)),
     };
     let shown = move || {
         laid(&|mut all| {
-            all.truncate(drawn(&all, most.get()));
+            all.truncate(drawn_count(&all, most.get()));
             all.into_iter().map(row).collect_view().into_any()
         })
     };
     let more = move || {
         laid(&|all| {
-            let left = all.len() - drawn(&all, most.get());
+            let left = all.len() - drawn_count(&all, most.get());
             let more = (left > 0).then(|| view! {
                 <button class="plain more-rows" data-testid="more-rows" on:click=move |_| most.update(|it| *it += ROWS)>
                     {say::source::show_more(left.min(ROWS), &words::count(left as u64, say::LINES))}
@@ -90,7 +90,7 @@ pub(crate) fn Sides(
 }
 
 /// What is shown in place of unchanged lines: how many, and a button to show those that were sent.
-fn between(row: ComparisonRow<'_>, unfold: impl Fn() + Send + 'static) -> AnyView {
+fn view_fold(row: ComparisonRow<'_>, unfold: impl Fn() + Send + 'static) -> AnyView {
     let said = |count: u64| words::count(count, say::source::UNCHANGED_LINES);
     let inside = match row {
         ComparisonRow::Fold(pairs) => view! {
@@ -103,22 +103,24 @@ fn between(row: ComparisonRow<'_>, unfold: impl Fn() + Send + 'static) -> AnyVie
     view! { <tr class="between"><td colspan="4">{inside}</td></tr> }.into_any()
 }
 
-fn beside(pair: Pair<'_>) -> AnyView {
+fn view_pair(pair: Pair<'_>) -> AnyView {
     let marks = match (pair.then, pair.now) {
-        (Some(then), Some(now)) if then.side == Side::Removed => differing(&then.text, &now.text),
+        (Some(then), Some(now)) if then.side == Side::Removed => {
+            differing_ranges(&then.text, &now.text)
+        }
         _ => None,
     };
     let (then_marks, now_marks) = marks.unwrap_or_default();
     view! {
         <tr>
-            {cell(pair.then, |it| it.before, &then_marks)}
-            {cell(pair.now, |it| it.number, &now_marks)}
+            {view_cell(pair.then, |it| it.before, &then_marks)}
+            {view_cell(pair.now, |it| it.number, &now_marks)}
         </tr>
     }
     .into_any()
 }
 
-fn cell(
+fn view_cell(
     line: Option<&SourceLine>,
     number: fn(&SourceLine) -> u32,
     marks: &[Range<usize>],
@@ -136,7 +138,7 @@ fn cell(
         .map(|it| it.to_string());
     view! {
         <td class=format!("number {class}") class:marked=line.marked>{number}</td>
-        <td class=class class:marked=line.marked><span class="offscreen">{said}</span><code>{pieces(&line.text, &line.pieces, marks)}</code></td>
+        <td class=class class:marked=line.marked><span class="offscreen">{said}</span><code>{view_pieces(&line.text, &line.pieces, marks)}</code></td>
     }
     .into_any()
 }

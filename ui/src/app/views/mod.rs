@@ -13,9 +13,9 @@ pub(crate) mod requests;
 use engram_model::{Filter, Pointer};
 use leptos::prelude::*;
 
-use super::{icons::Icon, state::App};
+use super::{components::icons::Icon, state::App};
 use crate::{
-    app::{act, dom, room},
+    app::{act, dom, frame::room},
     commands::{Act, Command},
     words::say::Noun,
 };
@@ -174,8 +174,8 @@ impl View {
         }
     }
 
-    /// Returns the view with this name; the first view, if there is none.
-    pub(crate) fn named(id: &str) -> &'static Self {
+    /// Returns the view with this id; the first view, if there is none.
+    pub(crate) fn with_id(id: &str) -> &'static Self {
         let found = VIEWS.iter().find(|it| it.id == id);
         found.copied().unwrap_or(&feed::VIEW)
     }
@@ -205,15 +205,15 @@ impl View {
 /// Shows a view without a filter; one that is on the screen already keeps its filter.
 pub(crate) fn show_view(app: App, view: &'static View) {
     if !untrack(|| view.is_on(app)) {
-        feed::limit(app, view, Filter::default(), true);
+        feed::show_filtered(app, view, Filter::default(), true);
     }
     // Its list may not be drawn yet.
-    dom::next_frame(move || room::to_list(app));
+    dom::next_frame(move || room::go_to_list(app));
 }
 
 /// The filter to request: what the view lists, limited as the person chose.
-pub(crate) fn asked(app: App) -> Filter {
-    (app.view.get().within)(app.list.filter.get())
+pub(crate) fn asked_filter(app: App) -> Filter {
+    (app.view.get().within)(app.list.filter())
 }
 
 /// Whether an item that leaves the list is done with, so that the next one opens.

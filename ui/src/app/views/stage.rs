@@ -13,7 +13,7 @@ use super::View;
 use crate::{
     app::{
         act,
-        backend::{Backend, Script},
+        engine::backend::{Backend, Script},
         state::{App, Phase},
     },
     commands::{self, Press},
@@ -57,8 +57,8 @@ impl Stage {
             key,
             ..Press::default()
         };
-        let command = commands::pressed(press, self.app.view.get_untracked());
-        let command = command.filter(|it| act::holds(self.app, it));
+        let command = commands::command_pressed(press, self.app.view.get_untracked());
+        let command = command.filter(|it| act::can_run(self.app, it));
         command.into_iter().for_each(|it| act::run(self.app, it));
         self.settle();
         command.is_some()

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use engram_model::{Draft, Kind, Noticed, PointerInput, PutReply, Refusal, SourceLine, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::field::{ClaimField, WriteRefused, keys};
+use super::field::{ClaimField, WriteRefused, handle_keys};
 use crate::{
     app::{
-        code::{Code, Shape},
         dom,
         frame::{Over, Undo},
-        overlay::{Heading, Modal},
-        palette::keycaps,
+        overlay::{Heading, Modal, palette::keycaps},
         reading,
+        source::code::{Code, Shape},
         state::App,
         views::feed,
     },
@@ -39,7 +38,7 @@ pub(super) struct NewClaim {
 
 impl NewClaim {
     /// Restores a draft from before the page was reloaded.
-    pub(super) fn kept(drafts: Drafts) -> Self {
+    pub(super) fn restored(drafts: Drafts) -> Self {
         Self {
             claim: drafts.claim,
             pointer: drafts.pointer,
@@ -107,7 +106,7 @@ pub(crate) fn add_claim(app: App) {
         let pointer = pointer.to_string();
         // Selects a text about other lines, so that typing replaces it.
         if app.write.new.with_untracked(|it| it.pointer != pointer) {
-            dom::next_frame(|| dom::next_frame(|| dom::select(FIELD)));
+            dom::next_frame(|| dom::next_frame(|| dom::select_text(FIELD)));
         }
         app.write.new.update(|new| {
             new.about = Some((pointer.clone(), marked.lines()));
@@ -134,7 +133,7 @@ fn save_new(app: App) {
                 if app.frame.over.get_untracked() == Some(Over::Add) {
                     app.frame.over.set(None);
                 }
-                if is_known(&stored) {
+                if is_duplicate(&stored) {
                     app.frame.say(say::write::EXISTS, "")
                 } else {
                     app.frame
@@ -142,8 +141,8 @@ fn save_new(app: App) {
                 }
                 // Shows the claim wherever the list is scrolled to; its author has already seen it.
                 feed::show_new(app);
-                feed::saw_own(app, stored.seq, was_nothing_new);
-                reading::go_to(app, stored.id);
+                feed::see_own(app, stored.seq, was_nothing_new);
+                reading::go_to_engram(app, stored.id);
                 // The dialog returns the focus first.
                 dom::next_frame(|| dom::focus("feed"));
             }
@@ -160,7 +159,7 @@ fn save_new(app: App) {
 }
 
 /// Whether the same claim already existed, so that none was stored.
-fn is_known(stored: &PutReply) -> bool {
+fn is_duplicate(stored: &PutReply) -> bool {
     let mut found = stored.findings.iter();
     found.any(|it| it.what == Noticed::Duplicate)
 }
@@ -196,7 +195,7 @@ fn Form() -> impl IntoView {
     });
     dom::next_frame(|| dom::focus(FIELD));
     view! {
-        <form class="writing" on:keydown=move |event| keys(&event, || save_new(app), None::<fn()>)
+        <form class="writing" on:keydown=move |event| handle_keys(&event, || save_new(app), None::<fn()>)
             on:submit=move |event| { event.prevent_default(); save_new(app); }>
             <label for=EVIDENCE>{say::write::EVIDENCE}</label>
             <input id=EVIDENCE data-testid="new-evidence" class="code" autocomplete="off" spellcheck="false" placeholder=say::write::EVIDENCE_HINT

@@ -5,12 +5,12 @@ use std::{collections::HashMap, sync::Arc};
 use engram_model::{Draft, Engram, EngramId, Noticed, PutReply, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::field::{ClaimField, WriteRefused, keys};
+use super::field::{ClaimField, WriteRefused, handle_keys};
 use crate::{
     app::{
         dom,
         frame::Undo,
-        palette::keycaps,
+        overlay::palette::keycaps,
         reading::{self, Closing},
         state::App,
     },
@@ -31,7 +31,7 @@ pub(super) struct Correction {
 
 impl Correction {
     /// Restores a draft from before the page was reloaded.
-    pub(super) fn kept(text: String) -> Self {
+    pub(super) fn restored(text: String) -> Self {
         Self {
             text,
             ..Self::default()
@@ -39,7 +39,7 @@ impl Correction {
     }
 
     /// Returns what to keep of the draft.
-    pub(super) fn to_keep(&self) -> Option<String> {
+    pub(super) fn draft_to_keep(&self) -> Option<String> {
         may_keep(self.refusal.as_ref()).then(|| self.text.clone())
     }
 }
@@ -54,7 +54,7 @@ pub(crate) fn correct(app: App) {
 
 /// Begins a correction; returns whether there is a claim to correct.
 pub(crate) fn begin_correction(app: App) -> bool {
-    let engram = untrack(|| reading::current(app)).filter(|it| Closing::Forget.is_for(it));
+    let engram = untrack(|| reading::current_engram(app)).filter(|it| Closing::Forget.is_for(it));
     let Some(engram) = engram else {
         return false;
     };
@@ -69,7 +69,7 @@ pub(crate) fn begin_correction(app: App) -> bool {
     true
 }
 
-fn correction(app: App, id: EngramId) -> Correction {
+fn correction_of(app: App, id: EngramId) -> Correction {
     let begun = |all: &HashMap<EngramId, Correction>| all.get(&id).cloned();
     app.write.corrections.with(begun).unwrap_or_default()
 }
@@ -91,7 +91,7 @@ fn drop_correction(app: App, id: EngramId) {
 
 /// Closes the field; keeps a changed draft for later.
 fn leave_correction(app: App, engram: &Engram) {
-    if is_changed(engram, &untrack(|| correction(app, engram.id)).text) {
+    if is_changed(engram, &untrack(|| correction_of(app, engram.id)).text) {
         change_correction(app, engram.id, |it| it.is_open = false)
     } else {
         drop_correction(app, engram.id)
@@ -103,7 +103,7 @@ fn leave_correction(app: App, engram: &Engram) {
 /// the field.
 fn save_correction(app: App, engram: &Engram) {
     let id = engram.id;
-    let begun = untrack(|| correction(app, id));
+    let begun = untrack(|| correction_of(app, id));
     if begun.is_saving {
         return;
     }
@@ -125,10 +125,10 @@ fn save_correction(app: App, engram: &Engram) {
                 app.frame.say_done(
                     say::write::CORRECTED,
                     &claim,
-                    Undo::restore(replaced(&stored, id)),
+                    Undo::restore(replaced_version(&stored, id)),
                 );
                 if is_here {
-                    reading::select(app, stored.id);
+                    reading::select_engram(app, stored.id);
                     dom::focus("feed");
                 }
             }
@@ -151,7 +151,7 @@ fn is_changed(engram: &Engram, text: &str) -> bool {
 }
 
 /// Returns the version that the new one replaced: not the open one, if another came meanwhile.
-fn replaced(stored: &PutReply, read: EngramId) -> EngramId {
+fn replaced_version(stored: &PutReply, read: EngramId) -> EngramId {
     let replaced = stored
         .findings
         .iter()
@@ -194,9 +194,9 @@ pub(crate) fn Correct(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl I
 #[component]
 fn Field(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let text = Signal::derive(move || correction(app, id).text);
-    let is_saving = Memo::new(move |_| correction(app, id).is_saving);
-    let refusal = Memo::new(move |_| correction(app, id).refusal);
+    let text = Signal::derive(move || correction_of(app, id).text);
+    let is_saving = Memo::new(move |_| correction_of(app, id).is_saving);
+    let refusal = Memo::new(move |_| correction_of(app, id).refusal);
     let read = move || engram.get_untracked().filter(|it| it.id == id);
     let save = move || {
         if let Some(engram) = read() {
@@ -211,7 +211,7 @@ fn Field(id: EngramId, engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
     let is_past = move || engram.with(|it| it.as_ref().is_some_and(|it| it.valid_until.is_some()));
     view! {
         <form class="correction" aria-label=say::write::CORRECTION data-testid="correction"
-            on:keydown=move |event| keys(&event, save, Some(leave))
+            on:keydown=move |event| handle_keys(&event, save, Some(leave))
             on:submit=move |event| { event.prevent_default(); save(); }>
             <ClaimField id=FIELD label=say::write::CORRECTION text is_saving
                 set=move |text| change_correction(app, id, |it| it.text = text) />

@@ -3,10 +3,7 @@
 use engram_model::{Limits, Refusal};
 use leptos::{ev, html, prelude::*};
 
-use crate::{
-    app::frame::sentence,
-    words::{self, say},
-};
+use crate::words::{self, say, sentence};
 
 /// Characters per line of the field, to estimate how many lines a text takes.
 const ACROSS: usize = 64;
@@ -67,7 +64,11 @@ pub(crate) fn WriteRefused(
 }
 
 /// Handles the keys of the field: the chord that saves, and the key that leaves.
-pub(crate) fn keys(event: &ev::KeyboardEvent, save: impl FnOnce(), leave: Option<impl FnOnce()>) {
+pub(crate) fn handle_keys(
+    event: &ev::KeyboardEvent,
+    save: impl FnOnce(),
+    leave: Option<impl FnOnce()>,
+) {
     // During a composition, Enter and Esc end that first.
     if event.is_composing() {
         return;

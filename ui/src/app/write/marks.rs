@@ -10,8 +10,8 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, Node, Selection};
 
 use crate::{
-    app::{dom, icons::Icon, state::App},
-    marking::{Marking, markable, pointer},
+    app::{components::icons::Icon, dom, state::App},
+    marking::{Marking, markable, marked_pointer},
     words::{self, say},
 };
 
@@ -27,7 +27,7 @@ pub(super) struct MarkedSpan {
 impl MarkedSpan {
     /// Returns the pointer to these lines.
     pub(super) fn pointer(&self) -> Option<Pointer> {
-        pointer(&self.source, self.marking.lines())
+        marked_pointer(&self.source, self.marking.lines())
     }
 
     /// The lines themselves.
@@ -137,7 +137,7 @@ impl Marks {
         }
         let within = event.current_target();
         let within = within.and_then(|it| it.dyn_into::<Element>().ok());
-        if let Some(marking) = within.and_then(|it| chosen(&it)) {
+        if let Some(marking) = within.and_then(|it| selected_lines(&it)) {
             self.set(Some(marking));
         }
     }
@@ -156,7 +156,7 @@ impl Marks {
         event.prevent_default();
         self.set(marking);
         if let Some(marking) = marking {
-            reveal(event, marking.to);
+            reveal_line(event, marking.to);
         }
     }
 
@@ -175,7 +175,7 @@ fn line_of(element: &Element) -> Option<u32> {
 }
 
 /// The lines of the selected text within an element.
-fn chosen(within: &Element) -> Option<Marking> {
+fn selected_lines(within: &Element) -> Option<Marking> {
     let selection = window().get_selection().ok()??;
     if selection.is_collapsed() {
         return None;
@@ -201,7 +201,7 @@ fn chosen(within: &Element) -> Option<Marking> {
 }
 
 /// Scrolls a line of the focused source into view.
-fn reveal(event: &ev::KeyboardEvent, line: u32) {
+fn reveal_line(event: &ev::KeyboardEvent, line: u32) {
     let source = dom::target::<Element>(event).and_then(|it| it.closest("pre").ok()?);
     let line = source.and_then(|it| it.query_selector(&format!("[data-line=\"{line}\"]")).ok()?);
     if let Some(line) = line {

@@ -18,7 +18,7 @@ use leptos::prelude::*;
 pub(crate) use self::{
     add::Adding,
     correct::{Correct, CorrectButton},
-    field::{ClaimField, WriteRefused, keys},
+    field::{ClaimField, WriteRefused, handle_keys},
     marks::{MarkedLines, Marks},
 };
 use self::{add::NewClaim, correct::Correction, marks::MarkedSpan};
@@ -42,14 +42,14 @@ const DRAFTS: &str = "engram-drafts";
 impl Writing {
     /// Restores the drafts from before the page was reloaded.
     pub(super) fn new() -> Self {
-        let kept = dom::kept_for_session(DRAFTS);
+        let kept = dom::read_session(DRAFTS);
         let mut kept = kept.map(|it| Drafts::read(&it)).unwrap_or_default();
         let corrections = std::mem::take(&mut kept.corrections).into_iter();
-        let corrections = corrections.map(|(id, text)| (id, Correction::kept(text)));
+        let corrections = corrections.map(|(id, text)| (id, Correction::restored(text)));
         Self {
             corrections: RwSignal::new(corrections.collect()),
             marked: RwSignal::new(None),
-            new: RwSignal::new(NewClaim::kept(kept)),
+            new: RwSignal::new(NewClaim::restored(kept)),
         }
     }
 
@@ -58,10 +58,12 @@ impl Writing {
         Effect::new(move |_| {
             let mut drafts = self.new.with(NewClaim::draft_to_keep);
             self.corrections.with(|all| {
-                let kept = all.iter().filter_map(|(id, it)| Some((*id, it.to_keep()?)));
+                let kept = all
+                    .iter()
+                    .filter_map(|(id, it)| Some((*id, it.draft_to_keep()?)));
                 drafts.corrections.extend(kept);
             });
-            dom::keep_for_session(DRAFTS, drafts.text().as_deref());
+            dom::write_session(DRAFTS, drafts.text().as_deref());
         });
     }
 

@@ -39,12 +39,12 @@ pub fn parent(name: &str) -> String {
     format!("{PARENT} {name}")
 }
 
-pub fn more(agents: &str) -> String {
+pub fn not_listed(agents: &str) -> String {
     format!("Not listed: {agents} that called earlier.")
 }
 
 /// What an agent did last.
-pub fn did(operation: OperationKind) -> &'static str {
+pub fn last_act(operation: OperationKind) -> &'static str {
     match operation {
         OperationKind::Stored => "stored a claim",
         OperationKind::Corroborated => "repeated a claim",
@@ -71,17 +71,17 @@ pub fn grants(open: u32, used: u32) -> String {
     format!("{open} open, {used} used")
 }
 
-pub fn read(what: &str) -> String {
+pub fn read_source(what: &str) -> String {
     format!("read {what}")
 }
 
 /// What a budget refused, by what it counts and how much of it there was.
-pub fn refused(figures: &str) -> String {
+pub fn refused_for(figures: &str) -> String {
     format!("refused: {figures}")
 }
 
 /// What a budget counts, by its name on the wire.
-pub fn counted(name: &str) -> Option<&'static str> {
+pub fn name_of_count(name: &str) -> Option<&'static str> {
     Some(match name {
         "repo_spans" => "spans",
         "artifact_sections" => "sections",

@@ -105,7 +105,7 @@ pub fn severity_of(level: Severity) -> String {
 }
 
 /// How a conflict was found, on its row.
-pub fn found(tier: Tier) -> &'static str {
+pub fn how_found(tier: Tier) -> &'static str {
     match tier {
         Tier::Entity => "values differ",
         Tier::Nli => "sentences contradict",
@@ -117,7 +117,7 @@ pub fn found(tier: Tier) -> &'static str {
 }
 
 /// The same, in full.
-pub fn found_by(tier: Tier) -> &'static str {
+pub fn how_found_in_full(tier: Tier) -> &'static str {
     match tier {
         Tier::Entity => "Found by comparing values",
         Tier::Nli => "Found by a language model",
@@ -147,7 +147,7 @@ pub fn listed(listed: Listed) -> &'static str {
     }
 }
 
-pub fn how(how: How) -> &'static str {
+pub fn how_settled(how: How) -> &'static str {
     match how {
         How::Winner => "One claim was chosen",
         How::Merge => "Merged into one claim",
@@ -166,18 +166,18 @@ pub const ALLOWED: &str = "allowed";
 pub const IS_ALLOWED_BY: &str = "Allowed";
 
 /// Who did it, and when.
-pub fn by(by: &str, at: &str) -> String {
+pub fn by_whom(by: &str, at: &str) -> String {
     match by {
         "" => at.to_owned(),
         by => format!("by {by}, {at}"),
     }
 }
 
-pub fn open(count: &str) -> String {
+pub fn open_count(count: &str) -> String {
     format!("{count} open")
 }
 
-pub fn of(place: &str, count: &str) -> String {
+pub fn place_of(place: &str, count: &str) -> String {
     format!("{place} of {count}")
 }
 
@@ -185,14 +185,14 @@ pub fn group(topic: &str, conflicts: &str) -> String {
     format!("{topic}: {conflicts}")
 }
 
-pub fn omitted(conflicts: &str) -> String {
+pub fn not_listed(conflicts: &str) -> String {
     format!("Not listed: {conflicts}. Filter by topic to see the rest.")
 }
 
-pub fn due(comparisons: &str) -> String {
+pub fn still_due(comparisons: &str) -> String {
     format!("Still due: {comparisons}. The gate stays shut meanwhile.")
 }
 
-pub fn waiting(count: usize) -> String {
+pub fn new_count(count: usize) -> String {
     format!("{count} new")
 }

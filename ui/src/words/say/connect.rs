@@ -41,10 +41,10 @@ pub fn undone(agent: &str) -> String {
     format!("Undone. {agent} stops using Engram when it restarts.")
 }
 
-pub fn left(why: &str) -> String {
+pub fn advice_left(why: &str) -> String {
     format!("AGENTS.md stays as it is: {why}.")
 }
 
-pub fn more(lines: &str) -> String {
+pub fn not_shown(lines: &str) -> String {
     format!("Not shown: {lines} of this change.")
 }

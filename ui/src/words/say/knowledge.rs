@@ -20,7 +20,7 @@ pub const NOTHING_MEANS: &str =
 pub const NOTHING_THEN: &str = "Nothing held then";
 pub const NOTHING_THEN_MEANS: &str = "Choose a later time above, or go back to now.";
 
-pub fn held(at: &str) -> String {
+pub fn held_on(at: &str) -> String {
     format!("What held on {at}")
 }
 
@@ -30,6 +30,6 @@ pub fn topic(topic: &str) -> String {
 }
 
 /// Below a list that was cut.
-pub fn newest(count: &str) -> String {
+pub fn only_newest(count: &str) -> String {
     format!("Only the newest {count} are listed. Filter by topic to see the rest.")
 }

@@ -21,12 +21,12 @@ pub const STOP: &str = "Stop";
 pub const UNDOING: &str = "Undoing";
 pub const UNDONE: &str = "Undone:";
 
-pub fn selected(count: &str) -> String {
+pub fn selected_count(count: &str) -> String {
     format!("{count} selected")
 }
 
 /// A verdict, with how many of the selected claims it applies to.
-pub fn some(verdict: &str, count: &str) -> String {
+pub fn verdict_for(verdict: &str, count: &str) -> String {
     format!("{verdict} ({count})")
 }
 
@@ -45,7 +45,7 @@ pub const ASK_FITS: &str =
     "Agents are asked once, about claims whose evidence was edited or is gone.";
 
 /// During a run: the verb, how many are done, of how many.
-pub fn doing(verb: &str, done: &str, of: &str) -> String {
+pub fn progress(verb: &str, done: &str, of: &str) -> String {
     format!("{verb} {done} of {of}")
 }
 
@@ -54,7 +54,7 @@ pub fn done_of(done: &str, count: &str, of: &str) -> String {
     format!("{done} {count} of {of}")
 }
 
-pub fn refused(count: &str, reason: &str) -> String {
+pub fn refused_why(count: &str, reason: &str) -> String {
     match count {
         "1" => format!("1 was refused: {reason}"),
         count => format!("{count} were refused; the first: {reason}"),
@@ -62,7 +62,7 @@ pub fn refused(count: &str, reason: &str) -> String {
 }
 
 /// How many were not done, and why; without a reason, the person stopped it.
-pub fn left(count: &str, because: Option<&str>) -> String {
+pub fn not_done(count: &str, because: Option<&str>) -> String {
     match because {
         Some(because) => format!("Not done: {count}. {because}"),
         None => format!("Stopped: {count} not done."),

@@ -79,7 +79,7 @@ pub mod status {
     pub const TOKENS: &str = "tokens";
 
     /// New rows wait while the person points at one.
-    pub fn held(new: usize) -> String {
+    pub fn held_count(new: usize) -> String {
         format!("{new} new, paused while you point")
     }
 }
@@ -109,7 +109,7 @@ pub mod list {
 
     pub const IS_NEW: &str = "New. ";
 
-    pub fn new(count: usize) -> String {
+    pub fn new_count(count: usize) -> String {
         format!("{count} new")
     }
 
@@ -119,7 +119,7 @@ pub mod list {
     }
 
     /// How many engrams a filter leaves; at least this many, if not all were counted.
-    pub fn found(count: &str, is_all: bool) -> String {
+    pub fn found_count(count: &str, is_all: bool) -> String {
         if is_all {
             format!("{count} found")
         } else {
@@ -327,14 +327,14 @@ pub mod first {
     pub const LOST: &str = "Disconnected: Engram is not running here any more";
     pub const COMMAND_COPIED: &str = "Command copied";
 
-    pub fn nothing(repository: Option<&str>) -> String {
+    pub fn nothing_known(repository: Option<&str>) -> String {
         match repository {
             Some(name) => format!("Nothing is known yet about {name}."),
             None => "Nothing is known yet.".to_owned(),
         }
     }
 
-    pub fn copy(agent: &str) -> String {
+    pub fn copy_command(agent: &str) -> String {
         format!("Copy the command for {agent}")
     }
 }
@@ -395,7 +395,7 @@ pub mod notice {
         "Restart the window; its log is in the `logs` folder of Engram’s home.";
 
     /// The claim that it was done to, quoted.
-    pub fn of(claim: &str) -> String {
+    pub fn quoted(claim: &str) -> String {
         format!("“{claim}”")
     }
 

@@ -51,7 +51,7 @@ pub fn asks(agent: &str, what: &str) -> String {
 }
 
 /// What the list leaves out.
-pub fn omitted(requests: &str) -> String {
+pub fn not_listed(requests: &str) -> String {
     format!("Not listed: {requests} from earlier.")
 }
 
@@ -68,7 +68,7 @@ pub fn granted(agent: &str) -> String {
     format!("{GRANTED}: {agent} may read it once")
 }
 
-pub fn by(name: &str, when: &str) -> String {
+pub fn by_whom(name: &str, when: &str) -> String {
     format!("by {name}, {when}")
 }
 
@@ -78,12 +78,12 @@ pub fn open_until(time: &str) -> String {
 }
 
 /// Under the cap, if the span is longer.
-pub fn cut(tokens: &str) -> String {
+pub fn span_is_cut(tokens: &str) -> String {
     format!("of {tokens}; the rest is cut off")
 }
 
 /// Under the cap, if all of the span fits.
-pub fn whole(tokens: &str) -> String {
+pub fn span_fits(tokens: &str) -> String {
     format!("tokens: all {tokens} fit")
 }
 

@@ -88,7 +88,7 @@ pub fn or_before(day: &str) -> String {
     format!("{day} or earlier")
 }
 
-pub fn cut(characters: &str) -> String {
+pub fn more_characters(characters: &str) -> String {
     format!("… {characters} more")
 }
 

@@ -5,15 +5,16 @@ use engram_model::{
 };
 use leptos::prelude::*;
 
-use super::{list::gauge, state};
+use super::{list::view_gauge, state};
 use crate::{
     app::{
+        components::prose,
         dom,
-        palette::keycaps,
-        prose, reading,
-        room::{self, ToList},
+        frame::room::{self, ToList},
+        overlay::palette::keycaps,
+        reading,
         state::App,
-        views::requests::request::wanted,
+        views::requests::request::wanted_source,
     },
     tags::Tag,
     words::{self, Clock, say},
@@ -28,7 +29,7 @@ pub(super) fn Detail() -> impl IntoView {
     let agents = app.views.agents;
     let agent = Memo::new(move |_| agents.current().and_then(|it| agents.of(&it)));
     let is_none = move || agent.with(Option::is_none);
-    let head = move || agent.get().map(|it| head(&it, app.clock.get()));
+    let head = move || agent.get().map(|it| view_head(&it, app.clock.get()));
     view! {
         <section class="pane detail" id=room::DETAIL aria-label=say::agents::ONE data-testid="agent-detail">
             <ToList />
@@ -45,7 +46,7 @@ pub(super) fn Detail() -> impl IntoView {
     }
 }
 
-fn head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
+fn view_head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
     let fact = |what: &'static str, is: Option<String>| {
         is.map(|is| view! { <div><dt>{what}</dt><dd>{is}</dd></div> })
     };
@@ -60,7 +61,7 @@ fn head(agent: &AgentStatus, clock: Clock) -> impl IntoView + use<> {
     let inline = (inline > 0).then(|| words::count(inline, say::requests::TOKENS));
     let meters = agent.budget.meters().into_iter();
     let meters = meters
-        .map(|(what, meter)| gauge(what, meter))
+        .map(|(what, meter)| view_gauge(what, meter))
         .collect_view();
     let refused = u64::from(agent.refusals);
     let has_grants = agent.grants.open + agent.grants.spent > 0;
@@ -105,7 +106,7 @@ fn Children(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
             <h3>{say::agents::CHILDREN}</h3>
             <ul>
                 <For each=move || all.get() key=Clone::clone let((handle, name))>
-                    <li><button class="plain" on:click=move |_| state::select(app, &handle)>{name}</button></li>
+                    <li><button class="plain" on:click=move |_| state::select_agent(app, &handle)>{name}</button></li>
                 </For>
             </ul>
         </section>
@@ -144,7 +145,7 @@ fn Costs(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
     let rows = move || {
         let clock = app.clock.get();
         let row = |entry: &Cost| {
-            let (what, cost, class) = told(&entry.what);
+            let (what, cost, class) = cost_in_words(&entry.what);
             let (ago, at) = (clock.ago(entry.at), clock.moment(entry.at));
             view! {
                 <tr data-testid="cost" class=class><td class="spent-at" title=at>{ago}</td><td class="what">{what}</td><td class="cost">{cost}</td></tr>
@@ -161,7 +162,7 @@ fn Costs(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
 }
 
 /// An expense in words, its cost, and its CSS class.
-fn told(cost_of: &CostOf) -> (String, String, &'static str) {
+fn cost_in_words(cost_of: &CostOf) -> (String, String, &'static str) {
     let tokens = |count: u64| words::count(count, say::requests::TOKENS);
     match cost_of {
         CostOf::Read {
@@ -174,7 +175,7 @@ fn told(cost_of: &CostOf) -> (String, String, &'static str) {
                 Some(_) => format!("{cost}, {}", say::agents::BY_GRANT),
                 None => cost,
             };
-            (say::agents::read(&wanted(pointer)), cost, "")
+            (say::agents::read_source(&wanted_source(pointer)), cost, "")
         }
         CostOf::Message { tokens: cost } => (say::agents::MESSAGE.to_owned(), tokens(*cost), ""),
         CostOf::Refused { code, figures } => {
@@ -183,13 +184,13 @@ fn told(cost_of: &CostOf) -> (String, String, &'static str) {
                     used: u32::try_from(figure.used).unwrap_or(u32::MAX),
                     limit: u32::try_from(figure.limit).unwrap_or(u32::MAX),
                 };
-                let what =
-                    say::agents::counted(name).map_or_else(|| words::visible(name), str::to_owned);
+                let what = say::agents::name_of_count(name)
+                    .map_or_else(|| words::visible(name), str::to_owned);
                 format!("{what} {}", words::meter(meter))
             };
             let all: Vec<String> = figures.iter().map(one).collect();
             let what = match (all.is_empty(), *code) {
-                (false, _) => say::agents::refused(&all.join(", ")),
+                (false, _) => say::agents::refused_for(&all.join(", ")),
                 (true, engram_model::Code::DerefDenied) => say::agents::NO_SUCH_GRANT.to_owned(),
                 (true, _) => say::agents::OVER.to_owned(),
             };
@@ -208,7 +209,7 @@ fn Stored(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
         let name = of.get().map(|(name, _)| name);
         async move {
             match name {
-                Some(name) => stored_by(app, name).await,
+                Some(name) => newest_claims_of(app, name).await,
                 None => Vec::new(),
             }
         }
@@ -220,14 +221,14 @@ fn Stored(agent: Memo<Option<AgentStatus>>) -> impl IntoView {
             <h3>{say::agents::SAID}</h3>
             <ul>
                 <For each=move || all.get() key=|it| it.0 let((id, claim))>
-                    <li><button class="plain" on:click=move |_| reading::go_to(app, id)>{prose::prose(&claim)}</button></li>
+                    <li><button class="plain" on:click=move |_| reading::go_to_engram(app, id)>{prose::prose(&claim)}</button></li>
                 </For>
             </ul>
         </section>
     }
 }
 
-async fn stored_by(app: App, name: String) -> Vec<(EngramId, String)> {
+async fn newest_claims_of(app: App, name: String) -> Vec<(EngramId, String)> {
     let newest = Feed {
         limit: Some(NAMED),
         filter: Filter {

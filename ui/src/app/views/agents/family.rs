@@ -9,7 +9,7 @@ pub const DEEPEST: usize = 4;
 
 /// Returns the same agents with their depth, children below their parents. An agent whose parent is
 /// not listed has depth 0. Each agent appears once, whatever its parent is said to be.
-pub fn tree(order: &[AgentId], parents: &HashMap<AgentId, AgentId>) -> Vec<(AgentId, usize)> {
+pub fn tree_of(order: &[AgentId], parents: &HashMap<AgentId, AgentId>) -> Vec<(AgentId, usize)> {
     let listed: HashSet<&AgentId> = order.iter().collect();
     let parent = |it: &AgentId| parents.get(it).filter(|it| listed.contains(it));
     let mut tree = Vec::with_capacity(order.len());
@@ -56,7 +56,7 @@ mod tests {
             let parents = pairs
                 .map(|(child, parent)| (id(child), id(parent)))
                 .collect();
-            let found = tree(&order, &parents);
+            let found = tree_of(&order, &parents);
             let told: Vec<String> = found
                 .iter()
                 .map(|(it, deep)| format!("{}{deep}", it.0))

@@ -6,16 +6,18 @@ use leptos::{ev, prelude::*};
 use super::{VIEW, state};
 use crate::{
     app::{
+        components::{
+            inbox::{Instead, ListBox, ListPane},
+            prose::prose,
+        },
         dom,
-        inbox::{Instead, ListBox, ListPane},
-        prose::prose,
-        room,
+        frame::room,
         state::App,
     },
     words::{self, Clock, say},
 };
 
-pub(super) fn element_id(handle: &AgentId) -> String {
+pub(super) fn agent_row_id(handle: &AgentId) -> String {
     format!("agent-{}", handle.0)
 }
 
@@ -38,7 +40,7 @@ fn Rows() -> impl IntoView {
     let order = Memo::new(move |_| all.order());
     let is_none = Memo::new(move |_| order.with(Vec::is_empty));
     let current = Memo::new(move |_| all.current());
-    let active = Signal::derive(move || current.with(|it| it.as_ref().map(element_id)));
+    let active = Signal::derive(move || current.with(|it| it.as_ref().map(agent_row_id)));
     let keys = move |event: ev::KeyboardEvent| {
         if event.key() == "Enter" {
             event.prevent_default();
@@ -50,7 +52,7 @@ fn Rows() -> impl IntoView {
     };
     let more = move || {
         let more = all.known.with(|it| it.as_ref().map_or(0, |it| it.more));
-        (more > 0).then(|| view! { <p class="quiet more">{say::agents::more(&words::count(more, say::AGENTS))}</p> })
+        (more > 0).then(|| view! { <p class="quiet more">{say::agents::not_listed(&words::count(more, say::AGENTS))}</p> })
     };
     view! {
         <Instead is_none is_read=Signal::derive(move || all.known.with(Option::is_some)) refused=all.inbox.refused
@@ -76,27 +78,31 @@ fn nothing() -> impl IntoView {
 #[component]
 fn Row(handle: AgentId, depth: usize, current: Memo<Option<AgentId>>) -> impl IntoView {
     let app = App::here();
-    let id = element_id(&handle);
+    let id = agent_row_id(&handle);
     let handle = StoredValue::new(handle);
     let agent = Memo::new(move |_| handle.with_value(|it| app.views.agents.of(it)));
     let is_open = Memo::new(move |_| {
         handle.with_value(|handle| current.with(|it| it.as_ref() == Some(handle)))
     });
     let open = move || {
-        handle.with_value(|it| state::select(app, it));
+        handle.with_value(|it| state::select_agent(app, it));
         room::bring_forward(app);
     };
-    let content = move || agent.get().map(|it| content(&it, depth, app.clock.get()));
+    let content = move || {
+        agent
+            .get()
+            .map(|it| view_content(&it, depth, app.clock.get()))
+    };
     view! {
         <div class="agent-row" class:selected=is_open id=id role="option" aria-selected=move || is_open.get().to_string()
             data-testid="agent" data-depth=depth style=("--depth", depth.to_string())
-            on:mousedown=dom::keep_text on:click=move |_| open() on:dblclick=move |_| state::show_said_by_current(app)>
+            on:mousedown=dom::prevent_text_selection on:click=move |_| open() on:dblclick=move |_| state::show_said_by_current(app)>
             {content}
         </div>
     }
 }
 
-fn content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + use<> {
+fn view_content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + use<> {
     let at = agent.last_call;
     // Below its parent, its place shows whose child it is.
     let parent = agent.started_by.as_deref().filter(|_| depth == 0);
@@ -109,17 +115,17 @@ fn content(agent: &AgentStatus, depth: usize, clock: Clock) -> impl IntoView + u
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>
         <span class="what">
-            <span class="did">{agent.did.map(say::agents::did)}</span>
+            <span class="did">{agent.did.map(say::agents::last_act)}</span>
             <span class="space"></span>
-            {if agent.until > clock.now { gauges(&agent.budget).into_any() } else { view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any() }}
+            {if agent.until > clock.now { view_gauges(&agent.budget).into_any() } else { view! { <span class="quiet">{say::agents::IDLE}</span> }.into_any() }}
         </span>
-        {more(agent)}
+        {view_counts(agent)}
     }
 }
 
 /// The grants that it can use and how often it was refused, on a line of their own if there are
 /// any.
-fn more(agent: &AgentStatus) -> impl IntoView + use<> {
+fn view_counts(agent: &AgentStatus) -> impl IntoView + use<> {
     let open = u64::from(agent.grants.open);
     let refused = u64::from(agent.refusals);
     (open + refused > 0).then(|| {
@@ -133,13 +139,13 @@ fn more(agent: &AgentStatus) -> impl IntoView + use<> {
 }
 
 /// The use of tokens, and of the kind of pointer closest to its limit.
-fn gauges(budget: &Budget) -> impl IntoView + use<> {
-    let (what, pointers) = words::fullest(budget);
-    view! { {gauge(say::status::TOKENS, budget.tokens)}{gauge(what, pointers)} }
+fn view_gauges(budget: &Budget) -> impl IntoView + use<> {
+    let (what, pointers) = words::fullest_meter(budget);
+    view! { {view_gauge(say::status::TOKENS, budget.tokens)}{view_gauge(what, pointers)} }
 }
 
 /// A meter as a thin bar, with its figures.
-pub(super) fn gauge(what: &'static str, meter: Meter) -> impl IntoView {
+pub(super) fn view_gauge(what: &'static str, meter: Meter) -> impl IntoView {
     let share = (meter.share() * 100.0).clamp(0.0, 100.0);
     view! {
         <span class="gauge" class:spent={meter.used >= meter.limit}>

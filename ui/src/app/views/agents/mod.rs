@@ -13,7 +13,7 @@ use leptos::prelude::*;
 pub(crate) use self::state::Agents;
 use super::{Address, View};
 use crate::{
-    app::{icons::Icon, room, state::App},
+    app::{components::icons::Icon, frame::room, state::App},
     words::say,
 };
 

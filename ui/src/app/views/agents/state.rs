@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use engram_model::{AgentId, AgentStatus, AgentsReply, Filter, ask};
 use leptos::prelude::*;
 
-use super::{VIEW, family::tree, list::element_id};
+use super::{VIEW, family::tree_of, list::agent_row_id};
 use crate::{
     app::{
+        components::inbox::{Inbox, stepped},
         dom,
-        inbox::{Inbox, stepped},
         part::part,
         state::App,
         views::{LIST, feed},
@@ -23,7 +23,7 @@ part! {
     pub(crate) struct Agents {
         anew {
             /// The open agent; if none was chosen, the first is shown.
-            pub(crate) inbox: Inbox<AgentId> = (),
+            pub(super) inbox: Inbox<AgentId> = (),
             /// What was read; none until then.
             pub(super) known: RwSignal<Option<AgentsReply>> = None,
             /// The order of the list: agents that were heard of last come first.
@@ -41,7 +41,7 @@ impl Agents {
             let pair = |it: &AgentStatus| Some((it.handle.clone(), it.parent.clone()?));
             all.filter_map(pair).collect()
         });
-        self.heard_of.with(|all| tree(all, &parents))
+        self.heard_of.with(|all| tree_of(all, &parents))
     }
 
     /// The open agent; the first, until another is chosen.
@@ -90,7 +90,7 @@ pub(super) fn read(app: App) {
 fn list(app: App, reply: AgentsReply) {
     let all = app.views.agents;
     all.heard_of
-        .update(|before| *before = in_order(before, &reply.agents));
+        .update(|before| *before = order_with_new_first(before, &reply.agents));
     all.known.set(Some(reply));
     leave_one_that_is_gone(app);
 }
@@ -116,19 +116,19 @@ fn leave_one_that_is_gone(app: App) {
 }
 
 /// Opens another agent.
-pub(super) fn select(app: App, handle: &AgentId) {
+pub(super) fn select_agent(app: App, handle: &AgentId) {
     let open = app.views.agents.inbox.open;
     if open.get_untracked().as_ref() != Some(handle) {
         open.set(Some(handle.clone()));
         app.write_address(false);
-        dom::reveal(&element_id(handle));
+        dom::reveal(&agent_row_id(handle));
     }
 }
 
 /// Opens the agent that is shown by default.
 pub(super) fn select_current(app: App) {
     if let Some(handle) = untrack(|| app.views.agents.current()) {
-        select(app, &handle);
+        select_agent(app, &handle);
     }
 }
 
@@ -138,12 +138,12 @@ pub(super) fn step(app: App, by: isize) {
     let handles: Vec<AgentId> = order.map(|(handle, _)| handle).collect();
     let open = untrack(|| app.views.agents.current());
     if let Some(handle) = stepped(&handles, open.as_ref(), by) {
-        select(app, &handle);
+        select_agent(app, &handle);
     }
 }
 
 /// Puts new agents first; the others keep their order, so that no row moves under the pointer.
-fn in_order(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
+fn order_with_new_first(before: &[AgentId], now: &[AgentStatus]) -> Vec<AgentId> {
     let listed: HashSet<&AgentId> = before.iter().collect();
     let known: HashSet<&AgentId> = now.iter().map(|it| &it.handle).collect();
     let new = now.iter().map(|it| &it.handle);
@@ -162,6 +162,6 @@ pub(super) fn show_said_by_current(app: App) {
         authors: vec![agent.name],
         ..Filter::default()
     };
-    feed::limit(app, &feed::VIEW, filter, true);
+    feed::show_filtered(app, &feed::VIEW, filter, true);
     dom::next_frame(|| dom::focus(LIST));
 }

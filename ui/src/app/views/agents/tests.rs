@@ -22,7 +22,7 @@ fn an_agent_that_there_is_not_is_said_to_be_gone() {
     state::read(app);
     stage.settle();
     assert_eq!(open.get_untracked(), None);
-    let is_error = |app: crate::app::App| app.frame.toast.get_untracked().unwrap().is_error;
+    let is_error = |app: crate::app::state::App| app.frame.toast.get_untracked().unwrap().is_error;
     assert!(is_error(app));
     // An address may also name one later.
     app.frame.toast.set(None);

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     app::{
-        palette::keycaps,
-        room::{self, ToList},
+        frame::room::{self, ToList},
+        overlay::palette::keycaps,
         source::SourceCard,
         state::App,
         views::brief::state,
@@ -21,7 +21,7 @@ use crate::{
 #[component]
 pub(super) fn Detail() -> impl IntoView {
     let app = App::here();
-    let line = Memo::new(move |_| state::line(app));
+    let line = Memo::new(move |_| state::current_line(app));
     let shown = move || line.get().map(|line| view! { <Whole line /> });
     view! {
         <section class="pane detail" id=room::DETAIL aria-label=say::brief::ONE data-testid="line-detail">
@@ -36,7 +36,7 @@ pub(super) fn Detail() -> impl IntoView {
 fn Whole(line: BriefLine) -> impl IntoView {
     let app = App::here();
     let node = NodeRef::<html::Div>::new();
-    node.on_load(move |it| room::keep_focus(app, &it));
+    node.on_load(move |it| room::refocus_redrawn(app, &it));
     // Lines that a person marks belong to a claim; without one, they belong to no engram.
     let nobody = "00000000000000000000000000".parse::<EngramId>();
     let cards = line.engram.or(nobody.ok()).map(|engram| {

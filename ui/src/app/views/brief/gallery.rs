@@ -4,7 +4,7 @@ use engram_model::{Code, Refusal, ShownBrief};
 use leptos::prelude::*;
 use serde_json::json;
 
-use super::{VIEW, detail::Detail, list::List, pins::write_line, state::line};
+use super::{VIEW, detail::Detail, list::List, pins::write_line, state::current_line};
 use crate::app::{
     gallery::{Frame, Part, made_up::refusal, set},
     state::App,
@@ -67,7 +67,7 @@ fn show(app: App, open: &str) {
 /// Shows a line being written.
 fn writing(app: App) {
     show(app, "Ship");
-    write_line(app, untrack(|| line(app)));
+    write_line(app, untrack(|| current_line(app)));
 }
 
 /// Shows a line that could not be pinned.

@@ -6,11 +6,14 @@ use leptos::{ev, prelude::*};
 use super::{VIEW, pins::FIELD, state};
 use crate::{
     app::{
+        components::{
+            field::keys_of_line,
+            icons::Icon,
+            inbox::{Instead, ListBox, ListPane},
+            refused::Refused,
+        },
         dom,
-        icons::Icon,
-        inbox::{Instead, ListBox, ListPane},
-        palette::keycaps,
-        refused::Refused,
+        overlay::palette::keycaps,
         state::App,
         views::{LIST, brief::pins},
     },
@@ -72,7 +75,7 @@ fn Whose() -> impl IntoView {
     let brief = app.views.brief;
     let agents = Memo::new(move |_| {
         let mut agents: Vec<(String, String)> = brief.agents.with(|all| {
-            let one = |it: &AgentStatus| (it.handle.0.clone(), named(it));
+            let one = |it: &AgentStatus| (it.handle.0.clone(), name_with_role(it));
             all.iter().map(one).collect()
         });
         // A chosen agent stays in the choice, whatever was read.
@@ -109,7 +112,7 @@ fn Whose() -> impl IntoView {
 }
 
 /// An agent's name, with its role.
-fn named(agent: &AgentStatus) -> String {
+fn name_with_role(agent: &AgentStatus) -> String {
     let name = words::visible(&agent.name);
     match &agent.role {
         Some(role) => format!("{name} · {}", words::visible(role)),
@@ -123,18 +126,10 @@ fn Field() -> impl IntoView {
     let app = App::here();
     let draft = app.views.brief.draft;
     let is_open = Memo::new(move |_| draft.with(Option::is_some));
-    let keys = move |event: ev::KeyboardEvent| {
-        if event.is_composing() {
-            return;
-        }
-        match event.key().as_str() {
-            "Enter" => pins::save_draft(app),
-            "Escape" => pins::leave_draft(app),
-            _ => return,
-        }
-        event.prevent_default();
-        event.stop_propagation();
-    };
+    let keys = keys_of_line(
+        move || pins::save_draft(app),
+        move || pins::leave_draft(app),
+    );
     let write = move |event| {
         let text = event_target_value(&event);
         draft.update(|draft| {
@@ -181,7 +176,7 @@ fn Lines() -> impl IntoView {
     let active = Signal::derive(move || {
         let text = brief.inbox.open.get()?;
         let at = lines.with(|all| all.iter().position(|it| it.text == text))?;
-        Some(element_id(at))
+        Some(line_row_id(at))
     });
     view! {
         <Instead is_none is_read=Signal::derive(move || brief.known.with(Option::is_some)) refused=brief.inbox.refused
@@ -192,7 +187,7 @@ fn Lines() -> impl IntoView {
     }
 }
 
-pub(super) fn element_id(at: usize) -> String {
+pub(super) fn line_row_id(at: usize) -> String {
     format!("brief-line-{at}")
 }
 
@@ -206,7 +201,7 @@ fn nothing() -> impl IntoView {
     }
 }
 
-fn heading(part: BriefPart) -> &'static str {
+fn heading_of(part: BriefPart) -> &'static str {
     match part {
         BriefPart::Pin => say::brief::part::PIN,
         BriefPart::Matter => say::brief::part::MATTER,
@@ -227,8 +222,8 @@ fn Part(part: BriefPart, lines: Memo<Vec<BriefLine>>) -> impl IntoView {
         })
     });
     view! {
-        <div class="topic" role="group" aria-label=heading(part) data-testid="brief-part" data-part=part.as_str()>
-            <div class="topic-name" aria-hidden="true"><b>{heading(part)}</b></div>
+        <div class="topic" role="group" aria-label=heading_of(part) data-testid="brief-part" data-part=part.as_str()>
+            <div class="topic-name" aria-hidden="true"><b>{heading_of(part)}</b></div>
             <For each=move || own.get() key=|(at, it)| (*at, it.clone().text, it.pinned) let((at, line))><Row at line /></For>
         </div>
     }
@@ -243,9 +238,9 @@ fn Row(at: usize, line: BriefLine) -> impl IntoView {
         text.with_value(|text| all.inbox.open.with(|it| it.as_ref() == Some(text)))
     });
     view! {
-        <div class="brief-row" class:selected=is_open id=element_id(at) role="option" aria-selected=move || is_open.get().to_string()
+        <div class="brief-row" class:selected=is_open id=line_row_id(at) role="option" aria-selected=move || is_open.get().to_string()
             data-testid="brief-line" data-pinned=line.pinned.to_string()
-            on:mousedown=dom::keep_text on:click=move |_| state::go_to_line(app, text.get_value())>
+            on:mousedown=dom::prevent_text_selection on:click=move |_| state::go_to_line(app, text.get_value())>
             <span class="number" aria-hidden="true">{at + 1}</span>
             <p dir="auto">{words::visible(&line.text)}</p>
             {line.pinned.then(|| view! { <span class="pinned" title=say::brief::part::PIN>{Icon::Pin.draw()}</span> })}

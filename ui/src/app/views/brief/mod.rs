@@ -15,7 +15,7 @@ use leptos::prelude::*;
 pub(crate) use self::state::Brief;
 use super::View;
 use crate::{
-    app::{icons::Icon, room, state::App},
+    app::{components::icons::Icon, frame::room, state::App},
     commands::{Act, Command},
     words::say,
 };
@@ -29,7 +29,7 @@ pub(crate) static VIEW: View = View {
     counted: say::brief::COUNTS,
     // Composing it only to count it would cost more than the number is worth.
     count: |_| 0,
-    step: state::step_brief,
+    step: state::step,
     panes,
     is_any_open: |app| app.views.brief.inbox.open.with(Option::is_some),
     pointer: state::line_pointer,
@@ -46,13 +46,13 @@ static COMMANDS: &[Command] = &[
         say::brief::PIN_OR_UNPIN,
         &["p"],
         pins::pin_or_unpin,
-        |app| untrack(|| state::line(app)).is_some_and(|line| pins::can_pin(&line)),
+        |app| untrack(|| state::current_line(app)).is_some_and(|line| pins::can_pin(&line)),
     ),
     Command::own(
         "line",
         say::brief::ADD,
         &["n"],
-        |app| room::in_list(app, move || pins::write_line(app, None)),
+        |app| room::act_in_list(app, move || pins::write_line(app, None)),
         |_| true,
     ),
     Command::own(
@@ -60,7 +60,7 @@ static COMMANDS: &[Command] = &[
         say::brief::EDIT_MEANS,
         &["e"],
         pins::edit_line,
-        |app| untrack(|| state::line(app)).is_some_and(|line| pins::can_edit(&line)),
+        |app| untrack(|| state::current_line(app)).is_some_and(|line| pins::can_edit(&line)),
     ),
 ];
 

@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::state::LineDraft;
 use crate::{
-    app::{dom, room, state::App, views::brief::state},
+    app::{dom, frame::room, state::App, views::brief::state},
     tags::Tag,
     words::say,
 };
@@ -25,7 +25,7 @@ pub(super) fn can_edit(line: &BriefLine) -> bool {
 
 /// Pins the open line, or unpins it.
 pub(super) fn pin_or_unpin(app: App) {
-    let Some(line) = untrack(|| state::line(app)) else {
+    let Some(line) = untrack(|| state::current_line(app)) else {
         return;
     };
     match (line.pin, line.engram) {
@@ -57,11 +57,11 @@ pub(super) fn write_line(app: App, instead_of: Option<BriefLine>) {
 
 /// Opens the field with the words of the open line.
 pub(super) fn edit_line(app: App) {
-    let Some(line) = untrack(|| state::line(app)) else {
+    let Some(line) = untrack(|| state::current_line(app)) else {
         return;
     };
     if can_edit(&line) {
-        room::in_list(app, move || write_line(app, Some(line)))
+        room::act_in_list(app, move || write_line(app, Some(line)))
     } else {
         app.frame
             .warn(say::brief::NOT_YOURS, say::brief::NOT_YOURS_HINT)
@@ -72,7 +72,7 @@ pub(super) fn edit_line(app: App) {
 pub(super) fn leave_draft(app: App) {
     app.views.brief.draft.set(None);
     app.views.brief.pin_refused.set(None);
-    room::to_list(app);
+    room::go_to_list(app);
 }
 
 /// Pins what was written.
@@ -98,7 +98,7 @@ pub(super) fn save_draft(app: App) {
         }
         app.views.brief.draft.set(None);
         state::select_line(app, text);
-        room::to_list(app);
+        room::go_to_list(app);
         Ok(())
     });
 }

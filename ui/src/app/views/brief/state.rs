@@ -5,14 +5,15 @@ use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     VIEW,
-    list::{WHOSE, element_id},
+    list::{WHOSE, line_row_id},
 };
 use crate::{
     app::{
+        components::inbox::{Inbox, read_own_sources, stepped},
         dom,
-        inbox::{Inbox, read_own_sources, stepped},
+        frame::room,
         part::part,
-        reading, room,
+        reading,
         state::App,
     },
     commands::Act,
@@ -32,15 +33,15 @@ part! {
     pub(crate) struct Brief {
         anew {
             /// The open line, by its words: other lines come and go around it.
-            pub(crate) inbox: Inbox<String> = (),
+            pub(super) inbox: Inbox<String> = (),
             /// What was read; none until then.
-            pub(crate) known: RwSignal<Option<ShownBrief>> = None,
+            pub(super) known: RwSignal<Option<ShownBrief>> = None,
             /// The agent whose brief is shown; none for everybody's.
-            pub(crate) whose: RwSignal<Option<AgentId>> = None,
+            pub(super) whose: RwSignal<Option<AgentId>> = None,
             pub(super) agents: RwSignal<Vec<AgentStatus>> = Vec::new(),
             /// The line being written, and why it could not be pinned.
             pub(super) draft: RwSignal<Option<LineDraft>> = None,
-            pub(crate) pin_refused: RwSignal<Option<Refusal>> = None,
+            pub(super) pin_refused: RwSignal<Option<Refusal>> = None,
         }
         stays {}
     }
@@ -107,7 +108,7 @@ fn list(app: App, shown: ShownBrief) {
 }
 
 /// The open line.
-pub(super) fn line(app: App) -> Option<BriefLine> {
+pub(super) fn current_line(app: App) -> Option<BriefLine> {
     let text = app.views.brief.inbox.open.get()?;
     let mut lines = app.views.brief.lines().into_iter();
     lines.find(|it| it.text == text)
@@ -115,7 +116,7 @@ pub(super) fn line(app: App) -> Option<BriefLine> {
 
 /// A pointer of the open line.
 pub(crate) fn line_pointer(app: App, index: usize) -> Option<Pointer> {
-    line(app)?.pointers.get(index)?.parse().ok()
+    current_line(app)?.pointers.get(index)?.parse().ok()
 }
 
 /// Opens a line while moving through the list.
@@ -123,7 +124,7 @@ pub(super) fn select_line(app: App, text: String) {
     let all = app.views.brief;
     let lines = untrack(|| all.lines());
     let at = lines.iter().position(|line| line.text == text);
-    let row = element_id(at.unwrap_or(0));
+    let row = line_row_id(at.unwrap_or(0));
     if all.inbox.turn_to(app, text, &row, false) {
         all.pin_refused.set(None);
     }
@@ -136,7 +137,7 @@ pub(super) fn go_to_line(app: App, text: String) {
 }
 
 /// Moves through the lines, clamped at the ends.
-pub(super) fn step_brief(app: App, by: isize) {
+pub(super) fn step(app: App, by: isize) {
     let lines = untrack(|| app.views.brief.lines()).into_iter();
     let texts: Vec<String> = lines.map(|line| line.text).collect();
     let open = app.views.brief.inbox.open.get_untracked();
@@ -147,8 +148,8 @@ pub(super) fn step_brief(app: App, by: isize) {
 
 /// Shows the claim of the open line among all claims.
 pub(super) fn show_claim_of_line(app: App) {
-    if let Some(id) = untrack(|| line(app)).and_then(|it| it.engram) {
-        reading::go_to(app, id);
+    if let Some(id) = untrack(|| current_line(app)).and_then(|it| it.engram) {
+        reading::go_to_engram(app, id);
         dom::next_frame(move || room::focus_pane(app));
     }
 }
@@ -157,7 +158,7 @@ pub(super) fn show_claim_of_line(app: App) {
 pub(super) fn act(app: App, act: Act) -> bool {
     let leads = act == Act::Facets;
     if leads {
-        room::in_list(app, || dom::focus(WHOSE));
+        room::act_in_list(app, || dom::focus(WHOSE));
     }
     leads
 }

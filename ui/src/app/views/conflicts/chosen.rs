@@ -6,19 +6,16 @@ use std::{collections::HashMap, sync::Arc};
 use engram_model::{Conflict, ConflictId, ConflictStatus};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::detail::{Reason, press};
+use super::detail::{Reason, view_verdict_button};
 use crate::{
     app::{
+        components::chosen::{ChosenBar, count_in_words},
         dom,
-        frame::Undo,
-        room,
+        frame::{Undo, room},
         state::App,
-        views::{
-            conflicts::{
-                queue::{ConflictVerdict, Queue},
-                state, verdict,
-            },
-            feed,
+        views::conflicts::{
+            queue::{ConflictVerdict, Queue},
+            state, verdict,
         },
     },
     selection::Selection,
@@ -84,12 +81,8 @@ pub(super) fn choose_all_conflicts(app: App) {
     }
     choose_conflicts(app, |it| it.add(&rows, can_choose));
     let hint = say::conflicts::ALL_SELECTED;
-    app.frame.say(&told_chosen_conflicts(app), hint);
-}
-
-fn told_chosen_conflicts(app: App) -> String {
     let count = app.views.conflicts.chosen.with_untracked(Selection::len);
-    say::many::selected(&words::thousands(count as u64))
+    app.frame.say(&count_in_words(count), hint);
 }
 
 /// Gives a verdict on all selected conflicts that it fits, in order, once each.
@@ -113,7 +106,7 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
     if verdict == ConflictVerdict::Allow && reason.trim().is_empty() {
         return verdict::want_reason(app);
     }
-    let (doing, done) = verdict.words();
+    let (doing, done) = verdict.verbs();
     if !app.batch.begin(doing, fitting.len()) {
         return;
     }
@@ -128,7 +121,7 @@ pub(super) fn judge_chosen_conflicts(app: App, verdict: ConflictVerdict) {
         let outcome = app.batch.each(ids, to_one).await;
         let undo: Vec<Undo> = outcome.done.iter().filter_map(|it| it.1.clone()).collect();
         tidy_after_all(app, outcome.done.iter().map(|it| it.0).collect(), verdict);
-        let (text, why) = outcome.told(done, say::CONFLICTS);
+        let (text, why) = outcome.in_words(done, say::CONFLICTS);
         let text = match (outcome.is_whole(), outcome.len()) {
             (true, 1) => verdict.done(),
             _ => text.as_str(),
@@ -185,29 +178,11 @@ pub(super) fn ChosenConflictsBar() -> impl IntoView {
     let app = App::here();
     let all = app.views.conflicts;
     let count = Memo::new(move |_| all.chosen.with(Selection::len));
-    Effect::new(move |before: Option<usize>| {
-        let count = count.get();
-        if before.is_some_and(|before| before != count) {
-            let told = say::many::selected(&words::thousands(count as u64));
-            app.frame.announcement.set(told);
-        }
-        count
-    });
-    let progress = Memo::new(move |_| app.batch.progress.get().filter(|it| it.is_long()));
-    let is_long = Memo::new(move |_| progress.with(Option::is_some));
-    let is_shown = Memo::new(move |_| count.get() > 0 || is_long.get());
-    move || {
-        is_shown.get().then(|| {
-            view! {
-                <div class="bar chosen verdicts" role="group" aria-label=say::conflicts::SELECTED data-testid="chosen-bar">
-                    {move || if is_long.get() { feed::doing(app, progress).into_any() } else { actions(app, count).into_any() }}
-                </div>
-            }
-        })
-    }
+    let actions = move || view_actions(app, count);
+    view! { <ChosenBar count class="bar chosen verdicts" label=say::conflicts::SELECTED actions /> }
 }
 
-fn actions(app: App, count: Memo<usize>) -> impl IntoView {
+fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
     let all = app.views.conflicts;
     let clear = move |_| {
         all.clear_chosen();
@@ -223,14 +198,14 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         // The button says how many conflicts it applies to, if not all.
         let name = move || match fitting.get() {
             some if some == count.get() || some == 0 => verdict.name().to_owned(),
-            some => say::many::some(verdict.name(), &words::thousands(some as u64)),
+            some => say::many::verdict_for(verdict.name(), &words::thousands(some as u64)),
         };
         let fits = Memo::new(move |_| fitting.get() > 0);
-        move || press(app, verdict, name(), fits)
+        move || view_verdict_button(app, verdict, name(), fits)
     });
     view! {
         <Reason reason=all.chosen_reason set=move |text| all.chosen_reason.set(text) />
-        <b data-testid="chosen-count">{move || say::many::selected(&words::thousands(count.get() as u64))}</b>
+        <b data-testid="chosen-count">{move || count_in_words(count.get())}</b>
         {buttons.collect_view()}
         <span class="space"></span>
         <button class="plain" data-testid="chosen-clear" on:click=clear>{say::many::CLEAR}" "<kbd>"Esc"</kbd></button>

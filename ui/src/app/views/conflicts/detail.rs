@@ -4,20 +4,19 @@
 use std::sync::Arc;
 
 use engram_model::{Conflict, ConflictId, ConflictSide, Severity};
-use leptos::{ev, html, prelude::*};
+use leptos::{html, prelude::*};
 
-use super::{VIEW, merge::Merging, state::can_reopen, verdict::REASON};
+use super::{VIEW, merge::Merging, state::can_reopen};
 use crate::{
     app::{
+        components::{field::ReasonField, prose, refused::Refused},
         dom,
-        palette::keycaps,
-        prose,
-        refused::Refused,
-        room::{self, ToList},
+        frame::room::{self, ToList},
+        overlay::palette::keycaps,
         source::SourceCard,
         state::App,
         views::conflicts::{
-            queue::{ConflictVerdict, differing},
+            queue::{ConflictVerdict, differing_bytes},
             state,
         },
     },
@@ -31,7 +30,7 @@ const LONG: usize = 160;
 #[component]
 pub(super) fn Detail() -> impl IntoView {
     let app = App::here();
-    let current = Memo::new(move |_| state::conflict(app));
+    let current = Memo::new(move |_| state::current_conflict(app));
     let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id)));
     let is_waiting = move || app.views.conflicts.inbox.open.with(Option::is_some);
     view! {
@@ -54,8 +53,8 @@ pub(super) fn Detail() -> impl IntoView {
 fn Whole(id: ConflictId, current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
     let app = App::here();
     let node = NodeRef::<html::Div>::new();
-    node.on_load(move |it| room::keep_focus(app, &it));
-    let head = move || current.get().map(|it| head(app, &it));
+    node.on_load(move |it| room::refocus_redrawn(app, &it));
+    let head = move || current.get().map(|it| view_head(app, &it));
     let sides = current.get_untracked().map(|conflict| {
         let first = conflict.a.pointers.len();
         [(0, conflict.a.clone(), 0), (1, conflict.b.clone(), first)]
@@ -91,7 +90,7 @@ fn Whole(id: ConflictId, current: Memo<Option<Arc<Conflict>>>) -> impl IntoView 
     }
 }
 
-fn head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
+fn view_head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
     let clock = app.clock.get();
     let id = conflict.id;
     let place = move || {
@@ -100,7 +99,7 @@ fn head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
             Some((queue.place(id)? + 1, queue.rows().len()))
         })?;
         let [at, of] = [at, of].map(|it| words::thousands(it as u64));
-        Some(view! { <span class="chip">{say::conflicts::of(&at, &of)}</span> })
+        Some(view! { <span class="chip">{say::conflicts::place_of(&at, &of)}</span> })
     };
     let mut topics = vec![
         words::topic_name(&conflict.a.topic),
@@ -114,26 +113,26 @@ fn head(app: App, conflict: &Arc<Conflict>) -> impl IntoView + use<> {
         .map_or("", |settled| match conflict.winner() {
             Some(side) if side.id == conflict.a.id => say::conflicts::CHOSEN[0],
             Some(_) => say::conflicts::CHOSEN[1],
-            None => say::conflicts::how(settled.how),
+            None => say::conflicts::how_settled(settled.how),
         });
     view! {
         <div class="chips">
             {place}
             <span class=severity_class(conflict.severity) data-testid="severity">{say::conflicts::severity_of(conflict.severity)}</span>
             {topics.into_iter().map(|it| view! { <span class="chip" title=say::engram::TOPIC>{it}</span> }).collect_view()}
-            <span class="quiet">{say::conflicts::found_by(conflict.tier)}", "{clock.lately(conflict.found_at)}</span>
+            <span class="quiet">{say::conflicts::how_found_in_full(conflict.tier)}", "{clock.lately(conflict.found_at)}</span>
         </div>
         {(!conflict.why.is_empty()).then(|| view! { <p class="reason" data-testid="why" dir=why.direction>{why.text}</p> })}
         {conflict.settled.as_ref().map(|settled| {
-            let by = say::conflicts::by(&words::person(&settled.by), &clock.moment(settled.at));
+            let by = say::conflicts::by_whom(&words::person(&settled.by), &clock.moment(settled.at));
             let merged = settled.merged.map(|id| view! {
                 " "<button class="plain" data-testid="show-merged" on:click=move |_| state::show_in_feed(app, id)>{say::conflicts::SHOW_MERGED}</button>
             });
-            told("settled", outcome, by, settled.why.as_deref(), merged)
+            view_outcome("settled", outcome, by, settled.why.as_deref(), merged)
         })}
         {conflict.allowed.as_ref().map(|allowed| {
-            let by = say::conflicts::by(&words::person(&allowed.by), &clock.moment(allowed.at));
-            told("allowed", say::conflicts::IS_ALLOWED_BY, by, Some(&allowed.why), None::<()>)
+            let by = say::conflicts::by_whom(&words::person(&allowed.by), &clock.moment(allowed.at));
+            view_outcome("allowed", say::conflicts::IS_ALLOWED_BY, by, Some(&allowed.why), None::<()>)
         })}
     }
 }
@@ -147,7 +146,7 @@ fn severity_class(severity: Severity) -> &'static str {
 }
 
 /// What was done, by whom and why, and what can be done about it.
-fn told<V: IntoView + 'static>(
+fn view_outcome<V: IntoView + 'static>(
     testid: &'static str,
     what: &'static str,
     by: String,
@@ -168,10 +167,10 @@ fn told<V: IntoView + 'static>(
 #[component]
 fn Said(side: usize, claim: Memo<Option<ConflictSide>>) -> impl IntoView {
     let app = App::here();
-    let content = move || claim.get().map(|it| said(&it, app.clock.get()));
+    let content = move || claim.get().map(|it| view_said(&it, app.clock.get()));
     let show = VIEW
         .command(["first-claim", "second-claim"][side])
-        .map(|it| commands::tip(it, dom::is_mac()));
+        .map(|it| commands::tooltip(it, dom::is_mac()));
     view! {
         <article class="said" aria-label=say::conflicts::CLAIM_OF[side] data-testid="said" data-side=say::conflicts::SIDES[side]>
             <header>
@@ -185,7 +184,7 @@ fn Said(side: usize, claim: Memo<Option<ConflictSide>>) -> impl IntoView {
     }
 }
 
-fn said(side: &ConflictSide, clock: Clock) -> impl IntoView + use<> {
+fn view_said(side: &ConflictSide, clock: Clock) -> impl IntoView + use<> {
     let (window, until) = clock.validity(side.valid_until);
     let is_past = side.valid_until.is_some_and(|end| end <= clock.now);
     let verified = if side.verified {
@@ -196,7 +195,7 @@ fn said(side: &ConflictSide, clock: Clock) -> impl IntoView + use<> {
     let claim = if side.claim.is_empty() {
         view! { <p class="claim erased">{say::conflicts::ERASED}</p> }.into_any()
     } else {
-        let claim = prose::marked_claim(&side.claim, &differing(side));
+        let claim = prose::marked_claim(&side.claim, &differing_bytes(side));
         view! { <p class="claim" class:closed=is_past class:long={side.claim.len() > LONG} dir=claim.direction data-testid="said-claim">{claim.text}</p> }
                 .into_any()
     };
@@ -268,7 +267,7 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
         <div class="bar verdicts" role="group" aria-label=say::conflicts::VERDICTS hidden=is_none data-testid="verdicts">
             {move || (waits.get() && !all.is_any_chosen()).then(|| view! {
                 <Reason reason set=write />
-                {ConflictVerdict::ALL.map(|verdict| press(app, verdict, verdict.name().to_owned(), fits(verdict))).into_iter().collect_view()}
+                {ConflictVerdict::ALL.map(|verdict| view_verdict_button(app, verdict, verdict.name().to_owned(), fits(verdict))).into_iter().collect_view()}
             })}
             {move || reopens.get().then(|| {
                 let is_open = waits.get();
@@ -281,7 +280,7 @@ fn Bar(current: Memo<Option<Arc<Conflict>>>) -> impl IntoView {
 }
 
 /// A verdict's button, with its key.
-pub(super) fn press(
+pub(super) fn view_verdict_button(
     app: App,
     verdict: ConflictVerdict,
     name: String,
@@ -306,41 +305,17 @@ pub(super) fn Reason(
 ) -> impl IntoView {
     let app = App::here();
     let wants = app.views.conflicts.wants_reason;
-    let keys = move |event: ev::KeyboardEvent| {
-        if event.is_composing() {
-            return;
-        }
-        match event.key().as_str() {
-            "Enter" if wants.get_untracked() => VIEW.run(app, ConflictVerdict::Allow.id()),
-            "Enter" => room::focus_pane(app),
-            "Escape" => {
-                wants.set(false);
-                room::focus_pane(app);
-            }
-            _ => return,
-        }
-        event.prevent_default();
-        event.stop_propagation();
-    };
-    let label = move || {
-        if wants.get() {
-            say::conflicts::WHY_ALLOWED
+    let enter = move || {
+        if wants.get_untracked() {
+            VIEW.run(app, ConflictVerdict::Allow.id())
         } else {
-            say::conflicts::REASON
+            room::focus_pane(app)
         }
     };
-    let hint = move || {
-        if wants.get() {
-            say::conflicts::WHY_ALLOWED_HINT
-        } else {
-            say::conflicts::REASON_HINT
-        }
-    };
-    view! {
-        <div class="why-field" class:wanted=wants>
-            <label for=REASON>{label}" "<kbd aria-hidden="true">"R"</kbd></label>
-            <input id=REASON data-testid="reason" dir="auto" autocomplete="off" placeholder=hint required=wants
-                prop:value=reason on:input=move |event| set(event_target_value(&event)) on:keydown=keys />
-        </div>
-    }
+    let usual = (say::conflicts::REASON, say::conflicts::REASON_HINT);
+    let wanted = (
+        say::conflicts::WHY_ALLOWED,
+        say::conflicts::WHY_ALLOWED_HINT,
+    );
+    view! { <ReasonField reason set wants usual wanted enter /> }
 }

@@ -11,7 +11,7 @@ use super::{
     list::List,
     merge::begin_merge,
     queue::{ConflictVerdict, Queue},
-    state::conflict,
+    state::current_conflict,
 };
 use crate::app::{
     dom,
@@ -159,7 +159,7 @@ fn show(app: App, at: usize) {
 /// Shows a wording of both claims being written.
 fn merging(app: App) {
     show(app, 0);
-    if let Some(conflict) = untrack(|| conflict(app)) {
+    if let Some(conflict) = untrack(|| current_conflict(app)) {
         begin_merge(app, &conflict);
     }
 }

@@ -6,10 +6,12 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 use super::VIEW;
 use crate::{
     app::{
+        components::{
+            icons::Icon,
+            inbox::{Instead, ListBox, ListPane},
+            prose,
+        },
         dom,
-        icons::Icon,
-        inbox::{Instead, ListBox, ListPane},
-        prose,
         state::App,
         views::{
             LIST,
@@ -28,7 +30,7 @@ use crate::{
 pub(super) const STATUS: &str = "conflict-status";
 const TOPIC: &str = "conflict-topic";
 
-pub(super) fn element_id(id: ConflictId) -> String {
+pub(super) fn conflict_row_id(id: ConflictId) -> String {
     format!("conflict-{id}")
 }
 
@@ -60,7 +62,7 @@ pub(super) fn List() -> impl IntoView {
         let open = (VIEW.count)(app);
         let counts_open = |it: &ConflictFilter| matches!(it.status, Listed::Open | Listed::All);
         let is_known = app.status.with(Option::is_some) && conflicts.filter.with(counts_open);
-        is_known.then(|| say::conflicts::open(&words::thousands(open)))
+        is_known.then(|| say::conflicts::open_count(&words::thousands(open)))
     };
     let waiting = move || {
         conflicts
@@ -70,7 +72,7 @@ pub(super) fn List() -> impl IntoView {
     let pill = move || {
         (waiting() > 0).then(|| {
             view! {
-                <button class="pill" data-testid="new-pill" on:click=move |_| state::point_off_conflicts(app)>{move || say::conflicts::waiting(waiting())}</button>
+                <button class="pill" data-testid="new-pill" on:click=move |_| state::point_off_conflicts(app)>{move || say::conflicts::new_count(waiting())}</button>
             }
         })
     };
@@ -154,7 +156,7 @@ fn Rows() -> impl IntoView {
     let active = Signal::derive(move || {
         let id = conflicts.inbox.open.get()?;
         let is_listed = conflicts.queue.with(|it| it.as_ref()?.place(id)).is_some();
-        is_listed.then(|| element_id(id))
+        is_listed.then(|| conflict_row_id(id))
     });
     let omitted = move || {
         let omitted = conflicts
@@ -162,14 +164,14 @@ fn Rows() -> impl IntoView {
             .with(|it| it.as_ref().map_or(0, Queue::omitted));
         (omitted > 0).then(|| {
             let omitted = words::count(omitted, say::CONFLICTS);
-            view! { <p class="quiet more">{say::conflicts::omitted(&omitted)}</p> }
+            view! { <p class="quiet more">{say::conflicts::not_listed(&omitted)}</p> }
         })
     };
     let due = move || {
         let due = conflicts.queue.with(|it| it.as_ref().map_or(0, Queue::due));
         (due > 0).then(|| {
             let due = words::count(due, say::conflicts::DUE);
-            view! { <p class="quiet more" data-testid="conflicts-due">{say::conflicts::due(&due)}</p> }
+            view! { <p class="quiet more" data-testid="conflicts-due">{say::conflicts::still_due(&due)}</p> }
         })
     };
     // A key means that the pointer is not in use.
@@ -254,19 +256,19 @@ fn Row(id: ConflictId) -> impl IntoView {
         all.chosen.with(chosen)
     });
     let is_selected = move || is_chosen.get().unwrap_or(is_open.get()).to_string();
-    let content = move || conflict.get().map(|it| content(&it, app.clock.get()));
+    let content = move || conflict.get().map(|it| view_content(&it, app.clock.get()));
     view! {
-        <div class="conflict-row" class:selected=is_open class:chosen=move || is_chosen.get() == Some(true) id=element_id(id)
+        <div class="conflict-row" class:selected=is_open class:chosen=move || is_chosen.get() == Some(true) id=conflict_row_id(id)
             role="option" aria-selected=is_selected data-testid="conflict" data-id=id.to_string()
             data-severity=move || conflict.with(|it| it.as_ref().map(|it| it.severity.as_str()))
-            on:mousedown=dom::keep_text on:click=move |event| press_conflict(app, id, &event)>
+            on:mousedown=dom::prevent_text_selection on:click=move |event| press_conflict(app, id, &event)>
             {content}
         </div>
     }
 }
 
 /// The status, unless that is open; or that the conflict is allowed.
-fn about(conflict: &Conflict) -> Option<&'static str> {
+fn state_word(conflict: &Conflict) -> Option<&'static str> {
     match (conflict.status, &conflict.allowed) {
         (ConflictStatus::Open, None) => None,
         (ConflictStatus::Open, Some(_)) => Some(say::conflicts::ALLOWED),
@@ -274,22 +276,22 @@ fn about(conflict: &Conflict) -> Option<&'static str> {
     }
 }
 
-fn content(conflict: &Conflict, clock: Clock) -> impl IntoView + use<> {
+fn view_content(conflict: &Conflict, clock: Clock) -> impl IntoView + use<> {
     let at = conflict.found_at;
     view! {
         <span class="mark" aria-hidden="true"></span>
-        {line(&conflict.a)}
+        {view_side(&conflict.a)}
         <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
-        {line(&conflict.b)}
+        {view_side(&conflict.b)}
         <span class="meta">
             <b class="severity">{say::conflicts::severity(conflict.severity)}</b>
-            <span>{say::conflicts::found(conflict.tier)}</span>
-            {about(conflict).map(|state| view! { <span class="chip">{state}</span> })}
+            <span>{say::conflicts::how_found(conflict.tier)}</span>
+            {state_word(conflict).map(|state| view! { <span class="chip">{state}</span> })}
         </span>
     }
 }
 
-fn line(side: &ConflictSide) -> impl IntoView + use<> {
+fn view_side(side: &ConflictSide) -> impl IntoView + use<> {
     let (text, differs) = excerpt(side);
     if text.is_empty() {
         view! { <p class="erased">{say::conflicts::ERASED}</p> }.into_any()

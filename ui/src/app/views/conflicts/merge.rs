@@ -8,11 +8,11 @@ use leptos::prelude::*;
 use crate::{
     app::{
         dom,
-        palette::keycaps,
-        room,
+        frame::room,
+        overlay::palette::keycaps,
         state::App,
         views::conflicts::{
-            queue::{ConflictVerdict, suggestion},
+            queue::{ConflictVerdict, suggest_merge},
             verdict,
         },
         write::{self, ClaimField},
@@ -40,7 +40,7 @@ pub(super) fn open_merge(app: App, conflict: &Conflict) {
 pub(super) fn begin_merge(app: App, conflict: &Conflict) {
     app.views.conflicts.write(conflict.id, |draft| {
         let merge = draft.merge.get_or_insert_with(|| Merge {
-            text: suggestion(conflict),
+            text: suggest_merge(conflict),
             ..Merge::default()
         });
         merge.is_open = true;
@@ -62,7 +62,7 @@ fn drop_merge(app: App, id: ConflictId) {
 /// Closes the field; keeps a changed draft for later.
 fn leave_merge(app: App, conflict: &Conflict) {
     let merge = untrack(|| app.views.conflicts.draft_of(conflict.id)).merge;
-    let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggestion(conflict));
+    let is_changed = merge.is_some_and(|merge| merge.text.trim() != suggest_merge(conflict));
     if is_changed {
         change_merge(app, conflict.id, |it| it.is_open = false)
     } else {
@@ -145,7 +145,7 @@ fn Field(
     };
     view! {
         <form class="merging" aria-label=say::conflicts::MERGED data-testid="merge"
-            on:keydown=move |event| write::keys(&event, save, Some(leave))
+            on:keydown=move |event| write::handle_keys(&event, save, Some(leave))
             on:submit=move |event| { event.prevent_default(); save(); }>
             <h3>{say::conflicts::MERGED}</h3>
             <ClaimField id=FIELD label=say::conflicts::MERGED text is_saving

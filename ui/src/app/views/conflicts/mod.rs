@@ -19,7 +19,9 @@ use leptos::prelude::*;
 pub(crate) use self::state::{Conflicts, show_conflict, show_its_conflict};
 use super::{Address, View};
 use crate::{
-    app::{icons::Icon, room, state::App, views::conflicts::queue::ConflictVerdict},
+    app::{
+        components::icons::Icon, frame::room, state::App, views::conflicts::queue::ConflictVerdict,
+    },
     commands::{Act, Command},
     words::say,
 };
@@ -38,7 +40,7 @@ pub(crate) static VIEW: View = View {
             .with(|it| it.as_ref().and_then(|it| it.conflicts).unwrap_or(0))
     },
     asks: true,
-    step: state::step_conflicts,
+    step: state::step,
     panes,
     is_any_open: |app| app.views.conflicts.inbox.open.with(Option::is_some),
     is_any_chosen: |app| app.views.conflicts.is_any_chosen(),
@@ -105,7 +107,7 @@ static COMMANDS: &[Command] = &[
         say::conflicts::REOPEN,
         &["u"],
         verdict::reopen_conflict,
-        |app| untrack(|| state::conflict(app)).is_some_and(|it| state::can_reopen(&it)),
+        |app| untrack(|| state::current_conflict(app)).is_some_and(|it| state::can_reopen(&it)),
     )
     .that_judges(),
     Command::own(
@@ -125,7 +127,7 @@ static COMMANDS: &[Command] = &[
 ];
 
 fn is_any_read(app: App) -> bool {
-    untrack(|| state::conflict(app)).is_some()
+    untrack(|| state::current_conflict(app)).is_some()
 }
 
 fn panes() -> AnyView {

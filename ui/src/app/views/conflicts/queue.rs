@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use engram_model::{Conflict, ConflictId, ConflictSide, ConflictStatus, ConflictsReply, Settle};
 
-use crate::app::inbox::stepped;
+use crate::app::components::inbox::stepped;
 
 /// A person's verdict on a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,7 +214,7 @@ impl Queue {
 }
 
 /// For each byte of a side's claim, whether the other side differs there.
-pub fn differing(side: &ConflictSide) -> Vec<bool> {
+pub fn differing_bytes(side: &ConflictSide) -> Vec<bool> {
     let differs = |at: usize| side.differs.iter().any(|it| (it.0..it.1).contains(&at));
     let chars = side.claim.chars().enumerate();
     chars
@@ -254,15 +254,15 @@ pub fn excerpt(side: &ConflictSide) -> (String, Vec<bool>) {
 
 /// Suggests a wording to begin a merge with: one sentence if the sides differ in one place, else
 /// both.
-pub fn suggestion(conflict: &Conflict) -> String {
+pub fn suggest_merge(conflict: &Conflict) -> String {
     let (a, b) = (conflict.a.claim.trim(), conflict.b.claim.trim());
-    if is_same(a, b) {
+    if is_same_text(a, b) {
         return b.to_owned();
     }
     if let (Some([head, one, tail]), Some([other_head, other, other_tail])) =
         (in_three(&conflict.a), in_three(&conflict.b))
-        && is_same(&head, &other_head)
-        && is_same(&tail, &other_tail)
+        && is_same_text(&head, &other_head)
+        && is_same_text(&tail, &other_tail)
     {
         let or = if a.is_ascii() && b.is_ascii() {
             "or"
@@ -296,7 +296,7 @@ fn in_three(side: &ConflictSide) -> Option<[String; 3]> {
     (from < to).then(|| [part(0, from), part(from, to), part(to, usize::MAX)])
 }
 
-fn is_same(a: &str, b: &str) -> bool {
+fn is_same_text(a: &str, b: &str) -> bool {
     let folded = |it: &str| {
         it.split_whitespace()
             .collect::<Vec<_>>()
@@ -476,7 +476,7 @@ mod tests {
             ("", &[(0, 1)], ""),
         ] {
             let side: ConflictSide = serde_json::from_value(side(claim, differs, "", 0.5)).unwrap();
-            assert_eq!(drawn(claim, &differing(&side)), want);
+            assert_eq!(drawn(claim, &differing_bytes(&side)), want);
         }
     }
 
@@ -539,7 +539,7 @@ mod tests {
             ),
             ("One.", &[(0, 1), (2, 3)], "Two.", &[(9, 99)], "One. Two."),
         ] {
-            assert_eq!(suggestion(&between(a, at, b, bt)), want);
+            assert_eq!(suggest_merge(&between(a, at, b, bt)), want);
         }
     }
 }

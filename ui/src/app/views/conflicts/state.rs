@@ -8,13 +8,14 @@ use engram_model::{
 };
 use leptos::{ev, prelude::*, task::spawn_local};
 
-use super::{VIEW, list::element_id, merge::Merge};
+use super::{VIEW, list::conflict_row_id, merge::Merge};
 use crate::{
     app::{
+        components::inbox::{Inbox, read_own_sources},
         dom,
-        inbox::{Inbox, read_own_sources},
+        frame::room,
         part::part,
-        reading, room,
+        reading,
         state::App,
         views::{
             conflicts::{
@@ -44,10 +45,10 @@ part! {
     /// The conflicts.
     pub(crate) struct Conflicts {
         anew {
-            pub(crate) inbox: Inbox<ConflictId> = (),
+            pub(super) inbox: Inbox<ConflictId> = (),
             /// The list; none until it is read.
-            pub(crate) queue: RwSignal<Option<Queue>> = None,
-            pub(crate) filter: RwSignal<ConflictFilter> = ConflictFilter::default(),
+            pub(super) queue: RwSignal<Option<Queue>> = None,
+            pub(super) filter: RwSignal<ConflictFilter> = ConflictFilter::default(),
             /// The filter with which the list was read.
             read_with: StoredValue<ConflictFilter> = ConflictFilter::default(),
             /// The topics of the last list that was not limited to one topic.
@@ -55,14 +56,14 @@ part! {
             /// The open conflict, which the list may leave out.
             visited: RwSignal<Option<Arc<Conflict>>> = None,
             /// Why the last verdict on it failed.
-            pub(crate) verdict_refused: RwSignal<Option<Refusal>> = None,
+            pub(super) verdict_refused: RwSignal<Option<Refusal>> = None,
             /// The selected rows, and the reason for all of them.
-            pub(crate) chosen: RwSignal<Selection<Conflict>> = Selection::default(),
+            pub(super) chosen: RwSignal<Selection<Conflict>> = Selection::default(),
             pub(super) chosen_reason: RwSignal<String> = String::new(),
             /// Drafts, kept until they are sent.
             pub(super) drafts: RwSignal<HashMap<ConflictId, ConflictDraft>> = HashMap::new(),
             /// Whether a verdict waits for its reason.
-            pub(crate) wants_reason: RwSignal<bool> = false,
+            pub(super) wants_reason: RwSignal<bool> = false,
             /// Whether the pointer is on the rows, and where it was last.
             is_pointing: StoredValue<bool> = false,
             pointer: StoredValue<(i32, i32)> = (0, 0),
@@ -174,7 +175,7 @@ fn list(app: App, reply: ConflictsReply, filter: ConflictFilter) {
     match selected {
         // Keys act on the visible row, so another list opens another conflict. An open row stays on
         // the screen when groups change places.
-        Some(id) if is_listed && !holds => dom::reveal(&element_id(id)),
+        Some(id) if is_listed && !holds => dom::reveal(&conflict_row_id(id)),
         Some(_) if is_same || is_listed => {}
         _ => select_first_conflict(app),
     }
@@ -212,7 +213,7 @@ fn listed_conflict(app: App, id: ConflictId) -> Option<Arc<Conflict>> {
 }
 
 /// The open conflict, as it is now.
-pub(super) fn conflict(app: App) -> Option<Arc<Conflict>> {
+pub(super) fn current_conflict(app: App) -> Option<Arc<Conflict>> {
     let id = app.views.conflicts.inbox.open.get()?;
     let visited = || app.views.conflicts.visited.get().filter(|it| it.id == id);
     listed_conflict(app, id).or_else(visited)
@@ -220,7 +221,7 @@ pub(super) fn conflict(app: App) -> Option<Arc<Conflict>> {
 
 /// A pointer of the open conflict: those of the first claim, then those of the second.
 pub(super) fn conflict_pointer(app: App, index: usize) -> Option<Pointer> {
-    let conflict = conflict(app)?;
+    let conflict = current_conflict(app)?;
     let mut both = conflict.a.pointers.iter().chain(&conflict.b.pointers);
     both.nth(index).cloned()
 }
@@ -268,7 +269,7 @@ pub(super) fn go_to_conflict(app: App, id: ConflictId) {
 
 /// Shows the conflict of the open engram.
 pub(crate) fn show_its_conflict(app: App) {
-    let id = untrack(|| reading::current(app)).and_then(|it| it.conflicts.first().copied());
+    let id = untrack(|| reading::current_engram(app)).and_then(|it| it.conflicts.first().copied());
     if let Some(id) = id {
         show_conflict(app, id);
     }
@@ -276,7 +277,7 @@ pub(crate) fn show_its_conflict(app: App) {
 
 /// Shows a conflict from another view.
 pub(crate) fn show_conflict(app: App, id: ConflictId) {
-    feed::limit(app, &VIEW, Filter::default(), true);
+    feed::show_filtered(app, &VIEW, Filter::default(), true);
     select_conflict(app, id);
     room::come_forward(app);
 }
@@ -284,7 +285,7 @@ pub(crate) fn show_conflict(app: App, id: ConflictId) {
 /// Opens a conflict; returns whether it was another one.
 fn select_conflict_by(app: App, id: ConflictId, is_step: bool) -> bool {
     let all = app.views.conflicts;
-    let is_other = all.inbox.turn_to(app, id, &element_id(id), is_step);
+    let is_other = all.inbox.turn_to(app, id, &conflict_row_id(id), is_step);
     if is_other {
         all.verdict_refused.set(None);
         all.wants_reason.set(false);
@@ -309,7 +310,7 @@ pub(super) fn read_no_conflict(app: App) {
 }
 
 /// Moves through the list by rows, clamped at the ends.
-pub(super) fn step_conflicts(app: App, by: isize) {
+pub(super) fn step(app: App, by: isize) {
     let from = app.views.conflicts.inbox.open.get_untracked();
     let queue = app.views.conflicts.queue;
     if let Some(to) = queue.with_untracked(|it| it.as_ref()?.step(from, by)) {
@@ -346,7 +347,7 @@ pub(super) fn act(app: App, act: Act) -> bool {
         Act::Choose => chosen::toggle_open_conflict(app),
         Act::Extend(by) => chosen::extend_conflicts(app, by),
         Act::ChooseAll => chosen::choose_all_conflicts(app),
-        Act::Facets => room::in_list(app, || dom::focus(super::list::STATUS)),
+        Act::Facets => room::act_in_list(app, || dom::focus(super::list::STATUS)),
         Act::Back => return leave_conflict(app),
         _ => return false,
     }
@@ -355,10 +356,10 @@ pub(super) fn act(app: App, act: Act) -> bool {
 
 /// Whether a shared command has something to work on among conflicts.
 pub(super) fn may(app: App, act: Act) -> Option<bool> {
-    let is_open = || untrack(|| conflict(app)).is_some();
+    let is_open = || untrack(|| current_conflict(app)).is_some();
     Some(match act {
         Act::Choose | Act::First | Act::Pointer | Act::Link => is_open(),
-        Act::Copy => is_open() && untrack(|| reading::pointer(app)).is_some(),
+        Act::Copy => is_open() && untrack(|| reading::current_pointer(app)).is_some(),
         Act::Open => is_open() && app.backend().opens_editors(),
         Act::Changes => app.reading.has_changes.get_untracked(),
         _ => return None,
@@ -370,7 +371,7 @@ pub(super) fn may_judge(app: App, verdict: ConflictVerdict) -> bool {
     if untrack(|| app.views.conflicts.is_any_chosen()) {
         return is_for_chosen(app, verdict);
     }
-    untrack(|| conflict(app)).is_some_and(|it| verdict.fits(&it))
+    untrack(|| current_conflict(app)).is_some_and(|it| verdict.fits(&it))
 }
 
 fn is_for_chosen(app: App, verdict: ConflictVerdict) -> bool {
@@ -380,7 +381,7 @@ fn is_for_chosen(app: App, verdict: ConflictVerdict) -> bool {
 
 /// Shows a claim of the open conflict in the feed.
 pub(super) fn show_claim(app: App, side: usize) {
-    let Some(conflict) = untrack(|| conflict(app)) else {
+    let Some(conflict) = untrack(|| current_conflict(app)) else {
         return;
     };
     show_in_feed(
@@ -395,7 +396,7 @@ pub(super) fn show_claim(app: App, side: usize) {
 
 /// Opens a claim in the feed.
 pub(super) fn show_in_feed(app: App, id: EngramId) {
-    reading::go_to(app, id);
+    reading::go_to_engram(app, id);
     dom::next_frame(move || room::focus_pane(app));
 }
 

@@ -10,18 +10,15 @@ use leptos::{prelude::*, task::spawn_local};
 use super::state::can_reopen;
 use crate::{
     app::{
+        components::field::REASON,
         dom,
-        frame::Undo,
-        room,
+        frame::{Undo, room},
         state::App,
         views::conflicts::{chosen, merge, queue::ConflictVerdict, state},
     },
     tags::Tag,
     words::say,
 };
-
-/// The id of the field for a reason, of one conflict or of all selected ones.
-pub(super) const REASON: &str = "reason";
 
 impl ConflictVerdict {
     /// Its name on a button.
@@ -63,7 +60,7 @@ impl ConflictVerdict {
     }
 
     /// Its verb while it runs over several conflicts, and after.
-    pub(super) fn words(self) -> (&'static str, &'static str) {
+    pub(super) fn verbs(self) -> (&'static str, &'static str) {
         match self {
             Self::Dismiss => say::conflicts::DISMISSING,
             Self::Allow => say::conflicts::ALLOWING,
@@ -77,7 +74,7 @@ pub(super) fn judge_conflict(app: App, verdict: ConflictVerdict) {
     if untrack(|| app.views.conflicts.is_any_chosen()) {
         return chosen::judge_chosen_conflicts(app, verdict);
     }
-    let Some(conflict) = untrack(|| state::conflict(app)) else {
+    let Some(conflict) = untrack(|| state::current_conflict(app)) else {
         return;
     };
     if !verdict.fits(&conflict) {
@@ -102,7 +99,7 @@ pub(super) fn settle_conflict(
     merged: Option<String>,
 ) {
     // A second press sends nothing.
-    if !app.batch.begin(verdict.words().0, 1) {
+    if !app.batch.begin(verdict.verbs().0, 1) {
         return;
     }
     app.views.conflicts.verdict_refused.set(None);
@@ -134,7 +131,7 @@ pub(super) async fn say_of_conflict(
     let (id, why) = (conflict.id, reason.trim().to_owned());
     let how = merged.map(Settle::Merge);
     let Some(how) = how.or_else(|| verdict.settle(conflict)) else {
-        let allowed = permit(app, id, why, false).await;
+        let allowed = set_allowance(app, id, why, false).await;
         return allowed.map(|()| Some(undo_of(id, undo_allowance)));
     };
     let why = (!why.is_empty()).then_some(why);
@@ -148,7 +145,12 @@ pub(super) async fn say_of_conflict(
 }
 
 /// Lets an open conflict pass the gate, or takes that back.
-async fn permit(app: App, conflict: ConflictId, why: String, undo: bool) -> Result<(), Refusal> {
+async fn set_allowance(
+    app: App,
+    conflict: ConflictId,
+    why: String,
+    undo: bool,
+) -> Result<(), Refusal> {
     let allow = Allow {
         conflict,
         why,
@@ -159,7 +161,7 @@ async fn permit(app: App, conflict: ConflictId, why: String, undo: bool) -> Resu
 
 /// Makes an open conflict block the gate again.
 async fn undo_allowance(app: App, conflict: ConflictId) -> Result<(), Refusal> {
-    permit(app, conflict, String::new(), true).await
+    set_allowance(app, conflict, String::new(), true).await
 }
 
 /// What takes back what was done to a conflict.
@@ -169,12 +171,12 @@ fn undo_of<F: Future<Output = Result<(), Refusal>> + 'static>(
 ) -> Undo {
     let taken_back = move |app| async move { take_back(app, id).await.map(|()| None) };
     Undo::new(say::CONFLICTS, taken_back, move |app, of| {
-        return_to(app, id, of)
+        return_after_undo(app, id, of)
     })
 }
 
 /// Opens the conflict that was reopened, if conflicts are shown.
-fn return_to(app: App, id: ConflictId, of: &str) {
+fn return_after_undo(app: App, id: ConflictId, of: &str) {
     app.frame.say(say::notice::UNDONE, of);
     state::return_to_conflict(app, id);
 }
@@ -244,7 +246,7 @@ fn refuse_verdict(app: App, id: ConflictId, verdict: ConflictVerdict, refusal: R
 /// Undoes the verdict on the open conflict, by anyone; if the conflict is still open, undoes
 /// its allowance.
 pub(super) fn reopen_conflict(app: App) {
-    let Some(conflict) = untrack(|| state::conflict(app)) else {
+    let Some(conflict) = untrack(|| state::current_conflict(app)) else {
         return;
     };
     if !can_reopen(&conflict) {
@@ -291,7 +293,7 @@ pub(super) fn write_reason(app: App) {
     if untrack(|| app.views.conflicts.is_any_chosen()) {
         dom::focus(REASON)
     } else {
-        room::in_detail(app, || dom::focus(REASON))
+        room::act_in_detail(app, || dom::focus(REASON))
     }
 }
 

@@ -7,8 +7,8 @@ use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
     app::{
+        components::icons::Icon,
         frame::Undo,
-        icons::Icon,
         reading::{self, Closing},
         state::App,
         views::{self, feed},
@@ -29,7 +29,7 @@ pub(crate) enum DriftVerdict {
 
 /// Gives a verdict on the open claim.
 pub(crate) fn judge(app: App, verdict: DriftVerdict) {
-    let Some(engram) = untrack(|| reading::current(app)) else {
+    let Some(engram) = untrack(|| reading::current_engram(app)) else {
         return;
     };
     if !words::is_drifted(&engram) {
@@ -40,7 +40,7 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
     }
     let id = engram.id;
     // A second press sends nothing.
-    let is_done = app.list.choice.rows.with_untracked(|it| it.is_settling(id));
+    let is_done = app.list.choice.is_settling(id);
     let done = match verdict {
         DriftVerdict::True => say::review::CONFIRMED,
         DriftVerdict::Unsure => say::review::ASKED,
@@ -73,9 +73,9 @@ pub(crate) fn judge(app: App, verdict: DriftVerdict) {
                     (false, _) if verdict == DriftVerdict::True => stored.id,
                     (false, _) => return,
                 };
-                reading::select(app, to);
+                reading::select_engram(app, to);
             }
-            Err(refusal) => reading::refuse(app, id, refusal),
+            Err(refusal) => reading::refuse_change(app, id, refusal),
         }
     });
 }
@@ -97,7 +97,7 @@ pub(crate) fn Triage(engram: Memo<Option<Arc<Engram>>>) -> impl IntoView {
                     <p>{Icon::Alert.draw()}<span>{what}" "<b>{say::review::QUESTION}</b></span></p>
                     {asked.map(|todo| view! {
                         <p class="asked" data-testid="asked">{say::review::IS_ASKED}" "
-                            <button class="plain" on:click=move |_| reading::go_to(app, todo)>{say::review::SHOW_ASKED}</button></p>
+                            <button class="plain" on:click=move |_| reading::go_to_engram(app, todo)>{say::review::SHOW_ASKED}</button></p>
                     })}
                 </div>
             }

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 pub(crate) use self::bar::{DriftVerdict, Triage, Verdicts, judge};
 use super::{View, feed};
 use crate::{
-    app::{icons::Icon, state::App, views},
+    app::{components::icons::Icon, state::App, views},
     words::say,
 };
 

@@ -5,21 +5,30 @@ use leptos::{ev, prelude::*, task::spawn_local};
 
 use crate::{
     app::{
-        batch::Progress, dom, frame::Undo, inbox::stepped, outside, palette::keycaps, reading,
-        state::App, views::feed::state,
+        components::{
+            chosen::{ChosenBar, count_in_words},
+            inbox::stepped,
+        },
+        dom,
+        frame::Undo,
+        outside,
+        overlay::palette::keycaps,
+        reading,
+        state::App,
+        views::feed::state,
     },
     commands::Act,
     feed::EngramList,
-    selection::{ClaimAction, Selection, named},
+    selection::{ClaimAction, Selection, short_names},
     words::{self, State, say},
 };
 
 /// The selection of a list, and the question about it.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
-    pub(crate) rows: RwSignal<Selection>,
+    pub(super) rows: RwSignal<Selection>,
     /// The action that waits for confirmation.
-    pub(crate) asking: RwSignal<Option<ClaimAction>>,
+    pub(super) asking: RwSignal<Option<ClaimAction>>,
 }
 
 impl Choice {
@@ -43,6 +52,11 @@ impl Choice {
         !self.rows.with(Selection::is_empty)
     }
 
+    /// Whether an action on several was done to this engram, and the list does not show it yet.
+    pub(crate) fn is_settling(self, id: EngramId) -> bool {
+        self.rows.with_untracked(|it| it.is_settling(id))
+    }
+
     /// Changes the selection; drops a question about the old one.
     fn change(self, change: impl FnOnce(&mut Selection)) {
         self.asking.set(None);
@@ -63,7 +77,7 @@ impl ClaimAction {
     }
 
     /// Its verb while it runs, and after.
-    fn words(self) -> (&'static str, &'static str) {
+    fn verbs(self) -> (&'static str, &'static str) {
         match self {
             Self::Confirm => say::many::CONFIRM,
             Self::Ask => say::many::ASK,
@@ -81,7 +95,7 @@ impl ClaimAction {
     }
 
     /// Which claims it applies to.
-    fn is_for(self) -> &'static str {
+    fn condition(self) -> &'static str {
         match self {
             Self::Confirm => say::many::CONFIRM_FITS,
             Self::Deny => say::many::DENY_FITS,
@@ -103,18 +117,18 @@ fn can_choose(app: App) -> impl Fn(&Engram) -> bool {
 /// Opens the pressed row; if a modifier key is held, also selects it.
 pub(super) fn press_row(app: App, id: EngramId, event: &ev::MouseEvent) {
     if event.shift_key() {
-        extend_to(app, id);
+        extend_choice_to(app, id);
     } else if event.ctrl_key() || event.meta_key() {
         toggle_chosen(app, id);
-        reading::select(app, id);
+        reading::select_engram(app, id);
     } else {
         app.list.choice.reset();
-        reading::go_to(app, id);
+        reading::go_to_engram(app, id);
     }
 }
 
 /// Selects or deselects the open row.
-pub(crate) fn toggle_read(app: App) {
+pub(crate) fn toggle_open_row(app: App) {
     if let Some(id) = app.reading.selected.get_untracked() {
         toggle_chosen(app, id);
     }
@@ -137,22 +151,22 @@ fn toggle_chosen(app: App, id: EngramId) {
 }
 
 /// Extends the selection by this many rows.
-pub(crate) fn extend(app: App, by: isize) {
+pub(crate) fn extend_choice(app: App, by: isize) {
     let at = app.reading.selected.get_untracked();
-    let rows = untrack(|| state::rows(app));
+    let rows = untrack(|| state::listed_rows(app));
     let ids: Vec<EngramId> = rows.iter().map(|it| it.id).collect();
     let to = stepped(&ids, at.as_ref(), by);
     if let Some(to) = to {
-        extend_to(app, to);
+        extend_choice_to(app, to);
     }
 }
 
-fn extend_to(app: App, to: EngramId) {
+fn extend_choice_to(app: App, to: EngramId) {
     let at = app.reading.selected.get_untracked();
-    let (rows, can) = (untrack(|| state::rows(app)), can_choose(app));
+    let (rows, can) = (untrack(|| state::listed_rows(app)), can_choose(app));
     app.reading.closing.set(None);
     app.list.choice.change(|it| it.extend(&rows, at, to, can));
-    reading::select(app, to);
+    reading::select_engram(app, to);
 }
 
 /// Selects all loaded rows, and says whether there are more.
@@ -160,7 +174,7 @@ pub(crate) fn choose_all(app: App) {
     if let Some(refusal) = app.list.refused_in_past() {
         return app.frame.complain(refusal);
     }
-    let (rows, can) = (untrack(|| state::rows(app)), can_choose(app));
+    let (rows, can) = (untrack(|| state::listed_rows(app)), can_choose(app));
     if rows.is_empty() {
         return;
     }
@@ -175,12 +189,8 @@ pub(crate) fn choose_all(app: App) {
     } else {
         say::many::ALL_LOADED
     };
-    app.frame.say(&told_chosen(app), hint);
-}
-
-fn told_chosen(app: App) -> String {
     let count = app.list.choice.rows.with_untracked(Selection::len);
-    say::many::selected(&words::thousands(count as u64))
+    app.frame.say(&count_in_words(count), hint);
 }
 
 /// Whether a command applies to any selected row; none if the command is not for several, or
@@ -243,7 +253,7 @@ pub(crate) fn leave_chosen(app: App) -> bool {
 
 fn copy_chosen(app: App) {
     let text = app.list.choice.rows.with_untracked(Selection::text);
-    outside::copy(app, text, say::many::COPIED);
+    outside::copy_text(app, text, say::many::COPIED);
 }
 
 /// Runs an action, or asks for confirmation first.
@@ -254,7 +264,7 @@ fn do_to_chosen(app: App, deed: ClaimAction) {
         return;
     }
     if !fits {
-        return app.frame.warn(say::many::NONE_FITS, deed.is_for());
+        return app.frame.warn(say::many::NONE_FITS, deed.condition());
     }
     if deed.asks() {
         app.list.choice.asking.set(Some(deed))
@@ -268,7 +278,7 @@ fn carry_out(app: App, deed: ClaimAction) {
     let rows = app.list.choice.rows;
     let fitting = rows.with_untracked(|it| it.fitting(deed));
     let all: Vec<EngramId> = fitting.iter().map(|it| it.id).collect();
-    let (doing, done) = deed.words();
+    let (doing, done) = deed.verbs();
     app.list.choice.asking.set(None);
     if !app.batch.begin(doing, all.len()) {
         return;
@@ -293,7 +303,7 @@ fn carry_out(app: App, deed: ClaimAction) {
                 .frame
                 .say_done(deed.done_to_one(), &words::claim(one), undo.clone());
         }
-        let (text, why) = outcome.told(done, say::CLAIMS);
+        let (text, why) = outcome.in_words(done, say::CLAIMS);
         let undo = outcome.done.iter().map(|it| it.1.clone()).collect();
         app.frame
             .say_all_done(&text, &why, !outcome.is_whole(), undo);
@@ -312,37 +322,20 @@ pub(crate) fn ChosenClaimsBar() -> impl IntoView {
         app.list.feed.with(follow);
     });
     let count = Memo::new(move |_| choice.rows.with(Selection::len));
-    Effect::new(move |before: Option<usize>| {
-        let count = count.get();
-        if before.is_some_and(|before| before != count) {
-            let told = say::many::selected(&words::thousands(count as u64));
-            app.frame.announcement.set(told);
-        }
-        if count == 0 {
+    Effect::new(move |_| {
+        if count.get() == 0 {
             choice.asking.set(None);
         }
-        count
     });
-    let progress = Memo::new(move |_| app.batch.progress.get().filter(|it| it.is_long()));
-    let is_long = Memo::new(move |_| progress.with(Option::is_some));
     let asking = Memo::new(move |_| choice.asking.get());
-    let is_shown = Memo::new(move |_| count.get() > 0 || is_long.get());
-    move || {
-        is_shown.get().then(|| {
-            view! {
-                <div class="bar chosen" role="group" aria-label=say::many::LABEL data-testid="chosen-bar">
-                    {move || match (is_long.get(), asking.get()) {
-                        (true, _) => doing(app, progress).into_any(),
-                        (false, Some(deed)) => question(app, deed).into_any(),
-                        (false, None) => actions(app, count).into_any(),
-                    }}
-                </div>
-            }
-        })
-    }
+    let actions = move || match asking.get() {
+        Some(deed) => view_question(app, deed).into_any(),
+        None => view_actions(app, count).into_any(),
+    };
+    view! { <ChosenBar count class="bar chosen" label=say::many::LABEL actions /> }
 }
 
-fn actions(app: App, count: Memo<usize>) -> impl IntoView {
+fn view_actions(app: App, count: Memo<usize>) -> impl IntoView {
     let choice = app.list.choice;
     let fits = Memo::new(move |_| {
         let all = [ClaimAction::Confirm, ClaimAction::Deny, ClaimAction::Ask];
@@ -352,7 +345,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
     let called = move |verdict: &'static str, at: usize| {
         move || match fits.get()[at] {
             some if some == count.get() => verdict.to_owned(),
-            some => say::many::some(verdict, &words::thousands(some as u64)),
+            some => say::many::verdict_for(verdict, &words::thousands(some as u64)),
         }
     };
     let is_busy = move || app.batch.progress.with(Option::is_some);
@@ -365,7 +358,7 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
         dom::focus("feed");
     };
     view! {
-        <b data-testid="chosen-count">{move || say::many::selected(&words::thousands(count.get() as u64))}</b>
+        <b data-testid="chosen-count">{move || count_in_words(count.get())}</b>
         <button class="primary" data-testid="chosen-true" hidden=is_for(0) disabled=is_busy on:click=press(ClaimAction::Confirm)>{called(say::review::YES, 0)}" "<kbd>"Y"</kbd></button>
         <button data-testid="chosen-false" hidden=none_drifted disabled=is_busy on:click=press(ClaimAction::Deny)>{called(say::review::NO_ASKS, 1)}" "<kbd>"X"</kbd></button>
         <button data-testid="chosen-ask" hidden=is_for(2) disabled=is_busy on:click=press(ClaimAction::Ask)>{called(say::review::ASK, 2)}" "<kbd>"A"</kbd></button>
@@ -378,12 +371,12 @@ fn actions(app: App, count: Memo<usize>) -> impl IntoView {
 }
 
 /// Asks for confirmation in place of the actions, and names the first claims.
-fn question(app: App, deed: ClaimAction) -> impl IntoView {
+fn view_question(app: App, deed: ClaimAction) -> impl IntoView {
     let choice = app.list.choice;
     let fitting = move || choice.rows.with(|it| it.fitting(deed));
     let asked = Memo::new(move |_| {
         let rows = fitting();
-        (rows.len(), named(&rows))
+        (rows.len(), short_names(&rows))
     });
     let ask = move || {
         let claims = words::count(asked.with(|it| it.0) as u64, say::CLAIMS);
@@ -410,24 +403,5 @@ fn question(app: App, deed: ClaimAction) -> impl IntoView {
             <button id="chosen-yes" class="danger" data-testid="chosen-yes" on:click=forget>{say::engram::FORGET_YES}</button>
             <button data-testid="chosen-no" on:click=keep>{say::engram::KEEP}" "<kbd>"Esc"</kbd></button>
         </div>
-    }
-}
-
-/// The progress, and a way to stop.
-pub(crate) fn doing(app: App, progress: Memo<Option<Progress>>) -> impl IntoView {
-    let of = move |what: fn(&Progress) -> usize| progress.with(|it| it.as_ref().map_or(0, what));
-    let told = move || {
-        let verb = progress.with(|it| it.map_or("", |it| it.verb));
-        let number = |it: usize| words::thousands(it as u64);
-        say::many::doing(verb, &number(of(|it| it.done)), &number(of(|it| it.of)))
-    };
-    let stop = move |_| {
-        app.batch.stop();
-        dom::focus("feed");
-    };
-    view! {
-        <span data-testid="chosen-progress">{told}</span>
-        <progress max=move || of(|it| it.of).to_string() value=move || of(|it| it.done).to_string() aria-label=say::many::PROGRESS></progress>
-        <button data-testid="chosen-stop" on:click=stop>{say::many::STOP}" "<kbd>"Esc"</kbd></button>
     }
 }

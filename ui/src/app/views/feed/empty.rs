@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use super::filter;
 use crate::{
     app::{
-        icons::Icon,
+        components::icons::Icon,
         state::App,
         views::{
             self,
@@ -24,7 +24,7 @@ use crate::{
 #[component]
 pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
     let app = App::here();
-    let empty = move || !views::asked(app).is_empty() && rows.with(Vec::is_empty);
+    let empty = move || !views::asked_filter(app).is_empty() && rows.with(Vec::is_empty);
     let is_read = Memo::new(move |_| app.list.feed.with(EngramList::is_read));
     let is_refused = Memo::new(move |_| app.list.refused.with(Option::is_some));
     let nothing =
@@ -38,7 +38,7 @@ pub(crate) fn End(rows: Memo<Vec<Arc<Engram>>>) -> impl IntoView {
             let is_whole = app.list.filter.with(|it| it.of_now().is_empty());
             match app.view.get().nothing.filter(|_| is_whole) {
                 Some(nothing) => nothing(),
-                None => no_match(app).into_any(),
+                None => view_no_match(app).into_any(),
             }
         })
     };
@@ -54,7 +54,7 @@ fn Searching() -> impl IntoView {
     move || {
         is_stopped.get().map(|is_stopped| {
             let (word, verb) = if is_stopped { (say::list::STOPPED, say::list::GO_ON) } else { (say::list::LOOKING, say::list::STOP) };
-            let press = move |_| if is_stopped { pages::go_on(app) } else { pages::stop_search(app) };
+            let press = move |_| if is_stopped { pages::continue_search(app) } else { pages::stop_search(app) };
             view! {
                 <div class="search" aria-busy=(!is_stopped).to_string() data-testid="searching">
                     <progress max="100" value=move || done.get().to_string() aria-label=say::list::PROGRESS></progress>
@@ -66,7 +66,7 @@ fn Searching() -> impl IntoView {
     }
 }
 
-fn no_match(app: App) -> impl IntoView {
+fn view_no_match(app: App) -> impl IntoView {
     let words = app
         .list
         .filter

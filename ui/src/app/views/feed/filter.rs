@@ -5,16 +5,15 @@ use leptos::{ev, prelude::*};
 
 use crate::{
     app::{
+        components::{icons::Icon, refused::Refused},
         dom,
-        icons::Icon,
-        refused::Refused,
         state::App,
         views::{
             self,
             feed::{pages, state},
         },
     },
-    route::{Chip, author_name, chips, date_of, days_ago, end_of, last_day, midnight},
+    route::{Chip, author_name, chips_of, date_of, days_ago, end_of_day, last_day, midnight},
     words::{
         self,
         say::{self, filter::SORTS},
@@ -94,12 +93,12 @@ fn Chips() -> impl IntoView {
         dom::keep_focus(CHIPS, "feed", || state::set_filter(app, filter, true));
     };
     move || {
-        let all = chips(&app.list.filter.get(), app.clock.get_untracked().offset);
+        let all = chips_of(&app.list.filter.get(), app.clock.get_untracked().offset);
         (!all.is_empty()).then(|| {
             let several = all.len() > 1;
             view! {
                 <div class="filter-chips" id=CHIPS role="group" aria-label=say::filter::ON>
-                    {all.into_iter().map(|it| removable(app, it)).collect_view()}
+                    {all.into_iter().map(|it| view_chip(app, it)).collect_view()}
                     {several.then(|| view! { <button class="plain" on:click=clear>{say::filter::CLEAR}</button> })}
                 </div>
             }
@@ -108,7 +107,7 @@ fn Chips() -> impl IntoView {
 }
 
 /// A condition, with a button that removes it.
-fn removable(app: App, chip: Chip) -> impl IntoView {
+fn view_chip(app: App, chip: Chip) -> impl IntoView {
     let Chip {
         what,
         value,
@@ -146,7 +145,7 @@ fn Values() -> impl IntoView {
     let all = Memo::new(move |_| {
         let filter = app.list.filter.get();
         let facets = app.list.facets.get().unwrap_or_default();
-        groups(app, &facets, &filter)
+        facet_groups(app, &facets, &filter)
     });
     let of = move || match app.list.facets.with(|it| it.as_ref().map(|it| it.partial)) {
         None => say::filter::COUNTING,
@@ -165,7 +164,7 @@ fn Values() -> impl IntoView {
     view! {
         <div class="facets" id=PANEL data-testid="facets" tabindex="-1" role="group" aria-label=say::filter::LIMIT on:keydown=keys>
             <p class="quiet" aria-busy=move || app.list.facets.with(Option::is_none).to_string()>{of}</p>
-            {(0..SORTS.len()).map(|sort| group(app, all, sort)).collect_view()}
+            {(0..SORTS.len()).map(|sort| view_group(app, all, sort)).collect_view()}
             <States />
             <Dates />
         </div>
@@ -173,19 +172,19 @@ fn Values() -> impl IntoView {
 }
 
 /// The values of one sort. They stay while they are counted again, so that the focus stays too.
-fn group(app: App, all: Memo<Groups>, sort: usize) -> impl IntoView {
+fn view_group(app: App, all: Memo<Groups>, sort: usize) -> impl IntoView {
     let title = SORTS[sort];
     let values = Memo::new(move |_| all.with(|all| all[sort].clone()));
     let places = move || 0..values.with(Vec::len);
     view! {
         <div class="sort" role="group" aria-label=title hidden=move || values.with(Vec::is_empty)>
             <span class="name" aria-hidden="true">{title}</span>
-            <div class="values"><For each=places key=|place| *place let:place>{value(app, values, place)}</For></div>
+            <div class="values"><For each=places key=|place| *place let:place>{view_value(app, values, place)}</For></div>
         </div>
     }
 }
 
-fn value(app: App, values: Memo<Vec<FacetValue>>, place: usize) -> impl IntoView {
+fn view_value(app: App, values: Memo<Vec<FacetValue>>, place: usize) -> impl IntoView {
     let value = Memo::new(move |_| values.with(|all| all.get(place).cloned()));
     let word = move || value.with(|it| it.as_ref().map(|it| it.word.clone()));
     let is_on = move || value.with(|it| it.as_ref().is_some_and(|it| it.is_on));
@@ -215,7 +214,7 @@ fn States() -> impl IntoView {
         let is_split = !app.list.filter.with(Filter::is_empty) || total != holding;
         // A view that is already limited to one state cannot be narrowed by it.
         is_split
-            && views::asked(app).ended == app.list.filter.with(|it| it.ended)
+            && views::asked_filter(app).ended == app.list.filter.with(|it| it.ended)
             && !app.list.is_past()
     });
     let state = move |(is_ended, word)| {
@@ -264,7 +263,7 @@ fn Dates() -> impl IntoView {
         }
     };
     let until = move |day: String, is_left: bool| {
-        let until = end_of(&day, offset());
+        let until = end_of_day(&day, offset());
         if until.is_some() || is_left && day.is_empty() {
             refilter(app, |it| it.until = until, true);
         }
@@ -306,7 +305,7 @@ fn Dates() -> impl IntoView {
 }
 
 /// The values of a condition that takes several, each with the filter that adds or removes it.
-fn listed<T: PartialEq + Clone>(
+fn values_of_many<T: PartialEq + Clone>(
     filter: &Filter,
     counts: &[(T, u64)],
     list: fn(&mut Filter) -> &mut Vec<T>,
@@ -332,7 +331,7 @@ fn listed<T: PartialEq + Clone>(
 }
 
 /// The values of a condition that takes only one.
-fn single<T: PartialEq + Clone>(
+fn values_of_one<T: PartialEq + Clone>(
     filter: &Filter,
     counts: &[(T, u64)],
     word: fn(&T) -> &str,
@@ -354,15 +353,15 @@ fn single<T: PartialEq + Clone>(
 }
 
 /// Returns no values if the only one applies to all rows, because it would leave the list as it is.
-fn splitting(values: Vec<FacetValue>, total: u64) -> Vec<FacetValue> {
+fn narrowing_values(values: Vec<FacetValue>, total: u64) -> Vec<FacetValue> {
     match values.as_slice() {
         [only] if !only.is_on && only.count >= total => Vec::new(),
         _ => values,
     }
 }
 
-fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
-    let verified = single(
+fn facet_groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
+    let verified = values_of_one(
         filter,
         &facets.verified,
         |it| {
@@ -378,7 +377,7 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
     // A condition that the view itself sets is not offered.
     let is_chosen = (app.view.get().within)(Filter::default()).health.is_empty();
     let health = if is_chosen {
-        listed(
+        values_of_many(
             filter,
             &facets.health,
             |it| &mut it.health,
@@ -387,7 +386,7 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
     } else {
         Vec::new()
     };
-    let topics = single(
+    let topics = values_of_one(
         filter,
         &facets.topics,
         |it| it,
@@ -395,7 +394,7 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
         |it, to| it.topic = to.cloned().unwrap_or_default(),
     );
     let all = [
-        listed(
+        values_of_many(
             filter,
             &facets.kinds,
             |it| &mut it.kinds,
@@ -403,26 +402,26 @@ fn groups(app: App, facets: &Facets, filter: &Filter) -> Groups {
         ),
         health,
         verified,
-        listed(filter, &facets.roles, |it| &mut it.roles, |it| it),
-        listed(
+        values_of_many(filter, &facets.roles, |it| &mut it.roles, |it| it),
+        values_of_many(
             filter,
             &facets.authors,
             |it| &mut it.authors,
             |it| author_name(it),
         ),
         topics,
-        listed(
+        values_of_many(
             filter,
             &facets.scopes,
             |it| &mut it.scopes,
             |it| it.as_str(),
         ),
-        listed(
+        values_of_many(
             filter,
             &facets.fact_types,
             |it| &mut it.fact_types,
             |it| it.as_str(),
         ),
     ];
-    all.map(|it| splitting(it, facets.total))
+    all.map(|it| narrowing_values(it, facets.total))
 }

@@ -2,22 +2,26 @@
 
 use std::sync::Arc;
 
-use engram_model::{Code, Evidence, Facets, Filter, Kind, Refusal, SAMPLE};
+use engram_model::{
+    Change, Code, Engram, Entry, Evidence, Facets, FeedPage, Filter, Kind, Refusal, SAMPLE,
+};
 use leptos::prelude::*;
 
-use super::{ChosenClaimsBar, List, Search, rows, toggle_row};
+use super::{ChosenClaimsBar, List, listed_rows, state::Search, toggle_row};
 use crate::{
     app::{
         batch::Progress,
-        connection::LossReason,
         dom,
+        engine::connection::{Link, LossReason},
         gallery::{
             Frame, Part,
             made_up::engrams,
-            set::{self, load, load_page, lost},
+            set::{self, lost},
         },
         state::App,
+        views,
     },
+    feed::EngramList,
     selection::ClaimAction,
     words::say::many,
 };
@@ -26,11 +30,11 @@ use crate::{
 pub(crate) fn Exhibits() -> impl IntoView {
     view! {
         <Part title="Feed">
-            <Frame title="each kind, each standing" set=set::full><List /></Frame>
-            <Frame title="forgotten, erased, expired, replaced" set=set::past><List /></Frame>
+            <Frame title="each kind, each standing" set=full><List /></Frame>
+            <Frame title="forgotten, erased, expired, replaced" set=past><List /></Frame>
             <Frame title="a row that is open" set=open><List /></Frame>
             <Frame title="several are selected" set=|app| picked(app, None)><List /></Frame>
-            <Frame title="paused, with news" set=set::paused><List /></Frame>
+            <Frame title="paused, with news" set=paused><List /></Frame>
             <Frame title="a sample" set=sample><List /></Frame>
             <Frame title="a search that takes long" set=|app| search(app, false)><List /></Frame>
             <Frame title="one that was stopped" set=|app| search(app, true)><List /></Frame>
@@ -54,6 +58,78 @@ pub(crate) fn ChosenExhibits() -> impl IntoView {
             <Frame title="while it is done" set=busy is_wide=true><ChosenClaimsBar /></Frame>
         </Part>
     }
+}
+
+fn entry(seq: u64, engram: &Arc<Engram>, change: Change) -> Entry {
+    Entry {
+        seq,
+        at: engram.recorded_at,
+        agent: None,
+        by: String::new(),
+        change,
+    }
+}
+
+fn stored(engram: &Arc<Engram>) -> Change {
+    Change::Stored(Box::new(Engram::clone(engram)))
+}
+
+pub(crate) fn load(app: App, all: &[Arc<Engram>], filter: Filter) {
+    load_page(app, all, filter, None);
+}
+
+fn load_page(app: App, all: &[Arc<Engram>], filter: Filter, next: Option<u64>) {
+    let entries = all.iter().rev().map(|it| entry(it.seq, it, stored(it)));
+    let page = FeedPage {
+        entries: entries.collect(),
+        head: all.len() as u64,
+        engrams: all.len() as u64,
+        next,
+        ..FeedPage::default()
+    };
+    app.list.filter.set(filter);
+    app.list
+        .feed
+        .update(|feed| feed.load(page, untrack(|| views::asked_filter(app))));
+}
+
+pub(crate) fn full(app: App) {
+    load(app, &engrams(), Filter::default());
+}
+
+pub(crate) fn paused(app: App) {
+    let all = engrams();
+    load(app, &all[..3], Filter::default());
+    let news = all[3..].iter().map(|it| entry(it.seq, it, stored(it)));
+    app.list.feed.update(|feed| {
+        feed.live(news.collect(), true);
+    });
+    app.list.at_top.set(false);
+    app.connection.link.set(Link::Live);
+}
+
+/// Shows a list that is on its way.
+pub(crate) fn clear_list(app: App) {
+    app.list.feed.update(EngramList::clear);
+}
+
+/// Lists one claim for each way to end, and the claim that replaced the last one.
+pub(crate) fn past(app: App) {
+    let mut all = engrams();
+    let [forgotten, erased, expired, replaced, newer, ..] = &mut all[..] else {
+        return;
+    };
+    Arc::make_mut(expired).expires_at = Some(app.clock.get_untracked().now);
+    Arc::make_mut(newer).supersedes = Some(replaced.id);
+    let news = vec![
+        entry(5, newer, stored(newer)),
+        entry(6, forgotten, Change::Forgotten(forgotten.id)),
+        entry(7, erased, Change::Redacted(erased.id)),
+    ];
+    load(app, &all[..4], Filter::default());
+    app.list.feed.update(|feed| {
+        feed.live(news, false);
+    });
 }
 
 fn sample(app: App) {
@@ -113,7 +189,7 @@ fn panel(app: App) {
 fn picked(app: App, asking: Option<ClaimAction>) {
     let all = engrams();
     load(app, &all, Filter::default());
-    let rows = untrack(|| rows(app));
+    let rows = untrack(|| listed_rows(app));
     app.list.choice.rows.update(|it| it.add(&rows, |_| true));
     app.list.choice.asking.set(asking);
 }

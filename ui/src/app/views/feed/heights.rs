@@ -29,7 +29,11 @@ const CODE: f64 = 7.2;
 
 /// Room above a row for a topic that begins with it, and below it for the line between new and seen
 /// rows.
-pub(super) fn around(row: usize, topics: &TopicHeadings, first_seen: Option<usize>) -> (u32, u32) {
+pub(super) fn room_around(
+    row: usize,
+    topics: &TopicHeadings,
+    first_seen: Option<usize>,
+) -> (u32, u32) {
     let above = if topics.begins(row) { TOPIC } else { 0 };
     let below = if first_seen == Some(row + 1) { LINE } else { 0 };
     (above, below)
@@ -55,7 +59,7 @@ impl RowHeights {
         Effect::new(move |_| {
             let width = viewport.with(|it| it.width);
             if let (Some(id), true) = (app.list.expanded.get(), width > 0) {
-                dom::next_frame(move || whole.set(dom::height_within(&row::element_id(id))));
+                dom::next_frame(move || whole.set(dom::height_within(&row::engram_row_id(id))));
             }
         });
         Self {
@@ -92,7 +96,7 @@ struct ClaimWidths {
 impl ClaimWidths {
     fn new() -> Self {
         let widths = Self {
-            canvas: StoredValue::new_local(dom::measure()),
+            canvas: StoredValue::new_local(dom::measuring_canvas()),
             known: StoredValue::new(HashMap::new()),
             fonts: RwSignal::new(false),
         };
@@ -134,7 +138,7 @@ impl ClaimWidths {
             measured.map_or(f64::MAX, |it| it.width() + code)
         });
         self.known.update_value(|known| {
-            forget_many(known);
+            clear_if_large(known);
             known.insert(engram.id, width);
         });
         width
@@ -156,7 +160,7 @@ fn without_code(claim: &str) -> (String, f64) {
 }
 
 /// Clears the cache if it holds far more rows than are listed.
-pub(super) fn forget_many<T>(all: &mut HashMap<EngramId, T>) {
+pub(super) fn clear_if_large<T>(all: &mut HashMap<EngramId, T>) {
     if all.len() > 4 * MOST {
         all.clear();
     }

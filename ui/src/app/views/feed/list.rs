@@ -5,7 +5,10 @@ use leptos::prelude::*;
 
 use super::{filter, rows::Rows};
 use crate::{
-    app::{connection::Link, first_run, refused::Refused, state::App, states, views::feed::state},
+    app::{
+        components::refused::Refused, engine::connection::Link, first_run, frame::states,
+        state::App, views::feed::state,
+    },
     feed::{EngramList, MOST},
     words::{self, say},
 };
@@ -18,7 +21,7 @@ pub(crate) fn List() -> impl IntoView {
         (waiting() > 0).then(|| {
             view! {
                 <button class="pill" data-testid="new-pill" on:click=move |_| state::show_new(app)>
-                    {move || say::list::new(waiting())} <kbd>"N"</kbd>
+                    {move || say::list::new_count(waiting())} <kbd>"N"</kbd>
                 </button>
             }
         })
@@ -32,7 +35,7 @@ pub(crate) fn List() -> impl IntoView {
         let is_all = !facets.partial;
         // The search has found nothing yet.
         let is_known = is_all || facets.total > 0;
-        is_known.then(|| say::list::found(&words::thousands(facets.total), is_all))
+        is_known.then(|| say::list::found_count(&words::thousands(facets.total), is_all))
     };
     let is_whole = move || app.list.filter.with(Filter::is_empty);
     let count = move || if is_whole() { holding() } else { left() };
@@ -87,7 +90,7 @@ fn Beyond() -> impl IntoView {
         let is_full = |it: &EngramList| it.iter().count() >= MOST && it.next_page().is_some();
         app.view.get().by_topic && app.list.feed.with(is_full)
     });
-    let told = say::knowledge::newest(&words::thousands(MOST as u64));
+    let told = say::knowledge::only_newest(&words::thousands(MOST as u64));
     move || {
         is_more
             .get()

@@ -56,7 +56,7 @@ impl Look {
 }
 
 /// Keeps the rows in place once the pointer moves on them.
-pub(super) fn point(app: App, event: &web_sys::PointerEvent) {
+pub(super) fn point_at_rows(app: App, event: &web_sys::PointerEvent) {
     let look = app.list.look;
     let at = (event.client_x(), event.client_y());
     // Rows that move under a still pointer also fire this event.
@@ -69,7 +69,7 @@ pub(super) fn point(app: App, event: &web_sys::PointerEvent) {
 }
 
 /// Shows what was held back, once the pointer leaves the rows or the person uses keys.
-pub(super) fn point_elsewhere(app: App) {
+pub(super) fn point_off_rows(app: App) {
     let look = app.list.look;
     if !look.is_pointing.get_untracked() {
         return;
@@ -98,21 +98,21 @@ pub(crate) fn waits_for_pointer(app: App) -> Option<usize> {
 }
 
 /// The open engram, if it is listed.
-pub(crate) fn read_in_list(app: App) -> Option<EngramId> {
+pub(crate) fn listed_open_engram(app: App) -> Option<EngramId> {
     let read = app.reading.selected.get_untracked()?;
     let is_listed = app.list.feed.with_untracked(|it| it.get(read).is_some());
     is_listed.then_some(read)
 }
 
 /// Keeps a row open that now shows the next version of the open engram. Nothing scrolls.
-pub(crate) fn read_on(app: App, read: Option<EngramId>) {
+pub(crate) fn follow_open_version(app: App, read: Option<EngramId>) {
     let next = app.list.feed.with_untracked(|feed| {
         let left = read.filter(|id| feed.get(*id).is_none())?;
         feed.newer(left).filter(|id| feed.get(*id).is_some())
     });
     if let Some(next) = next {
         app.list.look.in_place.set_value(Some(next));
-        reading::select(app, next);
+        reading::select_engram(app, next);
     }
 }
 
@@ -136,11 +136,11 @@ fn sees_newest(app: App) -> bool {
     app.phase.get_untracked() == Phase::Ready
         && app.list.at_top.get_untracked()
         && app.list.feed.with_untracked(EngramList::waiting) == 0
-        && untrack(|| views::asked(app)).is_empty()
+        && untrack(|| views::asked_filter(app)).is_empty()
 }
 
 /// A look that has seen the whole journal.
-fn now_looked(app: App) -> Looked {
+fn look_of_now(app: App) -> Looked {
     Looked {
         seq: app.list.feed.with_untracked(EngramList::head),
         at: dom::clock().now,
@@ -149,7 +149,7 @@ fn now_looked(app: App) -> Looked {
 
 /// Starts with what is new since the last look; on the first look, nothing is.
 pub(crate) fn begin_to_look(app: App) {
-    let now = now_looked(app);
+    let now = look_of_now(app);
     let kept = project_id(app).and_then(|id| {
         let settings = app.frame.settings.get_untracked();
         settings.looked.get(&id).copied()
@@ -160,14 +160,14 @@ pub(crate) fn begin_to_look(app: App) {
 }
 
 /// Counts what just arrived in view as seen, unless other rows are new.
-pub(crate) fn look_on(app: App, was_nothing_new: bool) {
+pub(crate) fn see_arrived(app: App, was_nothing_new: bool) {
     if was_nothing_new && !app.list.look.is_away.get_value() && sees_newest(app) {
-        app.list.look.last.set(Some(now_looked(app)));
+        app.list.look.last.set(Some(look_of_now(app)));
     }
 }
 
 /// Counts what the person stored at this place as seen, unless other rows are new.
-pub(crate) fn saw_own(app: App, seq: u64, was_nothing_new: bool) {
+pub(crate) fn see_own(app: App, seq: u64, was_nothing_new: bool) {
     if was_nothing_new {
         app.list.look.last.update(|last| {
             if let Some(last) = last {
@@ -186,7 +186,7 @@ pub(crate) fn is_nothing_new(app: App) -> bool {
 /// Counts what was in view as seen, when the person looks away.
 pub(crate) fn look_away(app: App) {
     if sees_newest(app) && !app.list.look.is_away.get_value() {
-        app.list.look.last.set(Some(now_looked(app)));
+        app.list.look.last.set(Some(look_of_now(app)));
     }
     keep_looked(app);
 }
@@ -216,7 +216,7 @@ pub(crate) fn keep_looked(app: App) {
 }
 
 /// Tracks when the person leaves the window and returns.
-pub(crate) fn follow_eyes(app: App) {
+pub(crate) fn follow_presence(app: App) {
     let look = app.list.look;
     let leave = move || {
         look_away(app);

@@ -1,5 +1,6 @@
 //! All engrams of a project, newest first: the list, its filter, and the open engram.
 
+mod arrivals;
 mod chosen;
 mod empty;
 mod filter;
@@ -19,26 +20,35 @@ use engram_model::EngramId;
 use leptos::prelude::*;
 
 pub(crate) use self::{
+    arrivals::take_entries,
     chosen::{
-        ChosenClaimsBar, act_on_chosen, choose_all, doing, extend, holds_for_chosen,
-        is_for_all_chosen, leave_choice_of, leave_chosen, toggle_read,
+        ChosenClaimsBar, act_on_chosen, choose_all, extend_choice, holds_for_chosen,
+        is_for_all_chosen, leave_choice_of, leave_chosen, toggle_open_row,
     },
     filter::PANEL,
     list::List,
     look::{
-        begin_to_look, follow_eyes, holds_back, is_nothing_new, keep_looked, look_away, look_on,
-        read_in_list, read_on, saw_own, waits_for_pointer,
+        begin_to_look, follow_presence, is_nothing_new, keep_looked, look_away, see_own,
+        waits_for_pointer,
     },
-    pages::{PAGE, is_searching, load_first, request, stop_search},
-    row::element_id,
+    pages::{PAGE, load_first, page_request},
+    row::engram_row_id,
     state::{
-        Listing, Search, count_facets, limit, list_anew, list_doubts_anew, neighbour, rows,
-        select_newest, show, show_new, toggle_facets, toggle_row,
+        Listing, count_facets, leave_filter, list_anew, list_doubts_anew, listed_rows, neighbour,
+        select_newest, set_view_and_filter, show_filtered, show_new, toggle_facets, toggle_row,
     },
 };
 use super::{Address, View};
 use crate::{
-    app::{detail::Detail, first_run, icons::Icon, menu::Menu, reading, room, state::App, views},
+    app::{
+        components::icons::Icon,
+        first_run,
+        frame::room,
+        overlay::menu::Menu,
+        reading::{self, detail::Detail},
+        state::App,
+        views,
+    },
     words::say,
 };
 
@@ -60,7 +70,7 @@ pub(crate) const ENGRAMS: View = View {
     step: state::step,
     panes,
     is_any_open: |app| app.reading.selected.with(Option::is_some),
-    pointer: reading::pointer_of,
+    pointer: reading::engram_pointer,
     address: Address {
         key: "id",
         is_name: |text| text.parse::<EngramId>().is_ok(),
@@ -71,7 +81,7 @@ pub(crate) const ENGRAMS: View = View {
         },
         open: |app, id| {
             if let Some(id) = id.and_then(|id| id.parse().ok()) {
-                reading::select(app, id);
+                reading::select_engram(app, id);
             }
         },
     },
@@ -84,24 +94,24 @@ pub(crate) const ENGRAMS: View = View {
 pub(crate) fn panes() -> AnyView {
     let app = App::here();
     let is_empty = Memo::new(move |_| {
-        let is_plain = views::asked(app).is_empty();
+        let is_plain = views::asked_filter(app).is_empty();
         app.list
             .feed
             .with(|feed| feed.is_empty() || (is_plain && first_run::is_only_past_sample(feed)))
     });
     let panes = move || {
         if is_empty.get() {
-            first_run::begin();
+            first_run::focus_welcome();
             view! { <first_run::FirstRun /> }.into_any()
         } else {
-            both(())
+            view_both_panes(())
         }
     };
     panes.into_any()
 }
 
 /// Both panes, with what lies above them.
-pub(crate) fn both(above: impl IntoView + 'static) -> AnyView {
+pub(crate) fn view_both_panes(above: impl IntoView + 'static) -> AnyView {
     room::panes(
         view! { {above}<List /> },
         view! { <Detail /><ChosenClaimsBar /><Menu /> },

@@ -3,7 +3,7 @@
 use engram_model::{Feed as FeedRequest, FeedPage, Filter, Refusal, ask};
 use leptos::{prelude::*, task::spawn_local};
 
-use super::Search;
+use super::state::Search;
 use crate::{
     app::{reading, state::App, views},
     feed::{EngramList, MOST},
@@ -24,7 +24,7 @@ pub(crate) fn load_older(app: App) {
             app,
             FeedRequest {
                 before: Some(before),
-                ..request(app)
+                ..page_request(app)
             },
         );
     }
@@ -37,18 +37,18 @@ pub(crate) fn load_newer(app: App) {
             app,
             FeedRequest {
                 after: Some(after),
-                ..request(app)
+                ..page_request(app)
             },
         );
     }
 }
 
 /// What pages of this list have in common.
-pub(crate) fn request(app: App) -> FeedRequest {
+pub(crate) fn page_request(app: App) -> FeedRequest {
     FeedRequest {
         limit: Some(PAGE),
         listed: true,
-        filter: untrack(|| views::asked(app)),
+        filter: untrack(|| views::asked_filter(app)),
         ..Default::default()
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn stop_search(app: App) {
 }
 
 /// Continues the search where it stopped: each change of the feed requests what is missing.
-pub(crate) fn go_on(app: App) {
+pub(crate) fn continue_search(app: App) {
     app.list.search.update(|search| {
         if let Some(search) = search {
             search.is_stopped = false;
@@ -77,13 +77,13 @@ pub(crate) fn is_searching(app: App) -> bool {
     search.is_some_and(|it| !it.is_stopped)
 }
 
-fn is_stopped(app: App) -> bool {
+fn is_search_stopped(app: App) -> bool {
     let search = app.list.search.get_untracked();
     search.is_some_and(|it| it.is_stopped)
 }
 
 fn load_page(app: App, request: FeedRequest) {
-    if app.list.page_is_coming.get_value() || is_stopped(app) {
+    if app.list.page_is_coming.get_value() || is_search_stopped(app) {
         return;
     }
     app.list.page_is_coming.set_value(true);
@@ -116,7 +116,7 @@ fn load_page(app: App, request: FeedRequest) {
 
 /// Records the progress of a search that has found nothing yet: `left` of the journal up to `head`
 /// remains.
-fn looked(app: App, left: u64, head: u64, is_stopped: bool) {
+fn record_progress(app: App, left: u64, head: u64, is_stopped: bool) {
     let done = 100 - left.min(head) * 100 / head.max(1);
     app.list.search.set(Some(Search {
         done: done as u8,
@@ -127,7 +127,7 @@ fn looked(app: App, left: u64, head: u64, is_stopped: bool) {
 /// Lists the newest page of a filter; if it is empty, records how much is left to search.
 pub(crate) fn load_first(app: App, page: FeedPage, filter: Filter) {
     if let (true, Some(next)) = (page.entries.is_empty(), page.next) {
-        looked(app, next, page.head, false);
+        record_progress(app, next, page.head, false);
     }
     app.list.feed.update(|feed| feed.load(page, filter));
 }
@@ -164,8 +164,8 @@ async fn read_stretches(
                 page.head.saturating_sub(next)
             }
         };
-        let is_stopped = is_stopped(app);
-        looked(app, left, page.head, is_stopped);
+        let is_stopped = is_search_stopped(app);
+        record_progress(app, left, page.head, is_stopped);
         if is_stopped {
             return Ok(Some(page));
         }
@@ -178,7 +178,7 @@ pub(crate) fn list_oldest(app: App) {
     spawn_local(async move {
         let request = FeedRequest {
             after: Some(0),
-            ..request(app)
+            ..page_request(app)
         };
         match read_stretches(app, request, number).await {
             Ok(Some(page)) => {
@@ -189,7 +189,7 @@ pub(crate) fn list_oldest(app: App) {
                     .feed
                     .with_untracked(|it| it.iter().last().map(|it| it.id));
                 if let Some(id) = oldest {
-                    reading::select(app, id);
+                    reading::select_engram(app, id);
                 }
             }
             Ok(None) => {}

@@ -8,9 +8,13 @@ use std::{
 use engram_model::{Engram, EngramId};
 use leptos::{html, prelude::*};
 
-use super::{chosen, heights::forget_many, state};
+use super::{chosen, heights::clear_if_large, state};
 use crate::{
-    app::{dom, icons::Icon, prose, state::App},
+    app::{
+        components::{icons::Icon, prose},
+        dom,
+        state::App,
+    },
     words::{self, State, say},
 };
 
@@ -35,7 +39,7 @@ pub(super) struct RowContent {
     /// Whether the row is selected; none if no row is, so that keys act on the open one.
     pub(super) is_chosen: Option<bool>,
     /// Whether its repository is unavailable.
-    pub(super) is_blind: bool,
+    pub(super) is_unavailable: bool,
     /// The words that are searched for.
     pub(super) words: Arc<[String]>,
     /// Whether it arrived since the last look.
@@ -95,7 +99,7 @@ impl RowSlots {
 }
 
 /// Returns the id of a row's element.
-pub(crate) fn element_id(id: EngramId) -> String {
+pub(crate) fn engram_row_id(id: EngramId) -> String {
     format!("row-{id}")
 }
 
@@ -114,7 +118,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
                 it.state,
                 it.ago.clone(),
                 it.words.clone(),
-                it.is_blind,
+                it.is_unavailable,
             )
         })
     });
@@ -124,7 +128,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
     let all = move || {
         is_whole
             .get()
-            .then(|| what.with(|(engram, ..)| more(engram)))
+            .then(|| what.with(|(engram, ..)| view_more(engram)))
     };
     let node = NodeRef::<html::Div>::new();
     Effect::new(move |_| {
@@ -134,7 +138,7 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
     });
     view! {
         <div class="row" node_ref=node role="option" hidden=is_free
-            id=move || shown().map(element_id)
+            id=move || shown().map(engram_row_id)
             data-testid=move || shown().map(|_| "feed-row")
             data-id=move || shown().map(|it| it.to_string())
             class:selected=move || row.with(|it| it.is_selected)
@@ -147,23 +151,23 @@ pub(super) fn Row(row: ArcRwSignal<RowContent>, shown_at: ShownAt) -> impl IntoV
             aria-selected=move || row.with(|it| it.is_chosen.unwrap_or(it.is_selected).to_string())
             aria-posinset=move || row.with(|it| (it.index + 1).to_string())
             aria-setsize=move || row.with(|it| it.of.map_or("-1".to_owned(), |of| of.to_string()))
-            on:mousedown=dom::keep_text
+            on:mousedown=dom::prevent_text_selection
             on:click=move |event| chosen::press_row(app, id.get_untracked(), &event)
             on:dblclick=move |event| if !dom::is_choosing(&event) { state::toggle_row(app) }>
             {move || row.with(|it| it.topic.clone()).map(|it| view! { <span class="offscreen">{say::knowledge::topic(&it)}</span> })}
             {move || is_new.get().then(|| view! { <span class="offscreen">{say::list::IS_NEW}</span> })}
-            {move || what.with(|(engram, state, ago, words, is_blind)| content(engram, *state, ago, words, *is_blind))}
+            {move || what.with(|(engram, state, ago, words, is_unavailable)| view_content(engram, *state, ago, words, *is_unavailable))}
             {all}
         </div>
     }
 }
 
-fn content(
+fn view_content(
     engram: &Engram,
     state: State,
     ago: &str,
     searched: &[String],
-    is_blind: bool,
+    is_unavailable: bool,
 ) -> impl IntoView + use<> {
     let icon = if engram.redacted {
         Icon::Erased
@@ -181,11 +185,11 @@ fn content(
     let (word, class) = match (state.word(), state) {
         (Some(word), _) => (word, "word gone"),
         (None, State::Held) => words::as_stored(engram),
-        (None, _) => words::evidence(engram, is_blind),
+        (None, _) => words::evidence(engram, is_unavailable),
     };
     let at = engram.recorded_at;
-    let (folder, file, lines) = split(&pointer);
-    let claim = said(engram, searched);
+    let (folder, file, lines) = split_pointer(&pointer);
+    let claim = view_claim(engram, searched);
     view! {
         <span class="kind" title=words::kind(engram.kind)>{icon.draw()}<span class="offscreen">{words::kind(engram.kind)}</span></span>
         <div class="said">
@@ -211,13 +215,13 @@ fn content(
 }
 
 /// The claim, with the searched words marked.
-fn said(engram: &Engram, searched: &[String]) -> prose::Claim {
+fn view_claim(engram: &Engram, searched: &[String]) -> prose::Claim {
     let searched = if engram.redacted { &[] } else { searched };
     prose::claim(&words::claim(engram), searched)
 }
 
 /// What a row that is shown whole adds: every pointer, and what the claim is.
-fn more(engram: &Engram) -> impl IntoView + use<> {
+fn view_more(engram: &Engram) -> impl IntoView + use<> {
     let pointers = engram.pointers.iter().map(|pointer| {
         let place =
             words::place_now(engram, &pointer.to_string()).unwrap_or_else(|| pointer.label());
@@ -239,7 +243,7 @@ fn more(engram: &Engram) -> impl IntoView + use<> {
 
 /// Splits a pointer into folder, file and lines. The file matters most: a row has little room, and
 /// the folder can be cut.
-fn split(pointer: &str) -> (String, String, String) {
+fn split_pointer(pointer: &str) -> (String, String, String) {
     let (folder, file) = words::split_path(pointer);
     let (file, lines) = file.split_at(file.rfind("#L").unwrap_or(file.len()));
     let folder = folder.trim_end_matches('/');
@@ -262,7 +266,7 @@ impl ShownAt {
         dom::next_frame(move || {
             let now = js_sys::Date::now();
             let first = self.0.try_update_value(|all| {
-                forget_many(all);
+                clear_if_large(all);
                 *all.entry(id).or_insert(now)
             });
             // Only a measurement misses an attribute that cannot be set.

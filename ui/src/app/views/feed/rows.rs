@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     app::{
-        inbox::ListBox,
-        stale,
+        components::inbox::ListBox,
+        engine::stale,
         state::App,
         views::feed::{look, pages, state},
     },
@@ -42,12 +42,12 @@ pub(super) fn Rows() -> impl IntoView {
     // A key means that the pointer is not in use.
     let keys = window_event_listener(ev::keydown, move |event| {
         if !matches!(event.key().as_str(), "Shift" | "Control" | "Alt" | "Meta") {
-            look::point_elsewhere(app);
+            look::point_off_rows(app);
         }
     });
     on_cleanup(move || {
         keys.remove();
-        look::point_elsewhere(app);
+        look::point_off_rows(app);
     });
     rows.load_near_ends();
     let shown_at = ShownAt::new();
@@ -62,7 +62,7 @@ pub(super) fn Rows() -> impl IntoView {
     view! {
         <empty::End rows=rows.engrams />
         <ListBox class="rows" label=Signal::derive(label) testid="feed" is_many=true is_none active=Signal::derive(move || rows.active()) node=scroller.node
-            on:scroll=move |_| scroller.measure() on:pointermove=move |event| look::point(app, &event) on:pointerleave=move |_| look::point_elsewhere(app)>
+            on:scroll=move |_| scroller.measure() on:pointermove=move |event| look::point_at_rows(app, &event) on:pointerleave=move |_| look::point_off_rows(app)>
             <div class="sheet" role="presentation" style:height=move || format!("{}px", rows.layout.with(Layout::total))>
                 {move || rows.new_since()}
                 {move || rows.headings()}
@@ -94,7 +94,7 @@ pub(super) struct RowLayout {
 impl RowLayout {
     fn new(app: App) -> Self {
         let viewport = RwSignal::new(Viewport::default());
-        let engrams = Memo::new_with_compare(move |_| state::rows(app), |_, _| true);
+        let engrams = Memo::new_with_compare(move |_| state::listed_rows(app), |_, _| true);
         let new = Memo::new(move |_| {
             let feed = app.list.feed.read();
             if app.view.get().by_topic {
@@ -121,7 +121,7 @@ impl RowLayout {
             let (topics, first_seen) = (topics.read(), first_seen.get());
             let rows = engrams.read();
             Layout::new(rows.iter().enumerate().map(|(row, engram)| {
-                let (above, below) = heights::around(row, &topics, first_seen);
+                let (above, below) = heights::room_around(row, &topics, first_seen);
                 above + height(engram) + below
             }))
         });
@@ -148,7 +148,7 @@ impl RowLayout {
         let (selected, whole) = (app.reading.selected.get(), app.list.expanded.get());
         let range = self.window.get();
         let (clock, engrams, layout) = (app.clock.get(), self.engrams.read(), self.layout.read());
-        let is_blind = stale::is_blind(app);
+        let is_unavailable = stale::is_unavailable(app);
         let words: Arc<[String]> = app.list.filter.with(Filter::words).into();
         let feed = app.list.feed.read();
         let chosen = app.list.choice.rows.read();
@@ -156,7 +156,7 @@ impl RowLayout {
         let (new, first_seen) = (self.new.get(), self.first_seen.get());
         let topics = self.topics.read();
         let content = |(index, engram): (usize, &Arc<Engram>)| {
-            let (above, below) = heights::around(index, &topics, first_seen);
+            let (above, below) = heights::room_around(index, &topics, first_seen);
             let (top, end) = (layout.top(index) + above, layout.top(index + 1));
             let height = end.saturating_sub(top).saturating_sub(below);
             RowContent {
@@ -172,7 +172,7 @@ impl RowLayout {
                 height,
                 is_short: height <= heights::ONE_LINE,
                 is_new: index < new,
-                is_blind,
+                is_unavailable,
                 words: words.clone(),
                 is_selected: selected == Some(engram.id),
                 is_chosen: (!chosen.is_empty()).then(|| chosen.has(engram.id)),
@@ -190,7 +190,7 @@ impl RowLayout {
         let engrams = self.engrams.read();
         let drawn = engrams.get(self.window.get()).unwrap_or_default();
         let is_drawn = drawn.iter().any(|it| it.id == selected);
-        is_drawn.then(|| row::element_id(selected))
+        is_drawn.then(|| row::engram_row_id(selected))
     }
 
     /// The line below the new rows, for the eye only: each row says itself that it is new.

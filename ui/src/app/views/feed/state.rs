@@ -2,15 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use engram_model::{Engram, EngramId, Facets, Filter, Refusal, ask};
+use engram_model::{Engram, EngramId, Facets, Filter, Health, Refusal, ask};
 use jiff::Timestamp;
 use leptos::{prelude::*, task::spawn_local};
 
 use super::{chosen::Choice, filter, look::Look};
 use crate::{
     app::{
-        connection, dom,
-        inbox::stepped,
+        components::inbox::stepped,
+        dom,
+        engine::connection,
         part::part,
         reading,
         state::App,
@@ -46,34 +47,34 @@ part! {
     /// A list of engrams: a stretch of the journal, filtered.
     pub(crate) struct Listing {
         anew {
-            pub(crate) feed: RwSignal<EngramList> = EngramList::default(),
+            pub(super) feed: RwSignal<EngramList> = EngramList::default(),
             /// The progress of a search for a filter, if it takes or took more than a moment.
-            pub(crate) search: RwSignal<Option<Search>> = None,
+            pub(super) search: RwSignal<Option<Search>> = None,
             /// Whether a page of older or newer engrams is on its way.
-            pub(crate) page_is_coming: StoredValue<bool> = false,
+            pub(super) page_is_coming: StoredValue<bool> = false,
             /// The values that a filter can have, with counts; read while they are shown or a
             /// filter is on.
-            pub(crate) facets: RwSignal<Option<Facets>> = None,
+            pub(super) facets: RwSignal<Option<Facets>> = None,
             /// Whether the list is scrolled to its newest end.
-            pub(crate) at_top: RwSignal<bool> = true,
+            pub(super) at_top: RwSignal<bool> = true,
             /// The row whose whole claim is shown.
-            pub(crate) expanded: RwSignal<Option<EngramId>> = None,
+            pub(super) expanded: RwSignal<Option<EngramId>> = None,
             /// Why the list or its next page could not be read, until it is, and how to retry.
-            pub(crate) refused: RwSignal<Option<(Refusal, fn(App))>> = None,
+            pub(super) refused: RwSignal<Option<(Refusal, fn(App))>> = None,
             /// Why the values of the filter could not be read.
-            pub(crate) facets_refused: RwSignal<Option<Refusal>> = None,
+            pub(super) facets_refused: RwSignal<Option<Refusal>> = None,
             filtered: StoredValue<FilteredEngram> = FilteredEngram::default(),
         }
         stays {
-            pub(crate) filter: RwSignal<Filter> = RwSignal::new(Filter::default()),
-            pub(crate) facets_open: RwSignal<bool> = RwSignal::new(false),
+            pub(super) filter: RwSignal<Filter> = RwSignal::new(Filter::default()),
+            pub(super) facets_open: RwSignal<bool> = RwSignal::new(false),
             /// The number of the current list; answers for an earlier list are dropped.
             pub(super) filter_number: StoredValue<u64> = StoredValue::new(0),
             /// Each change scrolls the list to its newest end.
-            pub(crate) scroll_to_top: RwSignal<u32> = RwSignal::new(0),
+            pub(super) scroll_to_top: RwSignal<u32> = RwSignal::new(0),
             /// The selected rows.
             pub(crate) choice: Choice = Choice::new(),
-            pub(crate) look: Look = Look::new(),
+            pub(super) look: Look = Look::new(),
         }
     }
 }
@@ -108,6 +109,51 @@ impl Listing {
         self.refused.set(Some((refusal, again)));
     }
 
+    /// Removes the refusals of requests that failed.
+    pub(crate) fn clear_refusals(self) {
+        self.refused.set(None);
+        self.facets_refused.set(None);
+    }
+
+    /// Whether the list or its next page could not be read.
+    pub(crate) fn is_refused(self) -> bool {
+        self.refused.with_untracked(Option::is_some)
+    }
+
+    /// Whether new rows wait, because the list is scrolled down.
+    pub(crate) fn is_paused(self) -> bool {
+        !self.at_top.get()
+    }
+
+    pub(crate) fn with_feed<R>(self, read: impl FnOnce(&EngramList) -> R) -> R {
+        self.feed.with(read)
+    }
+
+    /// Returns an engram of the list.
+    pub(crate) fn engram(self, id: EngramId) -> Option<Arc<Engram>> {
+        self.feed.with(|it| it.get(id))
+    }
+
+    /// Returns the place of the last entry that the list knows.
+    pub(crate) fn head(self) -> u64 {
+        self.feed.with_untracked(EngramList::head)
+    }
+
+    /// Records a newer state of an engram's evidence.
+    pub(crate) fn learn_health(self, id: EngramId, health: Option<Health>) {
+        self.feed.update(|it| it.learn_health(id, health));
+    }
+
+    /// Records which versions followed others.
+    pub(crate) fn learn_versions<'a>(self, versions: impl Iterator<Item = &'a Engram>) {
+        self.feed.update(|it| it.learn_versions(versions));
+    }
+
+    /// What limits the list, as the person chose.
+    pub(crate) fn filter(self) -> Filter {
+        self.filter.get()
+    }
+
     /// The past time that the list shows; none for now.
     pub(crate) fn held_at(self) -> Option<Timestamp> {
         self.filter.with(|it| it.held_at)
@@ -137,7 +183,7 @@ impl Listing {
 }
 
 /// The rows of the list, in its order.
-pub(crate) fn rows(app: App) -> Vec<Arc<Engram>> {
+pub(crate) fn listed_rows(app: App) -> Vec<Arc<Engram>> {
     let mut rows = app.list.feed.with(EngramList::rows);
     if app.view.get().by_topic {
         rows.sort_by(|a, b| topic_order(a).cmp(&topic_order(b)));
@@ -147,12 +193,12 @@ pub(crate) fn rows(app: App) -> Vec<Arc<Engram>> {
 
 /// Limits the list; if `is_step`, *back* returns from it.
 pub(crate) fn set_filter(app: App, filter: Filter, is_step: bool) {
-    limit(app, app.view.get_untracked(), filter, is_step);
+    show_filtered(app, app.view.get_untracked(), filter, is_step);
 }
 
 /// Shows a view with this filter.
-pub(crate) fn limit(app: App, view: &'static View, filter: Filter, is_step: bool) {
-    if !show(app, view, filter) {
+pub(crate) fn show_filtered(app: App, view: &'static View, filter: Filter, is_step: bool) {
+    if !set_view_and_filter(app, view, filter) {
         return;
     }
     app.write_address(is_step);
@@ -163,11 +209,11 @@ pub(crate) fn limit(app: App, view: &'static View, filter: Filter, is_step: bool
             list_chosen(app);
         }
     };
-    dom::later(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
+    dom::run_later(ask, Duration::from_millis(if is_step { 0 } else { 120 }));
 }
 
 /// Sets the view and the filter; returns whether either changed.
-pub(crate) fn show(app: App, view: &'static View, filter: Filter) -> bool {
+pub(crate) fn set_view_and_filter(app: App, view: &'static View, filter: Filter) -> bool {
     // A time that is not past means now.
     let is_past = |at: &Timestamp| view.tells_of_the_past && *at < dom::clock().now;
     let filter = Filter {
@@ -203,16 +249,16 @@ fn list_and_read(app: App, only_listed: bool) {
         return app.list.at_top.set(true);
     }
     let number = app.list.begin();
-    let filter = untrack(|| views::asked(app));
+    let filter = untrack(|| views::asked_filter(app));
     spawn_local(async move {
-        match app.ask(ask::Feed(pages::request(app))).await {
+        match app.ask(ask::Feed(pages::page_request(app))).await {
             // Another filter was chosen meanwhile.
             Ok(_) if app.list.filter_number.get_value() != number => return,
             Ok(page) => {
-                let followed = app.list.feed.with_untracked(EngramList::head);
+                let followed = app.list.head();
                 pages::load_first(app, page, filter);
                 // A journal that ends earlier is another one: follow it from its own end.
-                if app.list.feed.with_untracked(EngramList::head) < followed {
+                if app.list.head() < followed {
                     connection::reconnect(app);
                 }
                 app.list.show_top();
@@ -235,14 +281,14 @@ fn list_and_read(app: App, only_listed: bool) {
 /// the list was empty.
 fn read_listed(app: App, only_listed: bool) {
     let read = app.reading.selected.get_untracked();
-    let is_whole = untrack(|| views::asked(app)).is_empty();
+    let is_whole = untrack(|| views::asked_filter(app)).is_empty();
     let FilteredEngram { opened, instead } = app.list.filtered.get_value();
     let opened = read.filter(|_| read != instead).or(opened);
     let may = |id: &EngramId| is_whole || app.list.feed.with_untracked(|it| it.get(*id).is_some());
     match (read, opened.filter(may)) {
         (Some(_), _) if app.reading.returned.get_untracked() == read => {}
         (Some(_), _) if !only_listed || untrack(|| is_listed(app)) => {}
-        (None, Some(opened)) => reading::select(app, opened),
+        (None, Some(opened)) => reading::select_engram(app, opened),
         _ => select_newest(app),
     }
     app.list.filtered.set_value(if is_whole {
@@ -265,6 +311,18 @@ pub(crate) fn toggle_facets(app: App) {
     app.stale.touch(Tag::Facets);
 }
 
+/// Hides the values of the filter, else stops the search; returns whether there was one.
+pub(crate) fn leave_filter(app: App) -> bool {
+    if app.list.facets_open.get_untracked() {
+        toggle_facets(app);
+    } else if pages::is_searching(app) {
+        pages::stop_search(app);
+    } else {
+        return false;
+    }
+    true
+}
+
 /// Counts the values of the filter, while they are shown or a filter is on.
 pub(crate) fn count_facets(app: App) {
     let is_limited = !app.list.filter.with_untracked(Filter::is_empty);
@@ -272,10 +330,10 @@ pub(crate) fn count_facets(app: App) {
         app.list.facets_refused.set(None);
         return app.list.facets.set(None);
     }
-    let filter = untrack(|| views::asked(app));
+    let filter = untrack(|| views::asked_filter(app));
     spawn_local(async move {
         match app.ask(ask::Facets(filter.clone())).await {
-            Ok(facets) if untrack(|| views::asked(app)) == filter => {
+            Ok(facets) if untrack(|| views::asked_filter(app)) == filter => {
                 app.list.facets_refused.set(None);
                 let set = || app.list.facets.set(Some(*facets));
                 dom::keep_focus(filter::PANEL, filter::PANEL, set);
@@ -290,9 +348,9 @@ pub(crate) fn count_facets(app: App) {
 }
 
 pub(crate) fn select_newest(app: App) {
-    let first = untrack(|| rows(app)).first().map(|it| it.id);
+    let first = untrack(|| listed_rows(app)).first().map(|it| it.id);
     match first {
-        Some(id) => reading::select(app, id),
+        Some(id) => reading::select_engram(app, id),
         None => reading::read_nothing(app),
     }
 }
@@ -313,11 +371,11 @@ pub(crate) fn step(app: App, by: isize) {
         }
         _ => {}
     }
-    let rows = untrack(|| rows(app));
+    let rows = untrack(|| listed_rows(app));
     let selected = app.reading.selected.get_untracked();
     let ids: Vec<EngramId> = rows.iter().map(|it| it.id).collect();
     if let Some(id) = stepped(&ids, selected.as_ref(), by) {
-        reading::select(app, id);
+        reading::select_engram(app, id);
     }
 }
 
@@ -349,7 +407,7 @@ pub(crate) fn is_listed(app: App) -> bool {
 
 /// Reloads a list that is filtered by evidence or by state, which no entry reports by itself.
 pub(crate) fn list_doubts_anew(app: App) {
-    let asked = untrack(|| views::asked(app));
+    let asked = untrack(|| views::asked_filter(app));
     // In a list by topic, claims that end leave by themselves.
     let is_by_state = asked.ended.is_some() && !app.view.get_untracked().by_topic;
     if !asked.health.is_empty() || is_by_state {
@@ -359,7 +417,7 @@ pub(crate) fn list_doubts_anew(app: App) {
 
 /// Returns the next claim in the list; for the last, the previous one.
 pub(crate) fn neighbour(app: App, id: EngramId) -> Option<EngramId> {
-    let rows = rows(app);
+    let rows = listed_rows(app);
     let at = rows.iter().position(|it| it.id == id)?;
     let next = rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?));
     next.map(|it| it.id)

@@ -6,14 +6,14 @@ use engram_model::{Engram, Filter};
 use leptos::prelude::*;
 
 use super::{VIEW, When};
-use crate::{
-    app::{
-        detail::Detail,
-        gallery::{Frame, Part, made_up::engrams, set},
-        state::App,
-        views::feed::List,
+use crate::app::{
+    gallery::{Frame, Part, made_up::engrams},
+    reading::detail::Detail,
+    state::App,
+    views::feed::{
+        List,
+        gallery::{clear_list, full, load},
     },
-    feed::EngramList,
 };
 
 #[component]
@@ -34,7 +34,7 @@ pub(crate) fn Exhibits() -> impl IntoView {
 /// Shows what holds, by topic.
 fn known(app: App) {
     app.view.set(&VIEW);
-    set::full(app);
+    full(app);
 }
 
 /// Shows what held when the last of these was stored.
@@ -44,12 +44,12 @@ fn held(app: App, all: &[Arc<Engram>]) {
         held_at: engrams().iter().map(|it| it.valid_from).max(),
         ..Filter::default()
     };
-    set::load(app, all, filter);
+    load(app, all, filter);
     app.reading.selected.set(all.first().map(|it| it.id));
 }
 
 /// Shows the same while it is on its way.
 fn held_unread(app: App) {
     held(app, &[]);
-    app.list.feed.update(EngramList::clear);
+    clear_list(app);
 }

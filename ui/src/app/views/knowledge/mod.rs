@@ -11,7 +11,7 @@ use leptos::prelude::*;
 pub(crate) use self::when::{When, choose_time, show_now, show_then};
 use super::{View, feed};
 use crate::{
-    app::{icons::Icon, state::App},
+    app::{components::icons::Icon, state::App},
     words::say,
 };
 
@@ -36,7 +36,7 @@ pub(crate) static VIEW: View = View {
 };
 
 fn panes() -> AnyView {
-    feed::both(view! { <When /> })
+    feed::view_both_panes(view! { <When /> })
 }
 
 fn nothing() -> AnyView {

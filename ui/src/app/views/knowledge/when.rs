@@ -6,8 +6,8 @@ use leptos::{ev, prelude::*};
 
 use super::VIEW;
 use crate::{
-    app::{dom, room, state::App, views::feed},
-    route::{local, moment},
+    app::{dom, frame::room, state::App, views::feed},
+    route::{local_time, parse_local_time},
     words::say,
 };
 
@@ -17,15 +17,15 @@ const FIELD: &str = "held-at";
 /// Focuses the field for the time.
 pub(crate) fn choose_time(app: App) {
     if !untrack(|| VIEW.is_on(app)) {
-        feed::limit(app, &VIEW, Filter::default(), true);
+        feed::show_filtered(app, &VIEW, Filter::default(), true);
     }
-    room::in_list(app, || dom::next_frame(|| dom::focus(FIELD)));
+    room::act_in_list(app, || dom::next_frame(|| dom::focus(FIELD)));
 }
 
 /// Shows what held at a time; if the time is not past yet, what holds.
 pub(crate) fn show_then(app: App, at: Option<Timestamp>) {
     let filter = if untrack(|| VIEW.is_on(app)) {
-        app.list.filter.get_untracked()
+        untrack(|| app.list.filter())
     } else {
         Filter::default()
     };
@@ -36,9 +36,9 @@ pub(crate) fn show_then(app: App, at: Option<Timestamp>) {
         held_at: at,
         ..filter
     };
-    feed::limit(app, &VIEW, filter, is_step);
+    feed::show_filtered(app, &VIEW, filter, is_step);
     app.frame.announcement.set(match at {
-        Some(at) => say::knowledge::held(&app.clock.get_untracked().moment(at)),
+        Some(at) => say::knowledge::held_on(&app.clock.get_untracked().moment(at)),
         None => say::knowledge::NOW.to_owned(),
     });
 }
@@ -48,7 +48,7 @@ pub(crate) fn show_now(app: App) {
     if untrack(|| app.list.is_past()) {
         show_then(app, None);
     }
-    room::to_list(app);
+    room::go_to_list(app);
 }
 
 /// The bar above the panes: the time whose knowledge is shown, and a field for another; conspicuous
@@ -58,22 +58,22 @@ pub(crate) fn When() -> impl IntoView {
     let app = App::here();
     let is_past = Memo::new(move |_| app.list.is_past());
     let offset = move || app.clock.get_untracked().offset;
-    let value = move || app.list.held_at().map(|at| local(at, offset()));
-    let latest = move || local(app.clock.get().now, offset());
+    let value = move || app.list.held_at().map(|at| local_time(at, offset()));
+    let latest = move || local_time(app.clock.get().now, offset());
     let told = move || match app.list.held_at() {
-        Some(at) => say::knowledge::held(&app.clock.get().exactly(at)),
+        Some(at) => say::knowledge::held_on(&app.clock.get().exactly(at)),
         None => say::knowledge::NOW.to_owned(),
     };
     // While a time is typed, it may be invalid for a moment; the list stays until it is valid.
     let choose = move |event: ev::Event| {
-        if let Some(at) = moment(&event_target_value(&event), offset()) {
+        if let Some(at) = parse_local_time(&event_target_value(&event), offset()) {
             show_then(app, Some(at));
         }
     };
     let leave = move |event: ev::KeyboardEvent| match event.key().as_str() {
         "Escape" | "Enter" => {
             event.prevent_default();
-            room::to_list(app);
+            room::go_to_list(app);
         }
         _ => {}
     };

@@ -1,18 +1,18 @@
 //! The answer that a person gives by a key or a button, and what follows.
 
 use engram_model::{DenyAnswer, GrantAnswer, Refusal, RequestTold, ask};
-use leptos::{ev, prelude::*, task::spawn_local};
+use leptos::{prelude::*, task::spawn_local};
 
 use super::VIEW;
 use crate::{
     app::{
+        components::field::{REASON, ReasonField, keys_of_line},
         dom,
-        frame::Undo,
-        palette::keycaps,
-        room,
+        frame::{Undo, room},
+        overlay::palette::keycaps,
         state::App,
         views::requests::{
-            request::{Answer, DEFAULT_CAP, asker, cap, next_waiting},
+            request::{Answer, DEFAULT_CAP, asker_name, next_waiting, parse_cap},
             state,
         },
     },
@@ -20,13 +20,12 @@ use crate::{
     words::{self, say},
 };
 
-/// The ids of the fields for the cap and for the reason.
+/// The id of the field for the cap.
 pub(super) const CAP: &str = "cap";
-pub(super) const REASON: &str = "reason";
 
 /// Answers the open request, or takes an answer back.
-pub(super) fn give(app: App, answer: Answer) {
-    let Some(request) = untrack(|| state::open(app)) else {
+pub(super) fn give_answer(app: App, answer: Answer) {
+    let Some(request) = untrack(|| state::current_request(app)) else {
         return;
     };
     if !answer.fits(&request, app.clock.get_untracked().now) {
@@ -43,7 +42,7 @@ pub(super) fn give(app: App, answer: Answer) {
     match answer {
         Answer::Grant => {
             let typed = draft.cap.unwrap_or_else(|| DEFAULT_CAP.to_string());
-            match cap(&typed) {
+            match parse_cap(&typed) {
                 Some(cap_tokens) => send_answer(app, request, Answer::Grant, cap_tokens, None),
                 None => app
                     .frame
@@ -65,7 +64,7 @@ pub(super) fn give(app: App, answer: Answer) {
 /// Makes a denial wait for its reason, which the agent reads.
 fn want_denial(app: App) {
     app.views.requests.wants_reason.set(true);
-    room::in_detail(app, || dom::focus(REASON));
+    room::act_in_detail(app, || dom::focus(REASON));
 }
 
 fn send_answer(
@@ -100,7 +99,7 @@ fn send_answer(
         app.batch.end();
         app.stale.touch(Tag::Requests);
         match said {
-            Ok(()) => answered(app, &request, answer),
+            Ok(()) => finish_answer(app, &request, answer),
             Err(refusal) => refuse_answer(app, &request.id, refusal),
         }
     });
@@ -125,11 +124,11 @@ fn undo_of(id: String) -> Undo {
 }
 
 /// Reports what was answered, and opens the next request that waits.
-fn answered(app: App, request: &RequestTold, answer: Answer) {
+fn finish_answer(app: App, request: &RequestTold, answer: Answer) {
     let all = app.views.requests;
     all.wants_reason.set(false);
     all.forget_draft(&request.id);
-    let name = asker(request);
+    let name = asker_name(request);
     match answer {
         Answer::Grant => app.frame.say_all_done(
             &say::requests::granted(&name),
@@ -145,7 +144,7 @@ fn answered(app: App, request: &RequestTold, answer: Answer) {
         .known
         .with_untracked(|known| next_waiting(known.as_deref()?, &request.id));
     if let Some(next) = next.filter(|_| is_open && answer != Answer::Revoke) {
-        state::select(app, next);
+        state::select_request(app, next);
     }
     // The field that had the focus is gone or belongs to the next request; keys continue in the
     // list.
@@ -169,7 +168,12 @@ fn refuse_answer(app: App, id: &str, refusal: Refusal) {
 }
 
 /// A button for an answer, with its key.
-fn press(app: App, answer: Answer, name: &'static str, is_primary: bool) -> impl IntoView + use<> {
+fn view_answer_button(
+    app: App,
+    answer: Answer,
+    name: &'static str,
+    is_primary: bool,
+) -> impl IntoView + use<> {
     let command = VIEW.command(answer.id());
     let key = command.and_then(|it| it.keys.first().copied()).map(keycaps);
     let is_busy = move || app.batch.progress.with(Option::is_some);
@@ -195,30 +199,11 @@ pub(super) fn Bar(current: Memo<Option<RequestTold>>) -> impl IntoView {
             {move || waits.get().then(|| view! {
                 <Reason current />
                 <Cap current />
-                {press(app, Answer::Grant, say::requests::GRANT, true)}
-                {press(app, Answer::Deny, say::requests::DENY, false)}
+                {view_answer_button(app, Answer::Grant, say::requests::GRANT, true)}
+                {view_answer_button(app, Answer::Deny, say::requests::DENY, false)}
             })}
-            {move || is_open.get().then(|| press(app, Answer::Revoke, say::requests::REVOKE, true))}
+            {move || is_open.get().then(|| view_answer_button(app, Answer::Revoke, say::requests::REVOKE, true))}
         </div>
-    }
-}
-
-/// Handles the keys of both fields: Enter answers, Escape returns to the pane.
-fn keys(app: App, answer: Answer) -> impl Fn(ev::KeyboardEvent) {
-    move |event| {
-        if event.is_composing() {
-            return;
-        }
-        match event.key().as_str() {
-            "Enter" => VIEW.run(app, answer.id()),
-            "Escape" => {
-                app.views.requests.wants_reason.set(false);
-                room::focus_pane(app);
-            }
-            _ => return,
-        }
-        event.prevent_default();
-        event.stop_propagation();
     }
 }
 
@@ -240,18 +225,23 @@ fn Cap(current: Memo<Option<RequestTold>>) -> impl IntoView {
     let note = move || {
         let tokens = current.with(|it| it.as_ref().map(|it| it.tokens))?;
         let told = words::count(tokens.into(), say::requests::TOKENS);
-        Some(match cap(&typed.get()) {
-            Some(cap) if cap < tokens => say::requests::cut(&told),
-            Some(_) => say::requests::whole(&words::thousands(tokens.into())),
+        Some(match parse_cap(&typed.get()) {
+            Some(cap) if cap < tokens => say::requests::span_is_cut(&told),
+            Some(_) => say::requests::span_fits(&words::thousands(tokens.into())),
             None => say::requests::CAP_RANGE.to_owned(),
         })
     };
-    let is_wrong = move || cap(&typed.get()).is_none();
+    let leave = move || {
+        all.wants_reason.set(false);
+        room::focus_pane(app);
+    };
+    let keys = keys_of_line(move || VIEW.run(app, Answer::Grant.id()), leave);
+    let is_wrong = move || parse_cap(&typed.get()).is_none();
     view! {
         <div class="why-field cap-field">
             <label for=CAP>{say::requests::CAP}" "<kbd aria-hidden="true">"E"</kbd></label>
             <input id=CAP data-testid="cap" inputmode="numeric" autocomplete="off" maxlength="9" aria-describedby="cap-note" aria-invalid=move || is_wrong().to_string()
-                prop:value=typed on:input=move |event| set(event_target_value(&event)) on:keydown=keys(app, Answer::Grant) />
+                prop:value=typed on:input=move |event| set(event_target_value(&event)) on:keydown=keys />
             <span id="cap-note" class="quiet" class:bad=is_wrong data-testid="cap-note">{note}</span>
         </div>
     }
@@ -272,25 +262,8 @@ fn Reason(current: Memo<Option<RequestTold>>) -> impl IntoView {
             all.write(&request.id, |it| it.reason = text);
         }
     };
-    let label = move || {
-        if wants.get() {
-            say::requests::WHY_DENIED
-        } else {
-            say::requests::WHY
-        }
-    };
-    let hint = move || {
-        if wants.get() {
-            say::requests::WHY_DENIED_HINT
-        } else {
-            say::requests::WHY_HINT
-        }
-    };
-    view! {
-        <div class="why-field" class:wanted=wants>
-            <label for=REASON>{label}" "<kbd aria-hidden="true">"R"</kbd></label>
-            <input id=REASON data-testid="reason" dir="auto" autocomplete="off" maxlength="500" placeholder=hint required=wants
-                prop:value=reason on:input=move |event| set(event_target_value(&event)) on:keydown=keys(app, Answer::Deny) />
-        </div>
-    }
+    let usual = (say::requests::WHY, say::requests::WHY_HINT);
+    let wanted = (say::requests::WHY_DENIED, say::requests::WHY_DENIED_HINT);
+    let enter = move || VIEW.run(app, Answer::Deny.id());
+    view! { <ReasonField reason=Signal::derive(reason) set wants usual wanted enter maxlength="500" /> }
 }

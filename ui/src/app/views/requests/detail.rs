@@ -3,15 +3,15 @@
 use engram_model::{EngramId, Pointer, RequestTold};
 use leptos::{html, prelude::*};
 
-use super::{answer::Bar, list::reason};
+use super::{answer::Bar, list::reason_of};
 use crate::{
     app::{
-        refused::Refused,
-        room::{self, ToList},
+        components::refused::Refused,
+        frame::room::{self, ToList},
         source::SourceCard,
         state::App,
         views::requests::{
-            request::{RequestStanding, asker, standing, wanted},
+            request::{RequestStanding, asker_name, standing_of, wanted_source},
             state,
         },
     },
@@ -21,7 +21,7 @@ use crate::{
 #[component]
 pub(super) fn Detail() -> impl IntoView {
     let app = App::here();
-    let current = Memo::new(move |_| state::open(app));
+    let current = Memo::new(move |_| state::current_request(app));
     let id = Memo::new(move |_| current.with(|it| it.as_ref().map(|it| it.id.clone())));
     let is_nothing = move || {
         let none = |it: &Option<Vec<RequestTold>>| it.as_ref().is_some_and(Vec::is_empty);
@@ -46,8 +46,8 @@ pub(super) fn Detail() -> impl IntoView {
 fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
     let app = App::here();
     let node = NodeRef::<html::Div>::new();
-    node.on_load(move |it| room::keep_focus(app, &it));
-    let head = move || current.get().map(|it| head(&it, app.clock.get()));
+    node.on_load(move |it| room::refocus_redrawn(app, &it));
+    let head = move || current.get().map(|it| view_head(&it, app.clock.get()));
     let pointer = current.get_untracked();
     let pointer = pointer.and_then(|it| it.pointer.parse::<Pointer>().ok());
     // Lines that a person marks belong to the request: its id is written like an engram's.
@@ -62,11 +62,11 @@ fn Whole(id: String, current: Memo<Option<RequestTold>>) -> impl IntoView {
     }
 }
 
-fn head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
+fn view_head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
     let fact = |what: &'static str, is: Option<String>| {
         is.map(|is| view! { <div><dt>{what}</dt><dd>{is}</dd></div> })
     };
-    let standing = standing(request, clock.now);
+    let standing = standing_of(request, clock.now);
     let (word, class) = standing.word();
     let until = request
         .grant
@@ -74,7 +74,7 @@ fn head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
         .filter(|_| standing == RequestStanding::Open);
     let until = until.map(|it| say::requests::open_until(&clock.moment(it.expires_at)));
     let told = request.answer.as_ref().map(|answer| {
-        let by = say::requests::by(&words::person(&answer.by), &clock.moment(answer.at));
+        let by = say::requests::by_whom(&words::person(&answer.by), &clock.moment(answer.at));
         let why = request.why.as_deref().filter(|it| !it.is_empty());
         let why = why.map(words::visible);
         view! {
@@ -85,7 +85,7 @@ fn head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
         }
     });
     let is_erased = request.reason.is_empty();
-    let reason = reason(request);
+    let reason = reason_of(request);
     let intended =
         (!request.intended_use.is_empty()).then(|| words::visible(&request.intended_use));
     let tokens = words::count(request.tokens.into(), say::requests::TOKENS);
@@ -95,7 +95,7 @@ fn head(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
             {request.role.as_deref().map(|it| view! { <span class="chip" title=say::requests::ROLE>{words::visible(it)}</span> })}
             {request.parent.as_ref().map(|it| view! { <span class="chip" data-testid="parent">{say::agents::parent(&words::visible(&it.0))}</span> })}
         </div>
-        <h2 class="claim" data-testid="asks">{say::requests::asks(&asker(request), &wanted(&request.pointer))}</h2>
+        <h2 class="claim" data-testid="asks">{say::requests::asks(&asker_name(request), &wanted_source(&request.pointer))}</h2>
         <dl class="said-why">
             <div><dt>{say::requests::REASON}</dt><dd dir="auto" class:quiet=is_erased data-testid="why">{reason}</dd></div>
             {intended.map(|it| view! { <div><dt>{say::requests::USE}</dt><dd dir="auto" data-testid="use">{it}</dd></div> })}

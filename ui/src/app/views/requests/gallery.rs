@@ -4,7 +4,7 @@ use engram_model::{Code, Refusal, RequestTold};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::{VIEW, detail::Detail, list::List, request::in_order};
+use super::{VIEW, detail::Detail, list::List, request::sort_requests};
 use crate::app::{
     dom,
     gallery::{Frame, Part, made_up::refusal, set},
@@ -81,7 +81,7 @@ pub(crate) fn all() -> Vec<RequestTold> {
         request(807, "denied", &denied),
         request(808, "denied", &erased),
     ]);
-    in_order(serde_json::from_value(all).unwrap_or_default())
+    sort_requests(serde_json::from_value(all).unwrap_or_default())
 }
 
 /// Lists the requests and opens this one.

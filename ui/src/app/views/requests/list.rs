@@ -7,16 +7,18 @@ use leptos::prelude::*;
 use super::{VIEW, state};
 use crate::{
     app::{
+        components::{
+            icons::Icon,
+            inbox::{Instead, ListBox, ListPane},
+        },
         dom,
-        icons::Icon,
-        inbox::{Instead, ListBox, ListPane},
         state::App,
-        views::requests::request::{RequestStanding, asker, standing, wanted},
+        views::requests::request::{RequestStanding, asker_name, standing_of, wanted_source},
     },
     words::{self, Clock, say},
 };
 
-pub(super) fn element_id(id: &str) -> String {
+pub(super) fn request_row_id(id: &str) -> String {
     format!("request-{id}")
 }
 
@@ -51,7 +53,7 @@ fn Rows() -> impl IntoView {
     let is_none = move || waiting.with(Vec::is_empty) && answered.with(Vec::is_empty);
     let is_none = Memo::new(move |_| is_none());
     let active = Signal::derive(move || {
-        let open = requests.inbox.open.get().map(|id| element_id(&id));
+        let open = requests.inbox.open.get().map(|id| request_row_id(&id));
         open.filter(|_| !is_none.get())
     });
     let omitted = move || {
@@ -59,7 +61,7 @@ fn Rows() -> impl IntoView {
             .omitted
             .get()
             .map(|it| words::count(it, say::REQUESTS));
-        omitted.map(|it| view! { <p class="quiet more" data-testid="requests-omitted">{say::requests::omitted(&it)}</p> })
+        omitted.map(|it| view! { <p class="quiet more" data-testid="requests-omitted">{say::requests::not_listed(&it)}</p> })
     };
     view! {
         <Instead is_none is_read=Signal::derive(move || requests.known.with(Option::is_some)) refused=requests.inbox.refused
@@ -107,19 +109,19 @@ fn Row(id: String) -> impl IntoView {
     let request = Memo::new(move |_| id.with_value(|id| all.of(id)));
     let is_open =
         Memo::new(move |_| id.with_value(|id| all.inbox.open.with(|it| it.as_ref() == Some(id))));
-    let content = move || request.get().map(|it| content(&it, app.clock.get()));
+    let content = move || request.get().map(|it| view_content(&it, app.clock.get()));
     let state = move || request.with(|it| it.as_ref().map(|it| it.state.as_str()));
     view! {
-        <div class="request-row" class:selected=is_open id=id.with_value(|id| element_id(id)) role="option" aria-selected=move || is_open.get().to_string()
+        <div class="request-row" class:selected=is_open id=id.with_value(|id| request_row_id(id)) role="option" aria-selected=move || is_open.get().to_string()
             data-testid="request" data-id=id.get_value() data-state=state
-            on:mousedown=dom::keep_text on:click=move |_| state::go_to(app, id.get_value())>
+            on:mousedown=dom::prevent_text_selection on:click=move |_| state::go_to_request(app, id.get_value())>
             {content}
         </div>
     }
 }
 
 /// The reason, or a note that it was erased.
-pub(super) fn reason(request: &RequestTold) -> String {
+pub(super) fn reason_of(request: &RequestTold) -> String {
     if request.reason.is_empty() {
         say::requests::ERASED.to_owned()
     } else {
@@ -127,24 +129,24 @@ pub(super) fn reason(request: &RequestTold) -> String {
     }
 }
 
-fn content(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
+fn view_content(request: &RequestTold, clock: Clock) -> impl IntoView + use<> {
     let at = match &request.answer {
         Some(answer) => answer.at,
         None => request.asked_at,
     };
-    let standing = standing(request, clock.now);
+    let standing = standing_of(request, clock.now);
     let (word, class) = standing.word();
     let is_answered = standing != RequestStanding::Waiting;
     let role = request.role.as_deref().map(words::visible);
     view! {
         <span class="who">
-            <b>{asker(request)}</b>
+            <b>{asker_name(request)}</b>
             {role.map(|role| view! { <span>{role}</span> })}
             <span class="space"></span>
             <time datetime=at.to_string() title=clock.moment(at)>{clock.ago(at)}</time>
         </span>
-        <p class="wants">{wanted(&request.pointer)}</p>
-        <p class="reason" dir="auto">{reason(request)}</p>
+        <p class="wants">{wanted_source(&request.pointer)}</p>
+        <p class="reason" dir="auto">{reason_of(request)}</p>
         {is_answered.then(|| view! { <span class="meta"><span class=class data-testid="request-state">{word}</span></span> })}
     }
 }

@@ -17,7 +17,13 @@ use leptos::prelude::*;
 pub(crate) use self::state::Requests;
 use super::{Address, View};
 use crate::{
-    app::{dom, icons::Icon, room, state::App, views::requests::request::Answer},
+    app::{
+        components::{field::REASON, icons::Icon},
+        dom,
+        frame::room,
+        state::App,
+        views::requests::request::Answer,
+    },
     commands::{Act, Command},
     words::say,
 };
@@ -39,7 +45,7 @@ pub(crate) static VIEW: View = View {
     step: state::step,
     panes,
     is_any_open: |app| app.views.requests.inbox.open.with(Option::is_some),
-    pointer: state::pointer,
+    pointer: state::request_pointer,
     address: Address {
         key: "request",
         // Written like the id of an engram.
@@ -48,7 +54,7 @@ pub(crate) static VIEW: View = View {
         of: |app| app.views.requests.inbox.open.get_untracked(),
         open: |app, id| {
             id.into_iter()
-                .for_each(|id| state::select(app, id.to_owned()))
+                .for_each(|id| state::select_request(app, id.to_owned()))
         },
     },
     own: Some((say::requests::ONE, COMMANDS)),
@@ -63,39 +69,39 @@ static COMMANDS: &[Command] = &[
         Answer::Grant.id(),
         say::requests::GRANT_MEANS,
         &["g"],
-        |app| answer::give(app, Answer::Grant),
-        |app| state::fits(app, Answer::Grant),
+        |app| answer::give_answer(app, Answer::Grant),
+        |app| state::can_give(app, Answer::Grant),
     )
     .that_judges(),
     Command::own(
         Answer::Deny.id(),
         say::requests::DENY_MEANS,
         &["x"],
-        |app| answer::give(app, Answer::Deny),
-        |app| state::fits(app, Answer::Deny),
+        |app| answer::give_answer(app, Answer::Deny),
+        |app| state::can_give(app, Answer::Deny),
     )
     .that_judges(),
     Command::own(
         Answer::Revoke.id(),
         say::requests::REVOKE_MEANS,
         &["u"],
-        |app| answer::give(app, Answer::Revoke),
-        |app| state::fits(app, Answer::Revoke),
+        |app| answer::give_answer(app, Answer::Revoke),
+        |app| state::can_give(app, Answer::Revoke),
     )
     .that_judges(),
     Command::own(
         "cap",
         say::requests::EDIT_CAP,
         &["e"],
-        |app| room::in_detail(app, || dom::select(answer::CAP)),
-        |app| state::fits(app, Answer::Grant),
+        |app| room::act_in_detail(app, || dom::select_text(answer::CAP)),
+        |app| state::can_give(app, Answer::Grant),
     ),
     Command::own(
         "why",
         say::conflicts::WRITE_REASON,
         &["r"],
-        |app| room::in_detail(app, || dom::focus(answer::REASON)),
-        |app| state::fits(app, Answer::Grant),
+        |app| room::act_in_detail(app, || dom::focus(REASON)),
+        |app| state::can_give(app, Answer::Grant),
     ),
 ];
 

@@ -35,7 +35,7 @@ impl Answer {
     pub fn fits(self, request: &RequestTold, now: Timestamp) -> bool {
         match self {
             Self::Grant | Self::Deny => request.state == RequestState::Waiting,
-            Self::Revoke => standing(request, now) == RequestStanding::Open,
+            Self::Revoke => standing_of(request, now) == RequestStanding::Open,
         }
     }
 }
@@ -58,7 +58,7 @@ pub enum RequestStanding {
 }
 
 /// Returns what became of a request. A grant expires without an entry in the journal.
-pub fn standing(request: &RequestTold, now: Timestamp) -> RequestStanding {
+pub fn standing_of(request: &RequestTold, now: Timestamp) -> RequestStanding {
     match (request.state, &request.grant) {
         (RequestState::Waiting, _) => RequestStanding::Waiting,
         (RequestState::Denied, _) => RequestStanding::Denied,
@@ -89,7 +89,7 @@ impl RequestStanding {
 
 /// Sorts requests as they are listed: the longest wait first, then the last answer first. A new
 /// request moves no waiting one.
-pub fn in_order(mut all: Vec<RequestTold>) -> Vec<RequestTold> {
+pub fn sort_requests(mut all: Vec<RequestTold>) -> Vec<RequestTold> {
     let answered = |it: &RequestTold| it.answer.as_ref().map_or(it.asked_at, |it| it.at);
     all.sort_by(|a, b| match (a.state, b.state) {
         (RequestState::Waiting, RequestState::Waiting) => {
@@ -113,7 +113,7 @@ pub fn next_waiting(all: &[RequestTold], after: &str) -> Option<String> {
 }
 
 /// Parses a cap that somebody typed; none if it is not a number of tokens.
-pub fn cap(typed: &str) -> Option<u32> {
+pub fn parse_cap(typed: &str) -> Option<u32> {
     let digits: String = typed
         .chars()
         .filter(|it| !matches!(it, ',' | ' '))
@@ -122,7 +122,7 @@ pub fn cap(typed: &str) -> Option<u32> {
 }
 
 /// What a request wants to read, in a few words: the file and its lines.
-pub fn wanted(pointer: &str) -> String {
+pub fn wanted_source(pointer: &str) -> String {
     if pointer.is_empty() {
         return say::requests::ERASED_SOURCE.to_owned();
     }
@@ -140,7 +140,7 @@ pub fn wanted(pointer: &str) -> String {
 }
 
 /// The name of the agent that asks.
-pub fn asker(request: &RequestTold) -> String {
+pub fn asker_name(request: &RequestTold) -> String {
     if request.label.is_empty() {
         words::visible(&request.agent.0)
     } else {
@@ -184,7 +184,7 @@ mod tests {
             request("old", 2, "waiting", &json!({})),
             request("granted", 3, "granted", &at(7)),
         ];
-        let ordered = in_order(all);
+        let ordered = sort_requests(all);
         let ids: Vec<&str> = ordered.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["old", "new", "granted", "denied"]);
         assert_eq!(next_waiting(&ordered, "old").as_deref(), Some("new"));
@@ -217,7 +217,7 @@ mod tests {
             ("denied", json!({}), before, RequestStanding::Denied),
         ] {
             let request = request("a", 0, state, &more);
-            assert_eq!(standing(&request, now), want, "{state} {more}");
+            assert_eq!(standing_of(&request, now), want, "{state} {more}");
             let fits = |answer: Answer| answer.fits(&request, now);
             assert_eq!(
                 fits(Answer::Grant),
@@ -249,7 +249,7 @@ mod tests {
             ("100001", None),
             ("99999999999999", None),
         ] {
-            assert_eq!(cap(typed), want, "{typed:?}");
+            assert_eq!(parse_cap(typed), want, "{typed:?}");
         }
     }
 
@@ -260,7 +260,7 @@ mod tests {
             ("repo:src/a.rs#L7@HEAD", "a.rs, line 7"),
             ("", "an erased source"),
         ] {
-            assert_eq!(wanted(pointer), want, "{pointer}");
+            assert_eq!(wanted_source(pointer), want, "{pointer}");
         }
     }
 }

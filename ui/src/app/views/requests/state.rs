@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use engram_model::{Pointer, Refusal, RequestTold, WhichRequests, ask};
 use leptos::prelude::*;
 
-use super::{VIEW, list::element_id};
+use super::{VIEW, list::request_row_id};
 use crate::{
     app::{
-        inbox::{Inbox, read_own_sources, stepped},
+        components::inbox::{Inbox, read_own_sources, stepped},
+        frame::room,
         part::part,
-        reading, room,
+        reading,
         state::App,
-        views::requests::request::{Answer, in_order},
+        views::requests::request::{Answer, sort_requests},
     },
     commands::Act,
     tags::Tag,
@@ -31,17 +32,17 @@ part! {
     /// The requests.
     pub(crate) struct Requests {
         anew {
-            pub(crate) inbox: Inbox<String> = (),
+            pub(super) inbox: Inbox<String> = (),
             /// The requests in the order of the list; none until they are read.
-            pub(crate) known: RwSignal<Option<Vec<RequestTold>>> = None,
+            pub(super) known: RwSignal<Option<Vec<RequestTold>>> = None,
             /// How many requests the list leaves out.
             pub(super) omitted: RwSignal<Option<u64>> = None,
             /// Why the last answer failed.
-            pub(crate) answer_refused: RwSignal<Option<Refusal>> = None,
+            pub(super) answer_refused: RwSignal<Option<Refusal>> = None,
             /// Drafts, kept until they are sent.
             drafts: RwSignal<HashMap<String, AnswerDraft>> = HashMap::new(),
             /// Whether a denial waits for its reason.
-            pub(crate) wants_reason: RwSignal<bool> = false,
+            pub(super) wants_reason: RwSignal<bool> = false,
         }
         stays {}
     }
@@ -86,7 +87,7 @@ pub(super) fn read(app: App) {
     let asked = ask::Requests(WhichRequests { all: true });
     all.inbox.read(app, asked, move |reply| {
         all.omitted.set(reply.omitted);
-        list(app, in_order(reply.requests));
+        list(app, sort_requests(reply.requests));
     });
 }
 
@@ -102,40 +103,44 @@ fn list(app: App, requests: Vec<RequestTold>) {
             app.frame.warn(say::requests::GONE, "");
         }
         match first {
-            Some(id) => select(app, id),
+            Some(id) => select_request(app, id),
             None => all.inbox.open.set(None),
         }
     }
 }
 
 /// The open request, as it is now.
-pub(crate) fn open(app: App) -> Option<RequestTold> {
+pub(crate) fn current_request(app: App) -> Option<RequestTold> {
     let id = app.views.requests.inbox.open.get()?;
     app.views.requests.of(&id)
 }
 
 /// The pointer that the open request wants to read.
-pub(super) fn pointer(app: App, index: usize) -> Option<Pointer> {
-    open(app).filter(|_| index == 0)?.pointer.parse().ok()
+pub(super) fn request_pointer(app: App, index: usize) -> Option<Pointer> {
+    current_request(app)
+        .filter(|_| index == 0)?
+        .pointer
+        .parse()
+        .ok()
 }
 
 /// Opens a request while moving through the list.
-pub(super) fn select(app: App, id: String) {
-    turn_to(app, id, false);
+pub(super) fn select_request(app: App, id: String) {
+    select_request_by(app, id, false);
 }
 
 /// Opens a request that the person chose; *back* returns from it.
-pub(super) fn go_to(app: App, id: String) {
+pub(super) fn go_to_request(app: App, id: String) {
     let was_covered = room::come_forward(app);
-    if !turn_to(app, id, true) && was_covered {
+    if !select_request_by(app, id, true) && was_covered {
         app.write_address(true);
     }
 }
 
 /// Opens a request; returns whether it was another one.
-fn turn_to(app: App, id: String, is_step: bool) -> bool {
+fn select_request_by(app: App, id: String, is_step: bool) -> bool {
     let all = app.views.requests;
-    let row = element_id(&id);
+    let row = request_row_id(&id);
     let is_other = all.inbox.turn_to(app, id, &row, is_step);
     if is_other {
         all.answer_refused.set(None);
@@ -153,14 +158,14 @@ pub(super) fn step(app: App, by: isize) {
     });
     let open = all.inbox.open.get_untracked();
     if let Some(id) = stepped(&ids, open.as_ref(), by) {
-        select(app, id);
+        select_request(app, id);
     }
 }
 
 /// Whether an answer fits the open request now.
-pub(super) fn fits(app: App, answer: Answer) -> bool {
+pub(super) fn can_give(app: App, answer: Answer) -> bool {
     let now = app.clock.get_untracked().now;
-    untrack(|| open(app)).is_some_and(|it| answer.fits(&it, now))
+    untrack(|| current_request(app)).is_some_and(|it| answer.fits(&it, now))
 }
 
 /// Runs a shared command that requests handle in their own way; returns whether they do.
@@ -176,10 +181,10 @@ pub(super) fn act(app: App, act: Act) -> bool {
 
 /// Whether a shared command has something to work on among requests.
 pub(super) fn may(app: App, act: Act) -> Option<bool> {
-    let is_open = || untrack(|| open(app)).is_some();
+    let is_open = || untrack(|| current_request(app)).is_some();
     Some(match act {
         Act::First | Act::Pointer | Act::Link | Act::Blame => is_open(),
-        Act::Copy => untrack(|| reading::pointer(app)).is_some(),
+        Act::Copy => untrack(|| reading::current_pointer(app)).is_some(),
         Act::Open => is_open() && app.backend().opens_editors(),
         Act::Changes => app.reading.has_changes.get_untracked(),
         _ => return None,
