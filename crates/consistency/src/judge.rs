@@ -77,6 +77,59 @@ pub(crate) fn chosen(value: &[u8]) -> bool {
         && password(value)
 }
 
+/// Accepts a password of several words, unless they describe one: `case-sensitive-by-default`,
+/// `user-provided-value`.
+pub(crate) fn words_as_password(value: &[u8]) -> bool {
+    const DESCRIBE: [&str; 40] = [
+        "and",
+        "any",
+        "are",
+        "based",
+        "but",
+        "case",
+        "config",
+        "default",
+        "encoded",
+        "encrypted",
+        "env",
+        "field",
+        "file",
+        "for",
+        "free",
+        "from",
+        "hashed",
+        "input",
+        "key",
+        "least",
+        "less",
+        "long",
+        "must",
+        "name",
+        "not",
+        "only",
+        "optional",
+        "password",
+        "per",
+        "protected",
+        "read",
+        "required",
+        "safe",
+        "secret",
+        "self",
+        "sensitive",
+        "test",
+        "the",
+        "user",
+        "value",
+    ];
+    let lower = value.to_ascii_lowercase();
+    let mut words = lower.split(|b| !b.is_ascii_alphabetic());
+    value.len() >= 12
+        && !is_placeholder(value)
+        && !words
+            .any(|word| DESCRIBE.iter().any(|it| it.as_bytes() == word) || word.ends_with(b"ed"))
+}
+
 /// Judges a credential for a registry or a proxy: of any form, but not a reference.
 pub(crate) fn given(value: &[u8]) -> bool {
     !is_placeholder(value) && !is_reference(value)

@@ -6,7 +6,7 @@
 use crate::{
     judge::{
         always, assigned, assigned_and_certain, assigned_and_long, assigned_and_no_digest, chosen,
-        given, password, random,
+        given, no_placeholder, password, random, words_as_password,
     },
     rules::Rule,
 };
@@ -43,11 +43,14 @@ macro_rules! value {
 
 pub(crate) const RULES: &[Rule] = &[
     // Prefixes and forms that identify a token on their own; the maintained rules require more.
-    shape(
-        "an Anthropic API key",
-        &["sk-ant-"],
-        r"\b(sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,})",
-    ),
+    Rule {
+        judge: no_placeholder,
+        ..shape(
+            "an Anthropic API key",
+            &["sk-ant-"],
+            r"\b(sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,})",
+        )
+    },
     shape(
         "an OpenAI API key",
         &["sk-"],
@@ -148,6 +151,22 @@ pub(crate) const RULES: &[Rule] = &[
         "a Netlify access token",
         &["nfp_"],
         r"\b(nfp_[A-Za-z0-9]{36})\b",
+    ),
+    shape("a Mailgun API key", &["key-"], r"\b(key-[0-9a-f]{32})\b"),
+    shape(
+        "an Airtable token",
+        &["pat"],
+        r"\b(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b",
+    ),
+    shape(
+        "an Asana token",
+        &["1/"],
+        r"(?:^|[^A-Za-z0-9/])(1/\d{13,17}:[0-9a-f]{32})\b",
+    ),
+    shape(
+        "a ClickUp token",
+        &["pk_"],
+        r"\b(pk_\d{6,10}_[A-Z0-9]{32})\b",
     ),
     shape("a Fireworks API key", &["fw_"], r"\b(fw_[A-Za-z0-9]{24})\b"),
     shape(
@@ -300,6 +319,19 @@ pub(crate) const RULES: &[Rule] = &[
                 suffix!(),
                 sets!(),
                 value!(6)
+            ),
+        )
+    },
+    Rule {
+        judge: words_as_password,
+        ..shape(
+            ASSIGNED,
+            &["passw", "passphrase"],
+            // "the DB password is correct-horse-battery"
+            concat!(
+                r#"(?i)(?:pass(?:word|wd|phrase))"#,
+                sets!(),
+                r#"["'`]?([a-z]{3,}(?:[-_.][a-z]{3,}){2,7})\b"#
             ),
         )
     },
