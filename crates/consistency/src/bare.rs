@@ -19,35 +19,61 @@ const LEAST_LOWER: usize = 28;
 /// the string.
 const NO_SECRETS: &[&str] = &[
     "address",
+    "applicationserverkey",
     "base64",
     "certificate",
+    "challenge",
     "checksum",
     "cid",
     "commit",
+    "cursor",
+    "decodes",
+    "deployment",
     "digest",
     "encoded",
+    "encodes",
     "etag",
+    "event",
     "example",
     "fingerprint",
+    "golden",
     "hash",
     "id",
     "identifier",
     "ids",
     "integrity",
+    "ipfs",
+    "kid",
     "like",
+    "match",
     "nonce",
+    "peer",
+    "pinned",
+    "playlist",
+    "program",
     "public",
+    "publickey",
+    "publishable",
+    "recipients",
     "request",
+    "response",
     "rev",
     "revision",
+    "rfc",
+    "sample",
     "sha1",
     "sha256",
     "sha384",
     "sha512",
     "signature",
     "span",
+    "ssha",
+    "thumbprint",
     "trace",
     "uuid",
+    "vendorhash",
+    "version",
+    "versionid",
 ];
 
 #[expect(
@@ -84,16 +110,28 @@ fn announces_no_secret(word: &[u8]) -> bool {
 
 /// Whether a word is one that no person wrote: its letters, capitals and digits alternate.
 fn is_random(word: &[u8]) -> bool {
-    /// The beginning of a public SSH key.
-    const SSH: [&[u8]; 3] = [b"AAAAC3Nz", b"AAAAB3Nz", b"AAAAE2Vj"];
+    /// The beginnings of public SSH keys, of JSON in base64, and of public addresses.
+    const PUBLIC: [&[u8]; 11] = [
+        b"AAAAC3Nz",
+        b"AAAAB3Nz",
+        b"AAAAE2Vj",
+        b"eyJ",
+        b"0x",
+        b"Qm",
+        b"baf",
+        b"bc1",
+        b"age1",
+        b"12D3Koo",
+        b"PL",
+    ];
     let word = word.strip_suffix(b"=").unwrap_or(word);
     let word = word.strip_suffix(b"=").unwrap_or(word);
     let may_be = LENGTHS.contains(&word.len())
         && word
             .iter()
             .all(|b| b.is_ascii_alphanumeric() || b"+/_%-".contains(b))
-        && !word.starts_with(b"0x")
-        && !SSH.iter().any(|key| word.starts_with(key));
+        && !PUBLIC.iter().any(|beginning| word.starts_with(beginning))
+        && !is_labelled(word);
     if !may_be || !judge::random(word) {
         return false;
     }
@@ -107,6 +145,14 @@ fn is_random(word: &[u8]) -> bool {
     let pairs =
         |is: fn(u8, u8) -> bool| word.windows(2).filter(|pair| is(pair[0], pair[1])).count();
     let changes = pairs(|a, b| class(a) != class(b));
+    if lower == 0 {
+        // Longer than a ULID.
+        return word.len() >= 32
+            && upper + digits == word.len()
+            && !word.iter().all(u8::is_ascii_hexdigit)
+            && digits >= 4
+            && changes * 4 >= word.len();
+    }
     if upper == 0 {
         let is_hex = word.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-');
         return word.len() >= LEAST_LOWER
@@ -123,6 +169,21 @@ fn is_random(word: &[u8]) -> bool {
         && changes * 9 >= word.len() * 4
         && in_words(word) * 5 <= word.len() * 2
         && begin_no_word * 10 >= upper * 3
+}
+
+/// Whether a word begins with a label, as ids do: `evt_1eQX4c…`, `sha256-YsQE…`. A label of a
+/// secret says so.
+fn is_labelled(word: &[u8]) -> bool {
+    const SECRET: [&[u8]; 7] = [b"api", b"key", b"pat", b"secret", b"sk", b"tok", b"token"];
+    let Some(end) = word.iter().position(|b| b"_-".contains(b)) else {
+        return false;
+    };
+    let label = word[..end].to_ascii_lowercase();
+    (2..=14).contains(&end)
+        && word[..end]
+            .iter()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        && !SECRET.contains(&&label[..])
 }
 
 fn class(byte: u8) -> u8 {

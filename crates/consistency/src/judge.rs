@@ -66,15 +66,26 @@ pub(crate) fn chosen(value: &[u8]) -> bool {
     ];
     let value = value.strip_suffix(b".").unwrap_or(value);
     let lower = value.to_ascii_lowercase();
+    let has_sign = value.iter().any(|b| b"!#$%^&*?~".contains(b));
     (6..=40).contains(&value.len())
         && value.iter().any(u8::is_ascii_alphabetic)
         && value.iter().any(u8::is_ascii_digit)
-        && value
-            .iter()
-            .all(|b| b.is_ascii_alphanumeric() || b"!@#$%^&*?+~=".contains(b))
+        && value.iter().all(|b| {
+            b.is_ascii_alphanumeric()
+                || b"!@#$%^&*?+~=".contains(b)
+                || (has_sign && b"_-.".contains(b))
+        })
         && !NAMES.iter().any(|name| lower.starts_with(name.as_bytes()))
         && !is_named_id(value)
         && password(value)
+}
+
+/// Like [`chosen`], after a name alone: `the password Winter2024!`.
+pub(crate) fn clearly_chosen(value: &[u8]) -> bool {
+    let value = value.strip_suffix(b".").unwrap_or(value);
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    let has_sign = value.iter().any(|b| b"!#$%^&*?~".contains(b));
+    value.len() >= 8 && (digits >= 2 || has_sign) && chosen(value)
 }
 
 /// Accepts a password of several words, unless they describe one: `case-sensitive-by-default`,
@@ -177,6 +188,12 @@ pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
 /// digest's length, and may be hex.
 pub(crate) fn assigned_and_long(value: &[u8]) -> bool {
     value.len() >= 32 && assigned(value) && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Does the same as [`assigned`] after the full name of a secret, such as `the API key`: the value
+/// may be hex, too.
+pub(crate) fn given_as_key(value: &[u8]) -> bool {
+    assigned_and_certain(value) || assigned_and_long(value)
 }
 
 /// The least bits per byte of a random value; short values and hex digits have fewer.

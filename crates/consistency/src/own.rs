@@ -6,7 +6,7 @@
 use crate::{
     judge::{
         always, assigned, assigned_and_certain, assigned_and_long, assigned_and_no_digest, chosen,
-        given, no_placeholder, password, random, words_as_password,
+        clearly_chosen, given, given_as_key, no_placeholder, password, random, words_as_password,
     },
     rules::Rule,
 };
@@ -22,7 +22,7 @@ macro_rules! suffix {
 /// `", `.
 macro_rules! sets {
     () => {
-        r#"(?:["'],[ \t]{0,4}|["'`\])\\]{0,4}(?:\s{0,8}(?:=>|:=|===?|==|=|:)\s{0,8}|\s{1,8}(?:is|was|to)(?: now)?:?\s{1,8}|>|\s{1,4}value\s{0,2}=\s{0,2}))"#
+        r#"(?:["'],[ \t]{0,4}|["'`\])\\]{0,4}(?:\s{0,8}(?:=>|:=|===?|==|=|:)\s{0,8}|\s{1,8}(?:(?:(?:is|was|has been)\s{1,2})?(?:changed|set|reset|rotated|updated)\s{1,2}to|is|was|to)(?: now)?:?\s{1,8}|>|\s{1,4}value\s{0,2}=\s{0,2}))"#
     };
 }
 
@@ -152,6 +152,22 @@ pub(crate) const RULES: &[Rule] = &[
         &["nfp_"],
         r"\b(nfp_[A-Za-z0-9]{36})\b",
     ),
+    shape("a Klaviyo API key", &["pk_"], r"\b(pk_[0-9a-f]{34})\b"),
+    shape(
+        "a Honeycomb ingest key",
+        &["hcaik_", "hcaic_", "hcalk_"],
+        r"\b(hca[il][kc]_[0-9a-z]{32,64})\b",
+    ),
+    shape(
+        "a LaunchDarkly key",
+        &["sdk-", "api-"],
+        r"\b((?:sdk|api)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b",
+    ),
+    shape(
+        "a Twilio auth token",
+        &["ac"],
+        r"\bAC[0-9a-f]{32}:([0-9a-f]{32})\b",
+    ),
     shape("a Mailgun API key", &["key-"], r"\b(key-[0-9a-f]{32})\b"),
     shape(
         "an Airtable token",
@@ -160,8 +176,8 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     shape(
         "an Asana token",
-        &["1/"],
-        r"(?:^|[^A-Za-z0-9/])(1/\d{13,17}:[0-9a-f]{32})\b",
+        &["1/", "2/"],
+        r"(?:^|[^A-Za-z0-9/])([12]/\d{13,17}(?:/\d{13,17})?:[0-9a-f]{32})\b",
     ),
     shape(
         "a ClickUp token",
@@ -323,6 +339,30 @@ pub(crate) const RULES: &[Rule] = &[
         )
     },
     Rule {
+        judge: clearly_chosen,
+        ..shape(
+            ASSIGNED,
+            &["passw", "passphrase", "storepass"],
+            concat!(
+                r#"(?i)\b(?:store)?pass(?:word|wd|phrase)?[ \t]{1,2}"#,
+                value!(8)
+            ),
+        )
+    },
+    Rule {
+        judge: given_as_key,
+        ..shape(
+            ASSIGNED,
+            &["key"],
+            // "the API key for the bot is 3fK…"
+            concat!(
+                r#"(?i)\b(?:api|admin|access|app|application|ingest|integration|license|master|private|service|signing)[ _-]key"#,
+                r#"(?:(?:\s{1,2}[a-z'-]{1,16}){1,6}\s{1,2}(?:is|was|=)\s{1,2}|[ \t]{1,2}[("'`]?)"#,
+                value!(15),
+            ),
+        )
+    },
+    Rule {
         judge: words_as_password,
         ..shape(
             ASSIGNED,
@@ -330,8 +370,9 @@ pub(crate) const RULES: &[Rule] = &[
             // "the DB password is correct-horse-battery"
             concat!(
                 r#"(?i)(?:pass(?:word|wd|phrase))"#,
+                r#"(?:"#,
                 sets!(),
-                r#"["'`]?([a-z]{3,}(?:[-_.][a-z]{3,}){2,7})\b"#
+                r#"|[ \t]["'`])["'`]?([a-z]{3,}(?:[-_.][a-z]{3,}){2,7})\b"#
             ),
         )
     },
