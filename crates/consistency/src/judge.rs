@@ -66,15 +66,79 @@ pub(crate) fn chosen(value: &[u8]) -> bool {
     ];
     let value = value.strip_suffix(b".").unwrap_or(value);
     let lower = value.to_ascii_lowercase();
+    let has_sign = value.iter().any(|b| b"!#$%^&*?~".contains(b));
     (6..=40).contains(&value.len())
         && value.iter().any(u8::is_ascii_alphabetic)
         && value.iter().any(u8::is_ascii_digit)
-        && value
-            .iter()
-            .all(|b| b.is_ascii_alphanumeric() || b"!@#$%^&*?+~=".contains(b))
+        && value.iter().all(|b| {
+            b.is_ascii_alphanumeric()
+                || b"!@#$%^&*?+~=".contains(b)
+                || (has_sign && b"_-.".contains(b))
+        })
         && !NAMES.iter().any(|name| lower.starts_with(name.as_bytes()))
         && !is_named_id(value)
         && password(value)
+}
+
+/// Like [`chosen`], after a name alone: `the password Winter2024!`.
+pub(crate) fn clearly_chosen(value: &[u8]) -> bool {
+    let value = value.strip_suffix(b".").unwrap_or(value);
+    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
+    let has_sign = value.iter().any(|b| b"!#$%^&*?~".contains(b));
+    value.len() >= 8 && (digits >= 2 || has_sign) && chosen(value)
+}
+
+/// Accepts a password of several words, unless they describe one: `case-sensitive-by-default`,
+/// `user-provided-value`.
+pub(crate) fn words_as_password(value: &[u8]) -> bool {
+    const DESCRIBE: [&str; 40] = [
+        "and",
+        "any",
+        "are",
+        "based",
+        "but",
+        "case",
+        "config",
+        "default",
+        "encoded",
+        "encrypted",
+        "env",
+        "field",
+        "file",
+        "for",
+        "free",
+        "from",
+        "hashed",
+        "input",
+        "key",
+        "least",
+        "less",
+        "long",
+        "must",
+        "name",
+        "not",
+        "only",
+        "optional",
+        "password",
+        "per",
+        "protected",
+        "read",
+        "required",
+        "safe",
+        "secret",
+        "self",
+        "sensitive",
+        "test",
+        "the",
+        "user",
+        "value",
+    ];
+    let lower = value.to_ascii_lowercase();
+    let mut words = lower.split(|b| !b.is_ascii_alphabetic());
+    value.len() >= 12
+        && !is_placeholder(value)
+        && !words
+            .any(|word| DESCRIBE.iter().any(|it| it.as_bytes() == word) || word.ends_with(b"ed"))
 }
 
 /// Judges a credential for a registry or a proxy: of any form, but not a reference.
@@ -124,6 +188,12 @@ pub(crate) fn assigned_and_certain(value: &[u8]) -> bool {
 /// digest's length, and may be hex.
 pub(crate) fn assigned_and_long(value: &[u8]) -> bool {
     value.len() >= 32 && assigned(value) && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Does the same as [`assigned`] after the full name of a secret, such as `the API key`: the value
+/// may be hex, too.
+pub(crate) fn given_as_key(value: &[u8]) -> bool {
+    assigned_and_certain(value) || assigned_and_long(value)
 }
 
 /// The least bits per byte of a random value; short values and hex digits have fewer.

@@ -8,6 +8,7 @@
 //! **Never:** no I/O, no model, no exemption on request. A finding of the screen names the rule and
 //! the place, never the secret. Two claims not known to be about the same thing are never compared.
 
+mod bare;
 pub mod claim;
 mod judge;
 mod mask;

@@ -6,7 +6,7 @@
 use crate::{
     judge::{
         always, assigned, assigned_and_certain, assigned_and_long, assigned_and_no_digest, chosen,
-        given, password, random,
+        clearly_chosen, given, given_as_key, no_placeholder, password, random, words_as_password,
     },
     rules::Rule,
 };
@@ -22,7 +22,7 @@ macro_rules! suffix {
 /// `", `.
 macro_rules! sets {
     () => {
-        r#"(?:["'],[ \t]{0,4}|["'`\])\\]{0,4}(?:\s{0,8}(?:=>|:=|===?|==|=|:)\s{0,8}|\s{1,8}(?:is|was|to)(?: now)?:?\s{1,8}|>|\s{1,4}value\s{0,2}=\s{0,2}))"#
+        r#"(?:["'],[ \t]{0,4}|["'`\])\\]{0,4}(?:\s{0,8}(?:=>|:=|===?|==|=|:)\s{0,8}|\s{1,8}(?:(?:(?:is|was|has been)\s{1,2})?(?:changed|set|reset|rotated|updated)\s{1,2}to|is|was|to)(?: now)?:?\s{1,8}|>|\s{1,4}value\s{0,2}=\s{0,2}))"#
     };
 }
 
@@ -43,11 +43,14 @@ macro_rules! value {
 
 pub(crate) const RULES: &[Rule] = &[
     // Prefixes and forms that identify a token on their own; the maintained rules require more.
-    shape(
-        "an Anthropic API key",
-        &["sk-ant-"],
-        r"\b(sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,})",
-    ),
+    Rule {
+        judge: no_placeholder,
+        ..shape(
+            "an Anthropic API key",
+            &["sk-ant-"],
+            r"\b(sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,})",
+        )
+    },
     shape(
         "an OpenAI API key",
         &["sk-"],
@@ -148,6 +151,38 @@ pub(crate) const RULES: &[Rule] = &[
         "a Netlify access token",
         &["nfp_"],
         r"\b(nfp_[A-Za-z0-9]{36})\b",
+    ),
+    shape("a Klaviyo API key", &["pk_"], r"\b(pk_[0-9a-f]{34})\b"),
+    shape(
+        "a Honeycomb ingest key",
+        &["hcaik_", "hcaic_", "hcalk_"],
+        r"\b(hca[il][kc]_[0-9a-z]{32,64})\b",
+    ),
+    shape(
+        "a LaunchDarkly key",
+        &["sdk-", "api-"],
+        r"\b((?:sdk|api)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b",
+    ),
+    shape(
+        "a Twilio auth token",
+        &["ac"],
+        r"\bAC[0-9a-f]{32}:([0-9a-f]{32})\b",
+    ),
+    shape("a Mailgun API key", &["key-"], r"\b(key-[0-9a-f]{32})\b"),
+    shape(
+        "an Airtable token",
+        &["pat"],
+        r"\b(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})\b",
+    ),
+    shape(
+        "an Asana token",
+        &["1/", "2/"],
+        r"(?:^|[^A-Za-z0-9/])([12]/\d{13,17}(?:/\d{13,17})?:[0-9a-f]{32})\b",
+    ),
+    shape(
+        "a ClickUp token",
+        &["pk_"],
+        r"\b(pk_\d{6,10}_[A-Z0-9]{32})\b",
     ),
     shape("a Fireworks API key", &["fw_"], r"\b(fw_[A-Za-z0-9]{24})\b"),
     shape(
@@ -300,6 +335,44 @@ pub(crate) const RULES: &[Rule] = &[
                 suffix!(),
                 sets!(),
                 value!(6)
+            ),
+        )
+    },
+    Rule {
+        judge: clearly_chosen,
+        ..shape(
+            ASSIGNED,
+            &["passw", "passphrase", "storepass"],
+            concat!(
+                r#"(?i)\b(?:store)?pass(?:word|wd|phrase)?[ \t]{1,2}"#,
+                value!(8)
+            ),
+        )
+    },
+    Rule {
+        judge: given_as_key,
+        ..shape(
+            ASSIGNED,
+            &["key"],
+            // "the API key for the bot is 3fK…"
+            concat!(
+                r#"(?i)\b(?:api|admin|access|app|application|ingest|integration|license|master|private|service|signing)[ _-]key"#,
+                r#"(?:(?:\s{1,2}[a-z'-]{1,16}){1,6}\s{1,2}(?:is|was|=)\s{1,2}|[ \t]{1,2}[("'`]?)"#,
+                value!(15),
+            ),
+        )
+    },
+    Rule {
+        judge: words_as_password,
+        ..shape(
+            ASSIGNED,
+            &["passw", "passphrase"],
+            // "the DB password is correct-horse-battery"
+            concat!(
+                r#"(?i)(?:pass(?:word|wd|phrase))"#,
+                r#"(?:"#,
+                sets!(),
+                r#"|[ \t]["'`])["'`]?([a-z]{3,}(?:[-_.][a-z]{3,}){2,7})\b"#
             ),
         )
     },

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::{rules::is_bare_name, views};
+use crate::{bare::random_string, rules::is_bare_name, views};
 
 /// A part of a text that looks like a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +18,13 @@ pub struct SecretMatch {
 }
 
 /// Finds the first credential in a text; of two at one place, the one with the more specific rule.
+/// A random string that stands alone counts, unlike in a file.
 pub fn screen(text: &str) -> Option<SecretMatch> {
-    screen_bytes(text.as_bytes())
+    let bytes = text.as_bytes();
+    screen_bytes(bytes).or_else(|| random_string(bytes))
 }
 
-/// Does the same as [`screen`] for bytes that need not be text, such as the snapshot of a file.
+/// Finds the first credential in bytes that need not be text, such as the snapshot of a file.
 /// Examines every byte, as UTF-8, UTF-16, UTF-32 and any other encoding that contains ASCII.
 pub fn screen_bytes(bytes: &[u8]) -> Option<SecretMatch> {
     unmasked(bytes).find_map(|piece| search(bytes, &piece).into_iter().next())
