@@ -40,7 +40,8 @@ words!(
 );
 
 words!(
-    /// Which tier found a conflict (docs/design.md#tiers-and-severity), in the order in which they run.
+    /// Which tier found a conflict (docs/design.md#tiers-and-severity), in the order in which they
+    /// run.
     Tier {
         /// Another value for the same setting, version, flag, technology or statement.
         Entity = "tier0_entity",

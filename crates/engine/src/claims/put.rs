@@ -234,8 +234,8 @@ pub(crate) fn plan_claim(
     })
 }
 
-/// The same claim on the same evidence is not stored twice, but another voice is counted. Its
-/// speaker gets the same findings about conflicts as the author did.
+/// Counts the author of a claim that repeats another on the same evidence, and stores no second
+/// claim. The reply reports the conflicts of the stored claim.
 fn repeat(
     cx: &Context<'_>,
     tx: &Reader<'_>,

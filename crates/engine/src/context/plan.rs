@@ -21,7 +21,7 @@ impl<T> Plan<T> {
         }
     }
 
-    /// The same plan, with an answer about the entry at this position.
+    /// Says which entry the answer is about, by its position.
     pub(crate) fn about(mut self, at: usize) -> Self {
         self.about = Some(at);
         self

@@ -116,7 +116,7 @@ pub fn found(tier: Tier) -> &'static str {
     }
 }
 
-/// The same, in full.
+/// How a conflict was found, as a sentence.
 pub fn found_by(tier: Tier) -> &'static str {
     match tier {
         Tier::Entity => "Found by comparing values",
