@@ -36,7 +36,7 @@ use sha2::{Digest, Sha256};
 pub(crate) enum Occasion<'a> {
     /// An agent or the user makes it.
     Said,
-    /// An agent or the user makes it, and this second voice says the same.
+    /// An agent or the user makes it, and this second author makes the same claim.
     SaidWith(&'a str),
     /// Somebody confirms this version: the claim keeps its author, and its pointers move to where
     /// its evidence is now.
