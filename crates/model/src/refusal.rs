@@ -31,8 +31,8 @@ pub enum Code {
     SecretDetected,
     /// A claim that only repeats what was served to the same agent.
     Echo,
-    /// Too many writes, connections, streams or requests in too short a time, or an answer that took
-    /// too long.
+    /// Too many writes, connections, streams or requests in too short a time, or an answer that
+    /// took too long.
     RateLimited,
     /// Something that only the user may do, or nobody here.
     ScopeDenied,

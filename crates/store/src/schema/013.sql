@@ -41,7 +41,8 @@ CREATE TABLE message (
 ) STRICT;
 
 -- The files behind the pointers of messages, once for each recipient ('' is the user). They are
--- stored beside the journal because addresses can be erased. `seq` is the first message that had the file.
+-- stored beside the journal because addresses can be erased. `seq` is the first message that had
+-- the file.
 CREATE TABLE delivery (
     project   TEXT    NOT NULL,
     file      TEXT    NOT NULL,
