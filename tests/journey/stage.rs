@@ -59,7 +59,7 @@ impl Stage {
         Self::of(Shop::open())
     }
 
-    /// The same, once all claims are listed.
+    /// Like [`Self::open`], once all claims are listed.
     pub(crate) fn listed() -> Self {
         let stage = Self::open();
         stage.window.wait(&rows(stage.shop.ids.len()));

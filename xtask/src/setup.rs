@@ -9,7 +9,7 @@ use crate::{host, tools};
 pub struct Needs {
     /// A virtual display, and a program that captures it.
     pub screenshot: bool,
-    /// The same, and a web driver and the clients that drive Engram in tests.
+    /// What `screenshot` needs, a web driver, and the clients that drive Engram in tests.
     pub test: bool,
 }
 

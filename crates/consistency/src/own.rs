@@ -208,7 +208,7 @@ pub(crate) const RULES: &[Rule] = &[
     shape(
         "a PyPI upload token",
         &["pypi-age"],
-        // A version 2 macaroon in base64; words may also stand between the hyphens.
+        // A version 2 macaroon in base64; words may also be between the hyphens.
         r"\b(pypi-AgE[A-Za-z0-9_-]{50,})",
     ),
     shape(

@@ -21,7 +21,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Makes a clock that stands at a time in RFC 3339.
+    /// Makes a clock that shows this time, in RFC 3339.
     pub fn at(time: &str) -> Self {
         let start: Timestamp = time.parse().unwrap();
         Self(Arc::new(AtomicI64::new(start.as_microsecond())))

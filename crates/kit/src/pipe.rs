@@ -25,7 +25,7 @@ pub enum Use {
     Write,
 }
 
-/// A pipe that never blocks a program for ever. A thread opens the other end and closes it again: a
+/// A pipe that never blocks a program forever. A thread opens the other end and closes it again: a
 /// program that reads finds an empty file, and one that writes loses its reader. So a test fails on
 /// what the program reports, and does not hang.
 pub struct Pipe {

@@ -14,7 +14,7 @@ use crate::{ConflictId, EngramId, FactType, LineageId, Pointer, words::words};
 pub const RISK_POINTERS: usize = 12;
 
 words!(
-    /// Where a conflict stands.
+    /// The status of a conflict.
     ConflictStatus {
         /// Both sides hold, and nobody has settled it.
         Open = "open",
@@ -40,7 +40,8 @@ words!(
 );
 
 words!(
-    /// Which tier found a conflict (docs/design.md#tiers-and-severity), in the order in which they run.
+    /// Which tier found a conflict (docs/design.md#tiers-and-severity), in the order in which they
+    /// run.
     Tier {
         /// Another value for the same setting, version, flag, technology or statement.
         Entity = "tier0_entity",
@@ -112,7 +113,7 @@ impl Listed {
 pub struct Conflict {
     /// A function of the pair of sides and of their project.
     pub id: ConflictId,
-    /// Where it stands.
+    /// Its status.
     pub status: ConflictStatus,
     /// How much it matters.
     pub severity: Severity,
@@ -349,7 +350,7 @@ pub enum Settle {
     MergedBy(EngramId),
     /// It is no conflict.
     Dismiss,
-    /// The verdict no longer stands: the claims that it closed hold again, as new versions.
+    /// The verdict is undone: the claims that it closed hold again, as new versions.
     Undo,
 }
 
@@ -359,7 +360,7 @@ pub enum Settle {
 pub struct ResolveReply {
     /// Which conflict.
     pub conflict: ConflictId,
-    /// Where it stands now.
+    /// Its status now.
     pub status: ConflictStatus,
     /// The journal entry of the verdict.
     pub seq: u64,

@@ -63,7 +63,7 @@ impl Filter {
             || (self.words().is_empty() && self.without_text() == Self::default())
     }
 
-    /// The same filter, but for now.
+    /// This filter without its past time.
     pub fn of_now(&self) -> Self {
         Self {
             held_at: None,

@@ -79,8 +79,8 @@ ulid_id!(
     /// A conflict: the beginning of a digest of its two sides, in the form of a ULID.
     ConflictId
 );
-/// A token that proves who calls, or what was granted. It is passed on to its holder, and shown nowhere
-/// else: not in a log either.
+/// A token that proves who calls, or what was granted. It is passed on to its holder, and shown
+/// nowhere else: not in a log either.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, convert::Infallible, fmt};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// Stable codes (docs/design.md#refusals). The first block refuses input; the second reports a failure
-/// of what lies under Engram. Neither ever changes its spelling.
+/// Stable codes (docs/design.md#refusals). The first block refuses input; the second reports a
+/// failure of what lies under Engram. Neither ever changes its spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -31,7 +31,8 @@ pub enum Code {
     SecretDetected,
     /// A claim that only repeats what was served to the same agent.
     Echo,
-    /// Too many writes, connections, streams or requests in too short a time, or an answer that took too long.
+    /// Too many writes, connections, streams or requests in too short a time, or an answer that
+    /// took too long.
     RateLimited,
     /// Something that only the user may do, or nobody here.
     ScopeDenied,
@@ -155,7 +156,8 @@ pub struct Figure {
 pub struct Cut {
     /// JSON pointer (RFC 6901) into the message: `/output/summary`.
     pub at: String,
-    /// Tokens (o200k_base) of what stands there; a quarter of its bytes where it is too long to count.
+    /// Tokens (o200k_base) of what stands there; a quarter of its bytes where it is too long to
+    /// count.
     pub tokens: u64,
 }
 

@@ -376,7 +376,7 @@ pub enum Pinning {
 pub enum Unpinning {
     /// The line that is now at this number, counted from 1.
     Line(usize),
-    /// The pin with this id, wherever its line stands, and even if the brief has no room for it.
+    /// The pin with this id, wherever its line is, and even if the brief has no room for it.
     Pin {
         /// The id, as shown with the line.
         pin: u64,

@@ -78,7 +78,7 @@ fn a_hostile_claim_is_text_wherever_it_is_shown() {
 
 /// Characters that reverse the following text invisibly. Names in a repository may contain them.
 const TURNED: &str = "a\u{202E}b\u{2066}c";
-/// The same name as it must be shown.
+/// [`TURNED`] as it must be shown.
 const NAMED: &str = "a⟨U+202E⟩b⟨U+2066⟩c";
 /// Characters that control a terminal. Agents' words may contain them.
 const SAID: &str = "a\u{1B}b\u{7}c";

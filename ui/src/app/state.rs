@@ -174,7 +174,7 @@ impl App {
         self.route_of(!room::is_covered(self))
     }
 
-    /// The same; names the open item only if it `is_read`.
+    /// Like [`Self::route`], but names the open item only if it `is_read`.
     pub(super) fn route_of(self, is_read: bool) -> Route {
         let view = self.view.get_untracked();
         Route {

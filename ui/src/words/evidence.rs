@@ -120,7 +120,7 @@ pub fn place_now(engram: &Engram, pointer: &str) -> Option<String> {
     (!is_there).then(|| path_with_lines(path, Lines { start, end }))
 }
 
-/// The same, as just read in the working tree.
+/// Where a pointer leads in the working tree as just read, if not where it was pinned.
 pub fn place_read(pointer: &Pointer, standing: &Standing) -> Option<String> {
     let path = standing.path.as_deref().unwrap_or(pointer.name());
     let lines = standing.lines.filter(|_| pointer.lines().is_some());

@@ -41,8 +41,8 @@ pub(crate) struct PutArgs {
     /// add, update, delete or none, which stores nothing [default: add]
     #[arg(long)]
     pub(crate) operation: Option<MemoryOp>,
-    /// The lineage (or a version of it) to update or delete [default for update: the nearest claim of
-    /// the same topic, subject and attribute]
+    /// The lineage (or a version of it) to update or delete [default for update: the nearest claim
+    /// of the same topic, subject and attribute]
     #[arg(long, value_name = "ID")]
     pub(crate) corrects: Option<String>,
     /// Engrams as JSON, one per line; - for standard input

@@ -34,7 +34,8 @@ Each line is answered with one object, in order:
         /// Only evidence that differs from this commit
         #[arg(long, value_name = "REV")]
         since: Option<String>,
-        /// Exit with 1 if any claim's evidence was edited or is gone, or if there is nothing to check
+        /// Exit with 1 if any claim's evidence was edited or is gone, or if there is nothing to
+        /// check
         #[arg(long)]
         exit_code: bool,
     },

@@ -10,7 +10,8 @@ use engram_server::Toolset;
 pub(crate) enum ToolsetArg {
     /// status, query, commit, deref, conflicts, resolve, promote
     Core,
-    /// less_put_engram, less_query_engrams, less_request_deref and the other LESS tools, for parent and child agents
+    /// less_put_engram, less_query_engrams, less_request_deref and the other LESS tools, for parent
+    /// and child agents
     Less,
 }
 
@@ -25,7 +26,8 @@ impl ToolsetArg {
 
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
-    /// Address and port; port 0 picks a free one. Any address other than loopback needs a certificate
+    /// Address and port; port 0 picks a free one. Any address other than loopback needs a
+    /// certificate
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     pub(crate) listen: SocketAddr,
     /// A host name to answer to; may be repeated

@@ -72,7 +72,7 @@ impl TermWeights {
         }
     }
 
-    /// The same weights in the form for recall.
+    /// The weights in the form that recall takes.
     pub(crate) fn worth(&self) -> &Worth {
         &self.worth
     }
@@ -134,8 +134,8 @@ pub(crate) fn unknown_spellings<'s>(
         .collect()
 }
 
-/// The same question, with words replaced by another spelling that versions contain, according to
-/// each `count`; `None` if there is none.
+/// The terms with words replaced by another spelling that versions contain, according to each
+/// `count`; `None` if no spelling is found.
 pub(crate) fn respelled(
     terms: &SearchTerms,
     unknown: &[&Spelling],

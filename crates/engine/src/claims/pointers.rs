@@ -184,8 +184,8 @@ fn inputs(pointers: &[Pointer]) -> Vec<PointerInput> {
     texts.map(PointerInput::Text).collect()
 }
 
-/// The same address where its lines are now: at the commit that is checked out, or in the working
-/// tree if the work since then changed them.
+/// Returns the address of a pointer's lines as they are now: at the commit that is checked out, or
+/// in the working tree if they changed since that commit.
 fn repinned_one(pointer: &Pointer, stand: Stand, head: &str) -> Result<Pointer, Refusal> {
     let committed = stand.at_head?.place;
     let is_edited = !matches!(

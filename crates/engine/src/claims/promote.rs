@@ -123,7 +123,7 @@ fn make_durable(cx: &Context<'_>, found: &Engram, by: &str) -> Result<PromoteRep
                 ..head.clone()
             };
             compared = findings::compare(cx, tx, &lasting, &CompareOptions::of(now, by, &[]));
-            // The engine does not count as another voice.
+            // The engine does not count as another author.
             let is_voice =
                 |it: &Planned| matches!(it.operation, Operation::Corroborated(_)) && by == ENGINE;
             compared.entries.retain(|it| !is_voice(it));

@@ -37,7 +37,7 @@ use sha2::{Digest, Sha256};
 pub(crate) enum Occasion<'a> {
     /// An agent or the user makes it.
     Said,
-    /// An agent or the user makes it, and this second voice says the same.
+    /// An agent or the user makes it, and this second author makes the same claim.
     SaidWith(&'a str),
     /// Somebody confirms this version: the claim keeps its author, and its pointers move to where
     /// its evidence is now.
@@ -232,8 +232,8 @@ pub(crate) fn plan_claim(
     Ok(Plan::of(all, answer))
 }
 
-/// The same claim on the same evidence is not stored twice, but another voice is counted. Its
-/// speaker gets the same findings about conflicts as the author did.
+/// Counts the author of a claim that repeats another on the same evidence, and stores no second
+/// claim. The reply reports the conflicts of the stored claim.
 fn repeat(
     cx: &Context<'_>,
     tx: &Reader<'_>,

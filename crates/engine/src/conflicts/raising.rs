@@ -1,4 +1,4 @@
-//! Raising: which contradictions get an entry, and what the author is told about them.
+//! Raising: which contradictions get an entry, and what the reply reports to the author.
 
 use engram_gateway::quoted;
 use engram_model::{

@@ -142,7 +142,7 @@ impl<'e> Context<'e> {
         context
     }
 
-    /// The same request in the name of another caller.
+    /// A context for this request in the name of another caller.
     pub(crate) fn of<'a>(&'a self, caller: &'a Caller) -> Context<'a> {
         Context::begun(self.engine, caller, self.gone.clone(), false)
     }

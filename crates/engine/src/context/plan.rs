@@ -78,7 +78,7 @@ impl Planned {
         )
     }
 
-    /// Another voice for a version.
+    /// Another author for a version.
     pub(crate) fn corroborated(engram: &Engram, by: &str) -> Self {
         Self::new(
             Operation::Corroborated(engram.id),

@@ -165,8 +165,7 @@ fn compare_due(
     Ok(false)
 }
 
-/// Records the conflicts of one version that are not known yet. The version does not count as a new
-/// voice.
+/// Records the conflicts of one version that are not known yet. The version corroborates no other.
 fn compare_step(cx: &Context<'_>, seq: u64, due: Due) -> Result<Progress, Refusal> {
     let store = &cx.engine.store;
     let known = match store.read(|tx| tx.engram_at(seq)) {

@@ -14,7 +14,7 @@ use crate::{
     verdicts::settle::ProposedVerdict,
 };
 
-/// Refuses a dismissal by an agent that may not end both sides, because its own claim would stand
+/// Refuses a dismissal by an agent that may not end both sides, because its own claim would hold
 /// beside the user's, with the gate open. Also refuses an agent if a person gave or undid the last
 /// verdict on a conflict of these sides.
 pub(super) fn refuse_dismissal(

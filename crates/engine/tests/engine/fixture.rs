@@ -225,7 +225,7 @@ pub(crate) fn draft(claim: &str) -> Draft {
     }
 }
 
-/// The same claim with other evidence.
+/// The draft with other evidence.
 pub(crate) fn elsewhere(draft: Draft) -> Draft {
     Draft {
         pointers: vec![PointerInput::Text("repo:README.md@HEAD".to_owned())],

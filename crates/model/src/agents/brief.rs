@@ -44,7 +44,7 @@ pub struct BriefLine {
     /// The role whose pack of pointers this line lists; not sent.
     #[serde(skip)]
     pub role: Option<String>,
-    /// The id of the pin, for unpinning the line wherever it stands; only on a pinned line.
+    /// The id of the pin, for unpinning the line wherever the line is; only on a pinned line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin: Option<u64>,
 }

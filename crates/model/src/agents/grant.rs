@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{AgentId, is_over, words::words};
 
 words!(
-    /// How a grant stands.
+    /// The status of a grant.
     GrantState {
         /// It can be used.
         Open = "open",

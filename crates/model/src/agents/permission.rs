@@ -210,12 +210,12 @@ pub struct GrantTold {
     pub expires_at: Timestamp,
     /// Who gave it; null is the user.
     pub by: Option<AgentId>,
-    /// How it stands.
+    /// Its status.
     pub state: GrantState,
 }
 
 words!(
-    /// How a request stands.
+    /// The status of a request.
     RequestState {
         /// Nobody has answered it.
         Waiting = "waiting",
@@ -270,7 +270,7 @@ pub struct RequestTold {
     pub intended_use: String,
     /// Tokens (o200k_base) of the full span.
     pub tokens: u32,
-    /// How it stands.
+    /// Its status.
     pub state: RequestState,
     /// Why it was denied, where that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -318,7 +318,7 @@ pub struct DenyAnswer {
     pub why: Option<String>,
 }
 
-/// How a request or a grant stands from now on.
+/// The new status of a request or a grant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answered {

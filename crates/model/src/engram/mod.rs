@@ -268,7 +268,8 @@ versions! {
         /// The version that it replaced.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         supersedes: Option<EngramId>,
-        /// The earlier version that it makes hold again (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
+        /// The earlier version that it makes hold again
+        /// (docs/design.md#rule-3-nothing-is-undone-by-reopening-a-window).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         restores: Option<EngramId>,
         /// Of a to-do: the claim that it asks about.

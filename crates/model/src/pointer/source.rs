@@ -239,7 +239,7 @@ pub enum Reading {
     Gone,
 }
 
-/// Where the span of a pointer stands in the current working tree.
+/// Where the span of a pointer is in the current working tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     /// The comparison in one word.

@@ -50,8 +50,8 @@ pub struct Dereferenced {
     pub tokens: u32,
     /// Whether the excerpt ends before the span does.
     pub truncated: bool,
-    /// How many credentials are masked in an agent's excerpt; absent where none is. The user's is never
-    /// masked.
+    /// How many credentials are masked in an agent's excerpt; absent where none is. The user's is
+    /// never masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub masked: Option<u32>,
     /// How it has changed since it was pinned; absent if unchanged.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Budget, Spending, is_zero};
 use crate::ProjectId;
 
-/// Where things stand.
+/// The state of the home and the project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatusReply {

@@ -24,7 +24,7 @@ pub(crate) struct Lexis {
     pub(crate) rust: bool,
 }
 
-/// Patterns of definitions, the likeliest first; `NAME` stands for the escaped name.
+/// Patterns of definitions, the likeliest first; `NAME` is replaced by the escaped name.
 #[derive(Debug)]
 pub(crate) struct Language {
     pub(crate) extensions: &'static [&'static str],

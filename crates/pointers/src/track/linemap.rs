@@ -16,7 +16,7 @@ use super::{
 
 /// The least similarity of counterparts.
 const ALIKE: f32 = 0.5;
-/// The same if one line replaces exactly one line.
+/// The least similarity of two lines if one replaces exactly the other.
 const ALIKE_ALONE: f32 = 0.35;
 /// Hunks with more pairs of lines than this are aligned by equal lines only.
 const MOST_PAIRS: usize = 120_000;

@@ -35,7 +35,8 @@ const ENOUGH_ELSEWHERE: f32 = 0.7;
 /// `git blame -M` and `-C` require).
 const TELLING_HERE: f32 = 20.0;
 const TELLING_ELSEWHERE: f32 = 40.0;
-/// The same for a span that appears unchanged exactly once among its own file's added lines.
+/// Significant characters that a span must have if its own file's added lines contain it unchanged
+/// exactly once.
 const TELLING_EXACT: f32 = 8.0;
 
 struct AddedFile {

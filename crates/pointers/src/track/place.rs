@@ -39,7 +39,7 @@ struct Edge {
     new: usize,
 }
 
-/// Returns the place of a span; `None` if nothing stands there.
+/// Returns the place of a span in `new`; `None` if nothing of it is there.
 pub(super) fn place(
     old: &Text,
     new: &Text,

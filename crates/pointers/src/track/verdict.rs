@@ -16,7 +16,7 @@ const FEW_WORDS: u32 = 20;
 const NO_WORDS: u32 = 7;
 /// The least likeness of a span that the commits lose and the direct comparison finds again.
 const RESTORED: f32 = 0.6;
-/// The same if the whole file was lost on the way.
+/// The least likeness of such a span if the commits lose its whole file.
 const RESTORED_FILE: f32 = 0.35;
 /// The share that counts as the whole span, ignoring whitespace; and a difference that clearly is
 /// less than the whole.

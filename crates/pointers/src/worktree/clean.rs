@@ -9,7 +9,7 @@ use crate::{Encoding, Repo, refuse, sha256_hex, worktree};
 
 use super::rules::{Attributes, Value};
 
-/// The beginning of the file that stands for one kept by Git LFS.
+/// The beginning of the stand-in for a file that Git LFS keeps.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 /// Returns the bytes that git would store for a file of the working tree.

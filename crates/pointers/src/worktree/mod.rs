@@ -76,7 +76,7 @@ pub(crate) fn reach(repo: &Repo, path: &str, links: Links) -> Result<ReachedFile
     below(repo, path, links)?.map_err(|miss| refused(path, miss))
 }
 
-/// The same as [`reach`], but returns the reason if there is no file.
+/// Like [`reach`], but returns the reason if there is no file.
 pub(crate) fn below(
     repo: &Repo,
     path: &str,

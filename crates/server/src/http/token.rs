@@ -31,7 +31,7 @@ pub(super) fn token(file: Option<&Path>) -> Result<String, Refusal> {
 }
 
 /// Reads a regular file that belongs to this user alone. It checks the file before opening it,
-/// since opening a pipe may block for ever, and again after, since the file may have been replaced.
+/// since opening a pipe may block forever, and again after, since the file may have been replaced.
 fn kept(file: &Path) -> io::Result<String> {
     is_ours(&fs::symlink_metadata(file)?)?;
     let opened = open(file, File::options().read(true))?;

@@ -1,7 +1,7 @@
 -- The journal has everything that the tables hold: this step adds an entry with what older builds
 -- kept only in tables (`carry.rs`).
 
--- The words of events lie beside the journal, like those of claims.
+-- The words of events are stored beside the journal, like those of claims.
 CREATE TABLE said (
     seq  INTEGER PRIMARY KEY REFERENCES journal (seq),
     text TEXT NOT NULL

@@ -1,4 +1,4 @@
--- What the clock showed if the journal's time was ahead of it. Rates are measured by the clock.
+-- The clock's time, if the journal's time was ahead of it. Rates are measured by the clock.
 ALTER TABLE journal ADD COLUMN clock INTEGER;
 
 -- Which versions are pinned to stored bytes: an erasure must leave these bytes, and a project may

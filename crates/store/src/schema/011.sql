@@ -1,5 +1,5 @@
--- A side: the digest of a folded topic and claim. It is derived from words, so it lies with them
--- beside the journal and is erased with them. This step fills it in for existing homes
+-- A side: the digest of a folded topic and claim. It is derived from words, so it is stored
+-- with them beside the journal and is erased with them. This step fills it in for existing homes
 -- (`sides.rs`).
 ALTER TABLE content ADD COLUMN side TEXT;
 CREATE INDEX content_side ON content (side) WHERE side IS NOT NULL;

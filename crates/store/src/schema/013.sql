@@ -40,8 +40,9 @@ CREATE TABLE message (
     resend_of TEXT
 ) STRICT;
 
--- The files behind the pointers of messages, once for each recipient ('' is the user). They lie
--- beside the journal because addresses can be erased. `seq` is the first message that had the file.
+-- The files behind the pointers of messages, once for each recipient ('' is the user). They are
+-- stored beside the journal because addresses can be erased. `seq` is the first message that had
+-- the file.
 CREATE TABLE delivery (
     project   TEXT    NOT NULL,
     file      TEXT    NOT NULL,

@@ -1,4 +1,4 @@
--- A read looks up the unused grants of an agent, without going through all that it has spent.
+-- Finds the unused grants of an agent without reading all that it has used.
 DROP INDEX grant_agent;
 CREATE INDEX grant_agent ON grant (agent, spent, revoked);
 

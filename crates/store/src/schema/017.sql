@@ -1,7 +1,7 @@
--- Versions that must still be compared, beside the journal: with everything stored before the
--- version at `below`. `pairs` is how many contradictions are known to be left, at least one, and
--- `told` how many of them the author may see. An existing home may have lost some, so everything is
--- compared again.
+-- Versions that must still be compared with everything stored before the version at `below`; kept
+-- beside the journal. `pairs` is how many contradictions are known to be left, at least one, and
+-- `told` how many of them the author may see. An existing home may have missed contradictions, so
+-- everything is compared again.
 CREATE TABLE due (
     seq     INTEGER PRIMARY KEY,
     project TEXT    NOT NULL,
@@ -13,8 +13,8 @@ INSERT INTO due SELECT seq, project, 9223372036854775807, 1, 0 FROM engram
     WHERE valid_until IS NULL AND durability = 'durable';
 DELETE FROM follower WHERE name = 'earlier';
 
--- Of a conflict: its severity (0 is low), the versions whose comparison last found it, and its last
--- verdict, unless undone. So a page of the list and a count need not read entries.
+-- A conflict's severity (0 is low), the versions whose comparison last found it, and its last
+-- verdict, unless undone. With these columns, a page of the list and a count need not read entries.
 ALTER TABLE conflict ADD COLUMN severity INTEGER NOT NULL DEFAULT 2;
 ALTER TABLE conflict ADD COLUMN newer TEXT NOT NULL DEFAULT '';
 ALTER TABLE conflict ADD COLUMN older TEXT NOT NULL DEFAULT '';

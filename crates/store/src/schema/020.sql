@@ -1,5 +1,5 @@
--- For whom a conflict is: everybody in the project, or one run, if a version of that run is on a
--- side. What only one run sees does not affect anybody else. A version without a run is for the
+-- The audience of a conflict: everybody on the project, or one run, if a version of that run is on
+-- a side. What only one run sees does not affect anybody else. A version without a run is for the
 -- user alone: the run 0. Conflicts of versions of runs are found again as conflicts of those runs.
 ALTER TABLE conflict ADD COLUMN run TEXT;
 UPDATE conflict SET run =

@@ -169,7 +169,7 @@ impl Shop {
         }
     }
 
-    /// The same in a folder that the caller removes.
+    /// Like [`Self::empty`], in a folder that the caller removes.
     pub fn empty_in(dir: &Path) -> Self {
         let dir = dir.canonicalize().unwrap();
         Self {

@@ -116,7 +116,7 @@ pub fn how_found(tier: Tier) -> &'static str {
     }
 }
 
-/// The same, in full.
+/// How a conflict was found, as a sentence.
 pub fn how_found_in_full(tier: Tier) -> &'static str {
     match tier {
         Tier::Entity => "Found by comparing values",

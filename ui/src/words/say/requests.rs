@@ -72,7 +72,7 @@ pub fn by_whom(name: &str, when: &str) -> String {
     format!("by {name}, {when}")
 }
 
-/// How a grant stands; follows the name of who gave it.
+/// The status of a grant; follows the name of its giver.
 pub fn open_until(time: &str) -> String {
     format!("open until {time}")
 }

@@ -43,7 +43,7 @@ impl Dimension {
         }
     }
 
-    /// The same dimension per second.
+    /// The dimension of such a quantity per second, if it has one.
     pub(crate) fn in_time(self) -> Option<Self> {
         match self {
             Self::Count => Some(Self::Rate),
